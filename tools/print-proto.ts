@@ -1,10 +1,6 @@
 import type { DescFile } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
-import type {
-  DescriptorProto,
-  EnumDescriptorProto,
-  FieldDescriptorProto,
-} from "@bufbuild/protobuf/wkt";
+import type { DescriptorProto, EnumDescriptorProto, FieldDescriptorProto } from "@bufbuild/protobuf/wkt";
 import { Edition, FieldDescriptorProto_Label, FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -62,7 +58,8 @@ class ProtoPrinter {
         if (inOneof(field)) continue;
         const entry = maps.get(field.typeName.split(".").pop() ?? "");
         const [key, value] = entry?.field ?? [];
-        if (key && value) this.line(`map<${typeName(key)}, ${typeName(value)}> ${field.name} = ${field.number};`);
+        if (key && value)
+          this.line(`map<${typeName(key)}, ${typeName(value)}> ${field.name} = ${field.number};`);
         else this.field(field, this.#label(field));
       }
       for (const range of message.extensionRange) {
@@ -84,7 +81,8 @@ class ProtoPrinter {
   }
 
   extensions(fields: FieldDescriptorProto[]): void {
-    for (const field of fields) this.block(`extend ${field.extendee}`, () => this.field(field, this.#label(field)));
+    for (const field of fields)
+      this.block(`extend ${field.extendee}`, () => this.field(field, this.#label(field)));
   }
 
   field(field: FieldDescriptorProto, label: string): void {
@@ -114,4 +112,5 @@ const SCALARS = new Map<number, string>(
   ),
 );
 
-const typeName = (field: FieldDescriptorProto): string => field.typeName || (SCALARS.get(field.type) ?? "bytes");
+const typeName = (field: FieldDescriptorProto): string =>
+  field.typeName || (SCALARS.get(field.type) ?? "bytes");

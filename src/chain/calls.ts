@@ -1,0 +1,48 @@
+/**
+ * The Move calls that the service makes, added to one transaction block. All shared objects are given by explicit
+ * reference. The paid calls go through the Treasury; registering a key and accepting a share cost gas only and go to
+ * the coordinator directly.
+ */
+export interface ChainCalls {
+  registerEncryptionKey(call: {
+    curve: number;
+    encryptionKey: Uint8Array;
+    signature: Uint8Array;
+    signerPublicKey: Uint8Array;
+  }): void;
+  payDkg(call: {
+    networkEncryptionKeyId: string;
+    curve: number;
+    userDkgMessage: Uint8Array;
+    encryptedUserShareAndProof: Uint8Array;
+    /** Sui address of the signer whose registered key the share is encrypted under. */
+    encryptionKeyAddress: string;
+    userPublicOutput: Uint8Array;
+    signerPublicKey: Uint8Array;
+    sessionBytes: Uint8Array;
+    /** The service's own id of the request, put into the Treasury's event. */
+    requestReference: Uint8Array;
+  }): void;
+  acceptEncryptedUserShare(call: {
+    dwalletId: string;
+    encryptedUserSecretKeyShareId: string;
+    userOutputSignature: Uint8Array;
+  }): void;
+  payPresigns(call: {
+    networkEncryptionKeyId: string;
+    curve: number;
+    signatureAlgorithm: number;
+    sessionBytes: readonly Uint8Array[];
+  }): void;
+  paySign(call: {
+    dwalletId: string;
+    presignId: string;
+    curve: number;
+    signatureAlgorithm: number;
+    hashScheme: number;
+    message: Uint8Array;
+    userSignMessage: Uint8Array;
+    sessionBytes: Uint8Array;
+    requestReference: Uint8Array;
+  }): void;
+}

@@ -1,0 +1,62 @@
+import type { Sql } from "../store/database.ts";
+import type { ChainCalls } from "./calls.ts";
+
+/** The kinds of operation that the outbox knows, by the name in its rows. */
+export type OperationName = "register" | "dkg" | "accept" | "presign" | "sign";
+
+/** An event of a landed transaction: the full type and the BCS of its fields. */
+export interface ChainEvent {
+  readonly type: string;
+  readonly bcs: Uint8Array;
+}
+
+/** A transaction that is final and succeeded. */
+export interface LandedTransaction {
+  /** Base58 digest. */
+  readonly digest: string;
+  readonly events: readonly ChainEvent[];
+}
+
+/** Why an operation can never land: a reason for machines and a sentence that may be shown to the caller. */
+export interface OperationFailure {
+  readonly reason: string;
+  readonly message: string;
+  readonly abort?: { readonly module: string; readonly code: number };
+}
+
+/**
+ * One kind of operation, handed to the submitter by the feature that owns its rows. The submitter knows no kinds:
+ * it takes queued operations, lets their kind add its calls to a transaction block, stores, sends, and lets the kind
+ * write the outcome in the same database transaction that marks the operations.
+ */
+export interface OperationKind<Subject = unknown> {
+  readonly name: OperationName;
+  /** Lower goes first. */
+  readonly priority: number;
+  /** How many operations of this kind may share one transaction. */
+  readonly batchCount: number;
+  /** Reads the subjects of operations by their ids. */
+  load(sql: Sql, subjectIds: readonly string[]): Promise<ReadonlyMap<string, Subject>>;
+  /** Bytes that the subject adds to the transaction, to keep it under the chain's limit. */
+  sizeBytes(subject: Subject): number;
+  /** Adds the calls for these subjects to the block. */
+  add(calls: ChainCalls, subjects: readonly Subject[]): void;
+  /** Writes what the landed transaction made of this subject. */
+  landed(sql: Sql, subject: Subject, transaction: LandedTransaction): Promise<void>;
+  /** Writes that this subject's operation can never land. */
+  failed(sql: Sql, subject: Subject, failure: OperationFailure): Promise<void>;
+  /** An abort that means that the chain has it already; `adopt` then looks the mark up and settles the subject. */
+  adopt?(sql: Sql, subject: Subject, failure: OperationFailure): Promise<boolean>;
+}
+
+/** Puts an operation into the outbox. A second call for the same subject changes nothing. */
+export async function enqueueOperation(
+  sql: Sql,
+  operation: { id: string; network: string; kind: OperationName; subjectId: string; priority: number },
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO chain_operation (id, network, kind, subject_id, priority) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (kind, subject_id) DO NOTHING`,
+    [operation.id, operation.network, operation.kind, operation.subjectId, operation.priority],
+  );
+}

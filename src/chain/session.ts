@@ -1,0 +1,21 @@
+import type { Database } from "../store/database.ts";
+
+/** A session of the network that a row of ours waits for. */
+export interface OpenSession {
+  /** The row. */
+  readonly subjectId: string;
+  /** The object on the chain whose state answers. */
+  readonly objectId: string;
+}
+
+/**
+ * One kind of session, handed to the settler by the feature that owns its rows. The settler reads the objects of all
+ * kinds in batches and lets each kind decide what the object's state means for its row.
+ */
+export interface SessionKind {
+  readonly name: string;
+  /** Open sessions of the network, oldest first. */
+  open(database: Database, limit: number): Promise<OpenSession[]>;
+  /** Looks at the object's BCS; returns true when the session ended and its row was written. */
+  settle(database: Database, session: OpenSession, content: Uint8Array): Promise<boolean>;
+}

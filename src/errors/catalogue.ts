@@ -1,0 +1,106 @@
+import { Code } from "@connectrpc/connect";
+
+/** One kind of expected failure. */
+export interface ErrorKind {
+  readonly code: Code;
+  /** When it happens and what to do, for `docs/errors.md`. */
+  readonly meaning: string;
+  /** Seconds after which a retry may help; sent as RetryInfo and `retry-after`. */
+  readonly retryAfterSeconds?: number;
+  /** The HTTP status over REST where it differs from the code's. */
+  readonly httpStatus?: number;
+}
+
+/** The closed catalogue: every reason that a reply may carry in its `google.rpc.ErrorInfo`. */
+export const ERROR_CATALOGUE = {
+  MISSING_KEY: kind(
+    Code.Unauthenticated,
+    "No API key was sent. Send `authorization: Bearer <key>` or `x-api-key`.",
+  ),
+  INVALID_KEY: kind(Code.Unauthenticated, "The API key is not known."),
+  REVOKED_KEY: kind(Code.Unauthenticated, "The API key was revoked."),
+  EXPIRED_KEY: kind(Code.Unauthenticated, "The API key has expired."),
+  NETWORK_MISMATCH: kind(
+    Code.Unauthenticated,
+    "The header `x-network` names another network than the key's.",
+  ),
+  ADMIN_ONLY: kind(Code.PermissionDenied, "This call needs an admin key."),
+  SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs."),
+  NETWORK_DISABLED: kind(Code.PermissionDenied, "This service does not serve that network."),
+  VALIDATION: kind(Code.InvalidArgument, "A field is missing or malformed; the BadRequest detail names it."),
+  UNSUPPORTED_ALGORITHM: kind(
+    Code.InvalidArgument,
+    "Curve, signature algorithm and hash are not a combination that the network signs with.",
+  ),
+  MESSAGE_TOO_LARGE: kind(Code.InvalidArgument, "The message is longer than 16,381 bytes."),
+  BAD_SIGNATURE: kind(
+    Code.InvalidArgument,
+    "A signature in the request does not verify under the key beside it.",
+  ),
+  WRONG_SENDER: kind(
+    Code.InvalidArgument,
+    "The DKG was prepared for an address that this service does not send from. Read GetNetwork again.",
+  ),
+  MALFORMED_SIGN_MESSAGE: kind(
+    Code.InvalidArgument,
+    "The user's sign message does not have the layout of its algorithm, or its partial signature is wrong.",
+  ),
+  DWALLET_NOT_FOUND: kind(Code.NotFound, "The project has no dWallet with this id."),
+  ENCRYPTION_KEY_NOT_FOUND: kind(Code.NotFound, "The project has no encryption key with this id."),
+  SIGN_REQUEST_NOT_FOUND: kind(Code.NotFound, "The project has no sign request with this id."),
+  PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served."),
+  ROUTE_NOT_FOUND: kind(Code.NotFound, "There is no such route."),
+  INSUFFICIENT_CREDIT: kind(Code.FailedPrecondition, "The project's available credit is below the price."),
+  DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be."),
+  WRONG_STATE: kind(Code.FailedPrecondition, "The resource is not in a state that allows this call."),
+  STALE_NETWORK_KEY: kind(
+    Code.FailedPrecondition,
+    "The DKG was prepared for a network encryption key that is not the newest. Read GetNetwork again.",
+  ),
+  REFUND_BUDGET_SPENT: kind(
+    Code.FailedPrecondition,
+    "Too many of the project's signatures were refunded lately; the network rejected what was submitted.",
+  ),
+  IDEMPOTENCY_KEY_REUSED: kind(
+    Code.AlreadyExists,
+    "The idempotency key was used before with another request.",
+    { httpStatus: 422 },
+  ),
+  SESSION_REUSED: kind(Code.AlreadyExists, "The session identifier was used before with another body."),
+  ENCRYPTION_KEY_CONFLICT: kind(
+    Code.AlreadyExists,
+    "The signer has registered another encryption key. A signer has one key for ever.",
+  ),
+  IDEMPOTENCY_IN_FLIGHT: kind(Code.Aborted, "A call with this idempotency key is under way.", {
+    retryAfterSeconds: 1,
+  }),
+  RATE_LIMITED: kind(Code.ResourceExhausted, "Too many calls.", { retryAfterSeconds: 1 }),
+  QUOTA_EXCEEDED: kind(Code.ResourceExhausted, "The project's daily quota is used up."),
+  TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project holds too many open reservations.", {
+    retryAfterSeconds: 5,
+  }),
+  BODY_TOO_LARGE: kind(Code.ResourceExhausted, "The body is larger than 256 KiB.", { httpStatus: 413 }),
+  PRESIGN_POOL_EMPTY: kind(Code.Unavailable, "No presign is ready. The pool is being filled.", {
+    retryAfterSeconds: 2,
+  }),
+  CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not answer.", { retryAfterSeconds: 5 }),
+  DRAINING: kind(Code.Unavailable, "This process is stopping; another one answers.", {
+    retryAfterSeconds: 1,
+  }),
+  CHAIN_REJECTED: kind(
+    Code.FailedPrecondition,
+    "The chain refused the operation for good; the message says why.",
+  ),
+  DEADLINE: kind(
+    Code.DeadlineExceeded,
+    "The call's deadline passed. What was begun goes on; read it by its id.",
+  ),
+  INTERNAL: kind(Code.Internal, "Our fault. The log has the cause under the request id of this reply."),
+} as const satisfies Record<string, ErrorKind>;
+
+/** A reason of the catalogue. */
+export type ErrorReason = keyof typeof ERROR_CATALOGUE;
+
+function kind(code: Code, meaning: string, extra: Omit<ErrorKind, "code" | "meaning"> = {}): ErrorKind {
+  return { code, meaning, ...extra };
+}

@@ -1,0 +1,46 @@
+import type { ErrorReason } from "./catalogue.ts";
+
+/** A field that is wrong, for the BadRequest detail. `field` is a path in proto names. */
+export interface FieldViolation {
+  readonly field: string;
+  readonly description: string;
+}
+
+/** What a {@link ServiceError} may carry beside its reason and message. */
+export interface ServiceErrorOptions {
+  /** Public machine-readable facts, such as ids and limits. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly violations?: readonly FieldViolation[];
+  /** Internal text for the log. Never sent. */
+  readonly detail?: string;
+  readonly cause?: unknown;
+  /** Overrides the catalogue's retry hint. */
+  readonly retryAfterSeconds?: number;
+}
+
+/**
+ * The one class for expected failures. `message` is public: it goes to the caller as it is and must hold no secret
+ * and nothing internal. It becomes a ConnectError in one interceptor.
+ */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly reason: ErrorReason;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly violations: readonly FieldViolation[];
+  readonly detail: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(reason: ErrorReason, publicMessage: string, options: ServiceErrorOptions = {}) {
+    super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = reason;
+    this.metadata = options.metadata ?? {};
+    this.violations = options.violations ?? [];
+    this.detail = options.detail;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** A VALIDATION error about one field. */
+export function invalidField(field: string, description: string): ServiceError {
+  return new ServiceError("VALIDATION", `${field}: ${description}`, { violations: [{ field, description }] });
+}

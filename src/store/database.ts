@@ -1,0 +1,19 @@
+import type { PrismaClient } from "../../gen/prisma/client.ts";
+
+/** Runs one SQL statement with positional parameters (`$1`); bigint columns arrive as bigint, bytea as Uint8Array. */
+export interface Sql {
+  query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+/**
+ * The database, Postgres or the embedded PGlite, behind one pool. Ordinary reads and writes go through `prisma`;
+ * decisions that must be atomic are single statements through `query`. Inside `transaction` use only the handle that
+ * it passes: the embedded database has one session, and the outer handle would wait for itself.
+ */
+export interface Database extends Sql {
+  readonly kind: "postgres" | "pglite";
+  readonly prisma: PrismaClient;
+  /** Read committed. Commits when `work` resolves, rolls back when it rejects. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
