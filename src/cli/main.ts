@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+/**
+ * `tss`: one command for the service, the localnet and the demo. Each command loads only what it needs.
+ */
+const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promise<void> }> = {
+  serve: {
+    summary: "run the service; with no configuration, on an embedded database and localnet",
+    run: async () => (await import("../main.ts")).serve(),
+  },
+  localnet: {
+    summary: "run an Ika network on a Sui fullnode by itself; prints its ids",
+    run: async (argv) => (await import("./localnet.ts")).runLocalnetCommand(argv),
+  },
+  migrate: {
+    summary: "bring the database up to date and exit",
+    run: async () => (await import("./migrate.ts")).runMigrate(),
+  },
+  config: {
+    summary: "print every variable with its effective value, secrets redacted",
+    run: async () => (await import("./config.ts")).runConfig(),
+  },
+  demo: {
+    summary: "start a service in a throw-away folder, make a key, sign, verify (--curve --algorithm --hash --message --json)",
+    run: async (argv) => (await import("./demo.ts")).runDemo(argv),
+  },
+};
+
+const [name = "help", ...argv] = process.argv.slice(2);
+const command = COMMANDS[name];
+if (command && (argv.includes("--help") || argv.includes("-h"))) {
+  console.log(`tss ${name}: ${command.summary}`);
+} else if (command) {
+  try {
+    await command.run(argv);
+  } catch (error) {
+    console.error(`tss ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
+} else {
+  const wanted = ["help", "--help", "-h"].includes(name);
+  const lines = Object.entries(COMMANDS).map(([n, c]) => `  ${n.padEnd(10)}${c.summary}`);
+  console[wanted ? "log" : "error"](
+    [...(wanted ? [] : [`tss: there is no command "${name}"`, ""]), "usage: tss <command>", "", ...lines].join("\n"),
+  );
+  process.exitCode = wanted ? 0 : 2;
+}

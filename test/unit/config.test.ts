@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { describeConfig, loadConfig } from "../../src/config.ts";
+import { ConfigError } from "../../src/config-reader.ts";
+
+describe("the configuration", () => {
+  it("is whole with an empty environment: localnet, embedded, local only", () => {
+    const config = loadConfig({});
+    expect(config).toMatchObject({
+      host: "127.0.0.1",
+      port: 3000,
+      network: { name: "localnet", embeddedPort: 9000 },
+      databaseUrl: undefined,
+      presignLowWaterCount: 2,
+      priceSignMicroUsd: 10_000n,
+      presignBuckets: [],
+    });
+  });
+
+  it("names every fault at once, with what was found and what is expected", () => {
+    const error = faultsOf({ PORT: "http", PRESIGN_BUCKETS: "SECP256K1/EdDSA", LOG_LEVEL: "loud", PRESIGN_BATCH_SIZE: "33" });
+    expect(error).toHaveLength(4);
+    expect(error.join("\n")).toMatch(/PORT: expected a whole number from 0 to 65535, found "http"/);
+    expect(error.join("\n")).toMatch(/PRESIGN_BUCKETS: expected one of SECP256K1\/ECDSASecp256k1/);
+    expect(error.join("\n")).toMatch(/LOG_LEVEL/);
+    expect(error.join("\n")).toMatch(/PRESIGN_BATCH_SIZE/);
+  });
+
+  it("needs a fullnode, a Treasury and a hot wallet outside the localnet", () => {
+    const faults = faultsOf({ NETWORKS: "mainnet" }).join("\n");
+    for (const name of [
+      "HOT_WALLET_SUI_SECRET_HEX",
+      "SUI_GRPC_URL_MAINNET",
+      "SERVICECORE_MAINNET_PACKAGE_ID",
+      "SERVICECORE_MAINNET_TREASURY_ID",
+      "SERVICECORE_MAINNET_OPERATOR_CAP_IDS",
+    ]) {
+      expect(faults).toContain(`${name}: expected`);
+    }
+  });
+
+  it("never shows a secret, neither in a fault nor in the table nor as text", () => {
+    const secret = "deadbeef".repeat(7);
+    expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX: secret }).join("\n")).not.toContain("deadbeef");
+    const environment = { HOT_WALLET_SUI_SECRET_HEX: `${secret}deadbeef` };
+    expect(describeConfig(environment)).not.toContain("deadbeef");
+    expect(JSON.stringify({ ...loadConfig(environment), priceSignMicroUsd: 0 })).not.toContain("deadbeef");
+  });
+
+  it("takes a secret from a file when `<NAME>_FILE` names one", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "config-"));
+    try {
+      const file = path.join(folder, "key");
+      writeFileSync(file, `${"k".repeat(40)}\n`);
+      expect(loadConfig({ ADMIN_API_KEY_FILE: file }).adminApiKey?.reveal()).toBe("k".repeat(40));
+      expect(faultsOf({ ADMIN_API_KEY_FILE: path.join(folder, "none") }).join()).toContain("a readable file");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+function faultsOf(environment: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+  }
+  throw new Error("expected the configuration to be refused");
+}
