@@ -1,8 +1,3 @@
-/**
- * Lays out the protos that ours import in `third_party/`, which git ignores: Google's are copied from an npm package,
- * and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor inside
- * `@bufbuild/protovalidate`.
- */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -20,7 +15,14 @@ const COPIED = [
   "google/rpc/status.proto",
 ];
 
-rmSync(OUT, { recursive: true, force: true });
-for (const file of COPIED) cpSync(path.join(GOOGLE, file), path.join(OUT, file));
-mkdirSync(path.join(OUT, "buf/validate"), { recursive: true });
-writeFileSync(path.join(OUT, "buf/validate/validate.proto"), printProto(file_buf_validate_validate));
+/**
+ * Lays out the protos that ours import in `third_party/`, which git ignores: Google's are copied from an npm package,
+ * and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor inside
+ * `@bufbuild/protovalidate`.
+ */
+export function layOutThirdPartyProtos(): void {
+  rmSync(OUT, { recursive: true, force: true });
+  for (const file of COPIED) cpSync(path.join(GOOGLE, file), path.join(OUT, file));
+  mkdirSync(path.join(OUT, "buf/validate"), { recursive: true });
+  writeFileSync(path.join(OUT, "buf/validate/validate.proto"), printProto(file_buf_validate_validate));
+}

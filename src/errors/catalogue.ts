@@ -50,6 +50,20 @@ export const ERROR_CATALOGUE = {
   SIGN_REQUEST_NOT_FOUND: kind(Code.NotFound, "The project has no sign request with this id."),
   PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served."),
   ROUTE_NOT_FOUND: kind(Code.NotFound, "There is no such route."),
+  METHOD_NOT_ALLOWED: kind(
+    Code.Unimplemented,
+    "The route does not take this HTTP method; the header `allow` names those it takes.",
+    { httpStatus: 405 },
+  ),
+  UNSUPPORTED_MEDIA_TYPE: kind(
+    Code.InvalidArgument,
+    "The body's content type or encoding is not one that the route takes. REST takes application/json.",
+    { httpStatus: 415 },
+  ),
+  UNIMPLEMENTED: kind(
+    Code.Unimplemented,
+    "The method, or the compression of its messages, is not one that this server has.",
+  ),
   INSUFFICIENT_CREDIT: kind(Code.FailedPrecondition, "The project's available credit is below the price."),
   DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be."),
   WRONG_STATE: kind(Code.FailedPrecondition, "The resource is not in a state that allows this call."),

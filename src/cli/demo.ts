@@ -1,0 +1,144 @@
+import { addressOfKey } from "../protocol/addresses.ts";
+import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { bytesToHex, hexToBytes } from "../protocol/bytes.ts";
+import { publicKeyFromUserOutput } from "../protocol/dwallet-output.ts";
+import { createClient } from "../sdk/client.ts";
+import type { SignResult } from "../sdk/sign-types.ts";
+import { type DemoArguments, parseDemoArguments } from "./demo-arguments.ts";
+import { createStageClock, type StageClock, type StageTime } from "./stage-clock.ts";
+import { type DevelopmentAccess, startThrowawayService } from "./throwaway-service.ts";
+import { verifyOutside } from "./verify-outside.ts";
+
+/** What `--json` prints as the last line of stdout. */
+export interface DemoReport {
+  readonly curve: string;
+  readonly algorithm: string;
+  readonly hash: string;
+  readonly messageHex: string;
+  readonly publicKeyHex: string;
+  readonly signatureHex: string;
+  readonly dwalletId: string;
+  readonly signRequestId: string;
+  readonly signSessionId: string;
+  readonly txDigests: {
+    readonly onboard: string;
+    readonly accept: string | null;
+    readonly sign: string | null;
+  };
+  readonly verified: boolean;
+  readonly stages: readonly StageTime[];
+  /** The longest time that the service's event loop stood still after its start-up, or null if it did not say. */
+  readonly longestBlockMs: number | null;
+}
+
+/**
+ * From a seed to a verified signature on a service of its own in a throw-away folder. Prints each stage with its time;
+ * sets exit code 1 unless an outside library accepts the signature. Ctrl-C and SIGTERM stop the service and remove the
+ * folder too.
+ */
+export async function runDemo(argv: readonly string[]): Promise<void> {
+  const demo = parseDemoArguments(argv);
+  const interrupt = new AbortController();
+  const onSignal = (): void => interrupt.abort(new Error("interrupted"));
+  for (const name of INTERRUPTS) process.on(name, onSignal);
+  try {
+    const clock = createStageClock((text) => void process.stdout.write(text));
+    clock.begin("start the service");
+    const { curve, signatureAlgorithm } = demo.triple;
+    const environment = { PRESIGN_BUCKETS: `${curve}/${signatureAlgorithm}` };
+    const service = await startThrowawayService(environment, interrupt.signal);
+    let report: DemoReport;
+    try {
+      report = await runAgainst(service.access, demo, clock, interrupt.signal);
+    } finally {
+      await service.stop();
+    }
+    process.stdout.write(describe(report, demo.triple));
+    if (demo.isJson) process.stdout.write(`${JSON.stringify(report)}\n`);
+    if (!report.verified) process.exitCode = 1;
+  } finally {
+    for (const name of INTERRUPTS) process.off(name, onSignal);
+  }
+}
+
+const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+async function runAgainst(
+  access: DevelopmentAccess,
+  { triple, message }: DemoArguments,
+  clock: StageClock,
+  signal: AbortSignal,
+): Promise<DemoReport> {
+  const { curve, signatureAlgorithm, hash } = triple;
+  const { baseUrl, apiKey, network } = access;
+  const client = createClient({ baseUrl, apiKey, network });
+  const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
+  const onProgress = (action: string) => (stage: string) => {
+    if (stage === "done") clock.end();
+    else clock.begin(`${action}: ${stage}`);
+  };
+  const onboarded = await client.onboard({ seed, curve }, { signal, onProgress: onProgress("onboard") });
+  const { dwallet, userSecretKeyShareHex, userPublicOutputHex, txDigests } = onboarded;
+  const signed: SignResult = await client.sign(
+    {
+      seed,
+      dwalletId: dwallet.id,
+      curve,
+      signatureAlgorithm,
+      hashScheme: hash,
+      message,
+      userSecretKeyShareHex,
+    },
+    { signal, onProgress: onProgress("sign") },
+  );
+  clock.begin("verify outside");
+  const publicKey = publicKeyFromUserOutput(curve, hexToBytes(userPublicOutputHex));
+  const verified = await verifyOutside({ triple, publicKey, message, signature: signed.signature });
+  clock.end();
+  return {
+    curve,
+    algorithm: signatureAlgorithm,
+    hash,
+    messageHex: bytesToHex(message),
+    publicKeyHex: bytesToHex(publicKey),
+    signatureHex: bytesToHex(signed.signature),
+    dwalletId: dwallet.id,
+    signRequestId: signed.signRequestId,
+    signSessionId: signed.signSessionId,
+    txDigests: { ...txDigests, sign: signed.txDigest },
+    verified,
+    stages: clock.stages,
+    longestBlockMs: await readLongestBlockMs(baseUrl),
+  };
+}
+
+/** The service's own measurement, from its metrics. */
+async function readLongestBlockMs(baseUrl: string): Promise<number | null> {
+  const text = await (await fetch(`${baseUrl}/metrics`)).text();
+  const match = /^service_event_loop_longest_block_ms(?:\{[^}]*\})? (\S+)$/m.exec(text);
+  return match === null ? null : Number(match[1]);
+}
+
+function describe(report: DemoReport, { signatureAlgorithm, hash }: AlgorithmTriple): string {
+  const { kind, address } = addressOfKey(signatureAlgorithm, hash, hexToBytes(report.publicKeyHex));
+  const { signatureHex, txDigests, longestBlockMs } = report;
+  const v = signatureHex.length === 130 ? [["v", String(Number.parseInt(signatureHex.slice(128), 16))]] : [];
+  const rows = [
+    ["dWallet", report.dwalletId],
+    ["public key", report.publicKeyHex],
+    [`address (${kind})`, address],
+    ["message", report.messageHex],
+    ["signature", signatureHex],
+    ...v,
+    ["sign session", report.signSessionId],
+    ["transactions", `${txDigests.onboard} (DKG)`],
+    ["", `${txDigests.accept} (accept)`],
+    ["", `${txDigests.sign} (sign)`],
+    [
+      "longest block of the service's event loop",
+      longestBlockMs === null ? "unknown" : `${longestBlockMs} ms`,
+    ],
+    ["verified by an outside library", report.verified ? "yes" : "NO"],
+  ];
+  return `\n${rows.map(([name, value]) => `${`${name}`.padEnd(24)}  ${value}`).join("\n")}\n`;
+}

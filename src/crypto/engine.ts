@@ -1,0 +1,93 @@
+import type { AlgorithmTriple, CurveName } from "../protocol/algorithms.ts";
+import type { SecretBytes } from "./secret-bytes.ts";
+
+/**
+ * The user's half of the protocol, as far as it is heavy: class-groups keys, DKG, decryption and sign messages.
+ * An engine may work on the caller's thread or on another; it never does network calls. Every call rejects with
+ * {@link EngineError} when the protocol refuses its input, and the error never carries a secret.
+ * Lengths and layouts are those of @ika.xyz/sdk 0.4.1.
+ */
+export interface CryptoEngine {
+  /** Loads what the engine needs, so that the first real call does not pay for it. */
+  ready(): Promise<void>;
+  /** The keys of a seed on one curve: the very keys of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`. */
+  deriveUserKeys(input: DeriveUserKeysInput): Promise<UserKeys>;
+  /** The user's DKG message, bound to a session and a transaction's sender, and the share encrypted to the user. */
+  prepareDkg(input: PrepareDkgInput): Promise<PreparedDkg>;
+  /** The user's secret share out of its encryption. */
+  decryptShare(input: DecryptShareInput): Promise<SecretBytes>;
+  /** The user's half of one signature. It must never be computed twice for one presign with different messages. */
+  createSignMessage(input: CreateSignMessageInput): Promise<Uint8Array>;
+  /** Ends the engine; calls after it reject. */
+  close(): Promise<void>;
+}
+
+/** Thrown when the protocol refuses an input, or an engine is closed. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+}
+
+/** `seed`: 32 bytes, the root of all of a user's keys. It is read, not kept. */
+export interface DeriveUserKeysInput {
+  readonly curve: CurveName;
+  readonly seed: Uint8Array;
+}
+
+/** A user's keys on one curve. Destroy them after use. */
+export interface UserKeys extends Disposable {
+  readonly curve: CurveName;
+  /** The class-groups encryption key as registered on chain, 261 bytes. */
+  readonly encryptionKey: Uint8Array;
+  /** The class-groups decryption key, 194 bytes. */
+  readonly decryptionKey: SecretBytes;
+  /** The Ed25519 public key that signs for the encryption key and for outputs, 32 bytes. */
+  readonly signerPublicKey: Uint8Array;
+  /** The Sui address of the signer: the name of the user. */
+  readonly signerAddress: string;
+  /** The Ed25519 secret key of the signer, 32 bytes. */
+  readonly signerSecretKey: SecretBytes;
+  /** Overwrites the secrets. */
+  destroy(): void;
+}
+
+/** What a DKG is made from. */
+export interface PrepareDkgInput {
+  readonly curve: CurveName;
+  /** The protocol's public parameters for this curve and network encryption key. */
+  readonly parameters: Uint8Array;
+  /** The user's encryption key, 261 bytes. */
+  readonly encryptionKey: Uint8Array;
+  /** 32 random bytes, used once. */
+  readonly sessionIdentifier: Uint8Array;
+  /** The Sui address that will send the transaction. */
+  readonly senderAddress: string;
+}
+
+/** What a DKG request carries, and the user's share, which it does not carry. */
+export interface PreparedDkg {
+  readonly userDkgMessage: Uint8Array;
+  readonly userPublicOutput: Uint8Array;
+  readonly encryptedUserShareAndProof: Uint8Array;
+  readonly userSecretKeyShare: SecretBytes;
+}
+
+/** An encrypted share with what opens and checks it. */
+export interface DecryptShareInput {
+  readonly curve: CurveName;
+  readonly parameters: Uint8Array;
+  readonly decryptionKey: SecretBytes;
+  /** The dWallet's public output. */
+  readonly dwalletOutput: Uint8Array;
+  readonly encryptedShareAndProof: Uint8Array;
+}
+
+/** One message and what it is signed with. */
+export interface CreateSignMessageInput {
+  readonly triple: AlgorithmTriple;
+  readonly parameters: Uint8Array;
+  readonly dwalletOutput: Uint8Array;
+  readonly userSecretKeyShare: SecretBytes;
+  readonly presign: Uint8Array;
+  /** The message before hashing. */
+  readonly message: Uint8Array;
+}

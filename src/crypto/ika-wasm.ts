@@ -1,0 +1,129 @@
+import type * as IkaWasm from "@ika.xyz/ika-wasm";
+import type { AlgorithmTriple, CurveName } from "../protocol/algorithms.ts";
+import { curveNumber } from "../protocol/algorithms.ts";
+import { EngineError } from "./engine.ts";
+
+/**
+ * The one file that knows ika-wasm 0.2.1: how it is loaded and the order of its arguments. Every call blocks its
+ * thread. Byte strings come back as plain arrays of numbers.
+ */
+export interface IkaWasmCalls {
+  /** [user DKG message, user public output, user secret key share]. About 0.1 s with compact parameters. */
+  createDkg(
+    curve: CurveName,
+    parameters: Uint8Array,
+    sessionDigest: Uint8Array,
+  ): [Uint8Array, Uint8Array, Uint8Array];
+  /** The share encrypted under a class-groups key, with its proof. About 2 s. */
+  encryptShare(
+    curve: CurveName,
+    share: Uint8Array,
+    encryptionKey: Uint8Array,
+    parameters: Uint8Array,
+  ): Uint8Array;
+  /** The share out of its encryption, about 2 s; refused if it does not fit the dWallet's output. */
+  decryptShare(
+    curve: CurveName,
+    decryptionKey: Uint8Array,
+    dwalletOutput: Uint8Array,
+    encryptedShareAndProof: Uint8Array,
+    parameters: Uint8Array,
+  ): Uint8Array;
+  /** The user's sign message: 10 s for ECDSA, a few milliseconds for the others. */
+  createSignMessage(
+    triple: AlgorithmTriple,
+    parameters: Uint8Array,
+    dwalletOutput: Uint8Array,
+    share: Uint8Array,
+    presign: Uint8Array,
+    message: Uint8Array,
+  ): Uint8Array;
+}
+
+let loading: Promise<IkaWasmCalls> | undefined;
+
+/** Loads the wasm once per thread. Throws {@link EngineError} if the platform cannot; a later call tries again. */
+export function loadIkaWasm(): Promise<IkaWasmCalls> {
+  loading ??= load().catch((cause) => {
+    loading = undefined;
+    throw new EngineError("the cryptography module could not be loaded", { cause });
+  });
+  return loading;
+}
+
+async function load(): Promise<IkaWasmCalls> {
+  const module = await import("@ika.xyz/ika-wasm");
+  // In Node the package is CommonJS that is ready at once, which its types do not say; in browsers the default export
+  // fetches the wasm.
+  const entry: unknown = module.default;
+  const wasm = typeof entry === "object" && entry !== null ? (entry as Calls) : module;
+  if (isInitializer(entry)) await entry();
+  return {
+    createDkg: (curve, parameters, sessionDigest) =>
+      attempt("DKG message", () => {
+        const parts: ByteList[] = wasm.create_dkg_centralized_output_v2(
+          curveNumber(curve),
+          parameters,
+          sessionDigest,
+        );
+        const [message, output, share] = parts;
+        if (!message || !output || !share) throw new TypeError("three parts expected");
+        return [Uint8Array.from(message), Uint8Array.from(output), takeSecret(share)];
+      }),
+    encryptShare: (curve, share, encryptionKey, parameters) =>
+      attempt("share encryption", () =>
+        Uint8Array.from(wasm.encrypt_secret_share(curveNumber(curve), share, encryptionKey, parameters)),
+      ),
+    decryptShare: (curve, decryptionKey, dwalletOutput, encryptedShareAndProof, parameters) =>
+      attempt("share decryption", () =>
+        takeSecret(
+          wasm.decrypt_user_share(
+            curveNumber(curve),
+            decryptionKey,
+            dwalletOutput,
+            encryptedShareAndProof,
+            parameters,
+          ),
+        ),
+      ),
+    createSignMessage: (triple, parameters, dwalletOutput, share, presign, message) =>
+      attempt("sign message", () =>
+        Uint8Array.from(
+          // Unlike its sibling for the user's own output, this call takes curve, algorithm, hash in this order.
+          wasm.create_sign_centralized_party_message(
+            parameters,
+            dwalletOutput,
+            share,
+            presign,
+            message,
+            triple.curveNumber,
+            triple.signatureAlgorithmNumber,
+            triple.hashNumber,
+          ),
+        ),
+      ),
+  };
+}
+
+type ByteList = number[] | Uint8Array;
+function isInitializer(entry: unknown): entry is () => Promise<unknown> {
+  return typeof entry === "function";
+}
+
+type Calls = Omit<typeof IkaWasm, "default">;
+
+/** Copies a secret out of the wasm's array and overwrites the array. */
+function takeSecret(list: ByteList): Uint8Array {
+  const secret = Uint8Array.from(list);
+  list.fill(0);
+  return secret;
+}
+
+/** The wasm's messages say what it was given; only what failed is passed on. */
+function attempt<T>(what: string, call: () => T): T {
+  try {
+    return call();
+  } catch {
+    throw new EngineError(`${what}: the protocol refused the input`);
+  }
+}

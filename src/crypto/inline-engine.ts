@@ -1,0 +1,49 @@
+import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
+import { type CryptoEngine, EngineError } from "./engine.ts";
+import { type IkaWasmCalls, loadIkaWasm } from "./ika-wasm.ts";
+import { SecretBytes } from "./secret-bytes.ts";
+import { deriveUserKeys } from "./user-keys.ts";
+
+/**
+ * The engine on the caller's own thread, for Node and browsers. Its calls block that thread for as long as they take:
+ * half a second for keys, two seconds for a DKG, ten seconds for an ECDSA sign message.
+ */
+export function createInlineEngine(): CryptoEngine {
+  let isClosed = false;
+  const open = async (): Promise<IkaWasmCalls> => {
+    if (isClosed) throw new EngineError("the engine is closed");
+    return await loadIkaWasm();
+  };
+  return {
+    async ready() {
+      await open();
+    },
+    async deriveUserKeys({ seed, curve }) {
+      if (isClosed) throw new EngineError("the engine is closed");
+      return deriveUserKeys(seed, curve);
+    },
+    async prepareDkg({ curve, parameters, encryptionKey, sessionIdentifier, senderAddress }) {
+      const wasm = await open();
+      const digest = sessionIdentifierDigest(sessionIdentifier, senderAddress);
+      const [userDkgMessage, userPublicOutput, share] = wasm.createDkg(curve, parameters, digest);
+      const encryptedUserShareAndProof = wasm.encryptShare(curve, share, encryptionKey, parameters);
+      const userSecretKeyShare = new SecretBytes(share);
+      return { userDkgMessage, userPublicOutput, encryptedUserShareAndProof, userSecretKeyShare };
+    },
+    async decryptShare({ curve, parameters, decryptionKey, dwalletOutput, encryptedShareAndProof }) {
+      const wasm = await open();
+      const key = decryptionKey.reveal();
+      return new SecretBytes(
+        wasm.decryptShare(curve, key, dwalletOutput, encryptedShareAndProof, parameters),
+      );
+    },
+    async createSignMessage({ triple, parameters, dwalletOutput, userSecretKeyShare, presign, message }) {
+      const wasm = await open();
+      const share = userSecretKeyShare.reveal();
+      return wasm.createSignMessage(triple, parameters, dwalletOutput, share, presign, message);
+    },
+    async close() {
+      isClosed = true;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { suiAddress } from "../protocol/addresses.ts";
+import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
+import { concatBytes } from "../protocol/bytes.ts";
+import { deriveClassGroupsKeypair } from "../protocol/class-groups/keypair.ts";
+import { EngineError, type UserKeys } from "./engine.ts";
+import { SecretBytes } from "./secret-bytes.ts";
+import { deriveEd25519SecretKey } from "./slip10.ts";
+
+/**
+ * The keys of a seed on one curve, equal to those of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`: each
+ * key's own seed is keccak256(domain || curve number || seed); the signer is SLIP-0010 at Sui's path below its own.
+ * Takes about half a second, on the caller's thread.
+ */
+export function deriveUserKeys(seed: Uint8Array, curve: CurveName): UserKeys {
+  if (seed.length !== 32) throw new EngineError(`seed: 32 bytes, not ${seed.length}`);
+  const classGroupsSeed = domainSeed("CLASS_GROUPS_DECRYPTION_KEY_V1", seed, curve);
+  const signerSeed = domainSeed("ED25519_SIGNING_KEY_V1", seed, curve);
+  const { encryptionKey, decryptionKey } = deriveClassGroupsKeypair(curveNumber(curve), classGroupsSeed);
+  const signerSecretKey = deriveEd25519SecretKey(signerSeed, SUI_PATH);
+  classGroupsSeed.fill(0);
+  signerSeed.fill(0);
+  const signerPublicKey = ed25519.getPublicKey(signerSecretKey);
+  const secrets = [new SecretBytes(decryptionKey), new SecretBytes(signerSecretKey)] as const;
+  const destroy = (): void => {
+    for (const secret of secrets) secret.destroy();
+  };
+  return {
+    curve,
+    encryptionKey,
+    decryptionKey: secrets[0],
+    signerPublicKey,
+    signerAddress: suiAddress("ED25519", signerPublicKey),
+    signerSecretKey: secrets[1],
+    destroy,
+    [Symbol.dispose]: destroy,
+  };
+}
+
+/** The signer's signature over the encryption key, which registering it on chain asks for. 64 bytes. */
+export function signEncryptionKey(keys: UserKeys): Uint8Array {
+  return ed25519.sign(keys.encryptionKey, keys.signerSecretKey.reveal());
+}
+
+/** The signer's signature over a dWallet's public output, which accepting the share asks for. 64 bytes. */
+export function signDWalletOutput(keys: UserKeys, dwalletOutput: Uint8Array): Uint8Array {
+  return ed25519.sign(dwalletOutput, keys.signerSecretKey.reveal());
+}
+
+function domainSeed(domain: string, seed: Uint8Array, curve: CurveName): Uint8Array {
+  const input = concatBytes(new TextEncoder().encode(domain), Uint8Array.of(curveNumber(curve)), seed);
+  const derived = keccak_256(input);
+  input.fill(0);
+  return derived;
+}
+
+/** m/44'/784'/0'/0'/0' */
+const SUI_PATH = [44, 784, 0, 0, 0];

@@ -1,0 +1,144 @@
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import { CompilationError, RuntimeError, ValidationError } from "@bufbuild/protovalidate";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "../../gen/proto/google/rpc/error_details_pb.ts";
+import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
+import { httpStatusOfCode } from "../transport/http-status.ts";
+import { TransportError } from "../transport/transport-error.ts";
+import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "./catalogue.ts";
+import { ServiceError } from "./service-error.ts";
+import { violationsOf } from "./validation-violations.ts";
+
+/** The `domain` of every ErrorInfo that this service sends. */
+export const ERROR_DOMAIN = "tss";
+
+/** One failure for the log. Nothing in it goes to the caller but `reason`, `message` and `requestId`. */
+export interface FailureRecord {
+  /** `warn` for the caller's mistakes and for what passes by itself, `error` for our faults. */
+  readonly level: "warn" | "error";
+  readonly reason: ErrorReason;
+  readonly message: string;
+  readonly method: string;
+  readonly requestId: string;
+  /** Internal text. */
+  readonly detail: string | undefined;
+  readonly cause: unknown;
+}
+
+/**
+ * Maps everything that a call can fail with to what goes over the wire: code, public message, `ErrorInfo` from the
+ * catalogue, `BadRequest` for fields, `RetryInfo` and `retry-after` where a retry may help.
+ * What nobody expected becomes INTERNAL with the request id and no other word. Each failure is logged once.
+ */
+export function createErrorMapping(log: (failure: FailureRecord) => void): ErrorMapping {
+  return {
+    toConnectError(reason, call) {
+      if (reason instanceof ConnectError && (reasonOf(reason) !== undefined || isCallersEnd(reason)))
+        return reason;
+      const failure = toServiceError(reason);
+      log(toRecord(failure, call));
+      return toWire(failure, call);
+    },
+    httpStatus(error) {
+      const reason = reasonOf(error);
+      const kind: ErrorKind | undefined = reason && ERROR_CATALOGUE[reason];
+      return kind?.httpStatus ?? httpStatusOfCode(error.code);
+    },
+  };
+}
+
+/** The catalogue's reason in an error that was mapped, or `undefined`. */
+export function reasonOf(error: ConnectError): ErrorReason | undefined {
+  for (const detail of error.details) {
+    if (!("desc" in detail) || detail.desc.typeName !== ErrorInfoSchema.typeName) continue;
+    const { domain, reason } = detail.value as MessageInitShape<typeof ErrorInfoSchema>;
+    if (domain === ERROR_DOMAIN && reason !== undefined && reason in ERROR_CATALOGUE)
+      return reason as ErrorReason;
+  }
+  return undefined;
+}
+
+/** A caller that left is told nothing, and is nobody's fault. */
+function isCallersEnd(error: ConnectError): boolean {
+  return error.code === Code.Canceled || error.code === Code.Aborted;
+}
+
+function toServiceError(reason: unknown): ServiceError {
+  if (reason instanceof ServiceError) return reason;
+  if (reason instanceof TransportError) {
+    return new ServiceError(reason.fault, reason.message, {
+      violations: reason.violations,
+      cause: reason.cause,
+    });
+  }
+  if (reason instanceof ConnectError) {
+    const { cause } = reason;
+    if (cause instanceof ValidationError) return fromViolations(cause);
+    if (reason.code === Code.DeadlineExceeded) return new ServiceError("DEADLINE", "the deadline passed");
+    if (reason.code === Code.Unimplemented) return new ServiceError("UNIMPLEMENTED", reason.rawMessage);
+    if (cause instanceof CompilationError || cause instanceof RuntimeError) return internal(cause);
+  }
+  return internal(reason);
+}
+
+function fromViolations(cause: ValidationError): ServiceError {
+  const violations = violationsOf(cause);
+  const message = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+  return new ServiceError("VALIDATION", message, { violations });
+}
+
+function internal(cause: unknown): ServiceError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new ServiceError("INTERNAL", "internal error", { detail, cause });
+}
+
+function toRecord(failure: ServiceError, call: FailedCall): FailureRecord {
+  const { code } = ERROR_CATALOGUE[failure.reason];
+  return {
+    level: OUR_FAULTS.has(code) ? "error" : "warn",
+    reason: failure.reason,
+    message: failure.message,
+    method: call.method,
+    requestId: call.requestId,
+    detail: failure.detail,
+    cause: failure.cause,
+  };
+}
+
+const OUR_FAULTS: ReadonlySet<Code> = new Set([Code.Internal, Code.Unknown, Code.DataLoss]);
+
+function toWire(failure: ServiceError, call: FailedCall): ConnectError {
+  const kind: ErrorKind = ERROR_CATALOGUE[failure.reason];
+  const isInternal = failure.reason === "INTERNAL";
+  const metadata = isInternal ? { requestId: call.requestId } : { ...failure.metadata };
+  const details: Detail[] = [
+    detail(ErrorInfoSchema, { reason: failure.reason, domain: ERROR_DOMAIN, metadata }),
+  ];
+  if (failure.violations.length > 0) {
+    const fieldViolations = failure.violations.map(({ field, description }) => ({ field, description }));
+    details.push(detail(BadRequestSchema, { fieldViolations }));
+  }
+  const headers = new Headers();
+  const retryAfterSeconds = failure.retryAfterSeconds ?? kind.retryAfterSeconds;
+  if (retryAfterSeconds !== undefined) {
+    details.push(detail(RetryInfoSchema, { retryDelay: toDuration(retryAfterSeconds) }));
+    headers.set("retry-after", String(Math.ceil(retryAfterSeconds)));
+  }
+  const message = isInternal ? "internal error" : failure.message;
+  return new ConnectError(message, kind.code, headers, details, failure);
+}
+
+type Detail = { desc: DescMessage; value: MessageInitShape<DescMessage> };
+
+function detail<T extends DescMessage>(desc: T, value: MessageInitShape<T>): Detail {
+  return { desc, value };
+}
+
+function toDuration(seconds: number) {
+  const whole = Math.floor(seconds);
+  return { seconds: BigInt(whole), nanos: Math.round((seconds - whole) * 1e9) };
+}

@@ -1,0 +1,101 @@
+/** What the lifecycle tells of. */
+export interface LifecycleLog {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** How a {@link Lifecycle} behaves. */
+export interface LifecycleOptions {
+  readonly log: LifecycleLog;
+  /** How long one part may take to stop unless it says otherwise. Default 10 s. */
+  readonly stopTimeoutMs?: number;
+}
+
+interface Part {
+  readonly name: string;
+  readonly stop: () => unknown;
+  readonly timeoutMs: number;
+}
+
+const DEFAULT_STOP_TIMEOUT_MS = 10_000;
+
+/**
+ * Starts parts in order and stops them in reverse. A part is registered for its stop as soon as it runs, so that a
+ * failed start can be undone with {@link Lifecycle.stop}.
+ */
+export class Lifecycle {
+  readonly #log: LifecycleLog;
+  readonly #stopTimeoutMs: number;
+  readonly #parts: Part[] = [];
+  #stopped: Promise<boolean> | undefined;
+
+  constructor({ log, stopTimeoutMs = DEFAULT_STOP_TIMEOUT_MS }: LifecycleOptions) {
+    this.#log = log;
+    this.#stopTimeoutMs = stopTimeoutMs;
+  }
+
+  /**
+   * Starts a part and registers how it stops.
+   * @throws what `start` throws, and Error when the lifecycle is stopping
+   */
+  async start<T>(
+    name: string,
+    start: () => Promise<T> | T,
+    stop: (part: T) => unknown,
+    timeoutMs?: number,
+  ): Promise<T> {
+    this.#checkRunning(name);
+    const beganMs = performance.now();
+    const part = await start();
+    this.onStop(name, () => stop(part), timeoutMs);
+    this.#log.info({ part: name, durationMs: Math.round(performance.now() - beganMs) }, "started");
+    return part;
+  }
+
+  /** Registers what is to be done when the process stops, before all that was registered earlier. */
+  onStop(name: string, stop: () => unknown, timeoutMs = this.#stopTimeoutMs): void {
+    this.#parts.push({ name, stop, timeoutMs });
+  }
+
+  /**
+   * Stops all parts, the newest first. A part that fails or takes too long does not keep the others from stopping.
+   * @returns whether every part stopped by itself and in time. Later calls wait for the first.
+   */
+  stop(): Promise<boolean> {
+    this.#stopped ??= this.#stopAll();
+    return this.#stopped;
+  }
+
+  async #stopAll(): Promise<boolean> {
+    let isClean = true;
+    // Parts may still be added by a start that was under way; they are stopped too.
+    for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
+      const beganMs = performance.now();
+      try {
+        if ((await withTimeout(part)) === false) isClean = false;
+        this.#log.info({ part: part.name, durationMs: Math.round(performance.now() - beganMs) }, "stopped");
+      } catch (cause) {
+        isClean = false;
+        this.#log.error({ part: part.name, cause }, "did not stop");
+      }
+    }
+    return isClean;
+  }
+
+  #checkRunning(name: string): void {
+    if (this.#stopped !== undefined) throw new Error(`cannot start ${name}: the process is stopping`);
+  }
+}
+
+/** What the part's stop resolves to; `false` means that it had to use force. */
+async function withTimeout({ name, stop, timeoutMs }: Part): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name} did not stop within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([stop(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,55 @@
+import type { LifecycleLog } from "./lifecycle.ts";
+
+/** Where signals come from. The process, or a stand-in. */
+export interface SignalSource {
+  on(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
+  off(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
+}
+
+/** What {@link runUntilSignal} needs. */
+export interface RunOptions {
+  readonly signals: SignalSource;
+  readonly log: LifecycleLog;
+  /** Stops everything. @returns whether nothing had to be forced */
+  readonly stop: () => Promise<boolean>;
+  /** Ends the process at once. Called for the second signal only. */
+  readonly exit: (code: number) => void;
+}
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+const FORCED_EXIT_CODE = 1;
+
+/**
+ * Waits for SIGTERM or SIGINT, then stops everything. A second signal ends the process at once.
+ * @returns the exit code: 0 after a clean stop, else 1
+ */
+export async function runUntilSignal({ signals, log, stop, exit }: RunOptions): Promise<number> {
+  let isStopping = false;
+  let begin: (signal: string) => void = () => {};
+  const first = new Promise<string>((resolve) => {
+    begin = resolve;
+  });
+  const listeners = SIGNALS.map((signal) => ({
+    signal,
+    listener: () => {
+      if (isStopping) {
+        log.error({ signal }, "second signal: stopping at once");
+        exit(FORCED_EXIT_CODE);
+        return;
+      }
+      isStopping = true;
+      begin(signal);
+    },
+  }));
+  for (const { signal, listener } of listeners) signals.on(signal, listener);
+  try {
+    const signal = await first;
+    log.info({ signal }, "stopping");
+    return (await stop()) ? 0 : FORCED_EXIT_CODE;
+  } catch (cause) {
+    log.error({ cause }, "stopping failed");
+    return FORCED_EXIT_CODE;
+  } finally {
+    for (const { signal, listener } of listeners) signals.off(signal, listener);
+  }
+}

@@ -1,0 +1,53 @@
+import { addressOfBytes } from "../fullnode/address-bytes.ts";
+import { blake2b256, utf8 } from "../fullnode/bytes.ts";
+import { fieldId, u64Name } from "../fullnode/dynamic-fields.ts";
+
+/** The version of the coordinator's inner state: the name of its dynamic field. */
+export const COORDINATOR_VERSION = 2n;
+
+/** Every package and object id that follows from a network's seed alone. */
+export interface NetworkAddresses {
+  readonly ikaPackageId: string;
+  readonly ikaCommonPackageId: string;
+  readonly ikaSystemPackageId: string;
+  /** `ika_dwallet_2pc_mpc` */
+  readonly dwalletPackageId: string;
+  readonly treasuryPackageId: string;
+  readonly coordinatorId: string;
+  /** The dynamic field that holds the coordinator's inner state. */
+  readonly coordinatorInnerId: string;
+  readonly systemId: string;
+  readonly networkEncryptionKeyId: string;
+  readonly treasuryId: string;
+  readonly adminCapId: string;
+  readonly operatorCapIds: readonly string[];
+  /** `<ika>::ika::IKA`, 9 decimals. */
+  readonly ikaCoinType: string;
+}
+
+/** A deterministic id for a named thing of the network with this seed. */
+export function genesisId(seed: Uint8Array, name: string): string {
+  return addressOfBytes(blake2b256(utf8("ika-localnet/genesis/"), seed, utf8(`/${name}`)));
+}
+
+/** The addresses of the network with this seed. */
+export function networkAddresses(seed: Uint8Array, operatorCount: number): NetworkAddresses {
+  const id = (name: string) => genesisId(seed, name);
+  const ikaPackageId = id("package/ika");
+  const coordinatorId = id("coordinator");
+  return {
+    ikaPackageId,
+    ikaCommonPackageId: id("package/ika_common"),
+    ikaSystemPackageId: id("package/ika_system"),
+    dwalletPackageId: id("package/ika_dwallet_2pc_mpc"),
+    treasuryPackageId: id("package/treasury"),
+    coordinatorId,
+    coordinatorInnerId: fieldId(coordinatorId, u64Name(COORDINATOR_VERSION)),
+    systemId: id("system"),
+    networkEncryptionKeyId: id("network-encryption-key"),
+    treasuryId: id("treasury"),
+    adminCapId: id("treasury/admin-cap"),
+    operatorCapIds: Array.from({ length: operatorCount }, (_, index) => id(`treasury/operator-cap/${index}`)),
+    ikaCoinType: `${ikaPackageId}::ika::IKA`,
+  };
+}

@@ -1,0 +1,68 @@
+import { moveAbort } from "../../fullnode/failures.ts";
+
+/** Abort codes of `ika_dwallet_2pc_mpc::coordinator_inner`. */
+export const CoordinatorAbort = {
+  DWalletMismatch: 1,
+  DWalletInactive: 2,
+  DWalletNotExists: 3,
+  WrongState: 4,
+  NetworkEncryptionKeyNotExist: 5,
+  InvalidEncryptionKeySignature: 6,
+  MessageApprovalMismatch: 7,
+  PresignNotExist: 9,
+  IncorrectCap: 10,
+  UnverifiedCap: 11,
+  MismatchCurve: 17,
+  ImportedKeyDWallet: 18,
+  EncryptionKeyNotExist: 20,
+  MissingProtocolPricing: 21,
+  NetworkEncryptionKeyUnsupportedCurve: 22,
+  OnlyGlobalPresignAllowed: 31,
+  GlobalPresignNotAllowed: 32,
+  PresignMismatch: 33,
+} as const;
+
+/** Abort codes of `ika_dwallet_2pc_mpc::sessions_manager`; session uniqueness and length as the SDK meets them. */
+export const SessionsAbort = {
+  InsufficientIkaPayment: 1,
+  InsufficientSuiPayment: 2,
+  SessionIdentifierAlreadyRegistered: 3,
+  InvalidSessionIdentifierLength: 5,
+} as const;
+
+/** Abort codes of `ika_dwallet_2pc_mpc::support_config`. */
+export const SupportAbort = {
+  InvalidHashScheme: 1,
+  InvalidCurve: 2,
+  InvalidSignatureAlgorithm: 3,
+  PausedCurve: 4,
+  PausedSignatureAlgorithm: 5,
+  PausedHashScheme: 6,
+} as const;
+
+/** Throws the coordinator's abort from its own package and module. */
+export function abortInner(
+  packageId: string,
+  functionName: string,
+  reason: keyof typeof CoordinatorAbort,
+): never {
+  throw moveAbort(`${packageId}::coordinator_inner::${functionName}`, CoordinatorAbort[reason]);
+}
+
+/** Throws an abort of the sessions manager. */
+export function abortSessions(
+  packageId: string,
+  functionName: string,
+  reason: keyof typeof SessionsAbort,
+): never {
+  throw moveAbort(`${packageId}::sessions_manager::${functionName}`, SessionsAbort[reason]);
+}
+
+/** Throws an abort of the support configuration. */
+export function abortSupport(
+  packageId: string,
+  functionName: string,
+  reason: keyof typeof SupportAbort,
+): never {
+  throw moveAbort(`${packageId}::support_config::${functionName}`, SupportAbort[reason]);
+}

@@ -1,0 +1,87 @@
+import { CoordinatorInnerModule } from "@ika.xyz/sdk";
+import { borrowObject, idName } from "../../fullnode/dynamic-fields.ts";
+import type { ExecutionState } from "../../fullnode/execution-state.ts";
+import {
+  borrowedMut,
+  bytes,
+  type MoveFunction,
+  moveFunction,
+  objectId,
+} from "../../fullnode/move-function.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import { abortInner } from "./aborts.ts";
+import {
+  coordinatorTypes,
+  DWallet,
+  dwalletObject,
+  EncryptedShare,
+  EncryptionKey,
+} from "./coordinator-state.ts";
+import { findEncryptionKey } from "./encryption-keys.ts";
+import { verifyEd25519 } from "./verify-ed25519.ts";
+
+const { AcceptEncryptedUserShareEvent } = CoordinatorInnerModule;
+const FUNCTION_NAME = "accept_encrypted_user_share";
+
+/** The call by which the key holder accepts a dWallet; it takes no cap and no payment, and anyone may send it. */
+export function acceptShareFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
+  const types = coordinatorTypes(addresses.dwalletPackageId);
+  return [
+    moveFunction({
+      packageId: addresses.dwalletPackageId,
+      module: "coordinator",
+      name: FUNCTION_NAME,
+      parameters: [borrowedMut(types.coordinator), objectId, objectId, bytes],
+      run: ({ state }, _coordinator, dwalletId, shareId, signature) =>
+        acceptShare(state, addresses, dwalletId, shareId, signature),
+    }),
+  ];
+}
+
+function acceptShare(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  dwalletId: string,
+  shareId: string,
+  signature: Uint8Array,
+): void {
+  const { dwalletPackageId } = addresses;
+  const dwalletEntry = dwalletObject(state, addresses, dwalletId, FUNCTION_NAME);
+  const dwallet = state.read(dwalletEntry, DWallet);
+  const shareEntry = borrowObject(state, dwallet.encrypted_user_secret_key_shares, idName(shareId));
+  const share = state.read(shareEntry, EncryptedShare);
+  const publicOutput = publicOutputOf(dwallet.state);
+  if (publicOutput === undefined || share.state.$kind !== "NetworkVerificationCompleted") {
+    abortInner(dwalletPackageId, FUNCTION_NAME, "WrongState");
+  }
+  const keyEntry = findEncryptionKey(state, addresses, share.encryption_key_address);
+  if (keyEntry === undefined) abortInner(dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
+  const key = state.read(keyEntry, EncryptionKey);
+  if (!verifyEd25519(Uint8Array.from(publicOutput), signature, Uint8Array.from(key.signer_public_key))) {
+    abortInner(dwalletPackageId, FUNCTION_NAME, "InvalidEncryptionKeySignature");
+  }
+  state.update(dwalletEntry, DWallet, (value) => {
+    value.state = { $kind: "Active", Active: { public_output: publicOutput } };
+  });
+  state.update(shareEntry, EncryptedShare, (value) => {
+    const user_output_signature = Array.from(signature);
+    value.state = { $kind: "KeyHolderSigned", KeyHolderSigned: { user_output_signature } };
+  });
+  state.emit({
+    packageId: dwalletPackageId,
+    module: "coordinator_inner",
+    type: coordinatorTypes(dwalletPackageId).inner("AcceptEncryptedUserShareEvent"),
+    contents: AcceptEncryptedUserShareEvent.serialize({
+      encrypted_user_secret_key_share_id: shareId,
+      dwallet_id: dwalletId,
+      user_output_signature: signature,
+      encryption_key_id: key.id,
+      encryption_key_address: share.encryption_key_address,
+    }).toBytes(),
+  });
+}
+
+function publicOutputOf(state: (typeof DWallet.$inferType)["state"]): number[] | undefined {
+  if (state.$kind === "AwaitingKeyHolderSignature") return state.AwaitingKeyHolderSignature.public_output;
+  return state.$kind === "Active" ? state.Active.public_output : undefined;
+}

@@ -1,0 +1,94 @@
+import { CoordinatorInnerDynamicField, CoordinatorInnerModule } from "@ika.xyz/sdk";
+import { findObject, idName } from "../../fullnode/dynamic-fields.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import { abortInner } from "./aborts.ts";
+
+/** `DWalletCoordinatorInner` as the SDK decodes it. */
+export type CoordinatorInner = typeof CoordinatorInnerModule.DWalletCoordinatorInner.$inferType;
+
+export const DWallet = CoordinatorInnerModule.DWallet;
+export const EncryptionKey = CoordinatorInnerModule.EncryptionKey;
+export const EncryptedShare = CoordinatorInnerModule.EncryptedUserSecretKeyShare;
+export const PresignSession = CoordinatorInnerModule.PresignSession;
+export const SignSession = CoordinatorInnerModule.SignSession;
+export const NetworkEncryptionKey = CoordinatorInnerModule.DWalletNetworkEncryptionKey;
+
+/** The Move type names of the coordinator's package. */
+export interface CoordinatorTypes {
+  inner(name: string): string;
+  sessions(name: string): string;
+  readonly coordinator: string;
+}
+
+export function coordinatorTypes(packageId: string): CoordinatorTypes {
+  return {
+    inner: (name) => `${packageId}::coordinator_inner::${name}`,
+    sessions: (name) => `${packageId}::sessions_manager::${name}`,
+    coordinator: `${packageId}::coordinator::DWalletCoordinator`,
+  };
+}
+
+/** The inner state, to read. */
+export function readInner(state: ExecutionState, addresses: NetworkAddresses): CoordinatorInner {
+  return state.read(innerObject(state, addresses), CoordinatorInnerDynamicField).value;
+}
+
+/** The inner state, to change in place. */
+export function updateInner(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  change: (inner: CoordinatorInner) => void,
+): void {
+  state.update(innerObject(state, addresses), CoordinatorInnerDynamicField, (field) => change(field.value));
+}
+
+/** The dWallet object; aborts when there is none. */
+export function dwalletObject(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  dwalletId: string,
+  functionName: string,
+): WorkingObject {
+  const object = findObject(state, readInner(state, addresses).dwallets, idName(dwalletId));
+  return object ?? abortInner(addresses.dwalletPackageId, functionName, "DWalletNotExists");
+}
+
+/** An active dWallet and its public output; aborts when it is not active. */
+export function activeDwallet(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  dwalletId: string,
+  functionName: string,
+) {
+  const object = dwalletObject(state, addresses, dwalletId, functionName);
+  const dwallet = state.read(object, DWallet);
+  if (dwallet.state.$kind !== "Active") {
+    return abortInner(addresses.dwalletPackageId, functionName, "DWalletInactive");
+  }
+  return { object, dwallet, publicOutput: dwallet.state.Active.public_output };
+}
+
+/** Checks that the network encryption key exists and serves the curve. */
+export function checkNetworkKey(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  networkEncryptionKeyId: string,
+  curve: number,
+  functionName: string,
+): void {
+  const keys = readInner(state, addresses).dwallet_network_encryption_keys;
+  const object = findObject(state, keys, idName(networkEncryptionKeyId));
+  if (object === undefined) {
+    abortInner(addresses.dwalletPackageId, functionName, "NetworkEncryptionKeyNotExist");
+  }
+  if (!state.read(object, NetworkEncryptionKey).supported_curves.includes(curve)) {
+    abortInner(addresses.dwalletPackageId, functionName, "NetworkEncryptionKeyUnsupportedCurve");
+  }
+}
+
+function innerObject(state: ExecutionState, addresses: NetworkAddresses): WorkingObject {
+  const object = state.find(addresses.coordinatorInnerId);
+  if (object === undefined) throw new Error("the coordinator has no inner state");
+  return object;
+}

@@ -1,0 +1,212 @@
+import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import { addObject, idName } from "../../fullnode/dynamic-fields.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import {
+  address,
+  borrowedMut,
+  bytes,
+  coinMut,
+  type MoveFunction,
+  moveFunction,
+  objectId,
+  owned,
+  struct,
+  u32,
+} from "../../fullnode/move-function.ts";
+import { objectValue, plainValue } from "../../fullnode/move-value.ts";
+import { ID_TYPE, MOVE_STDLIB, SUI_TYPE } from "../../fullnode/sui-types.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import { abortInner } from "./aborts.ts";
+import {
+  checkNetworkKey,
+  coordinatorTypes,
+  DWallet,
+  EncryptedShare,
+  EncryptionKey,
+  readInner,
+  updateInner,
+} from "./coordinator-state.ts";
+import { findEncryptionKey } from "./encryption-keys.ts";
+import { chargeSession, type Payment, Protocol } from "./payment.ts";
+import { openSession } from "./sessions.ts";
+import { checkCurve } from "./support.ts";
+
+const { DWalletCap, DWalletDKGRequestEvent } = CoordinatorInnerModule;
+const DkgSessionEvent = SessionsManagerModule.DWalletSessionEvent(DWalletDKGRequestEvent);
+const FUNCTION_NAME = "request_dwallet_dkg";
+
+/** What a client asks for with `request_dwallet_dkg`. */
+export interface DkgRequest {
+  readonly networkEncryptionKeyId: string;
+  readonly curve: number;
+  readonly userDkgMessage: Uint8Array;
+  readonly encryptedShareAndProof: Uint8Array;
+  readonly encryptionKeyAddress: string;
+  readonly userPublicOutput: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+  readonly sessionIdentifier: WorkingObject;
+}
+
+/** The new dWallet's cap, in the transaction's hands, and its ids. */
+export interface RequestedDwallet {
+  readonly cap: WorkingObject;
+  readonly dwalletId: string;
+}
+
+/** The call that creates a dWallet. */
+export function dkgFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
+  const types = coordinatorTypes(addresses.dwalletPackageId);
+  return [
+    moveFunction({
+      packageId: addresses.dwalletPackageId,
+      module: "coordinator",
+      name: FUNCTION_NAME,
+      parameters: [
+        borrowedMut(types.coordinator),
+        objectId,
+        u32,
+        bytes,
+        bytes,
+        address,
+        bytes,
+        bytes,
+        struct(`${MOVE_STDLIB}::option::Option<${types.inner("SignDuringDKGRequest")}>`),
+        owned(types.sessions("SessionIdentifier")),
+        coinMut(addresses.ikaCoinType),
+        coinMut(SUI_TYPE),
+      ],
+      returns: [types.inner("DWalletCap"), `${MOVE_STDLIB}::option::Option<${ID_TYPE}>`],
+      run(
+        { state },
+        _coordinator,
+        networkEncryptionKeyId,
+        curve,
+        userDkgMessage,
+        encryptedShareAndProof,
+        encryptionKeyAddress,
+        userPublicOutput,
+        signerPublicKey,
+        _signDuringDkg,
+        sessionIdentifier,
+        ika,
+        sui,
+      ) {
+        const request: DkgRequest = {
+          networkEncryptionKeyId,
+          curve,
+          userDkgMessage,
+          encryptedShareAndProof,
+          encryptionKeyAddress,
+          userPublicOutput,
+          signerPublicKey,
+          sessionIdentifier,
+        };
+        const { cap } = requestDkg(state, addresses, request, { ika, sui });
+        // No signature during DKG was asked for, so there is no sign id.
+        return [objectValue(cap), plainValue(`${MOVE_STDLIB}::option::Option<${ID_TYPE}>`, Uint8Array.of(0))];
+      },
+    }),
+  ];
+}
+
+/** Creates the dWallet in AwaitingNetworkDKGVerification, pays and queues its session. */
+export function requestDkg(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  request: DkgRequest,
+  payment: Payment,
+): RequestedDwallet {
+  checkNetworkKey(state, addresses, request.networkEncryptionKeyId, request.curve, FUNCTION_NAME);
+  checkCurve(state, addresses, request.curve);
+  const keyObject = findEncryptionKey(state, addresses, request.encryptionKeyAddress);
+  if (keyObject === undefined) abortInner(addresses.dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
+  const encryptionKey = state.read(keyObject, EncryptionKey);
+  if (encryptionKey.curve !== request.curve) {
+    abortInner(addresses.dwalletPackageId, FUNCTION_NAME, "MismatchCurve");
+  }
+  const { curve } = request;
+  const key = { curve, signatureAlgorithm: undefined, protocol: Protocol.DwalletDkg };
+  const charge = chargeSession(state, addresses, key, payment);
+  const created = createDwallet(state, addresses, request, encryptionKey.id);
+  const event: typeof DWalletDKGRequestEvent.$inferType = {
+    dwallet_id: created.dwalletId,
+    centralized_public_key_share_and_proof: Array.from(request.userDkgMessage),
+    user_public_output: Array.from(request.userPublicOutput),
+    dwallet_cap_id: created.cap.id,
+    dwallet_network_encryption_key_id: request.networkEncryptionKeyId,
+    curve,
+    user_secret_key_share: {
+      $kind: "Encrypted",
+      Encrypted: {
+        encrypted_user_secret_key_share_id: created.shareId,
+        encrypted_centralized_secret_share_and_proof: Array.from(request.encryptedShareAndProof),
+        encryption_key: encryptionKey.encryption_key,
+        encryption_key_id: encryptionKey.id,
+        encryption_key_address: request.encryptionKeyAddress,
+        signer_public_key: Array.from(request.signerPublicKey),
+      },
+    },
+    sign_during_dkg_request: null,
+  };
+  openSession(state, addresses, {
+    identifier: request.sessionIdentifier,
+    networkEncryptionKeyId: request.networkEncryptionKeyId,
+    charge,
+    eventName: "DWalletDKGRequestEvent",
+    encode: (fields) => DkgSessionEvent.serialize({ ...fields, event_data: event }).toBytes(),
+  });
+  return { cap: created.cap, dwalletId: created.dwalletId };
+}
+
+function createDwallet(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  request: DkgRequest,
+  encryptionKeyId: string,
+): { cap: WorkingObject; dwalletId: string; shareId: string } {
+  const types = coordinatorTypes(addresses.dwalletPackageId);
+  const epoch = readInner(state, addresses).current_epoch;
+  const dwalletId = state.newId();
+  const capId = state.newId();
+  const shareId = state.newId();
+  const dwallet = state.create({
+    id: dwalletId,
+    type: types.inner("DWallet"),
+    contents: DWallet.serialize({
+      id: dwalletId,
+      created_at_epoch: epoch,
+      curve: request.curve,
+      public_user_secret_key_share: null,
+      dwallet_cap_id: capId,
+      dwallet_network_encryption_key_id: request.networkEncryptionKeyId,
+      is_imported_key_dwallet: false,
+      encrypted_user_secret_key_shares: { id: state.newId(), size: 0 },
+      sign_sessions: { id: state.newId(), size: 0 },
+      state: { AwaitingNetworkDKGVerification: true },
+    }).toBytes(),
+  });
+  const share = state.create({
+    id: shareId,
+    type: types.inner("EncryptedUserSecretKeyShare"),
+    contents: EncryptedShare.serialize({
+      id: shareId,
+      created_at_epoch: epoch,
+      dwallet_id: dwalletId,
+      encrypted_centralized_secret_share_and_proof: request.encryptedShareAndProof,
+      encryption_key_id: encryptionKeyId,
+      encryption_key_address: request.encryptionKeyAddress,
+      source_encrypted_user_secret_key_share_id: null,
+      state: { AwaitingNetworkVerification: true },
+    }).toBytes(),
+  });
+  state.update(dwallet, DWallet, (value) => {
+    addObject(state, value.encrypted_user_secret_key_shares, idName(shareId), share);
+  });
+  updateInner(state, addresses, (inner) => addObject(state, inner.dwallets, idName(dwalletId), dwallet));
+  const cap = state.create({
+    id: capId,
+    type: types.inner("DWalletCap"),
+    contents: DWalletCap.serialize({ id: capId, dwallet_id: dwalletId }).toBytes(),
+  });
+  return { cap, dwalletId, shareId };
+}

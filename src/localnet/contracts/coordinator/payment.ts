@@ -1,0 +1,59 @@
+import {
+  balanceOf,
+  type ExecutionState,
+  setBalance,
+  type WorkingObject,
+} from "../../fullnode/execution-state.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import { abortInner, abortSessions } from "./aborts.ts";
+import { readInner, updateInner } from "./coordinator-state.ts";
+
+/** The protocol numbers of the pricing map. */
+export const Protocol = { Presign: 5, Sign: 6, DwalletDkg: 9 } as const;
+
+/** The coins that a session is paid from. */
+export interface Payment {
+  readonly ika: WorkingObject;
+  readonly sui: WorkingObject;
+}
+
+/** What was taken for one session, in the smallest units. */
+export interface Charge {
+  readonly ika: bigint;
+  readonly sui: bigint;
+}
+
+/** Takes the exact price of a session out of the coins; aborts when it has none or they do not hold it. */
+export function chargeSession(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  key: { readonly curve: number; readonly signatureAlgorithm: number | undefined; readonly protocol: number },
+  payment: Payment,
+): Charge {
+  const { pricing_and_fee_manager: manager } = readInner(state, addresses);
+  const entry = manager.current.pricing_map.contents.find(
+    (item) =>
+      item.key.curve === key.curve &&
+      item.key.protocol === key.protocol &&
+      item.key.signature_algorithm === (key.signatureAlgorithm ?? null),
+  );
+  if (entry === undefined) return abortInner(addresses.dwalletPackageId, "charge", "MissingProtocolPricing");
+  const ika = BigInt(entry.value.fee_ika);
+  const sui = BigInt(entry.value.gas_fee_reimbursement_sui);
+  const systemSui = BigInt(entry.value.gas_fee_reimbursement_sui_for_system_calls);
+  const ikaBalance = balanceOf(state, payment.ika);
+  const suiBalance = balanceOf(state, payment.sui);
+  const functionName = "initiate_user_session";
+  if (ikaBalance < ika) abortSessions(addresses.dwalletPackageId, functionName, "InsufficientIkaPayment");
+  if (suiBalance < sui + systemSui) {
+    abortSessions(addresses.dwalletPackageId, functionName, "InsufficientSuiPayment");
+  }
+  setBalance(state, payment.ika, ikaBalance - ika);
+  setBalance(state, payment.sui, suiBalance - sui - systemSui);
+  updateInner(state, addresses, (inner) => {
+    const fees = inner.pricing_and_fee_manager;
+    const held = fees.gas_fee_reimbursement_sui_system_call_balance;
+    held.value = (BigInt(held.value) + systemSui).toString();
+  });
+  return { ika, sui };
+}

@@ -1,0 +1,181 @@
+import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import { bcs } from "@mysten/sui/bcs";
+import { addObject, findObject, idName } from "../../fullnode/dynamic-fields.ts";
+import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import {
+  borrowed,
+  borrowedMut,
+  coinMut,
+  type MoveFunction,
+  moveFunction,
+  objectId,
+  owned,
+  u32,
+} from "../../fullnode/move-function.ts";
+import { objectValue, plainValue } from "../../fullnode/move-value.ts";
+import { SUI_TYPE } from "../../fullnode/sui-types.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import { abortInner } from "./aborts.ts";
+import {
+  checkNetworkKey,
+  coordinatorTypes,
+  DWallet,
+  dwalletObject,
+  PresignSession,
+  readInner,
+  updateInner,
+} from "./coordinator-state.ts";
+import { chargeSession, type Payment, Protocol } from "./payment.ts";
+import { openSession } from "./sessions.ts";
+import { checkAlgorithm, refuseDwalletPresign } from "./support.ts";
+
+const { PresignRequestEvent, UnverifiedPresignCap, VerifiedPresignCap } = CoordinatorInnerModule;
+const PresignSessionEvent = SessionsManagerModule.DWalletSessionEvent(PresignRequestEvent);
+
+/** The calls about presigns. */
+export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
+  const types = coordinatorTypes(addresses.dwalletPackageId);
+  const coordinator = { packageId: addresses.dwalletPackageId, module: "coordinator" } as const;
+  const unverified = types.inner("UnverifiedPresignCap");
+  const session = owned(types.sessions("SessionIdentifier"));
+  const coins = [coinMut(addresses.ikaCoinType), coinMut(SUI_TYPE)] as const;
+  return [
+    moveFunction({
+      ...coordinator,
+      name: "request_global_presign",
+      parameters: [borrowedMut(types.coordinator), objectId, u32, u32, session, ...coins],
+      returns: [unverified],
+      run(
+        { state },
+        _coordinator,
+        networkEncryptionKeyId,
+        curve,
+        signatureAlgorithm,
+        sessionIdentifier,
+        ika,
+        sui,
+      ) {
+        const request = { networkEncryptionKeyId, curve, signatureAlgorithm, sessionIdentifier };
+        return [objectValue(requestGlobalPresign(state, addresses, request, { ika, sui }).cap)];
+      },
+    }),
+    moveFunction({
+      ...coordinator,
+      name: "request_presign",
+      parameters: [borrowedMut(types.coordinator), objectId, u32, session, ...coins],
+      returns: [unverified],
+      run({ state }, _coordinator, dwalletId, signatureAlgorithm) {
+        const dwallet = state.read(dwalletObject(state, addresses, dwalletId, "request_presign"), DWallet);
+        checkAlgorithm(state, addresses, dwallet.curve, signatureAlgorithm);
+        return refuseDwalletPresign(addresses);
+      },
+    }),
+    moveFunction({
+      ...coordinator,
+      name: "verify_presign_cap",
+      parameters: [borrowedMut(types.coordinator), owned(unverified)],
+      returns: [types.inner("VerifiedPresignCap")],
+      run: ({ state }, _coordinator, cap) => [objectValue(verifyPresignCap(state, addresses, cap))],
+    }),
+    moveFunction({
+      ...coordinator,
+      name: "is_presign_valid",
+      parameters: [borrowed(types.coordinator), borrowed(unverified)],
+      returns: ["bool"],
+      run({ state }, _coordinator, cap) {
+        const { presign_id } = state.read(cap, UnverifiedPresignCap);
+        const found = findObject(state, readInner(state, addresses).presign_sessions, idName(presign_id));
+        const valid = found !== undefined && state.read(found, PresignSession).state.$kind === "Completed";
+        return [plainValue("bool", bcs.bool().serialize(valid).toBytes())];
+      },
+    }),
+  ];
+}
+
+/** What a client asks for with `request_global_presign`. */
+export interface GlobalPresignRequest {
+  readonly networkEncryptionKeyId: string;
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly sessionIdentifier: WorkingObject;
+}
+
+/** Creates the presign session, pays and queues it; its cap is in the transaction's hands. */
+export function requestGlobalPresign(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  request: GlobalPresignRequest,
+  payment: Payment,
+): { readonly cap: WorkingObject; readonly presignId: string } {
+  const { networkEncryptionKeyId, curve, signatureAlgorithm } = request;
+  const types = coordinatorTypes(addresses.dwalletPackageId);
+  checkNetworkKey(state, addresses, networkEncryptionKeyId, curve, "request_global_presign");
+  checkAlgorithm(state, addresses, curve, signatureAlgorithm);
+  const key = { curve, signatureAlgorithm, protocol: Protocol.Presign };
+  const charge = chargeSession(state, addresses, key, payment);
+  const presignId = state.newId();
+  const capId = state.newId();
+  const session = state.create({
+    id: presignId,
+    type: types.inner("PresignSession"),
+    contents: PresignSession.serialize({
+      id: presignId,
+      created_at_epoch: readInner(state, addresses).current_epoch,
+      curve,
+      signature_algorithm: signatureAlgorithm,
+      dwallet_id: null,
+      cap_id: capId,
+      state: { Requested: true },
+    }).toBytes(),
+  });
+  updateInner(state, addresses, (inner) =>
+    addObject(state, inner.presign_sessions, idName(presignId), session),
+  );
+  const event: typeof PresignRequestEvent.$inferType = {
+    dwallet_id: null,
+    presign_id: presignId,
+    dwallet_public_output: null,
+    dwallet_network_encryption_key_id: networkEncryptionKeyId,
+    curve,
+    signature_algorithm: signatureAlgorithm,
+  };
+  openSession(state, addresses, {
+    identifier: request.sessionIdentifier,
+    networkEncryptionKeyId,
+    charge,
+    eventName: "PresignRequestEvent",
+    encode: (fields) => PresignSessionEvent.serialize({ ...fields, event_data: event }).toBytes(),
+  });
+  const contents = UnverifiedPresignCap.serialize({
+    id: capId,
+    dwallet_id: null,
+    presign_id: presignId,
+  }).toBytes();
+  return { presignId, cap: state.create({ id: capId, type: types.inner("UnverifiedPresignCap"), contents }) };
+}
+
+/** Exchanges the cap of a completed presign for a verified one; the session follows the new cap. */
+export function verifyPresignCap(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  cap: WorkingObject,
+): WorkingObject {
+  const { dwalletPackageId } = addresses;
+  const { dwallet_id, presign_id } = state.read(cap, UnverifiedPresignCap);
+  const found = findObject(state, readInner(state, addresses).presign_sessions, idName(presign_id));
+  if (found === undefined) return abortInner(dwalletPackageId, "verify_presign_cap", "PresignNotExist");
+  const session = state.read(found, PresignSession);
+  if (session.cap_id !== cap.id) abortInner(dwalletPackageId, "verify_presign_cap", "IncorrectCap");
+  if (session.state.$kind !== "Completed")
+    abortInner(dwalletPackageId, "verify_presign_cap", "UnverifiedCap");
+  const capId = state.newId();
+  state.remove(cap);
+  state.update(found, PresignSession, (value) => {
+    value.cap_id = capId;
+  });
+  return state.create({
+    id: capId,
+    type: coordinatorTypes(dwalletPackageId).inner("VerifiedPresignCap"),
+    contents: VerifiedPresignCap.serialize({ id: capId, dwallet_id, presign_id }).toBytes(),
+  });
+}

@@ -1,0 +1,49 @@
+import { bcs } from "@mysten/sui/bcs";
+import { findObject, idName } from "../../fullnode/dynamic-fields.ts";
+import {
+  borrowed,
+  borrowedMut,
+  bytes,
+  type MoveFunction,
+  moveFunction,
+  objectId,
+} from "../../fullnode/move-function.ts";
+import { objectValue, plainValue } from "../../fullnode/move-value.ts";
+import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
+import { coordinatorTypes, readInner } from "./coordinator-state.ts";
+import { registerSessionIdentifier } from "./sessions.ts";
+
+/** Session identifiers, and the coordinator's own view functions. */
+export function sessionAndViewFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
+  const types = coordinatorTypes(addresses.dwalletPackageId);
+  const coordinator = { packageId: addresses.dwalletPackageId, module: "coordinator" } as const;
+  return [
+    moveFunction({
+      ...coordinator,
+      name: "register_session_identifier",
+      parameters: [borrowedMut(types.coordinator), bytes],
+      returns: [types.sessions("SessionIdentifier")],
+      run: ({ state, sender }, _coordinator, identifier) => [
+        objectValue(registerSessionIdentifier(state, addresses, sender, identifier)),
+      ],
+    }),
+    moveFunction({
+      ...coordinator,
+      name: "has_dwallet",
+      parameters: [borrowed(types.coordinator), objectId],
+      returns: ["bool"],
+      run({ state }, _coordinator, dwalletId) {
+        const found =
+          findObject(state, readInner(state, addresses).dwallets, idName(dwalletId)) !== undefined;
+        return [plainValue("bool", bcs.bool().serialize(found).toBytes())];
+      },
+    }),
+    moveFunction({
+      ...coordinator,
+      name: "version",
+      parameters: [borrowed(types.coordinator)],
+      returns: ["u64"],
+      run: () => [plainValue("u64", bcs.u64().serialize(COORDINATOR_VERSION).toBytes())],
+    }),
+  ];
+}

@@ -1,0 +1,69 @@
+import type { ExecutionState } from "../../fullnode/execution-state.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import { abortInner, abortSupport } from "./aborts.ts";
+import { readInner } from "./coordinator-state.ts";
+
+/** Aborts when the network does not support the curve, or has paused it. */
+export function checkCurve(state: ExecutionState, addresses: NetworkAddresses, curve: number): void {
+  const support = readInner(state, addresses).support_config;
+  const entries = support.supported_curves_to_signature_algorithms_to_hash_schemes.contents;
+  if (!entries.some((entry) => entry.key === curve)) {
+    abortSupport(addresses.dwalletPackageId, "validate_curve", "InvalidCurve");
+  }
+  if (support.paused_curves.includes(curve)) {
+    abortSupport(addresses.dwalletPackageId, "validate_curve", "PausedCurve");
+  }
+}
+
+/** Aborts when the network does not support the algorithm on the curve, or has paused either. */
+export function checkAlgorithm(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  curve: number,
+  signatureAlgorithm: number,
+): void {
+  checkCurve(state, addresses, curve);
+  const functionName = "validate_curve_and_signature_algorithm";
+  if (hashSchemes(state, addresses, curve, signatureAlgorithm) === undefined) {
+    abortSupport(addresses.dwalletPackageId, functionName, "InvalidSignatureAlgorithm");
+  }
+  if (readInner(state, addresses).support_config.paused_signature_algorithms.includes(signatureAlgorithm)) {
+    abortSupport(addresses.dwalletPackageId, functionName, "PausedSignatureAlgorithm");
+  }
+}
+
+/** Aborts when the network does not support the hash scheme for the algorithm, or has paused any of the three. */
+export function checkHash(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  curve: number,
+  signatureAlgorithm: number,
+  hashScheme: number,
+): void {
+  checkAlgorithm(state, addresses, curve, signatureAlgorithm);
+  const functionName = "validate_curve_and_signature_algorithm_and_hash_scheme";
+  if (!hashSchemes(state, addresses, curve, signatureAlgorithm)?.includes(hashScheme)) {
+    abortSupport(addresses.dwalletPackageId, functionName, "InvalidHashScheme");
+  }
+  if (readInner(state, addresses).support_config.paused_hash_schemes.includes(hashScheme)) {
+    abortSupport(addresses.dwalletPackageId, functionName, "PausedHashScheme");
+  }
+}
+
+/** Every pair of curve and algorithm that this network supports takes global presigns, and only those. */
+export function refuseDwalletPresign(addresses: NetworkAddresses): never {
+  return abortInner(addresses.dwalletPackageId, "request_presign", "OnlyGlobalPresignAllowed");
+}
+
+function hashSchemes(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  curve: number,
+  signatureAlgorithm: number,
+): readonly number[] | undefined {
+  const support = readInner(state, addresses).support_config;
+  const algorithms = support.supported_curves_to_signature_algorithms_to_hash_schemes.contents.find(
+    (entry) => entry.key === curve,
+  );
+  return algorithms?.value.contents.find((entry) => entry.key === signatureAlgorithm)?.value;
+}

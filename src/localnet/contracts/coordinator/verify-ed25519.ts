@@ -1,0 +1,18 @@
+import { createPublicKey, verify } from "node:crypto";
+
+/** The DER prefix of an Ed25519 public key (RFC 8410). */
+const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+
+/** Whether `signature` is `publicKey`'s over `message`; false for keys and signatures of the wrong form. */
+export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
+  try {
+    const key = createPublicKey({
+      key: Buffer.concat([SPKI_PREFIX, publicKey]),
+      format: "der",
+      type: "spki",
+    });
+    return verify(null, message, key, signature);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,107 @@
+import { bcs } from "@mysten/sui/bcs";
+import { balanceOf, createCoin, setBalance } from "../../fullnode/execution-state.ts";
+import { ExecutionFailure, FailureKind, moveAbort } from "../../fullnode/failures.ts";
+import {
+  address,
+  borrowed,
+  borrowedMut,
+  type MoveFunction,
+  moveFunction,
+  owned,
+  u64,
+} from "../../fullnode/move-function.ts";
+import { objectValue, plainValue } from "../../fullnode/move-value.ts";
+import { coinObjectType, MOVE_STDLIB, SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
+
+/** `0x2::coin` and `0x2::balance`: not enough to split, or not zero. */
+const NOT_ENOUGH = 2;
+const NON_ZERO = 0;
+
+const COIN = coinObjectType("$0");
+
+/** The framework calls that wallets and the Ika SDK put into transactions. */
+export function frameworkFunctions(): readonly MoveFunction[] {
+  const coin = { packageId: SUI_FRAMEWORK, module: "coin", typeParameterCount: 1 } as const;
+  return [
+    moveFunction({
+      packageId: MOVE_STDLIB,
+      module: "option",
+      name: "none",
+      typeParameterCount: 1,
+      parameters: [],
+      returns: [`${MOVE_STDLIB}::option::Option<$0>`],
+      run: (call) => [
+        {
+          kind: "data",
+          type: `${MOVE_STDLIB}::option::Option<${call.typeArguments[0]}>`,
+          bytes: Uint8Array.of(0),
+          copyable: false,
+          droppable: true,
+        },
+      ],
+    }),
+    moveFunction({
+      packageId: SUI_FRAMEWORK,
+      module: "transfer",
+      name: "public_transfer",
+      typeParameterCount: 1,
+      parameters: [owned("$0"), address],
+      run(_call, object, recipient) {
+        object.owner = { kind: "address", address: recipient };
+        object.mutated = true;
+      },
+    }),
+    moveFunction({
+      ...coin,
+      name: "value",
+      parameters: [borrowed(COIN)],
+      returns: ["u64"],
+      run: (call, self) => [plainValue("u64", bcs.u64().serialize(balanceOf(call.state, self)).toBytes())],
+    }),
+    moveFunction({
+      ...coin,
+      name: "zero",
+      parameters: [],
+      returns: [COIN],
+      run: (call) => [objectValue(createCoin(call.state, coinObjectType(call.typeArguments[0] ?? ""), 0n))],
+    }),
+    moveFunction({
+      ...coin,
+      name: "split",
+      parameters: [borrowedMut(COIN), u64],
+      returns: [COIN],
+      run(call, self, amount) {
+        const balance = balanceOf(call.state, self);
+        if (balance < amount) throw moveAbort(`${SUI_FRAMEWORK}::balance::split`, NOT_ENOUGH);
+        setBalance(call.state, self, balance - amount);
+        return [objectValue(createCoin(call.state, self.type, amount))];
+      },
+    }),
+    moveFunction({
+      ...coin,
+      name: "join",
+      parameters: [borrowedMut(COIN), owned(COIN)],
+      run(call, self, other) {
+        const balance = balanceOf(call.state, self) + balanceOf(call.state, other);
+        if (balance >= 1n << 64n) {
+          throw new ExecutionFailure(
+            FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR,
+            "Move Primitive Runtime Error.",
+          );
+        }
+        setBalance(call.state, self, balance);
+        call.state.remove(other);
+      },
+    }),
+    moveFunction({
+      ...coin,
+      name: "destroy_zero",
+      parameters: [owned(COIN)],
+      run(call, self) {
+        if (balanceOf(call.state, self) !== 0n)
+          throw moveAbort(`${SUI_FRAMEWORK}::balance::destroy_zero`, NON_ZERO);
+        call.state.remove(self);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,28 @@
+import type { FieldInfo, Owner } from "../fullnode/object.ts";
+import type { NetworkAddresses } from "./addresses.ts";
+
+/** What a network starts with. */
+export interface GenesisOptions {
+  readonly seed: Uint8Array;
+  readonly addresses: NetworkAddresses;
+  readonly networkDkgPublicOutput: Uint8Array;
+  /** Owns the caps of the Treasury; gets the coins below. */
+  readonly hotWalletAddress: string;
+  /** Further addresses that get the same coins. */
+  readonly accounts: readonly string[];
+  readonly timestampMs: bigint;
+}
+
+/** An object of the genesis; all have version 1. */
+export interface GenesisObject {
+  readonly id: string;
+  readonly type: string;
+  readonly contents: Uint8Array;
+  readonly owner: Owner;
+  readonly field?: FieldInfo;
+}
+
+/** The version of every object, and the initial shared version of every shared one. */
+export const GENESIS_VERSION = 1n;
+/** The owner of an object that was shared at genesis. */
+export const GENESIS_SHARED: Owner = { kind: "shared", initialVersion: GENESIS_VERSION };

@@ -1,0 +1,237 @@
+import { bcs } from "@mysten/sui/bcs";
+import { addObject, borrowObject, findObject, idName, removeObject } from "../../fullnode/dynamic-fields.ts";
+import { balanceOf, type ExecutionState, type WorkingObject } from "../../fullnode/execution-state.ts";
+import {
+  address,
+  borrowed,
+  borrowedMut,
+  bytes,
+  bytesVector,
+  type MoveFunction,
+  moveFunction,
+  objectId,
+  u32,
+} from "../../fullnode/move-function.ts";
+import { plainValue } from "../../fullnode/move-value.ts";
+import { ID_TYPE } from "../../fullnode/sui-types.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
+import { requestDkg } from "../coordinator/dkg.ts";
+import type { Charge, Payment } from "../coordinator/payment.ts";
+import { requestGlobalPresign, verifyPresignCap } from "../coordinator/presign.ts";
+import { registerSessionIdentifier } from "../coordinator/sessions.ts";
+import { approveMessage, requestSign } from "../coordinator/sign.ts";
+import { DkgPaid, PresignPaid, SignPaid } from "./treasury-events.ts";
+import {
+  abortTreasury,
+  assertOperator,
+  emitTreasury,
+  giveBack,
+  Treasury,
+  TreasuryOperation,
+  takeCeiling,
+  treasuryType,
+} from "./treasury-state.ts";
+
+const MAX_BATCH = 100;
+
+/** The calls by which an operator has the Treasury pay for DKG, presigns and signatures. */
+export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
+  const operator = [
+    borrowedMut(treasuryType(addresses, "Treasury")),
+    borrowed(treasuryType(addresses, "OperatorCap")),
+    borrowedMut(coordinatorTypes(addresses.dwalletPackageId).coordinator),
+  ] as const;
+  const treasury = { packageId: addresses.treasuryPackageId, module: "treasury" } as const;
+  return [
+    moveFunction({
+      ...treasury,
+      name: "pay_dkg",
+      parameters: [...operator, objectId, u32, bytes, bytes, address, bytes, bytes, bytes, bytes],
+      returns: [ID_TYPE],
+      run(
+        { state, sender },
+        self,
+        cap,
+        _coordinator,
+        networkEncryptionKeyId,
+        curve,
+        userDkgMessage,
+        encryptedShareAndProof,
+        encryptionKeyAddress,
+        userPublicOutput,
+        signerPublicKey,
+        sessionBytes,
+        requestRef,
+      ) {
+        assertOperator(state, addresses, self, cap);
+        const key = { op: TreasuryOperation.Dkg, curve, signatureAlgorithm: 0 };
+        const payment = takeCeiling(state, addresses, self, key, 1n);
+        const spent = meter(state, payment);
+        const sessionIdentifier = registerSessionIdentifier(state, addresses, sender, sessionBytes);
+        const created = requestDkg(
+          state,
+          addresses,
+          {
+            networkEncryptionKeyId,
+            curve,
+            userDkgMessage,
+            encryptedShareAndProof,
+            encryptionKeyAddress,
+            userPublicOutput,
+            signerPublicKey,
+            sessionIdentifier,
+          },
+          payment,
+        );
+        const paid = DkgPaid.serialize({
+          treasury_id: self.id,
+          operator_cap_id: cap.id,
+          dwallet_id: created.dwalletId,
+          dwallet_cap_id: created.cap.id,
+          curve,
+          ...spent(),
+          request_ref: requestRef,
+        });
+        emitTreasury(state, addresses, "DkgPaid", paid);
+        state.update(self, Treasury, (value) => {
+          addObject(state, value.dwallet_caps, idName(created.dwalletId), created.cap);
+        });
+        giveBack(state, self, payment);
+        return [idValue(created.dwalletId)];
+      },
+    }),
+    moveFunction({
+      ...treasury,
+      name: "pay_presigns",
+      parameters: [...operator, objectId, u32, u32, bytesVector],
+      returns: [`vector<${ID_TYPE}>`],
+      run(
+        { state, sender },
+        self,
+        cap,
+        _coordinator,
+        networkEncryptionKeyId,
+        curve,
+        signatureAlgorithm,
+        sessions,
+      ) {
+        assertOperator(state, addresses, self, cap);
+        if (sessions.length === 0 || sessions.length > MAX_BATCH)
+          abortTreasury(addresses, "pay_presigns", "BadBatch");
+        const key = { op: TreasuryOperation.Presign, curve, signatureAlgorithm };
+        const payment = takeCeiling(state, addresses, self, key, BigInt(sessions.length));
+        const ids = sessions.map((sessionBytes) => {
+          const spent = meter(state, payment);
+          const sessionIdentifier = registerSessionIdentifier(state, addresses, sender, sessionBytes);
+          const request = { networkEncryptionKeyId, curve, signatureAlgorithm, sessionIdentifier };
+          const { cap: presignCap, presignId } = requestGlobalPresign(state, addresses, request, payment);
+          const paid = PresignPaid.serialize({
+            treasury_id: self.id,
+            operator_cap_id: cap.id,
+            presign_id: presignId,
+            curve,
+            signature_algorithm: signatureAlgorithm,
+            ...spent(),
+          });
+          emitTreasury(state, addresses, "PresignPaid", paid);
+          state.update(self, Treasury, (value) => {
+            addObject(state, value.presign_caps, idName(presignId), presignCap);
+          });
+          return presignId;
+        });
+        giveBack(state, self, payment);
+        return [plainValue(`vector<${ID_TYPE}>`, bcs.vector(bcs.Address).serialize(ids).toBytes())];
+      },
+    }),
+    moveFunction({
+      ...treasury,
+      name: "pay_sign",
+      parameters: [...operator, objectId, objectId, u32, u32, u32, bytes, bytes, bytes, bytes],
+      returns: [ID_TYPE],
+      run(
+        { state, sender },
+        self,
+        cap,
+        _coordinator,
+        dwalletId,
+        presignId,
+        curve,
+        signatureAlgorithm,
+        hashScheme,
+        message,
+        userSignMessage,
+        sessionBytes,
+        requestRef,
+      ) {
+        assertOperator(state, addresses, self, cap);
+        const caps = heldCaps(state, addresses, self, dwalletId, presignId);
+        const key = { op: TreasuryOperation.Sign, curve, signatureAlgorithm };
+        const payment = takeCeiling(state, addresses, self, key, 1n);
+        const spent = meter(state, payment);
+        const verified = verifyPresignCap(state, addresses, caps.takePresign());
+        const approval = approveMessage(
+          state,
+          addresses,
+          caps.dwallet,
+          signatureAlgorithm,
+          hashScheme,
+          message,
+        );
+        const sessionIdentifier = registerSessionIdentifier(state, addresses, sender, sessionBytes);
+        const request = { cap: verified, approval, userSignMessage, sessionIdentifier };
+        const signId = requestSign(state, addresses, request, payment);
+        const paid = SignPaid.serialize({
+          treasury_id: self.id,
+          operator_cap_id: cap.id,
+          sign_id: signId,
+          dwallet_id: dwalletId,
+          presign_id: presignId,
+          ...spent(),
+          request_ref: requestRef,
+        });
+        emitTreasury(state, addresses, "SignPaid", paid);
+        giveBack(state, self, payment);
+        return [idValue(signId)];
+      },
+    }),
+  ];
+}
+
+/** The caps of a dWallet and a presign that the Treasury holds; aborts when it does not. */
+function heldCaps(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  treasury: WorkingObject,
+  dwalletId: string,
+  presignId: string,
+): { dwallet: WorkingObject; takePresign(): WorkingObject } {
+  const { dwallet_caps, presign_caps } = state.read(treasury, Treasury);
+  if (findObject(state, dwallet_caps, idName(dwalletId)) === undefined) {
+    abortTreasury(addresses, "pay_sign", "UnknownDWallet");
+  }
+  if (findObject(state, presign_caps, idName(presignId)) === undefined) {
+    abortTreasury(addresses, "pay_sign", "UnknownPresign");
+  }
+  return {
+    dwallet: borrowObject(state, dwallet_caps, idName(dwalletId)),
+    takePresign() {
+      let taken: WorkingObject | undefined;
+      state.update(treasury, Treasury, (value) => {
+        taken = removeObject(state, value.presign_caps, idName(presignId));
+      });
+      return taken as WorkingObject;
+    },
+  };
+}
+
+/** Measures what is spent of a payment from now on. */
+function meter(state: ExecutionState, payment: Payment): () => Charge {
+  const ika = balanceOf(state, payment.ika);
+  const sui = balanceOf(state, payment.sui);
+  return () => ({ ika: ika - balanceOf(state, payment.ika), sui: sui - balanceOf(state, payment.sui) });
+}
+
+function idValue(id: string) {
+  return plainValue(ID_TYPE, bcs.Address.serialize(id).toBytes());
+}

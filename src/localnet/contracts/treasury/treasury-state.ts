@@ -1,0 +1,166 @@
+import { bcs } from "@mysten/sui/bcs";
+import { type FieldName, fieldValue } from "../../fullnode/dynamic-fields.ts";
+import {
+  balanceOf,
+  createCoin,
+  type ExecutionState,
+  type WorkingObject,
+} from "../../fullnode/execution-state.ts";
+import { moveAbort } from "../../fullnode/failures.ts";
+import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
+import type { NetworkAddresses } from "../addresses.ts";
+import type { Payment } from "../coordinator/payment.ts";
+
+/** The package version that a Treasury object must carry. */
+export const TREASURY_VERSION = 1n;
+
+/** Operations that the Treasury pays for, as its price ceilings number them. */
+export const TreasuryOperation = { Dkg: 0, Presign: 1, Sign: 2 } as const;
+
+/** Abort codes of `treasury::treasury`. */
+export const TreasuryAbort = {
+  WrongVersion: 1,
+  Paused: 2,
+  OperatorRevoked: 3,
+  AdminMismatch: 4,
+  PriceCeiling: 5,
+  UnknownDWallet: 6,
+  UnknownPresign: 7,
+  Insufficient: 8,
+  BadBatch: 9,
+  UnknownOperator: 10,
+} as const;
+
+const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
+
+/** `treasury::treasury::Treasury` */
+export const Treasury = bcs.struct("Treasury", {
+  id: bcs.Address,
+  version: bcs.u64(),
+  paused: bcs.bool(),
+  ika: bcs.u64(),
+  sui: bcs.u64(),
+  operators: bcs.vector(bcs.Address),
+  ceilings: Table,
+  dwallet_caps: Table,
+  presign_caps: Table,
+});
+
+/** `AdminCap` and `OperatorCap` of a Treasury. */
+export const TreasuryCap = bcs.struct("TreasuryCap", { id: bcs.Address, treasury_id: bcs.Address });
+
+/** The key of a price ceiling. */
+export const PriceKey = bcs.struct("PriceKey", {
+  op: bcs.u8(),
+  curve: bcs.u32(),
+  signature_algorithm: bcs.u32(),
+});
+
+/** The most that one operation may cost, in the smallest units. */
+export const Ceiling = bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() });
+
+/** The Move type names of the Treasury's package. */
+export function treasuryType(addresses: NetworkAddresses, name: string): string {
+  return `${addresses.treasuryPackageId}::treasury::${name}`;
+}
+
+/** Throws an abort of the Treasury's own module. */
+export function abortTreasury(
+  addresses: NetworkAddresses,
+  functionName: string,
+  reason: keyof typeof TreasuryAbort,
+): never {
+  throw moveAbort(`${addresses.treasuryPackageId}::treasury::${functionName}`, TreasuryAbort[reason]);
+}
+
+/** The name of a ceiling's field. */
+export function ceilingName(
+  addresses: NetworkAddresses,
+  op: number,
+  curve: number,
+  algorithm: number,
+): FieldName {
+  const bytes = PriceKey.serialize({ op, curve, signature_algorithm: algorithm }).toBytes();
+  return { type: treasuryType(addresses, "PriceKey"), bytes };
+}
+
+/** Emits an event of the Treasury. */
+export function emitTreasury(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  name: string,
+  contents: { toBytes(): Uint8Array },
+): void {
+  state.emit({
+    packageId: addresses.treasuryPackageId,
+    module: "treasury",
+    type: treasuryType(addresses, name),
+    contents: contents.toBytes(),
+  });
+}
+
+/** Aborts unless the Treasury is of this version, not paused, and has authorised the operator's cap. */
+export function assertOperator(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  treasury: WorkingObject,
+  cap: WorkingObject,
+): void {
+  const value = state.read(treasury, Treasury);
+  if (BigInt(value.version) !== TREASURY_VERSION) abortTreasury(addresses, "assert_operator", "WrongVersion");
+  if (value.paused) abortTreasury(addresses, "assert_operator", "Paused");
+  const { treasury_id } = state.read(cap, TreasuryCap);
+  if (treasury_id !== treasury.id || !value.operators.includes(cap.id)) {
+    abortTreasury(addresses, "assert_operator", "OperatorRevoked");
+  }
+}
+
+/** Aborts unless the admin's cap is this Treasury's. */
+export function assertAdmin(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  treasury: WorkingObject,
+  cap: WorkingObject,
+): void {
+  if (state.read(cap, TreasuryCap).treasury_id !== treasury.id) {
+    abortTreasury(addresses, "assert_admin", "AdminMismatch");
+  }
+}
+
+/** Takes `count` times the ceiling of an operation out of the Treasury. */
+export function takeCeiling(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  treasury: WorkingObject,
+  key: { readonly op: number; readonly curve: number; readonly signatureAlgorithm: number },
+  count: bigint,
+): Payment {
+  const value = state.read(treasury, Treasury);
+  const name = ceilingName(addresses, key.op, key.curve, key.signatureAlgorithm);
+  const found = fieldValue(state, value.ceilings, name);
+  if (found === undefined) return abortTreasury(addresses, "take", "PriceCeiling");
+  const ceiling = Ceiling.parse(found);
+  const ika = BigInt(ceiling.ika) * count;
+  const sui = BigInt(ceiling.sui) * count;
+  if (BigInt(value.ika) < ika || BigInt(value.sui) < sui) abortTreasury(addresses, "take", "Insufficient");
+  addBalances(state, treasury, -ika, -sui);
+  return {
+    ika: createCoin(state, coinObjectType(addresses.ikaCoinType), ika),
+    sui: createCoin(state, SUI_COIN_TYPE, sui),
+  };
+}
+
+/** Puts what is left of a payment back into the Treasury. */
+export function giveBack(state: ExecutionState, treasury: WorkingObject, payment: Payment): void {
+  addBalances(state, treasury, balanceOf(state, payment.ika), balanceOf(state, payment.sui));
+  state.remove(payment.ika);
+  state.remove(payment.sui);
+}
+
+/** Changes the Treasury's balances. */
+export function addBalances(state: ExecutionState, treasury: WorkingObject, ika: bigint, sui: bigint): void {
+  state.update(treasury, Treasury, (value) => {
+    value.ika = (BigInt(value.ika) + ika).toString();
+    value.sui = (BigInt(value.sui) + sui).toString();
+  });
+}

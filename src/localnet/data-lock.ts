@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { open, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A data folder that this process holds. */
+export interface DataLock {
+  release(): Promise<void>;
+}
+
+interface Holder {
+  readonly pid: number;
+  /** Kernel start time of that process, where the system tells; it tells a reused pid from the old one. */
+  readonly startedAt: string | undefined;
+}
+
+const LOCK_FILE = "localnet.lock";
+
+/** Folders that this process holds: its own pid in a lock file is otherwise a relic, as in a restarted container. */
+const held = new Set<string>();
+
+/** Locks a data folder against a second process; a lock whose process is gone is taken over. */
+export async function lockDataDirectory(dataDirectory: string): Promise<DataLock> {
+  const path = join(dataDirectory, LOCK_FILE);
+  for (let attempt = 0; attempt < 3; attempt++) {
+    if (await create(path)) {
+      held.add(path);
+      return {
+        async release() {
+          held.delete(path);
+          await unlink(path).catch(() => undefined);
+        },
+      };
+    }
+    const holder = await readHolder(path);
+    if (holder !== undefined && isAlive(path, holder)) {
+      throw new Error(`the data folder ${dataDirectory} is in use by process ${holder.pid}`);
+    }
+    await unlink(path).catch(() => undefined);
+  }
+  throw new Error(`the data folder ${dataDirectory} could not be locked`);
+}
+
+async function create(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, "wx");
+    const holder: Holder = { pid: process.pid, startedAt: startTimeOf(process.pid) };
+    try {
+      await file.writeFile(JSON.stringify(holder));
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  try {
+    const value = JSON.parse(await readFile(path, "utf8")) as Partial<Holder>;
+    return typeof value.pid === "number" ? { pid: value.pid, startedAt: value.startedAt } : undefined;
+  } catch {
+    // Gone, or torn by a kill while it was written: either way nobody holds it.
+    return undefined;
+  }
+}
+
+function isAlive(path: string, holder: Holder): boolean {
+  if (holder.pid === process.pid) return held.has(path);
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  const startedAt = startTimeOf(holder.pid);
+  return startedAt === undefined || holder.startedAt === undefined || startedAt === holder.startedAt;
+}
+
+/** The 22nd field of /proc/<pid>/stat on Linux; the second, a name in brackets, may itself hold blanks. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}

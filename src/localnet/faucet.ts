@@ -1,0 +1,81 @@
+import { RpcFailure, Status } from "./fullnode/failures.ts";
+import type { Ledger } from "./fullnode/ledger.ts";
+import { Coin } from "./fullnode/object.ts";
+import type { JsonRoute } from "./fullnode/server.ts";
+import { coinObjectType, parseAddress, SUI_COIN_TYPE } from "./fullnode/sui-types.ts";
+import { systemCommit } from "./fullnode/system-transaction.ts";
+
+/** A coin that the faucet made. */
+export interface FaucetCoin {
+  readonly id: string;
+  readonly coinType: string;
+  readonly amount: bigint;
+  readonly transactionDigest: string;
+}
+
+/** Gives an address one SUI and one IKA coin. */
+export type Faucet = (address: string) => Promise<readonly FaucetCoin[]>;
+
+/** 1,000 SUI and 1,000 IKA per request, in the smallest units. */
+const FAUCET_AMOUNT = 1_000_000_000_000n;
+
+/** A faucet for the ledger; its grants are commits of the network's own. */
+export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
+  return async (recipient) => {
+    const address = parseAddress(recipient, "recipient");
+    const given: FaucetCoin[] = [];
+    await ledger.exclusive((time) => {
+      const name = `faucet/${ledger.chainId}/${time.checkpoint}`;
+      const commit = systemCommit(ledger, time, name, [], (state) => {
+        for (const type of [SUI_COIN_TYPE, coinObjectType(ikaCoinType)]) {
+          const id = state.newId();
+          const contents = Coin.serialize({ id, balance: FAUCET_AMOUNT }).toBytes();
+          state.create({ id, type, contents, owner: { kind: "address", address } });
+        }
+      });
+      for (const coin of commit.written) {
+        given.push({
+          id: coin.id,
+          coinType: coin.type,
+          amount: FAUCET_AMOUNT,
+          transactionDigest: commit.digest,
+        });
+      }
+      return commit;
+    });
+    return given;
+  };
+}
+
+/** The HTTP form that `requestSuiFromFaucetV2` speaks, on `/v2/gas` and on the older `/gas`. */
+export function faucetRoutes(faucet: Faucet): readonly JsonRoute[] {
+  const handle: JsonRoute["handle"] = async (body) => {
+    try {
+      const coins = await faucet(recipientOf(body));
+      const sent = coins.map((coin) => ({
+        amount: Number(coin.amount),
+        id: coin.id,
+        transferTxDigest: coin.transactionDigest,
+      }));
+      return { status: 200, json: { status: "Success", coins_sent: sent } };
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error;
+      return { status: 400, json: { status: { Failure: { internal: error.message } }, coins_sent: null } };
+    }
+  };
+  return [
+    { method: "POST", path: "/v2/gas", handle },
+    { method: "POST", path: "/gas", handle },
+  ];
+}
+
+function recipientOf(body: Uint8Array): string {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
+    const { recipient } = (parsed as { FixedAmountRequest: { recipient: unknown } }).FixedAmountRequest;
+    if (typeof recipient === "string") return recipient;
+  } catch {
+    // Falls through to the one answer for every malformed body.
+  }
+  throw new RpcFailure(Status.InvalidArgument, "expected {FixedAmountRequest: {recipient}}");
+}

@@ -1,0 +1,89 @@
+import { bcs } from "@mysten/sui/bcs";
+import { type ChainObject, type Owner, ownerBcs } from "./object.ts";
+
+/** One step of the ledger: a transaction as clients read it, and every object that it wrote or deleted. */
+export interface Commit {
+  /** Base58 digest of the transaction. */
+  readonly digest: string;
+  /** Sequence number of the checkpoint, which holds this transaction alone. */
+  readonly checkpoint: bigint;
+  readonly timestampMs: bigint;
+  /** `sui.rpc.v2.ExecutedTransaction` in protobuf. */
+  readonly executed: Uint8Array;
+  readonly written: readonly ChainObject[];
+  readonly deleted: readonly string[];
+}
+
+const FieldInfoBcs = bcs.struct("FieldInfo", {
+  nameType: bcs.string(),
+  name: bcs.byteVector(),
+  valueType: bcs.string(),
+  childId: bcs.option(bcs.Address),
+});
+
+const ChainObjectBcs = bcs.struct("ChainObject", {
+  id: bcs.Address,
+  version: bcs.u64(),
+  digest: bcs.string(),
+  owner: bcs.Owner,
+  type: bcs.string(),
+  contents: bcs.byteVector(),
+  previousTransaction: bcs.string(),
+  storageRebate: bcs.u64(),
+  field: bcs.option(FieldInfoBcs),
+});
+
+const CommitBcs = bcs.struct("Commit", {
+  digest: bcs.string(),
+  checkpoint: bcs.u64(),
+  timestampMs: bcs.u64(),
+  executed: bcs.byteVector(),
+  written: bcs.vector(ChainObjectBcs),
+  deleted: bcs.vector(bcs.Address),
+});
+
+/** A commit in the form that the journal keeps. */
+export function encodeCommit(commit: Commit): Uint8Array {
+  return CommitBcs.serialize({
+    ...commit,
+    written: commit.written.map((object) => ({
+      ...object,
+      owner: ownerBcs(object.owner),
+      field: object.field === undefined ? null : { ...object.field, childId: object.field.childId ?? null },
+    })),
+    deleted: [...commit.deleted],
+  }).toBytes();
+}
+
+/** Reads back what `encodeCommit` wrote; throws on anything else. */
+export function decodeCommit(bytes: Uint8Array): Commit {
+  const commit = CommitBcs.parse(bytes);
+  return {
+    digest: commit.digest,
+    checkpoint: BigInt(commit.checkpoint),
+    timestampMs: BigInt(commit.timestampMs),
+    executed: commit.executed,
+    written: commit.written.map((object) => ({
+      ...object,
+      version: BigInt(object.version),
+      storageRebate: BigInt(object.storageRebate),
+      owner: decodeOwner(object.owner),
+      field:
+        object.field === null ? undefined : { ...object.field, childId: object.field.childId ?? undefined },
+    })),
+    deleted: commit.deleted,
+  };
+}
+
+function decodeOwner(owner: typeof bcs.Owner.$inferType): Owner {
+  switch (owner.$kind) {
+    case "AddressOwner":
+      return { kind: "address", address: owner.AddressOwner };
+    case "ObjectOwner":
+      return { kind: "object", parentId: owner.ObjectOwner };
+    case "Shared":
+      return { kind: "shared", initialVersion: BigInt(owner.Shared.initialSharedVersion) };
+    default:
+      throw new Error(`an object cannot have owner ${owner.$kind} on this network`);
+  }
+}

@@ -1,0 +1,171 @@
+import { addressBytes, addressOfBytes, typeTagBytes } from "./address-bytes.ts";
+import { blake2b256, concatBytes, u64Bytes, ulebBytes } from "./bytes.ts";
+import type { ExecutionState, WorkingObject } from "./execution-state.ts";
+import { moveAbort } from "./failures.ts";
+import type { FieldInfo } from "./object.ts";
+import { ID_TYPE, SUI_FRAMEWORK } from "./sui-types.ts";
+
+const DYNAMIC_FIELD = `${SUI_FRAMEWORK}::dynamic_field`;
+/** Sui hashes the ids of dynamic fields under this prefix. */
+const FIELD_ID_INTENT = 0xf0;
+/** `0x2::dynamic_field::EFieldAlreadyExists` */
+const FIELD_ALREADY_EXISTS = 0;
+/** `0x2::dynamic_field::EFieldDoesNotExist` */
+const FIELD_DOES_NOT_EXIST = 1;
+
+/** The name of a dynamic field: its Move type and BCS bytes. */
+export interface FieldName {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A `Table`, `ObjectTable` or `Bag` as it stands inside its parent: entries are fields of its own id. */
+export interface TableHandle {
+  id: string;
+  size: string;
+}
+
+/** A field name of Move type `address` or `ID`. */
+export function idName(id: string, type: "address" | "ID" = "ID"): FieldName {
+  return { type: type === "ID" ? ID_TYPE : "address", bytes: addressBytes(id) };
+}
+
+/** A field name of Move type `u64`. */
+export function u64Name(value: bigint): FieldName {
+  return { type: "u64", bytes: u64Bytes(value) };
+}
+
+/** A field name of Move type `vector<u8>`. */
+export function bytesName(value: Uint8Array): FieldName {
+  return { type: "vector<u8>", bytes: concatBytes(ulebBytes(value.length), value) };
+}
+
+/** The id of the field object under `name`: the hash that Sui derives it by. */
+export function fieldId(parentId: string, name: FieldName): string {
+  const parts = [
+    addressBytes(parentId),
+    u64Bytes(BigInt(name.bytes.length)),
+    name.bytes,
+    typeTagBytes(name.type),
+  ];
+  return addressOfBytes(blake2b256(Uint8Array.of(FIELD_ID_INTENT), ...parts));
+}
+
+/** The id of the field object under `name` in a table of objects. */
+export function objectFieldId(parentId: string, name: FieldName): string {
+  return fieldId(parentId, { type: wrapperType(name.type), bytes: name.bytes });
+}
+
+/** The parts of a field object that holds its value inside. */
+export function fieldParts(parentId: string, name: FieldName, valueType: string, value: Uint8Array) {
+  const id = fieldId(parentId, name);
+  const field: FieldInfo = { nameType: name.type, name: name.bytes, valueType, childId: undefined };
+  const contents = concatBytes(addressBytes(id), name.bytes, value);
+  return { id, type: fieldType(name.type, valueType), contents, field };
+}
+
+/** The parts of a field object that points to a child object. */
+export function objectFieldParts(parentId: string, name: FieldName, childId: string, childType: string) {
+  const wrapped = { type: wrapperType(name.type), bytes: name.bytes };
+  const parts = fieldParts(parentId, wrapped, ID_TYPE, addressBytes(childId));
+  return { ...parts, field: { nameType: name.type, name: name.bytes, valueType: childType, childId } };
+}
+
+/** Adds a value under `name`; aborts when the name is taken. */
+export function addField(
+  state: ExecutionState,
+  table: TableHandle,
+  name: FieldName,
+  valueType: string,
+  value: Uint8Array,
+): void {
+  const parts = fieldParts(table.id, name, valueType, value);
+  state.countFieldAccess();
+  if (state.find(parts.id) !== undefined) throw moveAbort(`${DYNAMIC_FIELD}::add`, FIELD_ALREADY_EXISTS);
+  state.create({ ...parts, owner: { kind: "object", parentId: table.id } });
+  resize(table, 1n);
+}
+
+/** The bytes under `name`, undefined when there are none. */
+export function fieldValue(
+  state: ExecutionState,
+  table: TableHandle,
+  name: FieldName,
+): Uint8Array | undefined {
+  state.countFieldAccess();
+  const object = state.find(fieldId(table.id, name));
+  return object === undefined ? undefined : state.contents(object).subarray(32 + name.bytes.length);
+}
+
+/** Takes the value under `name` out; aborts when there is none. */
+export function removeField(state: ExecutionState, table: TableHandle, name: FieldName): Uint8Array {
+  const value = fieldValue(state, table, name);
+  const object = state.find(fieldId(table.id, name));
+  if (value === undefined || object === undefined) {
+    throw moveAbort(`${DYNAMIC_FIELD}::remove`, FIELD_DOES_NOT_EXIST);
+  }
+  state.remove(object);
+  resize(table, -1n);
+  return value;
+}
+
+/** Puts an object under `name`; aborts when the name is taken. */
+export function addObject(
+  state: ExecutionState,
+  table: TableHandle,
+  name: FieldName,
+  child: WorkingObject,
+): void {
+  const parts = objectFieldParts(table.id, name, child.id, child.type);
+  state.countFieldAccess();
+  if (state.find(parts.id) !== undefined) throw moveAbort(`${DYNAMIC_FIELD}::add`, FIELD_ALREADY_EXISTS);
+  state.create({ ...parts, owner: { kind: "object", parentId: table.id } });
+  state.countFieldAccess();
+  child.owner = { kind: "object", parentId: parts.id };
+  child.mutated = true;
+  resize(table, 1n);
+}
+
+/** The object under `name`, undefined when there is none. */
+export function findObject(
+  state: ExecutionState,
+  table: TableHandle,
+  name: FieldName,
+): WorkingObject | undefined {
+  state.countFieldAccess();
+  const field = state.find(objectFieldId(table.id, name));
+  return field?.field?.childId === undefined ? undefined : state.find(field.field.childId);
+}
+
+/** The object under `name`; aborts when there is none. */
+export function borrowObject(state: ExecutionState, table: TableHandle, name: FieldName): WorkingObject {
+  const child = findObject(state, table, name);
+  if (child === undefined) throw moveAbort(`${DYNAMIC_FIELD}::borrow_child_object`, FIELD_DOES_NOT_EXIST);
+  return child;
+}
+
+/** Takes the object under `name` out, into the transaction's hands; aborts when there is none. */
+export function removeObject(state: ExecutionState, table: TableHandle, name: FieldName): WorkingObject {
+  const field = state.find(objectFieldId(table.id, name));
+  const child = findObject(state, table, name);
+  if (field === undefined || child === undefined) {
+    throw moveAbort(`${DYNAMIC_FIELD}::remove_child_object`, FIELD_DOES_NOT_EXIST);
+  }
+  state.remove(field);
+  child.owner = undefined;
+  child.mutated = true;
+  resize(table, -1n);
+  return child;
+}
+
+function fieldType(nameType: string, valueType: string): string {
+  return `${DYNAMIC_FIELD}::Field<${nameType},${valueType}>`;
+}
+
+function wrapperType(nameType: string): string {
+  return `${SUI_FRAMEWORK}::dynamic_object_field::Wrapper<${nameType}>`;
+}
+
+function resize(table: TableHandle, by: bigint): void {
+  table.size = (BigInt(table.size) + by).toString();
+}

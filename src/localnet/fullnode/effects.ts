@@ -1,0 +1,161 @@
+import { bcs } from "@mysten/sui/bcs";
+import { GrpcTypes } from "@mysten/sui/grpc";
+import { toBase58 } from "@mysten/sui/utils";
+import { blake2b256, utf8 } from "./bytes.ts";
+import { failureBcs, failureProto } from "./effects-status.ts";
+import type { EmittedEvent } from "./execution-state.ts";
+import type { GasUsed } from "./gas.ts";
+import { type ChainObject, type Owner, ownerBcs } from "./object.ts";
+import type { CommandFailure } from "./program.ts";
+
+/** One object that a transaction made, changed or deleted. */
+export interface ObjectChange {
+  readonly id: string;
+  readonly type: string;
+  readonly before: ChainObject | undefined;
+  readonly after: ChainObject | undefined;
+}
+
+/** What an execution leaves behind, before it is written in the forms that clients read. */
+export interface EffectsInput {
+  readonly digest: string;
+  readonly epoch: bigint;
+  readonly lamportVersion: bigint;
+  readonly gasUsed: GasUsed;
+  readonly gasObjectId: string | undefined;
+  readonly failure: CommandFailure | undefined;
+  readonly changes: readonly ObjectChange[];
+  /** Shared inputs that were only read. */
+  readonly readOnlyShared: readonly ChainObject[];
+  readonly dependencies: readonly string[];
+  readonly events: readonly EmittedEvent[];
+}
+
+const { ChangedObject_IdOperation, ChangedObject_InputObjectState, ChangedObject_OutputObjectState } =
+  GrpcTypes;
+
+/** Transaction effects as sui.rpc.v2 has them, with their BCS form and digest. */
+export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects {
+  const changes = [...input.changes].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const changedObjects = changes.map(changedObject);
+  const gasIndex = changes.findIndex((change) => change.id === input.gasObjectId);
+  const eventsDigest = input.events.length === 0 ? undefined : digestOfEvents(input.events);
+  const encoded = encodeEffects(input, changes, gasIndex, eventsDigest);
+  const gasObject = changedObjects[gasIndex];
+  return {
+    bcs: { name: "TransactionEffects", value: encoded },
+    digest: toBase58(blake2b256(utf8("TransactionEffects::"), encoded)),
+    version: 2,
+    status:
+      input.failure === undefined
+        ? { success: true }
+        : { success: false, error: failureProto(input.failure) },
+    epoch: input.epoch,
+    gasUsed: { ...input.gasUsed },
+    transactionDigest: input.digest,
+    ...(gasObject === undefined ? {} : { gasObject }),
+    ...(eventsDigest === undefined ? {} : { eventsDigest }),
+    dependencies: [...input.dependencies],
+    lamportVersion: input.lamportVersion,
+    changedObjects,
+    unchangedConsensusObjects: input.readOnlyShared.map((object) => ({
+      kind: GrpcTypes.UnchangedConsensusObject_UnchangedConsensusObjectKind.READ_ONLY_ROOT,
+      objectId: object.id,
+      version: object.version,
+      digest: object.digest,
+      objectType: object.type,
+    })),
+    unchangedLoadedRuntimeObjects: [],
+  };
+}
+
+/** An owner as sui.rpc.v2 has it. */
+export function ownerProto(owner: Owner): GrpcTypes.Owner {
+  switch (owner.kind) {
+    case "address":
+      return { kind: GrpcTypes.Owner_OwnerKind.ADDRESS, address: owner.address };
+    case "object":
+      return { kind: GrpcTypes.Owner_OwnerKind.OBJECT, address: owner.parentId };
+    case "shared":
+      return { kind: GrpcTypes.Owner_OwnerKind.SHARED, version: owner.initialVersion };
+  }
+}
+
+function changedObject(change: ObjectChange): GrpcTypes.ChangedObject {
+  const { before, after } = change;
+  return {
+    objectId: change.id,
+    objectType: change.type,
+    idOperation: idOperation(change),
+    ...(before === undefined
+      ? { inputState: ChangedObject_InputObjectState.DOES_NOT_EXIST }
+      : {
+          inputState: ChangedObject_InputObjectState.EXISTS,
+          inputVersion: before.version,
+          inputDigest: before.digest,
+          inputOwner: ownerProto(before.owner),
+        }),
+    ...(after === undefined
+      ? { outputState: ChangedObject_OutputObjectState.DOES_NOT_EXIST }
+      : {
+          outputState: ChangedObject_OutputObjectState.OBJECT_WRITE,
+          outputVersion: after.version,
+          outputDigest: after.digest,
+          outputOwner: ownerProto(after.owner),
+        }),
+  };
+}
+
+function idOperation(change: ObjectChange): GrpcTypes.ChangedObject_IdOperation {
+  if (change.before === undefined) return ChangedObject_IdOperation.CREATED;
+  return change.after === undefined ? ChangedObject_IdOperation.DELETED : ChangedObject_IdOperation.NONE;
+}
+
+function encodeEffects(
+  input: EffectsInput,
+  changes: readonly ObjectChange[],
+  gasIndex: number,
+  eventsDigest: string | undefined,
+): Uint8Array {
+  return bcs.TransactionEffects.serialize({
+    V2: {
+      status:
+        input.failure === undefined
+          ? { Success: true }
+          : { Failure: { error: failureBcs(input.failure), command: BigInt(input.failure.command) } },
+      executedEpoch: input.epoch,
+      gasUsed: input.gasUsed,
+      transactionDigest: input.digest,
+      gasObjectIndex: gasIndex < 0 ? null : gasIndex,
+      eventsDigest: eventsDigest ?? null,
+      dependencies: [...input.dependencies],
+      lamportVersion: input.lamportVersion,
+      changedObjects: changes.map(({ id, before, after }) => [
+        id,
+        {
+          inputState:
+            before === undefined
+              ? { NotExist: true }
+              : { Exist: [[before.version, before.digest], ownerBcs(before.owner)] },
+          outputState:
+            after === undefined ? { NotExist: true } : { ObjectWrite: [after.digest, ownerBcs(after.owner)] },
+          idOperation:
+            before === undefined
+              ? { Created: true }
+              : after === undefined
+                ? { Deleted: true }
+                : { None: true },
+        },
+      ]),
+      unchangedConsensusObjects: input.readOnlyShared.map((object) => [
+        object.id,
+        { ReadOnlyRoot: [object.version, object.digest] },
+      ]),
+      auxDataDigest: null,
+    },
+  }).toBytes();
+}
+
+function digestOfEvents(events: readonly EmittedEvent[]): string {
+  return toBase58(blake2b256(utf8("TransactionEvents::"), ...events.map((event) => event.contents)));
+}

@@ -1,0 +1,207 @@
+import type { GrpcTypes } from "@mysten/sui/grpc";
+import { balanceChanges } from "./balance-changes.ts";
+import { buildEffects } from "./effects.ts";
+import {
+  createExecutionState,
+  type EmittedEvent,
+  type ExecutionState,
+  setBalance,
+  type WorkingObject,
+} from "./execution-state.ts";
+import { ExecutionFailure, FailureKind } from "./failures.ts";
+import { chargedGas, type GasUsed, gasUsed, netGas, storageCostOf } from "./gas.ts";
+import type { CheckedInputs } from "./input-checks.ts";
+import { runCommands } from "./interpreter.ts";
+import type { FunctionTable } from "./move-function.ts";
+import { type ChainObject, coinBalance } from "./object.ts";
+import { CommandFailure, type Program } from "./program.ts";
+import { refuseLargeObjects, sealChanges } from "./seal-changes.ts";
+import type { Slot } from "./slots.ts";
+import type { TransactionContent } from "./transaction-data.ts";
+
+/** Where and when a transaction executes. */
+export interface ExecutionContext {
+  readonly lookup: (id: string) => ChainObject | undefined;
+  readonly functions: FunctionTable;
+  readonly epoch: bigint;
+}
+
+/** What an execution would change, and what it answers. */
+export interface ExecutionOutcome {
+  readonly effects: GrpcTypes.TransactionEffects;
+  readonly events: readonly EmittedEvent[];
+  readonly balanceChanges: GrpcTypes.BalanceChange[];
+  readonly written: readonly ChainObject[];
+  readonly deleted: readonly string[];
+  readonly gasUsed: GasUsed;
+  readonly success: boolean;
+  readonly results: readonly (readonly Slot[])[];
+  readonly state: ExecutionState;
+}
+
+/**
+ * Executes a checked transaction. A Move abort or another execution failure still bumps every mutable input and
+ * charges gas, as on Sui.
+ */
+export function execute(
+  content: TransactionContent,
+  digest: string,
+  inputs: CheckedInputs,
+  context: ExecutionContext,
+): ExecutionOutcome {
+  const attempt = run(content, digest, inputs, context, undefined);
+  if (!(attempt instanceof CommandFailure)) return attempt;
+  const failed = run(content, digest, inputs, context, attempt);
+  if (failed instanceof CommandFailure) throw new Error("a failed transaction cannot fail again");
+  return failed;
+}
+
+function run(
+  content: TransactionContent,
+  digest: string,
+  inputs: CheckedInputs,
+  context: ExecutionContext,
+  failure: CommandFailure | undefined,
+): ExecutionOutcome | CommandFailure {
+  const state = createExecutionState(context.lookup, digest);
+  const gasCoin = smashGas(state, inputs.gas, content.gas.budget);
+  const slots = inputSlots(state, content, inputs);
+  const gasSlot: Slot = { value: { kind: "object", object: gasCoin }, origin: "gas", access: "owned" };
+  const program: Program = {
+    state,
+    functions: context.functions,
+    sender: content.sender,
+    slots: { inputs: slots, gas: gasSlot, results: [] },
+  };
+  if (failure === undefined) {
+    try {
+      runCommands(program, content.commands);
+      refuseLargeObjects(state, content.commands.length);
+    } catch (error) {
+      if (error instanceof CommandFailure) return error;
+      throw error;
+    }
+  }
+  const lamportVersion = nextVersion(inputs);
+  const gasObject = state.find(gasCoin.id) as WorkingObject;
+  const remaining = BigInt(coinBalance(state.contents(gasObject))) + content.gas.budget;
+  const used = settleGas(state, gasObject, content, remaining);
+  if (failure === undefined && netGas(used) > content.gas.budget) {
+    return new CommandFailure(new ExecutionFailure(FailureKind.INSUFFICIENT_GAS, "Insufficient Gas."), 0);
+  }
+  setBalance(state, gasObject, remaining - chargedGas(used, content.gas.budget));
+  return finish(content, digest, inputs, context, {
+    state,
+    failure,
+    gasObject,
+    lamportVersion,
+    used,
+    program,
+  });
+}
+
+interface Finished {
+  readonly state: ExecutionState;
+  readonly failure: CommandFailure | undefined;
+  readonly gasObject: WorkingObject;
+  readonly lamportVersion: bigint;
+  readonly used: GasUsed;
+  readonly program: Program;
+}
+
+function finish(
+  content: TransactionContent,
+  digest: string,
+  inputs: CheckedInputs,
+  context: ExecutionContext,
+  finished: Finished,
+): ExecutionOutcome {
+  const changes = sealChanges(finished.state, finished.lamportVersion, digest);
+  const effects = buildEffects({
+    digest,
+    epoch: context.epoch,
+    lamportVersion: finished.lamportVersion,
+    gasUsed: finished.used,
+    gasObjectId: finished.gasObject.id,
+    failure: finished.failure,
+    changes,
+    readOnlyShared: content.inputs.flatMap((input, index) =>
+      input.kind === "shared" && !input.mutable ? [inputs.objects[index] as ChainObject] : [],
+    ),
+    dependencies: dependenciesOf(inputs),
+    events: finished.state.events,
+  });
+  return {
+    effects,
+    events: finished.state.events,
+    balanceChanges: balanceChanges(changes),
+    written: changes.flatMap((change) => (change.after === undefined ? [] : [change.after])),
+    deleted: changes.flatMap((change) => (change.after === undefined ? [change.id] : [])),
+    gasUsed: finished.used,
+    success: finished.failure === undefined,
+    results: finished.program.slots.results,
+    state: finished.state,
+  };
+}
+
+/** All gas coins become the first; the budget is set aside while the commands run. */
+function smashGas(state: ExecutionState, coins: readonly ChainObject[], budget: bigint): WorkingObject {
+  const [first, ...rest] = coins.map((coin) => state.find(coin.id) as WorkingObject);
+  for (const coin of rest) state.remove(coin);
+  const total = coins.reduce((sum, coin) => sum + coinBalance(coin.contents), 0n);
+  setBalance(state, first as WorkingObject, total - budget);
+  return first as WorkingObject;
+}
+
+/** Every owned input and every mutable shared input gets a new version, also when it was only read. */
+function inputSlots(state: ExecutionState, content: TransactionContent, inputs: CheckedInputs): Slot[] {
+  return content.inputs.map((input, index): Slot => {
+    if (input.kind === "pure") {
+      const value = {
+        kind: "data",
+        type: undefined,
+        bytes: input.bytes,
+        copyable: true,
+        droppable: true,
+      } as const;
+      return { value, origin: "input", access: "free" };
+    }
+    const object = state.find((inputs.objects[index] as ChainObject).id) as WorkingObject;
+    const access = input.kind === "owned" ? "owned" : input.mutable ? "sharedMutable" : "sharedReadOnly";
+    if (access !== "sharedReadOnly") object.mutated = true;
+    return { value: { kind: "object", object }, origin: "input", access };
+  });
+}
+
+function nextVersion(inputs: CheckedInputs): bigint {
+  let version = 0n;
+  for (const object of [...inputs.gas, ...inputs.objects]) {
+    if (object !== undefined && object.version > version) version = object.version;
+  }
+  return version + 1n;
+}
+
+function settleGas(
+  state: ExecutionState,
+  gasObject: WorkingObject,
+  content: TransactionContent,
+  remaining: bigint,
+): GasUsed {
+  setBalance(state, gasObject, remaining);
+  const before: ChainObject[] = [];
+  const after: { storageRebate: bigint }[] = [];
+  for (const object of state.touched()) {
+    if (!object.mutated && !object.deleted) continue;
+    if (object.input !== undefined) before.push(object.input);
+    if (!object.deleted) after.push({ storageRebate: storageCostOf(state.contents(object)) });
+  }
+  return gasUsed(content.gas.price, content.commands.length, before, after);
+}
+
+function dependenciesOf(inputs: CheckedInputs): string[] {
+  const digests = new Set<string>();
+  for (const object of [...inputs.gas, ...inputs.objects]) {
+    if (object !== undefined) digests.add(object.previousTransaction);
+  }
+  return [...digests].sort();
+}

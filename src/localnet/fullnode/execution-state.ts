@@ -1,0 +1,191 @@
+import { fromBase58 } from "@mysten/sui/utils";
+import { addressOfBytes } from "./address-bytes.ts";
+import { blake2b256, u64Bytes } from "./bytes.ts";
+import { ExecutionFailure, FailureKind } from "./failures.ts";
+import { LIMITS } from "./limits.ts";
+import { type ChainObject, Coin, type FieldInfo, type Owner } from "./object.ts";
+import { SUI_FRAMEWORK } from "./sui-types.ts";
+
+/** A BCS type in the narrow form that objects are read and written with. */
+export interface Codec<T> {
+  parse(bytes: Uint8Array): T;
+  serialize(value: NoInfer<T>): { toBytes(): Uint8Array };
+}
+
+/** An object as one transaction sees and changes it. */
+export interface WorkingObject {
+  readonly id: string;
+  readonly type: string;
+  /** Undefined while the value is in the transaction's hands: it must find an owner or be deleted. */
+  owner: Owner | undefined;
+  /** The version before the transaction; undefined for an object that the transaction made. */
+  readonly input: ChainObject | undefined;
+  field: FieldInfo | undefined;
+  mutated: boolean;
+  deleted: boolean;
+}
+
+/** An event as a contract emits it. */
+export interface EmittedEvent {
+  readonly packageId: string;
+  readonly module: string;
+  readonly type: string;
+  readonly contents: Uint8Array;
+}
+
+/** Everything that one transaction reads and writes; nothing reaches the store before the commit. */
+export interface ExecutionState {
+  readonly events: readonly EmittedEvent[];
+  find(id: string): WorkingObject | undefined;
+  create(init: NewObject): WorkingObject;
+  remove(object: WorkingObject): void;
+  /** The decoded contents; decoded once per transaction, shared by every reader. */
+  read<T>(object: WorkingObject, codec: Codec<T>): T;
+  /** Changes the decoded contents in place; they are encoded once, when the transaction ends. */
+  update<T>(object: WorkingObject, codec: Codec<T>, change: (value: T) => void): void;
+  contents(object: WorkingObject): Uint8Array;
+  newId(): string;
+  emit(event: EmittedEvent): void;
+  /** Counts one dynamic field that the transaction touched; the protocol bounds them. */
+  countFieldAccess(): void;
+  touched(): Iterable<WorkingObject>;
+}
+
+/** An object to make; without an owner it starts in the transaction's hands. */
+export interface NewObject {
+  readonly id?: string;
+  readonly type: string;
+  readonly contents: Uint8Array;
+  readonly owner?: Owner;
+  readonly field?: FieldInfo;
+}
+
+/** Sui hashes the ids of new objects under this prefix. */
+const OBJECT_ID_INTENT = 0xf1;
+
+interface Entry {
+  bytes: Uint8Array | undefined;
+  codec: Codec<unknown> | undefined;
+  value: unknown;
+}
+
+/** A fresh view over `lookup` for the transaction with this base58 digest. */
+export function createExecutionState(
+  lookup: (id: string) => ChainObject | undefined,
+  transactionDigest: string,
+): ExecutionState {
+  const objects = new Map<string, WorkingObject>();
+  const entries = new Map<WorkingObject, Entry>();
+  const events: EmittedEvent[] = [];
+  const digestBytes = fromBase58(transactionDigest);
+  let newIds = 0n;
+  let fieldAccesses = 0;
+
+  function entryOf(object: WorkingObject): Entry {
+    const entry = entries.get(object);
+    if (entry === undefined) throw new Error(`object ${object.id} is not of this transaction`);
+    return entry;
+  }
+
+  const state: ExecutionState = {
+    events,
+    find(id) {
+      const known = objects.get(id);
+      if (known !== undefined) return known.deleted ? undefined : known;
+      const input = lookup(id);
+      if (input === undefined) return undefined;
+      const object: WorkingObject = {
+        id,
+        type: input.type,
+        owner: input.owner,
+        input,
+        field: input.field,
+        mutated: false,
+        deleted: false,
+      };
+      objects.set(id, object);
+      entries.set(object, { bytes: input.contents, codec: undefined, value: undefined });
+      return object;
+    },
+    create(init) {
+      const object: WorkingObject = {
+        id: init.id ?? state.newId(),
+        type: init.type,
+        owner: init.owner,
+        input: undefined,
+        field: init.field,
+        mutated: true,
+        deleted: false,
+      };
+      objects.set(object.id, object);
+      entries.set(object, { bytes: init.contents, codec: undefined, value: undefined });
+      return object;
+    },
+    remove(object) {
+      object.deleted = true;
+    },
+    read<T>(object: WorkingObject, codec: Codec<T>): T {
+      const entry = entryOf(object);
+      if (entry.codec !== codec) {
+        entry.value = codec.parse(state.contents(object));
+        entry.codec = codec as Codec<unknown>;
+      }
+      return entry.value as T;
+    },
+    update<T>(object: WorkingObject, codec: Codec<T>, change: (value: T) => void) {
+      change(state.read(object, codec));
+      entryOf(object).bytes = undefined;
+      object.mutated = true;
+    },
+    contents(object) {
+      const entry = entryOf(object);
+      if (entry.bytes === undefined)
+        entry.bytes = (entry.codec as Codec<unknown>).serialize(entry.value).toBytes();
+      return entry.bytes;
+    },
+    newId() {
+      if (newIds >= BigInt(LIMITS.newIds)) {
+        throw new ExecutionFailure(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "too many new object ids");
+      }
+      return addressOfBytes(blake2b256(Uint8Array.of(OBJECT_ID_INTENT), digestBytes, u64Bytes(newIds++)));
+    },
+    emit(event) {
+      if (events.length >= LIMITS.events) {
+        throw new ExecutionFailure(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "too many events emitted");
+      }
+      if (event.contents.length > LIMITS.eventBytes) {
+        throw new ExecutionFailure(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "event is too large");
+      }
+      events.push(event);
+    },
+    countFieldAccess() {
+      fieldAccesses += 1;
+      if (fieldAccesses > LIMITS.dynamicFieldAccesses) {
+        throw new ExecutionFailure(
+          FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR,
+          `Object runtime store limit exceeded: ${SUI_FRAMEWORK}::dynamic_field`,
+        );
+      }
+    },
+    touched: () => objects.values(),
+  };
+  return state;
+}
+
+/** The balance of a coin in a transaction. */
+export function balanceOf(state: ExecutionState, coin: WorkingObject): bigint {
+  return BigInt(state.read(coin, Coin).balance);
+}
+
+/** Sets the balance of a coin in a transaction. */
+export function setBalance(state: ExecutionState, coin: WorkingObject, balance: bigint): void {
+  state.update(coin, Coin, (value) => {
+    value.balance = balance.toString();
+  });
+}
+
+/** A new coin of an object type `0x2::coin::Coin<T>`, in the transaction's hands. */
+export function createCoin(state: ExecutionState, objectType: string, balance: bigint): WorkingObject {
+  const id = state.newId();
+  return state.create({ id, type: objectType, contents: Coin.serialize({ id, balance }).toBytes() });
+}

@@ -1,0 +1,88 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
+
+/** The gRPC status codes that this node answers with. */
+export const Status = {
+  InvalidArgument: 3,
+  DeadlineExceeded: 4,
+  NotFound: 5,
+  ResourceExhausted: 8,
+  FailedPrecondition: 9,
+  Unimplemented: 12,
+  Internal: 13,
+  Unavailable: 14,
+} as const;
+
+/** A request that is answered with a gRPC status instead of a message. */
+export class RpcFailure extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = "RpcFailure";
+    this.code = code;
+  }
+}
+
+/** A transaction that is refused before execution because of its inputs: nothing is charged. */
+export function invalidInput(message: string): RpcFailure {
+  return new RpcFailure(
+    Status.InvalidArgument,
+    `Transaction execution failed due to issues with transaction inputs, please review the errors and try again:\n- ${message}`,
+  );
+}
+
+/** The kinds of execution error, as sui.rpc.v2 numbers them. */
+export const FailureKind = GrpcTypes.ExecutionError_ExecutionErrorKind;
+/** The kinds of command argument error, as sui.rpc.v2 numbers them. */
+export const ArgumentFault = GrpcTypes.CommandArgumentError_CommandArgumentErrorKind;
+
+/** What a failed execution reports beside its kind. */
+export type FailureDetail =
+  | {
+      readonly kind: "abort";
+      readonly packageId: string;
+      readonly module: string;
+      readonly functionName: string;
+      readonly code: bigint;
+    }
+  | { readonly kind: "argument"; readonly argument: number; readonly fault: number }
+  | { readonly kind: "unusedValue"; readonly result: number; readonly subresult: number }
+  | { readonly kind: "size"; readonly size: number; readonly maxSize: number }
+  | { readonly kind: "none" };
+
+/** A transaction that executed and failed: its effects say so and its gas is charged. */
+export class ExecutionFailure extends Error {
+  readonly failureKind: number;
+  readonly detail: FailureDetail;
+
+  constructor(failureKind: number, message: string, detail: FailureDetail = { kind: "none" }) {
+    super(message);
+    this.name = "ExecutionFailure";
+    this.failureKind = failureKind;
+    this.detail = detail;
+  }
+}
+
+/**
+ * A Move abort. `location` is `package::module::function` with a long package address; `code` is the module's
+ * own plain number.
+ */
+export function moveAbort(location: string, code: number): ExecutionFailure {
+  const [packageId = "", module = "", functionName = ""] = location.split("::");
+  return new ExecutionFailure(
+    FailureKind.MOVE_ABORT,
+    `MoveAbort(MoveLocation { module: ${packageId}::${module}, function_name: Some("${functionName}") }, ${code})`,
+    { kind: "abort", packageId, module, functionName, code: BigInt(code) },
+  );
+}
+
+/** A fault of one argument of a command; the interpreter fills in which argument it was. */
+export class ArgumentFailure extends Error {
+  readonly fault: number;
+
+  constructor(fault: number) {
+    super(ArgumentFault[fault] ?? "argument error");
+    this.name = "ArgumentFailure";
+    this.fault = fault;
+  }
+}

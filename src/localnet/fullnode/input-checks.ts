@@ -1,0 +1,188 @@
+import { invalidInput } from "./failures.ts";
+import { REFERENCE_GAS_PRICE } from "./gas.ts";
+import { LIMITS } from "./limits.ts";
+import { type ChainObject, coinBalance } from "./object.ts";
+import { SUI_COIN_TYPE } from "./sui-types.ts";
+import type {
+  Expiration,
+  ObjectReference,
+  PtbCommand,
+  PtbInput,
+  TransactionContent,
+} from "./transaction-data.ts";
+
+/** What a transaction is checked against. */
+export interface CheckContext {
+  readonly lookup: (id: string) => ChainObject | undefined;
+  readonly epoch: bigint;
+  readonly timestampMs: bigint;
+  readonly chainId: string;
+  /** False for simulations that asked for no checks: sizes are still bounded, owners are not compared. */
+  readonly checkOwners: boolean;
+}
+
+/** The objects that a checked transaction starts from. */
+export interface CheckedInputs {
+  readonly gas: readonly ChainObject[];
+  /** One per input of the transaction; undefined for pure inputs. */
+  readonly objects: readonly (ChainObject | undefined)[];
+}
+
+/** Refuses a transaction as Sui does before it executes; nothing is charged. Throws RpcFailure. */
+export function checkInputs(content: TransactionContent, context: CheckContext): CheckedInputs {
+  checkSizes(content);
+  checkExpiration(content.expiration, context);
+  const objects = content.inputs.map((input) => checkInput(input, content.sender, context));
+  const gas = checkGas(content, context);
+  const seen = new Set<string>();
+  for (const object of [...objects, ...gas]) {
+    if (object === undefined) continue;
+    if (seen.has(object.id))
+      throw invalidInput(`Mutable object ${object.id} cannot appear more than one in one transaction`);
+    seen.add(object.id);
+  }
+  return { gas, objects };
+}
+
+/** Refuses a serialised transaction that is too long, signatures included. */
+export function checkTransactionSize(bytes: number): void {
+  if (bytes > LIMITS.transactionBytes) {
+    throw invalidInput(
+      `Size limit exceeded: serialized transaction size exceeded maximum is ${LIMITS.transactionBytes}`,
+    );
+  }
+}
+
+function checkSizes(content: TransactionContent): void {
+  if (content.commands.length >= LIMITS.commands) {
+    throw sizeLimit("maximum commands in a programmable transaction", LIMITS.commands);
+  }
+  if (content.commands.length === 0 && content.inputs.length === 0) throw invalidInput("Empty command list");
+  if (content.inputs.length > LIMITS.inputObjects) {
+    throw sizeLimit("maximum input + receiving objects in a transaction", LIMITS.inputObjects);
+  }
+  for (const input of content.inputs) {
+    if (input.kind === "pure" && input.bytes.length >= LIMITS.pureArgumentBytes) {
+      throw sizeLimit("maximum pure argument size", LIMITS.pureArgumentBytes);
+    }
+  }
+  for (const command of content.commands) {
+    if (argumentCount(command) >= LIMITS.argumentsPerCommand) {
+      throw sizeLimit("maximum arguments in a programmable transaction command", LIMITS.argumentsPerCommand);
+    }
+  }
+  if (content.gas.payment.length > LIMITS.gasObjects) {
+    throw sizeLimit("maximum number of gas payment objects", LIMITS.gasObjects);
+  }
+}
+
+function argumentCount(command: PtbCommand): number {
+  switch (command.kind) {
+    case "moveCall":
+      return command.arguments.length;
+    case "split":
+      return command.amounts.length;
+    case "merge":
+      return command.sources.length;
+    case "transfer":
+      return command.objects.length;
+    case "vector":
+      return command.elements.length;
+  }
+}
+
+function checkExpiration(expiration: Expiration, context: CheckContext): void {
+  if (expiration.kind === "none") return;
+  if (expiration.kind === "epoch") {
+    if (context.epoch > expiration.epoch) throw invalidInput("The transaction has expired");
+    return;
+  }
+  const { minEpoch, maxEpoch, minTimestampMs, maxTimestampMs, chainId } = expiration;
+  if (chainId !== context.chainId) {
+    throw invalidInput(`Invalid chain ID in ValidDuring: expected ${context.chainId}, got ${chainId}`);
+  }
+  const early =
+    (minEpoch !== undefined && context.epoch < minEpoch) ||
+    (minTimestampMs !== undefined && context.timestampMs < minTimestampMs);
+  const late =
+    (maxEpoch !== undefined && context.epoch > maxEpoch) ||
+    (maxTimestampMs !== undefined && context.timestampMs > maxTimestampMs);
+  if (early || late) throw invalidInput("The transaction has expired");
+}
+
+function checkInput(input: PtbInput, sender: string, context: CheckContext): ChainObject | undefined {
+  switch (input.kind) {
+    case "pure":
+      return undefined;
+    case "owned":
+      return checkOwned(input.reference, sender, context);
+    case "shared": {
+      const object = context.lookup(input.objectId);
+      if (object === undefined) throw notFound(input.objectId, undefined);
+      if (object.owner.kind !== "shared") throw invalidInput("Object used as shared is not shared");
+      if (object.owner.initialVersion !== input.initialVersion) {
+        throw invalidInput("The shared object's starting version doesn't match");
+      }
+      return object;
+    }
+  }
+}
+
+function checkOwned(reference: ObjectReference, expectedOwner: string, context: CheckContext): ChainObject {
+  const { objectId, version, digest } = reference;
+  const object = context.lookup(objectId);
+  if (object === undefined) throw notFound(objectId, version);
+  if (object.version !== version) {
+    if (version > object.version) throw notFound(objectId, version);
+    throw invalidInput(
+      `Object ID ${objectId} Version 0x${version.toString(16)} Digest ${digest} is not available for consumption, current version: 0x${object.version.toString(16)}`,
+    );
+  }
+  if (object.digest !== digest) {
+    throw invalidInput(`Invalid Object digest for object ${objectId}. Expected digest : ${object.digest}`);
+  }
+  if (object.owner.kind === "shared") throw invalidInput("Object used as owned is not owned");
+  if (object.owner.kind === "object") {
+    throw invalidInput(
+      `Object ${objectId} is owned by object ${object.owner.parentId}. Objects owned by other objects cannot be used as input arguments`,
+    );
+  }
+  if (context.checkOwners && object.owner.address !== expectedOwner) {
+    throw invalidInput(
+      `Transaction was not signed by the correct sender: Object ${objectId} is owned by account address ${object.owner.address}, but given owner/signer address is ${expectedOwner}`,
+    );
+  }
+  return object;
+}
+
+function checkGas(content: TransactionContent, context: CheckContext): ChainObject[] {
+  const { payment, owner, price, budget } = content.gas;
+  if (payment.length === 0) throw invalidInput("Missing gas payment");
+  if (price < REFERENCE_GAS_PRICE) {
+    throw invalidInput(`Gas price ${price} under reference gas price (RGP) ${REFERENCE_GAS_PRICE}`);
+  }
+  if (budget > LIMITS.maxGasBudget) {
+    throw invalidInput(`Gas budget: ${budget} is higher than max: ${LIMITS.maxGasBudget}`);
+  }
+  if (budget < LIMITS.minGasBudget) {
+    throw invalidInput(`Gas budget: ${budget} is lower than min: ${LIMITS.minGasBudget}`);
+  }
+  const coins = payment.map((reference) => checkOwned(reference, owner, context));
+  for (const coin of coins) {
+    if (coin.type !== SUI_COIN_TYPE) throw invalidInput(`Gas object ${coin.id} is not a gas coin`);
+  }
+  const balance = coins.reduce((total, coin) => total + coinBalance(coin.contents), 0n);
+  if (balance < budget) {
+    throw invalidInput(`Balance of gas object ${balance} is lower than the needed amount: ${budget}`);
+  }
+  return coins;
+}
+
+function notFound(objectId: string, version: bigint | undefined) {
+  const at = version === undefined ? "None" : `Some(SequenceNumber(${version}))`;
+  return invalidInput(`Could not find the referenced object ${objectId} at version ${at}`);
+}
+
+function sizeLimit(limit: string, value: number) {
+  return invalidInput(`Size limit exceeded: ${limit} is ${value}`);
+}

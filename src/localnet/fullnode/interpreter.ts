@@ -1,0 +1,87 @@
+import { makeVector, mergeCoins, splitCoins, transferObjects } from "./builtin-commands.ts";
+import { atArgument, longType } from "./command-arguments.ts";
+import { ExecutionFailure, FailureKind } from "./failures.ts";
+import type { MoveFunction } from "./move-function.ts";
+import type { MoveValue } from "./move-value.ts";
+import { CommandFailure, type Program } from "./program.ts";
+import { type Borrows, refuseGasByValue, type Slot, useArgument } from "./slots.ts";
+import type { PtbArgument, PtbCommand } from "./transaction-data.ts";
+
+/** Runs all commands in order and checks that no value is left over; throws CommandFailure. */
+export function runCommands(program: Program, commands: readonly PtbCommand[]): void {
+  for (const [index, command] of commands.entries()) {
+    try {
+      const values = runCommand(program, command);
+      program.slots.results.push(values.map((value) => ({ value, origin: "result", access: "free" })));
+    } catch (error) {
+      throw error instanceof ExecutionFailure ? new CommandFailure(error, index) : error;
+    }
+  }
+  for (const [index, results] of program.slots.results.entries()) {
+    for (const [subresult, slot] of results.entries()) refuseUnused(slot, index, subresult);
+  }
+}
+
+function runCommand(program: Program, command: PtbCommand): readonly MoveValue[] {
+  const borrows: Borrows = new Map();
+  switch (command.kind) {
+    case "moveCall":
+      return callFunction(program, command, borrows);
+    case "split":
+      return splitCoins(program, command, borrows);
+    case "merge":
+      return mergeCoins(program, command, borrows);
+    case "transfer":
+      return transferObjects(program, command, borrows);
+    case "vector":
+      return makeVector(program, command, borrows);
+  }
+}
+
+function callFunction(
+  program: Program,
+  command: PtbCommand & { kind: "moveCall" },
+  borrows: Borrows,
+): readonly MoveValue[] {
+  const target = program.functions.get(`${command.packageId}::${command.module}::${command.functionName}`);
+  if (target === undefined) {
+    throw new ExecutionFailure(FailureKind.FUNCTION_NOT_FOUND, "Function Not Found.");
+  }
+  if (command.typeArguments.length !== target.typeParameterCount) {
+    throw new ExecutionFailure(FailureKind.TYPE_ARITY_MISMATCH, "Type arity mismatch for Move function");
+  }
+  if (command.arguments.length !== target.parameters.length) {
+    throw new ExecutionFailure(FailureKind.ARITY_MISMATCH, "Arity mismatch for Move function");
+  }
+  const typeArguments = command.typeArguments.map(longType);
+  const args = decodeArguments(program, target, command.arguments, typeArguments, borrows);
+  return target.run({ state: program.state, sender: program.sender, typeArguments }, args);
+}
+
+function decodeArguments(
+  program: Program,
+  target: MoveFunction,
+  args: readonly PtbArgument[],
+  typeArguments: readonly string[],
+  borrows: Borrows,
+): unknown[] {
+  return target.parameters.map((parameter, index) =>
+    atArgument(index, () => {
+      const argument = args[index] as PtbArgument;
+      if (parameter.reference === "value") refuseGasByValue(argument);
+      const value = useArgument(program.slots, argument, parameter.reference, borrows);
+      return parameter.accept(value, parameter.type.replaceAll("$0", typeArguments[0] ?? ""));
+    }),
+  );
+}
+
+function refuseUnused(slot: Slot, result: number, subresult: number): void {
+  if (slot.value === undefined || (slot.value.kind === "data" && slot.value.droppable)) return;
+  const message = `Unused result without the drop ability. Command result ${result}, return value ${subresult}`;
+  const failure = new ExecutionFailure(FailureKind.UNUSED_VALUE_WITHOUT_DROP, message, {
+    kind: "unusedValue",
+    result,
+    subresult,
+  });
+  throw new CommandFailure(failure, result);
+}

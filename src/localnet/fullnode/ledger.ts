@@ -1,0 +1,118 @@
+import type { Commit } from "./commit.ts";
+import { RpcFailure, Status } from "./failures.ts";
+import { createObjectStore, type ObjectStore } from "./object-store.ts";
+
+/** Where commits are kept; a commit is durable when the promise resolves. */
+export interface CommitLog {
+  append(commit: Commit): Promise<void>;
+}
+
+/** Where a transaction stands in the ledger. */
+export interface StoredTransaction {
+  readonly digest: string;
+  readonly checkpoint: bigint;
+  readonly timestampMs: bigint;
+  readonly executed: Uint8Array;
+}
+
+/** The point in time that the next transaction executes at. */
+export interface LedgerTime {
+  readonly checkpoint: bigint;
+  readonly timestampMs: bigint;
+  readonly epoch: bigint;
+}
+
+/** The chain's state: current objects and every executed transaction. Only durable commits are visible. */
+export interface Ledger {
+  readonly objects: ObjectStore;
+  readonly chainId: string;
+  readonly genesisTimestampMs: bigint;
+  readonly epochDurationMs: bigint;
+  transaction(digest: string): StoredTransaction | undefined;
+  checkpoint(sequenceNumber: bigint): StoredTransaction | undefined;
+  readonly latestCheckpoint: bigint;
+  now(): LedgerTime;
+  /**
+   * Runs `work` alone: it sees the state after every earlier commit, and what it returns is made durable, then
+   * visible. `work` may return undefined to commit nothing.
+   */
+  exclusive(work: (time: LedgerTime) => Commit | undefined): Promise<void>;
+  /** Calls `listener` after each commit. */
+  onCommit(listener: () => void): void;
+}
+
+export interface LedgerOptions {
+  readonly epochDurationMs: bigint;
+  readonly log: CommitLog;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** A ledger that starts from `history`, whose first commit is the genesis. */
+export function createLedger(history: Iterable<Commit>, options: LedgerOptions): Ledger {
+  const objects = createObjectStore();
+  const transactions = new Map<string, StoredTransaction>();
+  const checkpoints: StoredTransaction[] = [];
+  const listeners: (() => void)[] = [];
+  let tail: Promise<void> = Promise.resolve();
+  let failed: Error | undefined;
+
+  for (const commit of history) apply(commit);
+  const genesis = checkpoints[0];
+  if (genesis === undefined) throw new Error("a ledger needs a genesis commit");
+
+  function apply(commit: Commit): void {
+    objects.apply(commit.written, commit.deleted);
+    if (commit.executed.length === 0) return;
+    const { digest, checkpoint, timestampMs, executed } = commit;
+    const stored: StoredTransaction = { digest, checkpoint, timestampMs, executed };
+    transactions.set(digest, stored);
+    checkpoints.push(stored);
+  }
+
+  function latest(): StoredTransaction {
+    return checkpoints[checkpoints.length - 1] as StoredTransaction;
+  }
+
+  const ledger: Ledger = {
+    objects,
+    chainId: genesis.digest,
+    genesisTimestampMs: genesis.timestampMs,
+    epochDurationMs: options.epochDurationMs,
+    transaction: (digest) => transactions.get(digest),
+    checkpoint: (sequenceNumber) => checkpoints[Number(sequenceNumber)],
+    get latestCheckpoint() {
+      return latest().checkpoint;
+    },
+    now() {
+      // A clock that is set back must not make time run backwards on the chain.
+      const wall = BigInt(options.clock());
+      const timestampMs = wall > latest().timestampMs ? wall : latest().timestampMs;
+      const epoch = (timestampMs - ledger.genesisTimestampMs) / options.epochDurationMs + 1n;
+      return { checkpoint: latest().checkpoint + 1n, timestampMs, epoch };
+    },
+    exclusive(work) {
+      const turn = tail.then(async () => {
+        if (failed !== undefined)
+          throw new RpcFailure(Status.Unavailable, "the ledger can no longer be written");
+        const commit = work(ledger.now());
+        if (commit === undefined) return;
+        try {
+          await options.log.append(commit);
+        } catch (error) {
+          // What is on disk is unknown now, so nothing may be built on it in this process.
+          failed = error as Error;
+          throw new RpcFailure(Status.Unavailable, "the ledger could not be written");
+        }
+        apply(commit);
+        for (const listener of listeners) listener();
+      });
+      tail = turn.catch(() => undefined);
+      return turn;
+    },
+    onCommit(listener) {
+      listeners.push(listener);
+    },
+  };
+  return ledger;
+}

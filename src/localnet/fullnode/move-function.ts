@@ -1,0 +1,150 @@
+import { bcs } from "@mysten/sui/bcs";
+import type { Codec, ExecutionState, WorkingObject } from "./execution-state.ts";
+import { ArgumentFailure, ArgumentFault } from "./failures.ts";
+import type { MoveValue } from "./move-value.ts";
+import { coinObjectType, ID_TYPE } from "./sui-types.ts";
+
+/** How a parameter takes its argument. */
+export type Reference = "value" | "immutable" | "mutable";
+
+/** One parameter of a Move function. In `type`, `$0` stands for the function's first type argument. */
+export interface Parameter<T> {
+  readonly reference: Reference;
+  readonly type: string;
+  accept(value: MoveValue, type: string): T;
+}
+
+/** What a function sees of the transaction that calls it. */
+export interface Call {
+  readonly state: ExecutionState;
+  readonly sender: string;
+  readonly typeArguments: readonly string[];
+}
+
+/** A Move function that this node can execute. */
+export interface MoveFunction {
+  readonly packageId: string;
+  readonly module: string;
+  readonly name: string;
+  readonly typeParameterCount: number;
+  readonly parameters: readonly Parameter<unknown>[];
+  /** Return types, for the function's description. */
+  readonly returns: readonly string[];
+  run(call: Call, args: readonly unknown[]): readonly MoveValue[];
+}
+
+type Arguments<P extends readonly Parameter<unknown>[]> = {
+  [K in keyof P]: P[K] extends Parameter<infer T> ? T : never;
+};
+
+/** Defines a function whose body takes the decoded arguments. */
+export function moveFunction<const P extends readonly Parameter<unknown>[]>(definition: {
+  readonly packageId: string;
+  readonly module: string;
+  readonly name: string;
+  readonly typeParameterCount?: number;
+  readonly parameters: P;
+  readonly returns?: readonly string[];
+  // biome-ignore lint/suspicious/noConfusingVoidType: a Move function without results returns nothing
+  run(call: Call, ...args: Arguments<P>): readonly MoveValue[] | void;
+}): MoveFunction {
+  return {
+    packageId: definition.packageId,
+    module: definition.module,
+    name: definition.name,
+    typeParameterCount: definition.typeParameterCount ?? 0,
+    parameters: definition.parameters,
+    returns: definition.returns ?? [],
+    run: (call, args) => definition.run(call, ...(args as Arguments<P>)) ?? [],
+  };
+}
+
+/** The functions of a node by `package::module::function`. */
+export type FunctionTable = ReadonlyMap<string, MoveFunction>;
+
+/** Indexes functions by their full name. */
+export function functionTable(functions: readonly MoveFunction[]): FunctionTable {
+  return new Map(functions.map((item) => [`${item.packageId}::${item.module}::${item.name}`, item]));
+}
+
+export const u8 = pure("u8", bcs.u8());
+export const u32 = pure("u32", bcs.u32());
+export const u64 = pure("u64", bcs.u64(), (value) => BigInt(value));
+export const bool = pure("bool", bcs.bool());
+export const address = pure("address", bcs.Address);
+export const objectId = pure(ID_TYPE, bcs.Address);
+export const bytes = pure("vector<u8>", bcs.byteVector());
+export const bytesVector = pure("vector<vector<u8>>", bcs.vector(bcs.byteVector()));
+
+/** An object by value. */
+export function owned(type: string): Parameter<WorkingObject> {
+  return { reference: "value", type, accept: acceptObject };
+}
+
+/** An object by immutable reference. */
+export function borrowed(type: string): Parameter<WorkingObject> {
+  return { reference: "immutable", type, accept: acceptObject };
+}
+
+/** An object by mutable reference. */
+export function borrowedMut(type: string): Parameter<WorkingObject> {
+  return { reference: "mutable", type, accept: acceptObject };
+}
+
+/** `&mut Coin<coinType>` */
+export function coinMut(coinType: string): Parameter<WorkingObject> {
+  return borrowedMut(coinObjectType(coinType));
+}
+
+/** A struct by value that is not an object: its BCS bytes. */
+export function struct(type: string): Parameter<Uint8Array> {
+  return {
+    reference: "value",
+    type,
+    accept(value, wanted) {
+      if (value.kind !== "data" || value.type !== wanted)
+        throw new ArgumentFailure(ArgumentFault.TYPE_MISMATCH);
+      return value.bytes;
+    },
+  };
+}
+
+function pure<T>(type: string, codec: Codec<T>): Parameter<T>;
+function pure<T, U>(type: string, codec: Codec<T>, convert: (value: T) => U): Parameter<U>;
+function pure<T>(
+  type: string,
+  codec: Codec<T>,
+  convert: (value: T) => unknown = (value) => value,
+): Parameter<unknown> {
+  return {
+    reference: "value",
+    type,
+    accept(value) {
+      if (value.kind !== "data" || (value.type !== undefined && value.type !== type)) {
+        throw new ArgumentFailure(ArgumentFault.TYPE_MISMATCH);
+      }
+      return convert(parseExactly(codec, value.bytes));
+    },
+  };
+}
+
+/** BCS has one form per value: bytes that do not encode back to themselves are refused, as Move refuses them. */
+function parseExactly<T>(codec: Codec<T>, input: Uint8Array): T {
+  let value: T;
+  let again: Uint8Array;
+  try {
+    value = codec.parse(input);
+    again = codec.serialize(value).toBytes();
+  } catch {
+    throw new ArgumentFailure(ArgumentFault.INVALID_BCS_BYTES);
+  }
+  if (Buffer.compare(again, input) !== 0) throw new ArgumentFailure(ArgumentFault.INVALID_BCS_BYTES);
+  return value;
+}
+
+function acceptObject(value: MoveValue, type: string): WorkingObject {
+  if (value.kind !== "object" || value.object.type !== type) {
+    throw new ArgumentFailure(ArgumentFault.TYPE_MISMATCH);
+  }
+  return value.object;
+}

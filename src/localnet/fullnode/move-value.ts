@@ -1,0 +1,24 @@
+import type { WorkingObject } from "./execution-state.ts";
+
+/** A value that a transaction's commands pass on. */
+export type MoveValue =
+  | {
+      /** Anything that is not an object; `type` is undefined for the untyped bytes of a pure input. */
+      readonly kind: "data";
+      readonly type: string | undefined;
+      readonly bytes: Uint8Array;
+      readonly copyable: boolean;
+      readonly droppable: boolean;
+    }
+  | { readonly kind: "object"; readonly object: WorkingObject }
+  | { readonly kind: "objects"; readonly objects: readonly WorkingObject[] };
+
+/** A value with `copy` and `drop`: every primitive, ID and option of those. */
+export function plainValue(type: string, bytes: Uint8Array): MoveValue {
+  return { kind: "data", type, bytes, copyable: true, droppable: true };
+}
+
+/** An object as a value. */
+export function objectValue(object: WorkingObject): MoveValue {
+  return { kind: "object", object };
+}

@@ -1,0 +1,25 @@
+import type { ExecutionState } from "./execution-state.ts";
+import type { ExecutionFailure } from "./failures.ts";
+import type { FunctionTable } from "./move-function.ts";
+import type { Slots } from "./slots.ts";
+
+/** What the commands of one transaction run in. */
+export interface Program {
+  readonly state: ExecutionState;
+  readonly functions: FunctionTable;
+  readonly sender: string;
+  readonly slots: Slots;
+}
+
+/** A failed command: the failure and which command it was. */
+export class CommandFailure extends Error {
+  readonly failure: ExecutionFailure;
+  readonly command: number;
+
+  constructor(failure: ExecutionFailure, command: number) {
+    super(failure.message);
+    this.name = "CommandFailure";
+    this.failure = failure;
+    this.command = command;
+  }
+}

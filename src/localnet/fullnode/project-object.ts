@@ -1,0 +1,27 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
+import { ownerProto } from "./effects.ts";
+import { type ChainObject, coinBalance, objectBcs } from "./object.ts";
+import { applyReadMask, masks } from "./read-mask.ts";
+import { coinTypeOf } from "./sui-types.ts";
+
+type Mask = { readonly paths: readonly string[] } | undefined;
+
+const DEFAULTS = ["object_id", "version", "digest"];
+
+/** An object as sui.rpc.v2 has it, limited to the read mask (by default id, version and digest). */
+export function projectObject(object: ChainObject, mask: Mask): GrpcTypes.Object {
+  const message: GrpcTypes.Object = {
+    objectId: object.id,
+    version: object.version,
+    digest: object.digest,
+    owner: ownerProto(object.owner),
+    objectType: object.type,
+    hasPublicTransfer: object.owner.kind === "address",
+    contents: { name: object.type, value: object.contents },
+    previousTransaction: object.previousTransaction,
+    storageRebate: object.storageRebate,
+  };
+  if (coinTypeOf(object.type) !== undefined) message.balance = coinBalance(object.contents);
+  if (masks(mask, DEFAULTS, "bcs")) message.bcs = { name: "Object", value: objectBcs(object) };
+  return applyReadMask(GrpcTypes.Object, message, mask, DEFAULTS);
+}

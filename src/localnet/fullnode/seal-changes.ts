@@ -1,0 +1,52 @@
+import type { ObjectChange } from "./effects.ts";
+import type { ExecutionState } from "./execution-state.ts";
+import { ExecutionFailure, FailureKind } from "./failures.ts";
+import { storageCostOf } from "./gas.ts";
+import { LIMITS } from "./limits.ts";
+import { sealObject } from "./object.ts";
+import { CommandFailure } from "./program.ts";
+
+/** The new versions of everything that a transaction touched, without what it made and deleted again. */
+export function sealChanges(state: ExecutionState, version: bigint, digest: string): ObjectChange[] {
+  const changes: ObjectChange[] = [];
+  for (const object of state.touched()) {
+    const { id, type, input: before } = object;
+    if (object.deleted) {
+      if (before !== undefined) changes.push({ id, type, before, after: undefined });
+    } else if (object.mutated) {
+      if (object.owner === undefined) throw new Error(`object ${id} of type ${type} has no owner`);
+      const contents = state.contents(object);
+      const after = sealObject({
+        id,
+        version,
+        owner: object.owner,
+        type,
+        contents,
+        previousTransaction: digest,
+        storageRebate: storageCostOf(contents),
+        field: object.field,
+      });
+      changes.push({ id, type, before, after });
+    }
+  }
+  return changes;
+}
+
+/** Fails the last command when an object grew beyond what the protocol lets an object have. */
+export function refuseLargeObjects(state: ExecutionState, commandCount: number): void {
+  for (const object of state.touched()) {
+    if (!object.mutated || object.deleted) continue;
+    const size = state.contents(object).length;
+    if (size <= LIMITS.objectBytes) continue;
+    const failure = new ExecutionFailure(
+      FailureKind.OBJECT_TOO_BIG,
+      `Move object with size ${size} is larger than the maximum object size ${LIMITS.objectBytes}`,
+      {
+        kind: "size",
+        size,
+        maxSize: LIMITS.objectBytes,
+      },
+    );
+    throw new CommandFailure(failure, Math.max(0, commandCount - 1));
+  }
+}

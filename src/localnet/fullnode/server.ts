@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { RpcFailure, Status } from "./failures.ts";
+import {
+  decodeGrpcWebBody,
+  encodeGrpcWebBody,
+  type GrpcWebFormat,
+  grpcWebContentType,
+  grpcWebFormat,
+} from "./grpc-web.ts";
+import type { UnaryMethod } from "./unary-method.ts";
+
+/** A plain HTTP route beside the gRPC calls; answers JSON. */
+export interface JsonRoute {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  handle(body: Uint8Array): Promise<{ readonly status: number; readonly json: unknown }>;
+}
+
+export interface FullnodeServerOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly methods: readonly UnaryMethod[];
+  readonly routes: readonly JsonRoute[];
+  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface FullnodeServer {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new requests, answers those under way, then closes every connection. */
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Clients that compute for seconds must find their connection alive. */
+const KEEP_ALIVE_TIMEOUT_MS = 120_000;
+
+const CORS_HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "grpc-status, grpc-message, grpc-status-details-bin",
+};
+
+/** Serves unary gRPC-web calls (binary and text) and JSON routes on one HTTP/1.1 port. */
+export async function startFullnodeServer(options: FullnodeServerOptions): Promise<FullnodeServer> {
+  const methods = new Map(options.methods.map((method) => [method.path, method]));
+  const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
+  let closing = false;
+  const server = createServer((request, response) => {
+    // A connection that answers its last request would otherwise hold the server open until it idles out.
+    response.on("prefinish", () => {
+      if (closing) request.socket.end();
+    });
+    answer(request, response).catch((error: unknown) => {
+      options.log("request failed", { error: error instanceof Error ? error.message : String(error) });
+      response.destroy();
+    });
+  });
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  await listen(server, options.host, options.port);
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    close() {
+      closing = true;
+      return close(server);
+    },
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? "/").split("?")[0] as string;
+    if (request.method === "OPTIONS") return preflight(request, response);
+    const route = routes.get(`${request.method} ${path}`);
+    if (route !== undefined) return answerJson(route, request, response);
+    if (request.method !== "POST") return end(response, 404, {}, "not found\n");
+    const format = grpcWebFormat(request.headers["content-type"]);
+    if (format === undefined) return end(response, 415, {}, "only gRPC-web is served here\n");
+    return answerCall(path, format, request, response);
+  }
+
+  async function answerCall(
+    path: string,
+    format: GrpcWebFormat,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    let body: Buffer;
+    try {
+      const method = methods.get(path);
+      const octets = await readBody(request);
+      if (method === undefined)
+        throw new RpcFailure(Status.Unimplemented, `${path.slice(0, 200)} is not served here`);
+      const message = await method.handle(decodeGrpcWebBody(octets, format));
+      body = encodeGrpcWebBody(message, { code: 0, message: "" }, format);
+    } catch (error) {
+      body = encodeGrpcWebBody(undefined, statusOf(error, path), format);
+    }
+    end(response, 200, { "content-type": grpcWebContentType(format) }, body);
+  }
+
+  function statusOf(error: unknown, path: string): { code: number; message: string } {
+    if (error instanceof RpcFailure) return { code: error.code, message: error.message };
+    options.log("call failed", {
+      path,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return { code: Status.Internal, message: "internal error" };
+  }
+}
+
+async function answerJson(
+  route: JsonRoute,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let reply: { readonly status: number; readonly json: unknown };
+  try {
+    reply = await route.handle(await readBody(request));
+  } catch (error) {
+    const expected = error instanceof RpcFailure;
+    reply = { status: expected ? 400 : 500, json: { error: expected ? error.message : "internal error" } };
+  }
+  end(response, reply.status, { "content-type": "application/json" }, `${JSON.stringify(reply.json)}\n`);
+}
+
+function preflight(request: IncomingMessage, response: ServerResponse): void {
+  const headers = {
+    "access-control-allow-methods": "POST, GET, OPTIONS",
+    "access-control-allow-headers": request.headers["access-control-request-headers"] ?? "*",
+    "access-control-max-age": "86400",
+  };
+  end(response, 204, headers, "");
+}
+
+function end(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  body: string | Buffer,
+): void {
+  response.writeHead(status, { ...CORS_HEADERS, ...headers });
+  response.end(body);
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    // What is left of the body is read and dropped, so that the client gets to read the answer.
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  if (length > MAX_BODY_BYTES)
+    throw new RpcFailure(Status.ResourceExhausted, `body exceeds ${MAX_BODY_BYTES} bytes`);
+  return Buffer.concat(chunks);
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.removeListener("error", reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    server.closeIdleConnections();
+  });
+}

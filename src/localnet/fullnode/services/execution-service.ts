@@ -1,0 +1,89 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
+import { encodeTransaction, transactionDigest } from "../encode-transaction.ts";
+import { execute } from "../execute.ts";
+import { decodeExecuted, encodeExecuted, executedTransaction } from "../executed-transaction.ts";
+import { RpcFailure, Status } from "../failures.ts";
+import { checkInputs, checkTransactionSize } from "../input-checks.ts";
+import type { Ledger } from "../ledger.ts";
+import type { FunctionTable } from "../move-function.ts";
+import { applyReadMask } from "../read-mask.ts";
+import { resolveTransaction } from "../resolve-transaction.ts";
+import { checkSignatures } from "../signatures.ts";
+import { simulate } from "../simulate.ts";
+import { decodeTransaction } from "../transaction-data.ts";
+import { transactionProto } from "../transaction-proto.ts";
+import { type UnaryMethod, unary } from "../unary-method.ts";
+
+/** `sui.rpc.v2.TransactionExecutionService`: execute a signed transaction, or try one out. */
+export function executionService(ledger: Ledger, functions: FunctionTable): readonly UnaryMethod[] {
+  const service = GrpcTypes.TransactionExecutionService;
+  return [
+    unary(
+      service,
+      "ExecuteTransaction",
+      GrpcTypes.ExecuteTransactionRequest,
+      GrpcTypes.ExecuteTransactionResponse,
+      async (request) => {
+        const transaction = await executeTransaction(ledger, functions, request);
+        const defaults = ["effects.status", "checkpoint"];
+        return {
+          transaction: applyReadMask(GrpcTypes.ExecutedTransaction, transaction, request.readMask, defaults),
+        };
+      },
+    ),
+    unary(
+      service,
+      "SimulateTransaction",
+      GrpcTypes.SimulateTransactionRequest,
+      GrpcTypes.SimulateTransactionResponse,
+      async (request) => {
+        const response = await simulate(ledger, functions, request);
+        const defaults = ["transaction.effects.status", "transaction.checkpoint"];
+        return applyReadMask(GrpcTypes.SimulateTransactionResponse, response, request.readMask, defaults);
+      },
+    ),
+  ];
+}
+
+/** Executes once: the same digest again answers with the first execution. */
+async function executeTransaction(
+  ledger: Ledger,
+  functions: FunctionTable,
+  request: GrpcTypes.ExecuteTransactionRequest,
+): Promise<GrpcTypes.ExecutedTransaction> {
+  const bytes = bytesOf(ledger, functions, request);
+  const signatures = request.signatures.map((signature) => {
+    if (signature.bcs?.value === undefined)
+      throw new RpcFailure(Status.InvalidArgument, "missing signature.bcs");
+    return signature.bcs.value;
+  });
+  checkTransactionSize(bytes.length + signatures.reduce((total, signature) => total + signature.length, 0));
+  const content = decodeTransaction(bytes);
+  const digest = transactionDigest(bytes);
+  await checkSignatures(bytes, signatures, [content.sender, content.gas.owner]);
+  await ledger.exclusive((time) => {
+    if (ledger.transaction(digest) !== undefined) return undefined;
+    const lookup = (id: string) => ledger.objects.get(id);
+    const inputs = checkInputs(content, { lookup, chainId: ledger.chainId, checkOwners: true, ...time });
+    const outcome = execute(content, digest, inputs, { lookup, functions, epoch: time.epoch });
+    const transaction = transactionProto(content, bytes, digest);
+    const frame = { digest, sender: content.sender, transaction, signatures };
+    const { checkpoint, timestampMs } = time;
+    const executed = encodeExecuted(executedTransaction(frame, outcome, time));
+    return { digest, checkpoint, timestampMs, executed, written: outcome.written, deleted: outcome.deleted };
+  });
+  const stored = ledger.transaction(digest);
+  if (stored === undefined) throw new Error(`transaction ${digest} was not committed`);
+  return decodeExecuted(stored.executed);
+}
+
+function bytesOf(
+  ledger: Ledger,
+  functions: FunctionTable,
+  request: GrpcTypes.ExecuteTransactionRequest,
+): Uint8Array {
+  const transaction = request.transaction;
+  if (transaction === undefined) throw new RpcFailure(Status.InvalidArgument, "missing transaction");
+  if (transaction.bcs?.value !== undefined) return transaction.bcs.value;
+  return encodeTransaction(resolveTransaction(transaction, ledger.objects, functions).content);
+}

@@ -1,0 +1,222 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
+import { decodeExecuted } from "../executed-transaction.ts";
+import { RpcFailure, Status } from "../failures.ts";
+import { REFERENCE_GAS_PRICE } from "../gas.ts";
+import type { Ledger, StoredTransaction } from "../ledger.ts";
+import { projectObject } from "../project-object.ts";
+import { applyReadMask } from "../read-mask.ts";
+import { parseAddress } from "../sui-types.ts";
+import { timestampProto } from "../transaction-proto.ts";
+import { type UnaryMethod, unary } from "../unary-method.ts";
+
+type Mask = { readonly paths: readonly string[] } | undefined;
+
+/** The most objects or transactions of one batch call. */
+const MAX_BATCH = 1_000;
+const PROTOCOL_VERSION = 118n;
+
+/** `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. */
+export function ledgerService(ledger: Ledger): readonly UnaryMethod[] {
+  const service = GrpcTypes.LedgerService;
+  return [
+    unary(
+      service,
+      "GetServiceInfo",
+      GrpcTypes.GetServiceInfoRequest,
+      GrpcTypes.GetServiceInfoResponse,
+      () => {
+        const { epoch, timestampMs } = ledger.now();
+        return {
+          chainId: ledger.chainId,
+          chain: "localnet",
+          epoch,
+          checkpointHeight: ledger.latestCheckpoint,
+          timestamp: timestampProto(timestampMs),
+          lowestAvailableCheckpoint: 0n,
+          lowestAvailableCheckpointObjects: ledger.latestCheckpoint,
+          server: "ika-localnet/1",
+        };
+      },
+    ),
+    unary(service, "GetObject", GrpcTypes.GetObjectRequest, GrpcTypes.GetObjectResponse, (request) => ({
+      object: getObject(ledger, request, request.readMask),
+    })),
+    unary(
+      service,
+      "BatchGetObjects",
+      GrpcTypes.BatchGetObjectsRequest,
+      GrpcTypes.BatchGetObjectsResponse,
+      (batch) => {
+        refuseLargeBatch(batch.requests.length);
+        return { objects: batch.requests.map((request) => objectResult(ledger, request, batch.readMask)) };
+      },
+    ),
+    unary(
+      service,
+      "GetTransaction",
+      GrpcTypes.GetTransactionRequest,
+      GrpcTypes.GetTransactionResponse,
+      (request) => ({
+        transaction: getTransaction(ledger, request.digest, request.readMask),
+      }),
+    ),
+    unary(
+      service,
+      "BatchGetTransactions",
+      GrpcTypes.BatchGetTransactionsRequest,
+      GrpcTypes.BatchGetTransactionsResponse,
+      (batch) => {
+        refuseLargeBatch(batch.digests.length);
+        return {
+          transactions: batch.digests.map((digest) => transactionResult(ledger, digest, batch.readMask)),
+        };
+      },
+    ),
+    unary(
+      service,
+      "GetCheckpoint",
+      GrpcTypes.GetCheckpointRequest,
+      GrpcTypes.GetCheckpointResponse,
+      (request) => ({
+        checkpoint: getCheckpoint(ledger, request),
+      }),
+    ),
+    unary(service, "GetEpoch", GrpcTypes.GetEpochRequest, GrpcTypes.GetEpochResponse, (request) => ({
+      epoch: getEpoch(ledger, request),
+    })),
+  ];
+}
+
+function getObject(ledger: Ledger, request: GrpcTypes.GetObjectRequest, mask: Mask): GrpcTypes.Object {
+  const id = parseAddress(request.objectId, "object_id");
+  const object = ledger.objects.get(id);
+  if (object === undefined) throw new RpcFailure(Status.NotFound, `Object ${id} not found`);
+  if (request.version !== undefined && request.version !== object.version) {
+    throw new RpcFailure(Status.NotFound, `Object ${id} with version ${request.version} not found`);
+  }
+  return projectObject(object, mask);
+}
+
+function objectResult(
+  ledger: Ledger,
+  request: GrpcTypes.GetObjectRequest,
+  mask: Mask,
+): GrpcTypes.GetObjectResult {
+  return asResult<GrpcTypes.GetObjectResult>(
+    () => ({ result: { oneofKind: "object", object: getObject(ledger, request, mask) } }),
+    (error) => ({ result: { oneofKind: "error", error } }),
+  );
+}
+
+function getTransaction(
+  ledger: Ledger,
+  digest: string | undefined,
+  mask: Mask,
+): GrpcTypes.ExecutedTransaction {
+  if (digest === undefined || digest === "") throw new RpcFailure(Status.InvalidArgument, "missing digest");
+  const stored = ledger.transaction(digest);
+  if (stored === undefined)
+    throw new RpcFailure(Status.NotFound, `Transaction ${digest.slice(0, 64)} not found`);
+  return applyReadMask(GrpcTypes.ExecutedTransaction, decodeExecuted(stored.executed), mask, ["digest"]);
+}
+
+function transactionResult(ledger: Ledger, digest: string, mask: Mask): GrpcTypes.GetTransactionResult {
+  return asResult<GrpcTypes.GetTransactionResult>(
+    () => ({ result: { oneofKind: "transaction", transaction: getTransaction(ledger, digest, mask) } }),
+    (error) => ({ result: { oneofKind: "error", error } }),
+  );
+}
+
+function asResult<T>(get: () => T, failed: (error: { code: number; message: string; details: [] }) => T): T {
+  try {
+    return get();
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    return failed({ code: error.code, message: error.message, details: [] });
+  }
+}
+
+function getCheckpoint(ledger: Ledger, request: GrpcTypes.GetCheckpointRequest): GrpcTypes.Checkpoint {
+  const stored = findCheckpoint(ledger, request.checkpointId);
+  if (stored === undefined) throw new RpcFailure(Status.NotFound, "Checkpoint not found");
+  const executed = decodeExecuted(stored.executed);
+  const checkpoint: GrpcTypes.Checkpoint = {
+    sequenceNumber: stored.checkpoint,
+    digest: stored.digest,
+    summary: {
+      digest: stored.digest,
+      epoch: executed.effects?.epoch ?? 1n,
+      sequenceNumber: stored.checkpoint,
+      totalNetworkTransactions: stored.checkpoint + 1n,
+      timestamp: timestampProto(stored.timestampMs),
+      commitments: [],
+    },
+    contents: {
+      digest: stored.digest,
+      version: 1,
+      transactions: [
+        {
+          transaction: stored.digest,
+          ...(executed.effects?.digest === undefined ? {} : { effects: executed.effects.digest }),
+          signatures: [],
+          addressAliasesVersions: [],
+        },
+      ],
+    },
+    transactions: [executed],
+  };
+  return applyReadMask(GrpcTypes.Checkpoint, checkpoint, request.readMask, ["sequence_number", "digest"]);
+}
+
+/** A checkpoint holds one transaction, whose digest also stands for the checkpoint's. */
+function findCheckpoint(
+  ledger: Ledger,
+  id: GrpcTypes.GetCheckpointRequest["checkpointId"],
+): StoredTransaction | undefined {
+  switch (id.oneofKind) {
+    case "sequenceNumber":
+      return ledger.checkpoint(id.sequenceNumber);
+    case "digest":
+      return ledger.transaction(id.digest);
+    case undefined:
+      return ledger.checkpoint(ledger.latestCheckpoint);
+  }
+}
+
+function getEpoch(ledger: Ledger, request: GrpcTypes.GetEpochRequest): GrpcTypes.Epoch {
+  const { epoch: current } = ledger.now();
+  const epoch = request.epoch ?? current;
+  if (epoch < 1n || epoch > current) throw new RpcFailure(Status.NotFound, `Epoch ${epoch} not found`);
+  const startMs = ledger.genesisTimestampMs + (epoch - 1n) * ledger.epochDurationMs;
+  const message: GrpcTypes.Epoch = {
+    epoch,
+    start: timestampProto(startMs),
+    referenceGasPrice: REFERENCE_GAS_PRICE,
+    protocolConfig: { protocolVersion: PROTOCOL_VERSION, featureFlags: {}, attributes: {}, configs: {} },
+    systemState: systemState(epoch, startMs, ledger.epochDurationMs),
+  };
+  return applyReadMask(GrpcTypes.Epoch, message, request.readMask, ["epoch"]);
+}
+
+function systemState(epoch: bigint, startMs: bigint, epochDurationMs: bigint): GrpcTypes.SystemState {
+  return {
+    version: 2n,
+    epoch,
+    protocolVersion: PROTOCOL_VERSION,
+    referenceGasPrice: REFERENCE_GAS_PRICE,
+    epochStartTimestampMs: startMs,
+    safeMode: false,
+    safeModeStorageRewards: 0n,
+    safeModeComputationRewards: 0n,
+    safeModeStorageRebates: 0n,
+    safeModeNonRefundableStorageFee: 0n,
+    parameters: { epochDurationMs },
+    storageFund: { totalObjectStorageRebates: 0n, nonRefundableBalance: 0n },
+    validatorReportRecords: [],
+  };
+}
+
+function refuseLargeBatch(count: number): void {
+  if (count > MAX_BATCH)
+    throw new RpcFailure(Status.InvalidArgument, `a batch may hold ${MAX_BATCH} requests`);
+}

@@ -1,0 +1,146 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
+import { RpcFailure, Status } from "../failures.ts";
+import type { Ledger } from "../ledger.ts";
+import { type ChainObject, coinBalance } from "../object.ts";
+import { pageOf } from "../paging.ts";
+import { projectObject } from "../project-object.ts";
+import { applyReadMask } from "../read-mask.ts";
+import {
+  coinObjectType,
+  coinTypeOf,
+  parseAddress,
+  parseStructType,
+  SUI_FRAMEWORK,
+  SUI_TYPE,
+} from "../sui-types.ts";
+import { type UnaryMethod, unary } from "../unary-method.ts";
+
+/** What `GetCoinInfo` says of a coin type. */
+export interface CoinInfo {
+  readonly coinType: string;
+  readonly name: string;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** `sui.rpc.v2.StateService`: what an address owns and what an object holds. */
+export function stateService(ledger: Ledger, coins: readonly CoinInfo[]): readonly UnaryMethod[] {
+  const service = GrpcTypes.StateService;
+  return [
+    unary(
+      service,
+      "ListOwnedObjects",
+      GrpcTypes.ListOwnedObjectsRequest,
+      GrpcTypes.ListOwnedObjectsResponse,
+      (request) => listOwnedObjects(ledger, request),
+    ),
+    unary(
+      service,
+      "ListDynamicFields",
+      GrpcTypes.ListDynamicFieldsRequest,
+      GrpcTypes.ListDynamicFieldsResponse,
+      (request) => listDynamicFields(ledger, request),
+    ),
+    unary(service, "GetBalance", GrpcTypes.GetBalanceRequest, GrpcTypes.GetBalanceResponse, (request) => {
+      const owner = parseAddress(request.owner, "owner");
+      const coinType = parseStructType(request.coinType ?? SUI_TYPE, "coin_type");
+      return { balance: balanceProto(coinType, ledger.objects.owned(owner, coinObjectType(coinType))) };
+    }),
+    unary(service, "ListBalances", GrpcTypes.ListBalancesRequest, GrpcTypes.ListBalancesResponse, (request) =>
+      listBalances(ledger, request),
+    ),
+    unary(service, "GetCoinInfo", GrpcTypes.GetCoinInfoRequest, GrpcTypes.GetCoinInfoResponse, (request) => {
+      const coinType = parseStructType(request.coinType ?? "", "coin_type");
+      const info = coins.find((coin) => coin.coinType === coinType);
+      if (info === undefined) throw new RpcFailure(Status.NotFound, `Coin type ${coinType} not found`);
+      const { decimals, name, symbol } = info;
+      return { coinType, metadata: { decimals, name, symbol, description: "" } };
+    }),
+  ];
+}
+
+function listOwnedObjects(
+  ledger: Ledger,
+  request: GrpcTypes.ListOwnedObjectsRequest,
+): GrpcTypes.ListOwnedObjectsResponse {
+  const owner = parseAddress(request.owner, "owner");
+  const type =
+    request.objectType === undefined ? undefined : parseStructType(request.objectType, "object_type");
+  const page = pageOf(
+    ledger.objects.owned(owner, type),
+    (object) => object.id,
+    request.pageSize,
+    request.pageToken,
+  );
+  const mask = request.readMask ?? { paths: ["object_id", "version", "object_type"] };
+  return {
+    objects: page.items.map((object) => projectObject(object, mask)),
+    ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
+  };
+}
+
+function listDynamicFields(
+  ledger: Ledger,
+  request: GrpcTypes.ListDynamicFieldsRequest,
+): GrpcTypes.ListDynamicFieldsResponse {
+  const parent = parseAddress(request.parent, "parent");
+  const page = pageOf(
+    ledger.objects.fields(parent),
+    (object) => object.id,
+    request.pageSize,
+    request.pageToken,
+  );
+  return {
+    dynamicFields: page.items.map((object) =>
+      applyReadMask(GrpcTypes.DynamicField, fieldProto(ledger, parent, object), request.readMask, [
+        "parent",
+        "field_id",
+      ]),
+    ),
+    ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
+  };
+}
+
+function fieldProto(ledger: Ledger, parent: string, object: ChainObject): GrpcTypes.DynamicField {
+  const field = object.field;
+  if (field === undefined) throw new Error(`object ${object.id} is no dynamic field`);
+  const child = field.childId === undefined ? undefined : ledger.objects.get(field.childId);
+  const kinds = GrpcTypes.DynamicField_DynamicFieldKind;
+  return {
+    kind: field.childId === undefined ? kinds.FIELD : kinds.OBJECT,
+    parent,
+    fieldId: object.id,
+    fieldObject: projectObject(object, { paths: ["*"] }),
+    name: { name: field.nameType, value: field.name },
+    valueType: field.valueType,
+    value: {
+      name: field.valueType,
+      value: child === undefined ? object.contents.subarray(32 + field.name.length) : child.contents,
+    },
+    ...(field.childId === undefined ? {} : { childId: field.childId }),
+    ...(child === undefined ? {} : { childObject: projectObject(child, { paths: ["*"] }) }),
+  };
+}
+
+function listBalances(
+  ledger: Ledger,
+  request: GrpcTypes.ListBalancesRequest,
+): GrpcTypes.ListBalancesResponse {
+  const owner = parseAddress(request.owner, "owner");
+  const byType = new Map<string, ChainObject[]>();
+  for (const object of ledger.objects.owned(owner, `${SUI_FRAMEWORK}::coin::Coin`)) {
+    const coinType = coinTypeOf(object.type) ?? "";
+    byType.set(coinType, [...(byType.get(coinType) ?? []), object]);
+  }
+  const entries = [...byType].sort(([a], [b]) => (a < b ? -1 : 1));
+  const page = pageOf(entries, ([coinType]) => coinType, request.pageSize, request.pageToken);
+  return {
+    balances: page.items.map(([coinType, objects]) => balanceProto(coinType, objects)),
+    ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
+  };
+}
+
+function balanceProto(coinType: string, objects: readonly ChainObject[]): GrpcTypes.Balance {
+  const balance = objects.reduce((total, object) => total + coinBalance(object.contents), 0n);
+  return { coinType, balance, coinBalance: balance, addressBalance: 0n };
+}

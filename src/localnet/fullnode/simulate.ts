@@ -1,0 +1,154 @@
+import { setImmediate } from "node:timers/promises";
+import { GrpcTypes } from "@mysten/sui/grpc";
+import { encodeTransaction, transactionDigest } from "./encode-transaction.ts";
+import { type ExecutionOutcome, execute } from "./execute.ts";
+import { executedTransaction } from "./executed-transaction.ts";
+import type { ExecutionState } from "./execution-state.ts";
+import { RpcFailure, Status } from "./failures.ts";
+import { REFERENCE_GAS_PRICE } from "./gas.ts";
+import { checkInputs, checkTransactionSize } from "./input-checks.ts";
+import type { Ledger } from "./ledger.ts";
+import { LIMITS } from "./limits.ts";
+import type { FunctionTable } from "./move-function.ts";
+import type { MoveValue } from "./move-value.ts";
+import { type ChainObject, Coin, sealObject } from "./object.ts";
+import {
+  type ResolvedTransaction,
+  referenceTo,
+  resolveTransaction,
+  selectGas,
+} from "./resolve-transaction.ts";
+import { SUI_COIN_TYPE } from "./sui-types.ts";
+import { decodeTransaction, type TransactionContent } from "./transaction-data.ts";
+import { transactionProto } from "./transaction-proto.ts";
+
+/** The id of the coin that stands in when a simulation brings no gas. */
+const MOCK_GAS_ID = `0x${"f".repeat(64)}`;
+const MOCK_GAS_BALANCE = 1_000_000_000_000_000_000n;
+/** Units of computation beyond the simulated cost that an estimated budget allows for. */
+const BUDGET_OVERHEAD_UNITS = 1_000n;
+
+/** Tries a transaction out against the current state: resolves it, picks gas when asked, commits nothing. */
+export async function simulate(
+  ledger: Ledger,
+  functions: FunctionTable,
+  request: GrpcTypes.SimulateTransactionRequest,
+): Promise<GrpcTypes.SimulateTransactionResponse> {
+  const resolved = resolve(ledger, functions, request);
+  const checkOwners = request.checks !== GrpcTypes.SimulateTransactionRequest_TransactionChecks.DISABLED;
+  const content =
+    request.doGasSelection === true
+      ? await withGas(ledger, functions, resolved, checkOwners)
+      : resolved.content;
+  const bytes = encodeTransaction(content);
+  checkTransactionSize(bytes.length);
+  const { outcome, timestampMs } = tryOut(ledger, functions, content, checkOwners);
+  const digest = transactionDigest(bytes);
+  const transaction = transactionProto(content, bytes, digest);
+  const frame = { digest, sender: content.sender, transaction, signatures: [] };
+  return {
+    transaction: executedTransaction(frame, outcome, { timestampMs, checkpoint: undefined }),
+    commandOutputs: outcome.results.map((slots) => ({
+      returnValues: slots.flatMap((slot) =>
+        slot.value === undefined ? [] : [output(outcome.state, slot.value)],
+      ),
+      mutatedByRef: [],
+    })),
+    suggestedGasPrice: REFERENCE_GAS_PRICE,
+  };
+}
+
+function resolve(
+  ledger: Ledger,
+  functions: FunctionTable,
+  request: GrpcTypes.SimulateTransactionRequest,
+): ResolvedTransaction {
+  const { transaction } = request;
+  if (transaction === undefined) throw new RpcFailure(Status.InvalidArgument, "missing transaction");
+  if (transaction.bcs?.value !== undefined) {
+    return { content: decodeTransaction(transaction.bcs.value), budgetGiven: true };
+  }
+  return resolveTransaction(transaction, ledger.objects, functions);
+}
+
+/** Fills in the budget, from a trial with mock gas, and the coins that pay it. */
+async function withGas(
+  ledger: Ledger,
+  functions: FunctionTable,
+  resolved: ResolvedTransaction,
+  checkOwners: boolean,
+): Promise<TransactionContent> {
+  const { content } = resolved;
+  const budget = resolved.budgetGiven
+    ? content.gas.budget
+    : estimate(ledger, functions, content, checkOwners);
+  // The trial for the budget and the one that is answered each take their own turn of the event loop.
+  if (!resolved.budgetGiven) await setImmediate();
+  const withBudget = { ...content, gas: { ...content.gas, budget } };
+  if (content.gas.payment.length > 0) return withBudget;
+  return { ...withBudget, gas: { ...withBudget.gas, payment: selectGas(content, ledger.objects, budget) } };
+}
+
+function estimate(
+  ledger: Ledger,
+  functions: FunctionTable,
+  content: TransactionContent,
+  checkOwners: boolean,
+): bigint {
+  const mocked = { ...content, gas: { ...content.gas, payment: [], budget: LIMITS.maxGasBudget } };
+  const { gasUsed } = tryOut(ledger, functions, mocked, checkOwners).outcome;
+  // The rebate is left out of account, so the budget also holds when an object grew in the meantime.
+  const cost = gasUsed.computationCost + BUDGET_OVERHEAD_UNITS * content.gas.price + gasUsed.storageCost;
+  if (cost < LIMITS.minGasBudget) return LIMITS.minGasBudget;
+  return cost > LIMITS.maxGasBudget ? LIMITS.maxGasBudget : cost;
+}
+
+function tryOut(
+  ledger: Ledger,
+  functions: FunctionTable,
+  content: TransactionContent,
+  checkOwners: boolean,
+): { outcome: ExecutionOutcome; timestampMs: bigint } {
+  const time = ledger.now();
+  const mock = content.gas.payment.length === 0 ? mockGas(ledger.chainId, content.gas.owner) : undefined;
+  const lookup = (id: string) => (id === mock?.id ? mock : ledger.objects.get(id));
+  const paid =
+    mock === undefined
+      ? content
+      : { ...content, gas: { ...content.gas, payment: [referenceTo(mock)], budget: mockBudget(content) } };
+  const inputs = checkInputs(paid, { lookup, chainId: ledger.chainId, checkOwners, ...time });
+  const digest = transactionDigest(encodeTransaction(paid));
+  return {
+    outcome: execute(paid, digest, inputs, { lookup, functions, epoch: time.epoch }),
+    timestampMs: time.timestampMs,
+  };
+}
+
+function mockBudget(content: TransactionContent): bigint {
+  const { budget } = content.gas;
+  return budget < LIMITS.minGasBudget || budget > LIMITS.maxGasBudget ? LIMITS.maxGasBudget : budget;
+}
+
+function mockGas(chainId: string, owner: string): ChainObject {
+  return sealObject({
+    id: MOCK_GAS_ID,
+    version: 1n,
+    owner: { kind: "address", address: owner },
+    type: SUI_COIN_TYPE,
+    contents: Coin.serialize({ id: MOCK_GAS_ID, balance: MOCK_GAS_BALANCE }).toBytes(),
+    previousTransaction: chainId,
+    storageRebate: 0n,
+    field: undefined,
+  });
+}
+
+function output(state: ExecutionState, value: MoveValue): GrpcTypes.CommandOutput {
+  switch (value.kind) {
+    case "data":
+      return { value: { value: value.bytes, ...(value.type === undefined ? {} : { name: value.type }) } };
+    case "object":
+      return { value: { name: value.object.type, value: state.contents(value.object) } };
+    case "objects":
+      return { value: { value: new Uint8Array() } };
+  }
+}

@@ -1,0 +1,75 @@
+import { ArgumentFailure, ArgumentFault } from "./failures.ts";
+import type { Reference } from "./move-function.ts";
+import type { MoveValue } from "./move-value.ts";
+import type { PtbArgument } from "./transaction-data.ts";
+
+/** A place that holds a value: an input, the gas coin or one result of a command. Empty once the value is taken. */
+export interface Slot {
+  value: MoveValue | undefined;
+  readonly origin: "input" | "gas" | "result";
+  /** How an object input may be used; results are free. */
+  readonly access: "owned" | "sharedMutable" | "sharedReadOnly" | "free";
+}
+
+/** The places of one transaction. */
+export interface Slots {
+  readonly inputs: readonly Slot[];
+  readonly gas: Slot | undefined;
+  readonly results: Slot[][];
+}
+
+/** The borrows of one command: they end with it. */
+export type Borrows = Map<Slot, Reference>;
+
+/** Takes or borrows the value of an argument for one command, by the rules of programmable transactions. */
+export function useArgument(
+  slots: Slots,
+  argument: PtbArgument,
+  how: Reference,
+  borrows: Borrows,
+): MoveValue {
+  const slot = slotOf(slots, argument);
+  const value = slot.value;
+  const held = borrows.get(slot);
+  if (value === undefined || held === "mutable" || (held === "immutable" && how !== "immutable")) {
+    throw new ArgumentFailure(ArgumentFault.INVALID_VALUE_USAGE);
+  }
+  if (value.kind === "data" && value.copyable) return value;
+  if (how === "mutable" && slot.access === "sharedReadOnly") {
+    throw new ArgumentFailure(ArgumentFault.INVALID_OBJECT_BY_MUT_REF);
+  }
+  if (how === "value") {
+    if (slot.access === "sharedReadOnly" || slot.access === "sharedMutable") {
+      throw new ArgumentFailure(ArgumentFault.INVALID_OBJECT_BY_VALUE);
+    }
+    slot.value = undefined;
+    return value;
+  }
+  borrows.set(slot, how);
+  return value;
+}
+
+/** The gas coin may be borrowed by any command but taken only by TransferObjects. */
+export function refuseGasByValue(argument: PtbArgument): void {
+  if (argument.kind === "gas") throw new ArgumentFailure(ArgumentFault.INVALID_GAS_COIN_USAGE);
+}
+
+function slotOf(slots: Slots, argument: PtbArgument): Slot {
+  switch (argument.kind) {
+    case "gas":
+      return slots.gas ?? missing(ArgumentFault.INVALID_GAS_COIN_USAGE);
+    case "input":
+      return slots.inputs[argument.index] ?? missing(ArgumentFault.INDEX_OUT_OF_BOUNDS);
+    case "result": {
+      const results = slots.results[argument.index] ?? missing(ArgumentFault.INDEX_OUT_OF_BOUNDS);
+      if (argument.subresult === undefined) {
+        return results.length === 1 ? (results[0] as Slot) : missing(ArgumentFault.INVALID_RESULT_ARITY);
+      }
+      return results[argument.subresult] ?? missing(ArgumentFault.SECONDARY_INDEX_OUT_OF_BOUNDS);
+    }
+  }
+}
+
+function missing(fault: number): never {
+  throw new ArgumentFailure(fault);
+}

@@ -1,0 +1,46 @@
+import { isValidSuiAddress, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
+import { RpcFailure, Status } from "./failures.ts";
+
+/** The framework's addresses in the long form that every type string on this node is written in. */
+export const MOVE_STDLIB = normalizeSuiAddress("0x1");
+export const SUI_FRAMEWORK = normalizeSuiAddress("0x2");
+
+/** The type of the coin that pays for gas, and of its coin objects. */
+export const SUI_TYPE = `${SUI_FRAMEWORK}::sui::SUI`;
+export const ID_TYPE = `${SUI_FRAMEWORK}::object::ID`;
+export const SUI_COIN_TYPE = coinObjectType(SUI_TYPE);
+
+/** `0x2::coin::Coin<coinType>` with long addresses. */
+export function coinObjectType(coinType: string): string {
+  return `${SUI_FRAMEWORK}::coin::Coin<${coinType}>`;
+}
+
+/** The coin type of a coin object's type, undefined for any other object. */
+export function coinTypeOf(objectType: string): string | undefined {
+  const prefix = `${SUI_FRAMEWORK}::coin::Coin<`;
+  return objectType.startsWith(prefix) ? objectType.slice(prefix.length, -1) : undefined;
+}
+
+/** An address or object id from a request in its long form; INVALID_ARGUMENT when it is none. */
+export function parseAddress(value: string | undefined, name: string): string {
+  if (value === undefined || value === "") throw new RpcFailure(Status.InvalidArgument, `missing ${name}`);
+  let address: string;
+  try {
+    address = normalizeSuiAddress(value);
+  } catch {
+    throw new RpcFailure(Status.InvalidArgument, `invalid ${name}: ${value.slice(0, 80)}`);
+  }
+  if (!isValidSuiAddress(address)) {
+    throw new RpcFailure(Status.InvalidArgument, `invalid ${name}: ${value.slice(0, 80)}`);
+  }
+  return address;
+}
+
+/** A struct type from a request in its long form; INVALID_ARGUMENT when it is none. */
+export function parseStructType(value: string, name: string): string {
+  try {
+    return normalizeStructTag(value);
+  } catch {
+    throw new RpcFailure(Status.InvalidArgument, `invalid ${name}: ${value.slice(0, 200)}`);
+  }
+}

@@ -1,0 +1,60 @@
+import { toBase58 } from "@mysten/sui/utils";
+import { balanceChanges } from "./balance-changes.ts";
+import { blake2b256, utf8 } from "./bytes.ts";
+import type { Commit } from "./commit.ts";
+import { buildEffects } from "./effects.ts";
+import { encodeExecuted, executedTransaction } from "./executed-transaction.ts";
+import { createExecutionState, type ExecutionState } from "./execution-state.ts";
+import type { Ledger, LedgerTime } from "./ledger.ts";
+import { sealChanges } from "./seal-changes.ts";
+
+/** The sender of transactions that the network itself makes. */
+const SYSTEM_SENDER = `0x${"0".repeat(64)}`;
+
+/**
+ * A commit of the network's own: no signature, no gas. `name` must be unique forever, as the digest follows from
+ * it. `inputIds` are shared objects that it writes; their versions decide the new version.
+ */
+export function systemCommit(
+  ledger: Pick<Ledger, "objects">,
+  time: LedgerTime,
+  name: string,
+  inputIds: readonly string[],
+  work: (state: ExecutionState) => void,
+): Commit {
+  const digest = toBase58(blake2b256(utf8("SystemTransaction::"), utf8(name)));
+  const state = createExecutionState((id) => ledger.objects.get(id), digest);
+  const dependencies = new Set<string>();
+  let version = 0n;
+  for (const id of inputIds) {
+    const input = state.find(id);
+    if (input?.input === undefined) throw new Error(`system transaction needs object ${id}`);
+    input.mutated = true;
+    dependencies.add(input.input.previousTransaction);
+    if (input.input.version > version) version = input.input.version;
+  }
+  work(state);
+  const changes = sealChanges(state, version + 1n, digest);
+  const effects = buildEffects({
+    digest,
+    epoch: time.epoch,
+    lamportVersion: version + 1n,
+    gasUsed: { computationCost: 0n, storageCost: 0n, storageRebate: 0n, nonRefundableStorageFee: 0n },
+    gasObjectId: undefined,
+    failure: undefined,
+    changes,
+    readOnlyShared: [],
+    dependencies: [...dependencies],
+    events: state.events,
+  });
+  const frame = { digest, sender: SYSTEM_SENDER, transaction: undefined, signatures: [] };
+  const outcome = { effects, events: state.events, balanceChanges: balanceChanges(changes) };
+  return {
+    digest,
+    checkpoint: time.checkpoint,
+    timestampMs: time.timestampMs,
+    executed: encodeExecuted(executedTransaction(frame, outcome, time)),
+    written: changes.flatMap((change) => (change.after === undefined ? [] : [change.after])),
+    deleted: changes.flatMap((change) => (change.after === undefined ? [change.id] : [])),
+  };
+}

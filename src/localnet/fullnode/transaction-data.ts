@@ -1,0 +1,224 @@
+import { bcs } from "@mysten/sui/bcs";
+import { fromBase64 } from "@mysten/sui/utils";
+import { RpcFailure, Status } from "./failures.ts";
+
+/** A transaction as the node works with it: decoded, with every input resolved. */
+export interface TransactionContent {
+  readonly sender: string;
+  readonly gas: GasContent;
+  readonly expiration: Expiration;
+  readonly inputs: readonly PtbInput[];
+  readonly commands: readonly PtbCommand[];
+}
+
+export interface GasContent {
+  readonly owner: string;
+  readonly payment: readonly ObjectReference[];
+  readonly price: bigint;
+  readonly budget: bigint;
+}
+
+export interface ObjectReference {
+  readonly objectId: string;
+  readonly version: bigint;
+  readonly digest: string;
+}
+
+/** Until when a transaction may execute; epochs are inclusive. */
+export type Expiration =
+  | { readonly kind: "none" }
+  | { readonly kind: "epoch"; readonly epoch: bigint }
+  | {
+      readonly kind: "during";
+      readonly minEpoch: bigint | undefined;
+      readonly maxEpoch: bigint | undefined;
+      readonly minTimestampMs: bigint | undefined;
+      readonly maxTimestampMs: bigint | undefined;
+      readonly chainId: string;
+      readonly nonce: number;
+    };
+
+export type PtbInput =
+  | { readonly kind: "pure"; readonly bytes: Uint8Array }
+  | { readonly kind: "owned"; readonly reference: ObjectReference }
+  | {
+      readonly kind: "shared";
+      readonly objectId: string;
+      readonly initialVersion: bigint;
+      readonly mutable: boolean;
+    };
+
+export type PtbArgument =
+  | { readonly kind: "gas" }
+  | { readonly kind: "input"; readonly index: number }
+  | { readonly kind: "result"; readonly index: number; readonly subresult: number | undefined };
+
+export type PtbCommand =
+  | {
+      readonly kind: "moveCall";
+      readonly packageId: string;
+      readonly module: string;
+      readonly functionName: string;
+      readonly typeArguments: readonly string[];
+      readonly arguments: readonly PtbArgument[];
+    }
+  | { readonly kind: "transfer"; readonly objects: readonly PtbArgument[]; readonly address: PtbArgument }
+  | { readonly kind: "split"; readonly coin: PtbArgument; readonly amounts: readonly PtbArgument[] }
+  | { readonly kind: "merge"; readonly destination: PtbArgument; readonly sources: readonly PtbArgument[] }
+  | {
+      readonly kind: "vector";
+      readonly elementType: string | undefined;
+      readonly elements: readonly PtbArgument[];
+    };
+
+type BcsData = NonNullable<typeof bcs.TransactionData.$inferType.V1>;
+type BcsInput = NonNullable<BcsData["kind"]["ProgrammableTransaction"]>["inputs"][number];
+type BcsCommand = NonNullable<BcsData["kind"]["ProgrammableTransaction"]>["commands"][number];
+type BcsArgument = typeof bcs.Argument.$inferType;
+
+/** Decodes `TransactionData` in BCS; INVALID_ARGUMENT for bytes that are none or ask for what this node lacks. */
+export function decodeTransaction(bytes: Uint8Array): TransactionContent {
+  const data = parseData(bytes);
+  const program = data.kind.ProgrammableTransaction;
+  if (program === undefined) throw unsupported("transaction kind");
+  return {
+    sender: data.sender,
+    gas: {
+      owner: data.gasData.owner,
+      payment: data.gasData.payment.map(reference),
+      price: BigInt(data.gasData.price),
+      budget: BigInt(data.gasData.budget),
+    },
+    expiration: decodeExpiration(data.expiration),
+    inputs: program.inputs.map(decodeInput),
+    commands: program.commands.map(decodeCommand),
+  };
+}
+
+function parseData(bytes: Uint8Array): BcsData {
+  let data: BcsData | undefined;
+  let again: Uint8Array;
+  try {
+    const parsed = bcs.TransactionData.parse(bytes);
+    data = parsed.V1;
+    again = bcs.TransactionData.serialize(parsed).toBytes();
+  } catch {
+    throw new RpcFailure(Status.InvalidArgument, "invalid transaction.bcs: not BCS of TransactionData");
+  }
+  // A second form of the same transaction would have a second digest, so only the canonical one is accepted.
+  if (data === undefined || Buffer.compare(again, bytes) !== 0) {
+    throw new RpcFailure(
+      Status.InvalidArgument,
+      "invalid transaction.bcs: not canonical BCS of TransactionData",
+    );
+  }
+  return data;
+}
+
+function decodeExpiration(expiration: BcsData["expiration"]): Expiration {
+  switch (expiration.$kind) {
+    case "None":
+      return { kind: "none" };
+    case "Epoch":
+      return { kind: "epoch", epoch: BigInt(expiration.Epoch) };
+    case "ValidDuring":
+      return decodeDuring(expiration.ValidDuring);
+    case "Validity":
+      return decodeDuring(expiration.Validity);
+  }
+}
+
+function decodeDuring(during: NonNullable<BcsData["expiration"]["ValidDuring"]>): Expiration {
+  return {
+    kind: "during",
+    minEpoch: optional(during.minEpoch),
+    maxEpoch: optional(during.maxEpoch),
+    minTimestampMs: optional(during.minTimestamp),
+    maxTimestampMs: optional(during.maxTimestamp),
+    chainId: during.chain,
+    nonce: during.nonce,
+  };
+}
+
+function decodeInput(input: BcsInput): PtbInput {
+  if (input.$kind === "Pure") return { kind: "pure", bytes: fromBase64(input.Pure.bytes) };
+  if (input.$kind !== "Object") throw unsupported(`input ${input.$kind}`);
+  if (input.Object.$kind === "ImmOrOwnedObject") {
+    return { kind: "owned", reference: reference(input.Object.ImmOrOwnedObject) };
+  }
+  if (input.Object.$kind !== "SharedObject") throw unsupported(`input ${input.Object.$kind}`);
+  const shared = input.Object.SharedObject;
+  return {
+    kind: "shared",
+    objectId: shared.objectId,
+    initialVersion: BigInt(shared.initialSharedVersion),
+    mutable: shared.mutable,
+  };
+}
+
+function decodeCommand(command: BcsCommand): PtbCommand {
+  switch (command.$kind) {
+    case "MoveCall": {
+      const call = command.MoveCall;
+      return {
+        kind: "moveCall",
+        packageId: call.package,
+        module: call.module,
+        functionName: call.function,
+        typeArguments: call.typeArguments,
+        arguments: call.arguments.map(decodeArgument),
+      };
+    }
+    case "TransferObjects":
+      return {
+        kind: "transfer",
+        objects: command.TransferObjects.objects.map(decodeArgument),
+        address: decodeArgument(command.TransferObjects.address),
+      };
+    case "SplitCoins":
+      return {
+        kind: "split",
+        coin: decodeArgument(command.SplitCoins.coin),
+        amounts: command.SplitCoins.amounts.map(decodeArgument),
+      };
+    case "MergeCoins":
+      return {
+        kind: "merge",
+        destination: decodeArgument(command.MergeCoins.destination),
+        sources: command.MergeCoins.sources.map(decodeArgument),
+      };
+    case "MakeMoveVec":
+      return {
+        kind: "vector",
+        elementType: command.MakeMoveVec.type ?? undefined,
+        elements: command.MakeMoveVec.elements.map(decodeArgument),
+      };
+    default:
+      throw unsupported(`command ${command.$kind}`);
+  }
+}
+
+function decodeArgument(argument: BcsArgument): PtbArgument {
+  switch (argument.$kind) {
+    case "GasCoin":
+      return { kind: "gas" };
+    case "Input":
+      return { kind: "input", index: argument.Input };
+    case "Result":
+      return { kind: "result", index: argument.Result, subresult: undefined };
+    case "NestedResult":
+      return { kind: "result", index: argument.NestedResult[0], subresult: argument.NestedResult[1] };
+  }
+}
+
+function reference(value: { objectId: string; version: string; digest: string }): ObjectReference {
+  return { objectId: value.objectId, version: BigInt(value.version), digest: value.digest };
+}
+
+function optional(value: string | null): bigint | undefined {
+  return value === null ? undefined : BigInt(value);
+}
+
+function unsupported(what: string): RpcFailure {
+  return new RpcFailure(Status.InvalidArgument, `this node does not support ${what}`);
+}

@@ -1,0 +1,37 @@
+import { RpcFailure, Status } from "./failures.ts";
+
+/** A unary call of the node: its path, and bytes in, bytes out. */
+export interface UnaryMethod {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  handle(request: Uint8Array): Promise<Uint8Array>;
+}
+
+interface MessageType<T> {
+  fromBinary(bytes: Uint8Array): T;
+  toBinary(message: T): Uint8Array;
+}
+
+/** Binds a handler to its path and message types. */
+export function unary<I, O>(
+  service: { readonly typeName: string },
+  name: string,
+  input: MessageType<I>,
+  output: MessageType<O>,
+  handler: (request: I) => O | Promise<O>,
+): UnaryMethod {
+  return {
+    path: `/${service.typeName}/${name}`,
+    async handle(request) {
+      return output.toBinary(await handler(decode(input, request)));
+    },
+  };
+}
+
+function decode<I>(input: MessageType<I>, bytes: Uint8Array): I {
+  try {
+    return input.fromBinary(bytes);
+  } catch (error) {
+    throw new RpcFailure(Status.InvalidArgument, `malformed request message: ${(error as Error).message}`);
+  }
+}

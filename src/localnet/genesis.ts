@@ -1,0 +1,101 @@
+import { SystemInnerDynamicField, SystemModule } from "@ika.xyz/sdk";
+import { bcs } from "@mysten/sui/bcs";
+import { toBase58 } from "@mysten/sui/utils";
+import type { NetworkAddresses } from "./contracts/addresses.ts";
+import { genesisId } from "./contracts/addresses.ts";
+import { coordinatorGenesis } from "./contracts/coordinator/coordinator-genesis.ts";
+import {
+  GENESIS_SHARED,
+  GENESIS_VERSION,
+  type GenesisObject,
+  type GenesisOptions,
+} from "./contracts/genesis-object.ts";
+import { treasuryGenesis } from "./contracts/treasury/treasury-genesis.ts";
+import { blake2b256, utf8 } from "./fullnode/bytes.ts";
+import type { Commit } from "./fullnode/commit.ts";
+import { fieldParts, u64Name } from "./fullnode/dynamic-fields.ts";
+import { encodeExecuted } from "./fullnode/executed-transaction.ts";
+import { storageCostOf } from "./fullnode/gas.ts";
+import { Coin, type Owner, sealObject } from "./fullnode/object.ts";
+import { coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
+import { timestampProto } from "./fullnode/transaction-proto.ts";
+
+const SYSTEM_VERSION = 1n;
+/** Gas coins per account, and what each holds in MIST. */
+const GAS_COIN_COUNT = 16;
+const GAS_COIN_MIST = 1_000_000_000_000n;
+/** What an account's one IKA coin holds, in the smallest unit. */
+const IKA_COIN_AMOUNT = 1_000_000_000_000_000n;
+/** Enough zeros to decode a default value of any struct. */
+const ZEROS = new Uint8Array(64 * 1024);
+
+/** The first commit of a network. Its digest, which is the chain's id, also depends on when the network was made. */
+export function genesisCommit(options: GenesisOptions): Commit {
+  const { timestampMs } = options;
+  const time = bcs.u64().serialize(timestampMs).toBytes();
+  const digest = toBase58(blake2b256(utf8("ika-localnet/chain/"), options.seed, time));
+  const objects = [
+    ...coordinatorGenesis(options),
+    ...systemGenesis(options.addresses),
+    ...treasuryGenesis(options),
+    ...[options.hotWalletAddress, ...options.accounts].flatMap((address) => coins(options, address)),
+  ];
+  const executed = {
+    digest,
+    signatures: [],
+    checkpoint: 0n,
+    timestamp: timestampProto(timestampMs),
+    balanceChanges: [],
+  };
+  return {
+    digest,
+    checkpoint: 0n,
+    timestampMs,
+    executed: encodeExecuted(executed),
+    written: objects.map((object) =>
+      sealObject({
+        ...object,
+        field: object.field,
+        version: GENESIS_VERSION,
+        previousTransaction: digest,
+        storageRebate: storageCostOf(object.contents),
+      }),
+    ),
+    deleted: [],
+  };
+}
+
+/** The Ika system object: clients read its version and package, nothing else of it is used here. */
+function systemGenesis(addresses: NetworkAddresses): GenesisObject[] {
+  const { systemId, ikaSystemPackageId } = addresses;
+  const contents = SystemModule.System.serialize({
+    id: systemId,
+    version: SYSTEM_VERSION,
+    package_id: ikaSystemPackageId,
+    new_package_id: null,
+    migration_epoch: null,
+  }).toBytes();
+  const inner = SystemInnerDynamicField.serialize(SystemInnerDynamicField.parse(ZEROS))
+    .toBytes()
+    .subarray(40);
+  const innerType = `${ikaSystemPackageId}::system_inner::SystemInner`;
+  return [
+    { id: systemId, type: `${ikaSystemPackageId}::system::System`, contents, owner: GENESIS_SHARED },
+    {
+      ...fieldParts(systemId, u64Name(SYSTEM_VERSION), innerType, inner),
+      owner: { kind: "object", parentId: systemId },
+    },
+  ];
+}
+
+function coins(options: GenesisOptions, address: string): GenesisObject[] {
+  const owner: Owner = { kind: "address", address };
+  const coin = (name: string, coinType: string, balance: bigint): GenesisObject => {
+    const id = genesisId(options.seed, `coin/${address}/${name}`);
+    return { id, type: coinObjectType(coinType), contents: Coin.serialize({ id, balance }).toBytes(), owner };
+  };
+  return [
+    ...Array.from({ length: GAS_COIN_COUNT }, (_, index) => coin(`sui/${index}`, SUI_TYPE, GAS_COIN_MIST)),
+    coin("ika", options.addresses.ikaCoinType, IKA_COIN_AMOUNT),
+  ];
+}

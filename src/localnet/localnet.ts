@@ -1,0 +1,213 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { IkaConfig } from "@ika.xyz/sdk";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { normalizeSuiAddress } from "@mysten/sui/utils";
+import { type NetworkAddresses, networkAddresses } from "./contracts/addresses.ts";
+import { networkFunctions } from "./contracts/network-functions.ts";
+import { durableHistory, volatileHistory } from "./durable-ledger.ts";
+import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
+import { blake2b256, utf8 } from "./fullnode/bytes.ts";
+import { createLedger, type Ledger } from "./fullnode/ledger.ts";
+import { startFullnodeServer } from "./fullnode/server.ts";
+import { executionService } from "./fullnode/services/execution-service.ts";
+import { ledgerService } from "./fullnode/services/ledger-service.ts";
+import { movePackageService } from "./fullnode/services/move-package-service.ts";
+import { stateService } from "./fullnode/services/state-service.ts";
+import { SUI_TYPE } from "./fullnode/sui-types.ts";
+import { genesisCommit } from "./genesis.ts";
+import type { NetworkMpc } from "./mpc/engine.ts";
+import { type Log, startNetwork } from "./network.ts";
+import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
+
+export interface LocalnetOptions {
+  /** Default 0: a free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Keeps the chain's state here, across restarts and kills. Without it the state ends with the process. */
+  readonly dataDirectory?: string;
+  /** Owns the Treasury's caps and gets gas coins; default: the address of `localnetHotWalletSecret`. */
+  readonly hotWalletAddress?: string;
+  /** Further addresses that start with gas coins and IKA. */
+  readonly accounts?: readonly string[];
+  /** 32 bytes that every id and the network encryption key follow from; default the public LOCALNET_SEED. */
+  readonly seed?: Uint8Array;
+  /** The network's cryptography; default the real one, on a worker thread. One that is given is not closed here. */
+  readonly mpc?: NetworkMpc;
+  /** Where the real cryptography keeps its tables; default inside `dataDirectory`, else the system's folder for such. */
+  readonly cacheDirectory?: string;
+  /** OperatorCaps of the Treasury, default 4. */
+  readonly operatorCount?: number;
+  /** Length of a Sui epoch, default 24 hours. */
+  readonly epochDurationMs?: number;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly clock?: () => number;
+  readonly log?: Log;
+}
+
+/** The Treasury's ids. */
+export interface LocalnetTreasury {
+  readonly packageId: string;
+  readonly treasuryId: string;
+  readonly adminCapId: string;
+  readonly operatorCapIds: readonly string[];
+}
+
+/** A running local network. */
+export interface Localnet {
+  /** The fullnode's base URL, for `SuiGrpcClient`; the faucet listens there too. */
+  readonly url: string;
+  readonly port: number;
+  readonly chainId: string;
+  /** A copy for one `IkaClient`, which changes the config that it is given. */
+  readonly ikaConfig: IkaConfig;
+  readonly treasury: LocalnetTreasury;
+  readonly networkEncryptionKeyId: string;
+  readonly ikaCoinType: string;
+  readonly hotWalletAddress: string;
+  /** Gives an address 1,000 SUI and 1,000 IKA. */
+  fund(address: string): Promise<readonly FaucetCoin[]>;
+  /** Answers what is under way, lets running sessions end, and writes nothing after that. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_OPERATOR_COUNT = 4;
+const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
+const SEED_BYTES = 32;
+
+/** Starts an Ika network on a Sui fullnode in this process. */
+export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
+  const seed = options.seed ?? LOCALNET_SEED;
+  if (seed.length !== SEED_BYTES) throw new Error(`seed must have ${SEED_BYTES} bytes, has ${seed.length}`);
+  const log = options.log ?? (() => undefined);
+  const operatorCount = options.operatorCount ?? DEFAULT_OPERATOR_COUNT;
+  const addresses = networkAddresses(seed, operatorCount);
+  const hotWalletAddress = normalizeSuiAddress(options.hotWalletAddress ?? defaultHotWallet(seed));
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const close of stops.splice(0).reverse()) await close();
+  };
+  try {
+    const mpc = options.mpc ?? (await realMpc(seed, options));
+    if (options.mpc === undefined) stops.push(() => mpc.close());
+    const ledger = await openLedger(
+      options,
+      { seed, log, operatorCount, addresses, hotWalletAddress, mpc },
+      stops,
+    );
+    const network = startNetwork({ ledger, addresses, mpc, log });
+    stops.push(() => network.close());
+    const faucet = createFaucet(ledger, addresses.ikaCoinType);
+    const functions = networkFunctions(addresses);
+    const server = await startFullnodeServer({
+      host: options.host ?? "127.0.0.1",
+      port: options.port ?? 0,
+      methods: [
+        ...ledgerService(ledger),
+        ...stateService(ledger, coinInfos(addresses)),
+        ...executionService(ledger, functions),
+        ...movePackageService(functions),
+      ],
+      routes: faucetRoutes(faucet),
+      log,
+    });
+    stops.push(() => server.close());
+    return {
+      url: server.url,
+      port: server.port,
+      chainId: ledger.chainId,
+      get ikaConfig() {
+        return ikaConfigOf(addresses);
+      },
+      treasury: {
+        packageId: addresses.treasuryPackageId,
+        treasuryId: addresses.treasuryId,
+        adminCapId: addresses.adminCapId,
+        operatorCapIds: addresses.operatorCapIds,
+      },
+      networkEncryptionKeyId: addresses.networkEncryptionKeyId,
+      ikaCoinType: addresses.ikaCoinType,
+      hotWalletAddress,
+      fund: faucet,
+      close: stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface LedgerParts {
+  readonly seed: Uint8Array;
+  readonly log: Log;
+  readonly operatorCount: number;
+  readonly addresses: NetworkAddresses;
+  readonly hotWalletAddress: string;
+  readonly mpc: NetworkMpc;
+}
+
+async function openLedger(
+  options: LocalnetOptions,
+  parts: LedgerParts,
+  stops: (() => Promise<void>)[],
+): Promise<Ledger> {
+  const { seed, log, operatorCount, addresses, hotWalletAddress, mpc } = parts;
+  const clock = options.clock ?? Date.now;
+  const epochDurationMs = BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
+  const genesis = async () =>
+    genesisCommit({
+      seed,
+      addresses,
+      hotWalletAddress,
+      accounts: (options.accounts ?? []).map((address) => normalizeSuiAddress(address)),
+      networkDkgPublicOutput: await mpc.networkDkgPublicOutput(),
+      timestampMs: BigInt(clock()),
+    });
+  const identity = {
+    seedDigest: blake2b256(utf8("ika-localnet/identity/"), seed),
+    hotWalletAddress,
+    operatorCount,
+    epochDurationMs,
+  };
+  const history =
+    options.dataDirectory === undefined
+      ? await volatileHistory(genesis)
+      : await durableHistory(options.dataDirectory, identity, genesis, log);
+  stops.push(() => history.close());
+  return createLedger(history.commits, { epochDurationMs, log: history.log, clock });
+}
+
+async function realMpc(seed: Uint8Array, options: LocalnetOptions): Promise<NetworkMpc> {
+  const { createNetworkMpc } = await import("./mpc/network-mpc.ts");
+  const base = options.dataDirectory ?? join(tmpdir(), "ika-localnet");
+  return createNetworkMpc({ seed, cacheDirectory: options.cacheDirectory ?? join(base, "mpc-cache") });
+}
+
+function defaultHotWallet(seed: Uint8Array): string {
+  return Ed25519Keypair.fromSecretKey(localnetHotWalletSecret(seed)).toSuiAddress();
+}
+
+function coinInfos(addresses: NetworkAddresses) {
+  return [
+    { coinType: SUI_TYPE, name: "Sui", symbol: "SUI", decimals: 9 },
+    { coinType: addresses.ikaCoinType, name: "IKA Token", symbol: "IKA", decimals: 9 },
+  ];
+}
+
+function ikaConfigOf(addresses: NetworkAddresses): IkaConfig {
+  return {
+    packages: {
+      ikaPackage: addresses.ikaPackageId,
+      ikaCommonPackage: addresses.ikaCommonPackageId,
+      ikaSystemOriginalPackage: addresses.ikaSystemPackageId,
+      ikaSystemPackage: addresses.ikaSystemPackageId,
+      ikaDwallet2pcMpcOriginalPackage: addresses.dwalletPackageId,
+      ikaDwallet2pcMpcPackage: addresses.dwalletPackageId,
+    },
+    objects: {
+      ikaSystemObject: { objectID: addresses.systemId, initialSharedVersion: 1 },
+      ikaDWalletCoordinator: { objectID: addresses.coordinatorId, initialSharedVersion: 1 },
+    },
+  };
+}

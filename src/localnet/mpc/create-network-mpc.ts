@@ -1,0 +1,92 @@
+import { Worker } from "node:worker_threads";
+import type { MpcOutcome, NetworkMpc } from "./engine.ts";
+import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
+
+/** Thrown by every call that the worker could not answer: it failed, or it was closed. Not a verdict on the input. */
+export class NetworkMpcError extends Error {
+  override readonly name = "NetworkMpcError";
+}
+
+/** What a network's keys and tables come from. */
+export interface NetworkMpcOptions {
+  /** 32 bytes; the same seed is the same network. */
+  readonly seed: Uint8Array;
+  /** Folder for exponentiation tables (public values, about 260 KB each); without it each start builds them. */
+  readonly cacheDirectory?: string;
+}
+
+/**
+ * Starts the network's half of the protocol on a worker thread; resolves when the thread runs.
+ * One job runs at a time. Presigns wait for everything else: refilling a pool must not delay a signature.
+ * Throws a RangeError for a seed of another length; rejects with NetworkMpcError if the thread cannot start.
+ */
+export async function createNetworkMpc(options: NetworkMpcOptions): Promise<NetworkMpc> {
+  if (options.seed.length !== 32) throw new RangeError("seed must be 32 bytes");
+  const workerData: MpcWorkerData = { seed: options.seed, cacheDirectory: options.cacheDirectory };
+  const worker = startWorker(workerData);
+  const urgent: PendingJob[] = [];
+  const patient: PendingJob[] = [];
+  let running: PendingJob | undefined;
+  let failure: NetworkMpcError | undefined;
+
+  const next = (): void => {
+    running ??= urgent.shift() ?? patient.shift();
+    if (running !== undefined) worker.postMessage(running.job);
+  };
+  const fail = (error: NetworkMpcError): void => {
+    failure ??= error;
+    const open = [...(running === undefined ? [] : [running]), ...urgent.splice(0), ...patient.splice(0)];
+    running = undefined;
+    for (const pending of open) pending.reject(failure);
+  };
+  const run = (job: MpcJob): Promise<MpcAnswer> =>
+    new Promise((resolve, reject) => {
+      if (failure !== undefined) return reject(failure);
+      (job.method === "presign" ? patient : urgent).push({ job, resolve, reject });
+      if (running === undefined) next();
+    });
+  worker.on("message", (answer: MpcAnswer) => {
+    const finished = running;
+    running = undefined;
+    finished?.resolve(answer);
+    next();
+  });
+  const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  worker.on("error", (error) => fail(new NetworkMpcError("the MPC worker failed", { cause: error })));
+  worker.on("exit", (code) => fail(new NetworkMpcError(`the MPC worker ended with code ${code}`)));
+  await Promise.race([new Promise((resolve) => worker.once("online", resolve)), exited]);
+  if (failure !== undefined) throw failure;
+
+  const outcome = async (job: MpcJob): Promise<MpcOutcome> => {
+    const answer = await run(job);
+    if (answer.kind === "completed" || answer.kind === "rejected") return answer;
+    throw new NetworkMpcError(`the MPC worker could not ${job.method}: ${answer.message}`);
+  };
+  return {
+    networkDkgPublicOutput: async () => {
+      const answer = await outcome({ method: "networkDkgPublicOutput" });
+      if (answer.kind === "rejected") throw new NetworkMpcError(answer.reason);
+      return answer.output;
+    },
+    dkg: (input) => outcome({ method: "dkg", input }),
+    presign: (input) => outcome({ method: "presign", input }),
+    sign: (input) => outcome({ method: "sign", input }),
+    close: async () => {
+      fail(new NetworkMpcError("the network's MPC was closed"));
+      await worker.terminate();
+    },
+  };
+}
+
+interface PendingJob {
+  readonly job: MpcJob;
+  readonly resolve: (answer: MpcAnswer) => void;
+  readonly reject: (error: NetworkMpcError) => void;
+}
+
+/** Runs from source through tsx, and from the published package as compiled. */
+function startWorker(workerData: MpcWorkerData): Worker {
+  const isSource = import.meta.url.endsWith(".ts");
+  const url = new URL(isSource ? "./network-mpc-worker.ts" : "./network-mpc-worker.js", import.meta.url);
+  return new Worker(url, { workerData, execArgv: isSource ? ["--import", "tsx"] : [] });
+}

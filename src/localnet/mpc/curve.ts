@@ -1,0 +1,134 @@
+import { ed25519, ristretto255 } from "@noble/curves/ed25519.js";
+import { p256 } from "@noble/curves/nist.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import type { ByteReader } from "../../protocol/byte-reader.ts";
+import {
+  bigIntFromBigEndian,
+  bigIntFromLittleEndian,
+  bigIntToBigEndian,
+  bigIntToLittleEndian,
+  bytesToHex,
+  encodeVector,
+} from "../../protocol/bytes.ts";
+import { type ClassGroup, classGroupOfCurve } from "../../protocol/class-groups/class-group.ts";
+import { floorMod } from "../../protocol/class-groups/integers.ts";
+import { type CurveConstants, curveConstants } from "../../protocol/parameters/curve-constants.ts";
+import { RejectedInput, rejectUnless } from "./rejected-input.ts";
+
+/** A point of a prime-order group, as noble implements it. */
+export interface CurvePoint {
+  add(other: CurvePoint): CurvePoint;
+  negate(): CurvePoint;
+  equals(other: CurvePoint): boolean;
+  /** For 1 <= scalar < order. */
+  multiply(scalar: bigint): CurvePoint;
+  /** For 0 <= scalar < order. */
+  multiplyUnsafe(scalar: bigint): CurvePoint;
+  isTorsionFree(): boolean;
+  toBytes(compressed?: boolean): Uint8Array;
+}
+
+/** A curve by its chain number, with its arithmetic and the class group that encrypts its scalars. */
+export interface Curve {
+  readonly constants: CurveConstants;
+  readonly order: bigint;
+  readonly group: ClassGroup;
+  readonly base: CurvePoint;
+  readonly zero: CurvePoint;
+  readonly decode: (bytes: Uint8Array) => CurvePoint;
+}
+
+/** The curve of a chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). An unknown one is rejected. */
+export function curveByNumber(number: number): Curve {
+  const curve = CURVES[number];
+  rejectUnless(curve !== undefined, `unknown curve ${number}`);
+  return curve;
+}
+
+/** scalar * base point. */
+export function scaleBase(curve: Curve, scalar: bigint): CurvePoint {
+  const reduced = floorMod(scalar, curve.order);
+  return reduced === 0n ? curve.zero : curve.base.multiply(reduced);
+}
+
+/** scalar * point, in a time that depends on the scalar. */
+export function scale(curve: Curve, point: CurvePoint, scalar: bigint): CurvePoint {
+  return point.multiplyUnsafe(floorMod(scalar, curve.order));
+}
+
+/** A point without a length: 33 bytes compressed, or 32 bytes. */
+export function pointBytes(point: CurvePoint): Uint8Array {
+  return point.toBytes(true);
+}
+
+/** A point as BCS has it in the protocol's messages. */
+export function encodePoint(curve: Curve, point: CurvePoint): Uint8Array {
+  return curve.constants.lengthPrefixed ? encodeVector(pointBytes(point)) : pointBytes(point);
+}
+
+/** Reads {@link encodePoint}; rejects what is not a point of the prime-order group, and the neutral one. */
+export function readPoint(curve: Curve, reader: ByteReader, what: string): CurvePoint {
+  const bytes = curve.constants.lengthPrefixed ? reader.vector(33) : reader.take(32);
+  let point: CurvePoint;
+  try {
+    point = curve.decode(bytes);
+  } catch {
+    // The library throws plain errors with its own wording; why the bytes are no point does not matter here.
+    throw new RejectedInput(`${what} is not a point of the curve`);
+  }
+  rejectUnless(point.isTorsionFree() && !point.equals(curve.zero), `${what} is not in the prime-order group`);
+  return point;
+}
+
+/** A scalar in 32 bytes: big-endian on the Weierstrass curves, else little-endian. */
+export function scalarBytes(curve: Curve, scalar: bigint): Uint8Array {
+  return curve.constants.lengthPrefixed ? bigIntToBigEndian(scalar, 32) : bigIntToLittleEndian(scalar, 32);
+}
+
+/** Reads a scalar of a message; rejects one that is not reduced. */
+export function readScalar(curve: Curve, reader: ByteReader, what: string): bigint {
+  const scalar = curve.constants.lengthPrefixed
+    ? bigIntFromBigEndian(reader.vector(32))
+    : bigIntFromLittleEndian(reader.take(32));
+  rejectUnless(scalar < curve.order, `${what} is not a reduced scalar`);
+  return scalar;
+}
+
+/** A point in a transcript's JSON: upper-case hex, or an array of bytes for the 32-byte encodings. */
+export function pointJson(curve: Curve, point: CurvePoint): string | number[] {
+  return bytesJson(curve, pointBytes(point));
+}
+
+/** A scalar in a transcript's JSON. */
+export function scalarJson(curve: Curve, scalar: bigint): string | number[] {
+  return bytesJson(curve, scalarBytes(curve, scalar));
+}
+
+function bytesJson(curve: Curve, bytes: Uint8Array): string | number[] {
+  return curve.constants.lengthPrefixed ? bytesToHex(bytes).toUpperCase() : [...bytes];
+}
+
+interface PointClass {
+  readonly BASE: CurvePoint;
+  readonly ZERO: CurvePoint;
+  fromBytes(bytes: Uint8Array): CurvePoint;
+}
+
+function curve(number: number, points: PointClass): Curve {
+  const constants = curveConstants(number);
+  return {
+    constants,
+    order: constants.order,
+    group: classGroupOfCurve(number),
+    base: points.BASE,
+    zero: points.ZERO,
+    decode: (bytes) => points.fromBytes(bytes),
+  };
+}
+
+const CURVES: readonly Curve[] = [
+  curve(0, secp256k1.Point),
+  curve(1, p256.Point),
+  curve(2, ed25519.Point),
+  curve(3, ristretto255.Point),
+];

@@ -1,0 +1,45 @@
+import { byteReader } from "../../protocol/byte-reader.ts";
+import { bigIntFromLittleEndian, equalBytes } from "../../protocol/bytes.ts";
+import { floorMod } from "../../protocol/class-groups/integers.ts";
+import { readCiphertext } from "./ciphertext.ts";
+import { type CurvePoint, pointBytes, readPoint, scaleBase } from "./curve.ts";
+import type { NetworkKey } from "./network-key.ts";
+import { rejectUnless } from "./rejected-input.ts";
+
+/** A dWallet as the network signs with it. */
+export interface DWalletShares {
+  readonly publicKey: CurvePoint;
+  readonly userPublicShare: CurvePoint;
+  /** The randomisers that combine the network key's parts to this dWallet's network share. */
+  readonly randomizers: readonly [bigint, bigint, bigint];
+  /** The network's share of the key. Secret. */
+  readonly networkShare: bigint;
+}
+
+/** Reads version 2 of a dWallet public output and checks that it is this network's; throws a verdict otherwise. */
+export function openDWalletOutput(key: NetworkKey, bytes: Uint8Array): DWalletShares {
+  const { curve } = key;
+  const outer = byteReader(bytes, "dWallet public output");
+  rejectUnless(outer.uint8() === 1, "dWallet public output is not version 2");
+  const publicKeyBytes = outer.vector();
+  const reader = byteReader(outer.vector(), "dWallet public output");
+  outer.end();
+  rejectUnless(reader.uint8() === 1, "dWallet public output: unknown kind");
+  const networkPoint = readPoint(curve, reader, "network's public share");
+  const publicKey = readPoint(curve, reader, "public key");
+  readCiphertext(curve, reader);
+  const userPublicShare = readPoint(curve, reader, "user's public share");
+  const randomizer = () => bigIntFromLittleEndian(reader.vector(32));
+  const randomizers = [randomizer(), randomizer(), randomizer()] as const;
+  rejectUnless(equalBytes(reader.vector(32), key.commitment), "dWallet is bound to another network key");
+  reader.end();
+
+  const [first, second, constant] = randomizers;
+  const networkShare = floorMod(first * key.keyShares[0] + second * key.keyShares[1] + constant, curve.order);
+  const consistent =
+    scaleBase(curve, networkShare).equals(networkPoint) &&
+    userPublicShare.add(networkPoint).equals(publicKey) &&
+    equalBytes(publicKeyBytes, pointBytes(publicKey));
+  rejectUnless(consistent, "dWallet public output is not this network's");
+  return { publicKey, userPublicShare, randomizers, networkShare };
+}

@@ -1,0 +1,126 @@
+import type { ByteReader } from "../../protocol/byte-reader.ts";
+import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { readCiphertext } from "./ciphertext.ts";
+import { type Curve, type CurvePoint, readPoint, readScalar } from "./curve.ts";
+import { openVersion0, readRandomnessResponse, readUint128 } from "./dkg-message.ts";
+import { FISCHLIN_REPETITIONS } from "./fischlin.ts";
+import { rejectUnless } from "./rejected-input.ts";
+
+/** First messages that are points, and responses that are scalars: a Maurer proof over the curve. */
+export interface PointProof {
+  readonly masks: readonly CurvePoint[];
+  readonly responses: readonly bigint[];
+}
+
+/** A Fischlin proof over the curve: one mask, one pair of responses and one challenge per repetition. */
+export interface RepeatedProof {
+  readonly masks: readonly CurvePoint[];
+  readonly responses: readonly (readonly [bigint, bigint])[];
+  readonly challenges: readonly bigint[];
+}
+
+/** A proof that a ciphertext is a committed linear combination of two others. */
+export interface LinearEvaluationProof {
+  readonly maskCiphertext: Ciphertext;
+  readonly maskCommitments: readonly [CurvePoint, CurvePoint];
+  readonly coefficientResponses: readonly [bigint, bigint];
+  readonly commitmentResponses: readonly [bigint, bigint];
+  readonly randomnessResponse: bigint;
+}
+
+/** The user's half of an ECDSA signature, with its eight proofs. */
+export interface EcdsaSignMessage {
+  /** R, whose x coordinate is the signature's r. */
+  readonly nonce: CurvePoint;
+  /** R_B = k*R, the network's nonce as the user displaced it. */
+  readonly displacedNonce: CurvePoint;
+  /** Commitments: to k, alpha and beta with base G, and to k with base X_A. */
+  readonly commitK: CurvePoint;
+  readonly commitAlpha: CurvePoint;
+  readonly commitBeta: CurvePoint;
+  readonly commitKx: CurvePoint;
+  /** ct_A, the encrypted partial signature, and ct_ab, the encrypted displaced nonce, both masked by the presign. */
+  readonly partialSignature: Ciphertext;
+  readonly displacedNonceShare: Ciphertext;
+  readonly proofK: PointProof;
+  readonly proofAlpha: PointProof;
+  readonly proofBeta: RepeatedProof;
+  readonly proofKx: PointProof;
+  readonly proofNonce: PointProof;
+  readonly proofDisplacedNonce: PointProof;
+  readonly proofPartialSignature: LinearEvaluationProof;
+  readonly proofDisplacedNonceShare: LinearEvaluationProof;
+}
+
+/** Reads a versioned ECDSA sign message (7144 bytes); throws a verdict on anything malformed. */
+export function decodeEcdsaSignMessage(curve: Curve, bytes: Uint8Array): EcdsaSignMessage {
+  const reader = openVersion0(bytes, "user sign message");
+  const point = () => readPoint(curve, reader, "point of the user sign message");
+  const message = {
+    nonce: point(),
+    displacedNonce: point(),
+    commitK: point(),
+    commitAlpha: point(),
+    commitBeta: point(),
+    commitKx: point(),
+    partialSignature: readCiphertext(curve, reader),
+    displacedNonceShare: readCiphertext(curve, reader),
+    proofK: readPointProof(curve, reader, 1, 2),
+    proofAlpha: readPointProof(curve, reader, 1, 2),
+    proofBeta: readRepeatedProof(curve, reader),
+    proofKx: readPointProof(curve, reader, 2, 3),
+    proofNonce: readPointProof(curve, reader, 2, 2),
+    proofDisplacedNonce: readPointProof(curve, reader, 3, 4),
+    proofPartialSignature: readLinearEvaluationProof(curve, reader),
+    proofDisplacedNonceShare: readLinearEvaluationProof(curve, reader),
+  };
+  reader.end();
+  return message;
+}
+
+function times<T>(count: number, read: () => T): T[] {
+  return Array.from({ length: count }, read);
+}
+
+function readPointProof(curve: Curve, reader: ByteReader, masks: number, responses: number): PointProof {
+  return {
+    masks: times(masks, () => readPoint(curve, reader, "proof's mask")),
+    responses: times(responses, () => readScalar(curve, reader, "proof's response")),
+  };
+}
+
+function readRepeatedProof(curve: Curve, reader: ByteReader): RepeatedProof {
+  const response = () => readScalar(curve, reader, "proof's response");
+  return {
+    masks: times(FISCHLIN_REPETITIONS, () => readPoint(curve, reader, "proof's mask")),
+    responses: times(FISCHLIN_REPETITIONS, () => [response(), response()] as const),
+    challenges: times(FISCHLIN_REPETITIONS, () => readUint128(reader)),
+  };
+}
+
+function readLinearEvaluationProof(curve: Curve, reader: ByteReader): LinearEvaluationProof {
+  const point = () => readPoint(curve, reader, "proof's mask");
+  const scalar = () => readScalar(curve, reader, "proof's response");
+  const maskCiphertext = readCiphertext(curve, reader);
+  const maskCommitments = [point(), point()] as const;
+  const coefficientResponses = [readCoefficientResponse(reader), readCoefficientResponse(reader)] as const;
+  const commitmentResponses = [scalar(), scalar()] as const;
+  // The response for the plaintext's mask, a multiple of q: it changes no ciphertext, so no equation contains it.
+  scalar();
+  const randomnessResponse = readRandomnessResponse(reader);
+  return { maskCiphertext, maskCommitments, coefficientResponses, commitmentResponses, randomnessResponse };
+}
+
+/** A coefficient blinded by a multiple of q, and masked: 48 words, below the protocol's bound of 1535 bits. */
+function readCoefficientResponse(reader: ByteReader): bigint {
+  const response = bigIntFromLittleEndian(reader.vector(384));
+  rejectUnless(
+    response >> BigInt(COEFFICIENT_SPACE.upper_bound_bits) === 0n,
+    "coefficient response exceeds 1535 bits",
+  );
+  return response;
+}
+
+/** Bounds of the blinded coefficients, as the proofs' language states them. */
+export const COEFFICIENT_SPACE = { order_bits: 3072, sample_bits: 1006, upper_bound_bits: 1535 } as const;

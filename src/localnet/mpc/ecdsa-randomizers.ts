@@ -1,0 +1,74 @@
+import { bigIntToLittleEndian, bytesToHex } from "../../protocol/bytes.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { ciphertextJson, pointGroupJson } from "./canonical-parameters.ts";
+import { type CurvePoint, pointJson, scalarJson } from "./curve.ts";
+import { RANDOMIZER_TRANSCRIPT } from "./dkg.ts";
+import type { EcdsaSignMessage, PointProof } from "./ecdsa-message.ts";
+import { pedersenJson } from "./pedersen.ts";
+import type { SignContext } from "./sign-context.ts";
+import { transcript, uniformScalar } from "./transcript.ts";
+
+/**
+ * The three weights that turn the presign's nonce shares and G into the network's nonce for this message: both sides
+ * draw them from all that was fixed before. `digest` is the message's hash modulo the order, `maskedKeyShare` the
+ * presign's encryption of g times the dWallet's network share.
+ */
+export function nonceRandomizers(
+  { curve, dwallet, presign }: SignContext,
+  message: EcdsaSignMessage,
+  digest: bigint,
+  maskedKeyShare: Ciphertext,
+): readonly [bigint, bigint, bigint] {
+  const point = (of: CurvePoint) => pointJson(curve, of);
+  const scalar = (of: bigint) => scalarJson(curve, of);
+  const decommitment = ({ masks, responses }: PointProof) => ({
+    statement_masks: masks.map(point),
+    responses: [[[scalar(responses[0]!)], scalar(responses[1]!)]],
+    _protocol_context_choice: null,
+  });
+  const [mask, , , firstNonce, secondNonce] = presign.ciphertexts as [
+    Ciphertext,
+    Ciphertext,
+    Ciphertext,
+    Ciphertext,
+    Ciphertext,
+  ];
+  const hash = transcript(RANDOMIZER_TRANSCRIPT);
+  hash.append("$ sid $", presign.sessionId);
+  hash.appendJson("$ msg $", scalar(digest));
+  hash.appendJson("$ \\GG,G,q $", pointGroupJson(curve));
+  hash.appendJson("$ G, H $", pedersenJson(curve, curve.base));
+  hash.appendJson("$X$", point(dwallet.publicKey));
+  hash.appendJson("$X_{\\CentralizedParty}$ $", point(dwallet.userPublicShare));
+  hash.appendJson("$\\pres_{X,\\sid}", {
+    session_id: bytesToHex(presign.sessionId),
+    encryption_of_mask: ciphertextJson(mask),
+    encryption_of_masked_decentralized_party_key_share: ciphertextJson(maskedKeyShare),
+    encryption_of_masked_decentralized_party_nonce_share_first_part: ciphertextJson(firstNonce),
+    encryption_of_masked_decentralized_party_nonce_share_second_part: ciphertextJson(secondNonce),
+    decentralized_party_nonce_public_share_first_part: point(presign.noncePoints[0]),
+    decentralized_party_nonce_public_share_second_part: point(presign.noncePoints[1]),
+    public_key: point(dwallet.publicKey),
+  });
+  hash.appendJson("$C_{k}$", point(message.commitK));
+  hash.appendJson("$C_{\\alpha}$", point(message.commitAlpha));
+  hash.appendJson("$C_{\\beta}$", point(message.commitBeta));
+  hash.appendJson("$C_{kx}$", point(message.commitKx));
+  hash.appendJson("$\\pi_k$", decommitment(message.proofK));
+  hash.appendJson("$\\pi_{\\alpha}$", decommitment(message.proofAlpha));
+  hash.appendJson("$\\pi_{\\beta}$", {
+    maurer_proof: {
+      statement_masks: message.proofBeta.masks.map(point),
+      responses: message.proofBeta.responses.map(([value, randomness]) => [
+        [scalar(value)],
+        scalar(randomness),
+      ]),
+      _protocol_context_choice: null,
+    },
+    challenges: message.proofBeta.challenges.map((challenge) =>
+      bytesToHex(bigIntToLittleEndian(challenge, 16)),
+    ),
+  });
+  const draw = (label: string) => uniformScalar(hash, label, curve.order);
+  return [draw("$\\mu_{k}^{0}$"), draw("$\\mu_{k}^{1}$"), draw("$\\mu_{k}^{G}$")];
+}

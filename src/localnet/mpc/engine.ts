@@ -1,0 +1,50 @@
+/**
+ * The network's half of the 2PC-MPC protocol, as the localnet's contracts need it.
+ * Every call is asynchronous because the arithmetic runs on a worker thread: the fullnode's event loop stays free.
+ * Integers for curve, signature algorithm and hash scheme are the chain's own
+ * (curve 0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO; the algorithm counts per curve, the hash per algorithm).
+ */
+export interface NetworkMpc {
+  /** The versioned network DKG public output (BCS) that clients derive protocol parameters from. */
+  networkDkgPublicOutput(): Promise<Uint8Array>;
+  /** Checks the user's DKG proof and the encrypted share's proof; completes with the dWallet's public output. */
+  dkg(input: NetworkDkgInput): Promise<MpcOutcome>;
+  /** Makes a presign for `sessionId`; completes with the versioned presign. */
+  presign(input: NetworkPresignInput): Promise<MpcOutcome>;
+  /** Checks the user's sign message and completes with the signature as the chain stores it. */
+  sign(input: NetworkSignInput): Promise<MpcOutcome>;
+  /** Ends the worker; calls under way reject. */
+  close(): Promise<void>;
+}
+
+/** What a session ends with. `rejected` is the protocol's verdict on bad input, never a crash. */
+export type MpcOutcome =
+  | { readonly kind: "completed"; readonly output: Uint8Array }
+  | { readonly kind: "rejected"; readonly reason: string };
+
+/** `sessionId`: 32 bytes, keccak256(u64be(0) || "USER" || session identifier preimage). All byte strings as in the request event. */
+export interface NetworkDkgInput {
+  readonly curve: number;
+  readonly sessionId: Uint8Array;
+  readonly userDkgMessage: Uint8Array;
+  readonly userPublicOutput: Uint8Array;
+  readonly encryptedShareAndProof: Uint8Array;
+  /** The registered class-groups encryption key the share is encrypted under (261 bytes). */
+  readonly encryptionKey: Uint8Array;
+}
+
+export interface NetworkPresignInput {
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly sessionId: Uint8Array;
+}
+
+export interface NetworkSignInput {
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly hashScheme: number;
+  readonly dwalletPublicOutput: Uint8Array;
+  readonly presign: Uint8Array;
+  readonly message: Uint8Array;
+  readonly userSignMessage: Uint8Array;
+}

@@ -1,0 +1,95 @@
+import { hkdf } from "@noble/hashes/hkdf.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
+import { decodeScalar, encodeScalar } from "../../protocol/class-groups/class-group.ts";
+import { combPower } from "../../protocol/class-groups/comb.ts";
+import { powerForm } from "../../protocol/class-groups/exponentiation.ts";
+import { composeForms, type Form, invertForm } from "../../protocol/class-groups/forms.ts";
+import { deriveDecryptionExponent } from "../../protocol/class-groups/keypair.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts";
+import { type Curve, type CurvePoint, curveByNumber, pointJson, scaleBase } from "./curve.ts";
+import type { FixedBase } from "./fixed-base.ts";
+import type { TableSource } from "./table-cache.ts";
+import { transcript } from "./transcript.ts";
+
+/** The network's key for one curve. The real network holds it in shares; here one process knows all of it. */
+export interface NetworkKey {
+  readonly curve: Curve;
+  readonly encryptionKey: Form;
+  /** Tables of h and of the encryption key. */
+  readonly h: FixedBase;
+  readonly ek: FixedBase;
+  /** The two parts that every dWallet's network share is combined from. Secret. */
+  readonly keyShares: readonly [bigint, bigint];
+  readonly publicShares: readonly [CurvePoint, CurvePoint];
+  readonly encryptedShares: readonly [Ciphertext, Ciphertext];
+  /** Binds presigns and dWallets to this key: 32 bytes. */
+  readonly commitment: Uint8Array;
+  /** A secret scalar in 1..order-1, always the same for the same label. */
+  secretScalar(label: string): bigint;
+  /** Encrypts under the network's key, with randomness that the label determines. */
+  encrypt(scalar: bigint, label: string): Ciphertext;
+  /** Throws InvalidFormError if the ciphertext does not hold a scalar. */
+  decrypt(ciphertext: Ciphertext): bigint;
+}
+
+/**
+ * Sets up the network's key for one curve from a 32-byte seed; the same seed always gives the same key.
+ * ED25519 and RISTRETTO share the encryption key, as on the real network.
+ */
+export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableSource): NetworkKey {
+  const curve = curveByNumber(curveNumber);
+  const { group, order } = curve;
+  const derive = (label: string, length: number): Uint8Array =>
+    hkdf(sha256, seed, undefined, new TextEncoder().encode(`localnet network key/${label}`), length);
+  const secretScalar = (label: string): bigint =>
+    (bigIntFromLittleEndian(derive(`${curve.constants.name}/${label}`, 48)) % (order - 1n)) + 1n;
+  const decryptionExponent = deriveDecryptionExponent(derive(`decryption key/${group.name}`, 32));
+  const h = tables.fixedBase(group, group.h);
+  const encryptionKey = combPower(group, h.table, decryptionExponent);
+  const ek = tables.fixedBase(group, encryptionKey);
+
+  const encrypt = (scalar: bigint, label: string): Ciphertext => {
+    const bytes = derive(`${curve.constants.name}/randomness/${label}`, 94);
+    const randomness = BigInt.asUintN(RANDOMNESS_BITS, bigIntFromLittleEndian(bytes));
+    const mask = combPower(group, ek.table, randomness);
+    return [combPower(group, h.table, randomness), composeForms(group, encodeScalar(group, scalar), mask)];
+  };
+  const keyShares = [secretScalar("share 0"), secretScalar("share 1")] as const;
+  const publicShares = [scaleBase(curve, keyShares[0]), scaleBase(curve, keyShares[1])] as const;
+  const encryptedShares = [encrypt(keyShares[0], "share 0"), encrypt(keyShares[1], "share 1")] as const;
+  return {
+    curve,
+    encryptionKey,
+    h,
+    ek,
+    keyShares,
+    publicShares,
+    encryptedShares,
+    commitment: commitment(curve, encryptionKey, publicShares, encryptedShares),
+    secretScalar,
+    encrypt,
+    decrypt: ([randomizer, masked]) => {
+      const mask = powerForm(group, randomizer, decryptionExponent);
+      return decodeScalar(group, composeForms(group, masked, invertForm(mask)));
+    },
+  };
+}
+
+const RANDOMNESS_BITS = 749;
+
+function commitment(
+  curve: Curve,
+  encryptionKey: Form,
+  publicShares: readonly [CurvePoint, CurvePoint],
+  encryptedShares: readonly [Ciphertext, Ciphertext],
+): Uint8Array {
+  const hash = transcript("key share parts commitment");
+  hash.appendJson("$\\textsf{TAHE}.\\textsf{pk}$", encryptionSchemeJson(curve, encryptionKey));
+  hash.appendJson("$X_{\\DistributedParty}^{0}$", pointJson(curve, publicShares[0]));
+  hash.appendJson("$X_{\\DistributedParty}^{1}$", pointJson(curve, publicShares[1]));
+  hash.appendJson("$\\textsf{ct}_{\\textsf{key}}^{0}$", ciphertextJson(encryptedShares[0]));
+  hash.appendJson("$\\textsf{ct}_{\\textsf{key}}^{1}$", ciphertextJson(encryptedShares[1]));
+  return hash.challenge("commitment", 32);
+}

@@ -1,0 +1,28 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { type NetworkParty, networkParty } from "./network-party.ts";
+import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
+
+/** The thread's entry: answers one message with one message. */
+const { seed, cacheDirectory } = workerData as MpcWorkerData;
+const party = networkParty(seed, cacheDirectory);
+const port = parentPort;
+if (port === null) throw new Error("this module runs as a worker thread");
+
+port.on("message", (job: MpcJob) => port.postMessage(answer(party, job)));
+
+function answer(party: NetworkParty, job: MpcJob): MpcAnswer {
+  try {
+    switch (job.method) {
+      case "networkDkgPublicOutput":
+        return { kind: "completed", output: party.networkDkgPublicOutput() };
+      case "dkg":
+        return party.dkg(job.input);
+      case "presign":
+        return party.presign(job.input);
+      case "sign":
+        return party.sign(job.input);
+    }
+  } catch (error) {
+    return { kind: "failed", message: error instanceof Error ? error.message : String(error) };
+  }
+}

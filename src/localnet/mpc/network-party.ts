@@ -1,0 +1,86 @@
+import {
+  encodeNetworkDkgPublicOutput,
+  type NetworkKeyShares,
+} from "../../protocol/parameters/network-dkg-output.ts";
+import { pointBytes } from "./curve.ts";
+import { runDkg } from "./dkg.ts";
+import { openDWalletOutput } from "./dwallet-output.ts";
+import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
+import { type NetworkKey, networkKey } from "./network-key.ts";
+import { makePresign, openPresign } from "./presign.ts";
+import { rejectionReason } from "./rejected-input.ts";
+import { signEcdsa } from "./sign-ecdsa.ts";
+import { signSchnorr } from "./sign-schnorr.ts";
+import { type SignatureScheme, signatureScheme } from "./signature-scheme.ts";
+import { tableSource } from "./table-cache.ts";
+
+/** The network's half, synchronous: every call blocks its thread for up to a second. */
+export interface NetworkParty {
+  networkDkgPublicOutput(): Uint8Array;
+  dkg(input: NetworkDkgInput): MpcOutcome;
+  presign(input: NetworkPresignInput): MpcOutcome;
+  sign(input: NetworkSignInput): MpcOutcome;
+}
+
+/**
+ * Plays all of the network's parties with keys that follow from a 32-byte seed. A curve's key is set up when it is
+ * first used. `cacheDirectory`: where exponentiation tables are kept; none are kept without one.
+ */
+export function networkParty(seed: Uint8Array, cacheDirectory: string | undefined): NetworkParty {
+  const tables = tableSource(cacheDirectory);
+  const keys = new Map<number, NetworkKey>();
+  const keyOf = (curve: number): NetworkKey => {
+    const key = keys.get(curve) ?? networkKey(seed, curve, tables);
+    keys.set(curve, key);
+    return key;
+  };
+  return {
+    networkDkgPublicOutput: () => {
+      const of = ([0, 1, 2, 3] as const).map(keyOf) as [NetworkKey, NetworkKey, NetworkKey, NetworkKey];
+      const [k1, r1, ed25519, ristretto] = of;
+      return encodeNetworkDkgPublicOutput({
+        shares: [published(k1), published(r1), published(ed25519), published(ristretto)],
+        encryptionKeys: [k1.encryptionKey, r1.encryptionKey, ed25519.encryptionKey, ristretto.encryptionKey],
+      });
+    },
+    dkg: (input) => outcome(() => runDkg(keyOf(input.curve), input)),
+    presign: ({ curve, signatureAlgorithm, sessionId }) =>
+      outcome(() => {
+        const { family } = signatureScheme(curve, signatureAlgorithm, undefined);
+        return makePresign(keyOf(curve), family, sessionId);
+      }),
+    sign: (input) =>
+      outcome(() => {
+        const scheme = signatureScheme(input.curve, input.signatureAlgorithm, input.hashScheme);
+        return sign(keyOf(input.curve), scheme, input);
+      }),
+  };
+}
+
+function sign(key: NetworkKey, scheme: SignatureScheme, input: NetworkSignInput): Uint8Array {
+  const dwallet = openDWalletOutput(key, input.dwalletPublicOutput);
+  const presign = openPresign(key, scheme.family, input.presign);
+  const { message, userSignMessage } = input;
+  switch (scheme.family) {
+    case "ecdsa":
+      return signEcdsa(key, scheme.hash, dwallet, presign, message, userSignMessage);
+    case "schnorr":
+      return signSchnorr(key, scheme.name, scheme.hash, dwallet, presign, message, userSignMessage);
+  }
+}
+
+function published(key: NetworkKey): NetworkKeyShares {
+  const [first, second] = key.publicShares;
+  return { encryptedShares: key.encryptedShares, publicShares: [pointBytes(first), pointBytes(second)] };
+}
+
+/** A verdict becomes an outcome; a fault of ours stays an error. */
+function outcome(run: () => Uint8Array): MpcOutcome {
+  try {
+    return { kind: "completed", output: run() };
+  } catch (error) {
+    const reason = rejectionReason(error);
+    if (reason === undefined) throw error;
+    return { kind: "rejected", reason };
+  }
+}

@@ -1,0 +1,39 @@
+import { RejectedInput } from "./rejected-input.ts";
+import type { EcdsaHash } from "./sign-ecdsa.ts";
+import type { SchnorrScheme } from "./sign-schnorr.ts";
+
+/** How a curve's algorithm signs: which half of the code, and what its transcripts call the hash. */
+export type SignatureScheme =
+  | { readonly family: "ecdsa"; readonly hash: EcdsaHash }
+  | { readonly family: "schnorr"; readonly name: SchnorrScheme; readonly hash: string };
+
+/**
+ * The scheme of the chain's integers: algorithms count per curve, hashes per algorithm. Without a hash (a presign does
+ * not know it yet) the algorithm's first one stands in. Rejects a combination that the network does not sign with.
+ */
+export function signatureScheme(
+  curve: number,
+  signatureAlgorithm: number,
+  hashScheme: number | undefined,
+): SignatureScheme {
+  const scheme = SCHEMES[curve]?.[signatureAlgorithm]?.[hashScheme ?? 0];
+  if (scheme === undefined) {
+    const hash = hashScheme === undefined ? "" : `, hash ${hashScheme}`;
+    throw new RejectedInput(`curve ${curve} does not sign with algorithm ${signatureAlgorithm}${hash}`);
+  }
+  return scheme;
+}
+
+const SCHEMES: readonly (readonly (readonly SignatureScheme[])[])[] = [
+  [
+    [
+      { family: "ecdsa", hash: "KECCAK256" },
+      { family: "ecdsa", hash: "SHA256" },
+      { family: "ecdsa", hash: "DoubleSHA256" },
+    ],
+    [{ family: "schnorr", name: "Taproot", hash: "SHA256" }],
+  ],
+  [[{ family: "ecdsa", hash: "SHA256" }]],
+  [[{ family: "schnorr", name: "EdDSA", hash: "SHA512" }]],
+  [[{ family: "schnorr", name: "Schnorrkel", hash: "Merlin" }]],
+];

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, concatBytes, equalBytes } from "../../protocol/bytes.ts";
+import { decodeForm, encodeForm, FORM_BYTES } from "../../protocol/class-groups/class-group.ts";
+import type { Form, FormGroup } from "../../protocol/class-groups/forms.ts";
+import { FIXED_BASE_BITS, FIXED_BASE_DEGREE, type FixedBase, fixedBase } from "./fixed-base.ts";
+
+/** Where fixed-base tables come from. */
+export interface TableSource {
+  /** The table of `base`, built or read. */
+  fixedBase(group: FormGroup, base: Form): FixedBase;
+}
+
+/**
+ * Tables kept as files in `directory`, or always built anew without one. A file's name is the digest of what it is the
+ * table of; it starts with the digest of its content. A file that is short, altered or of another base is built anew.
+ * Several processes may share a directory: a file appears by renaming, so none is ever seen half written.
+ * A directory that cannot be written only costs the time to build. Tables hold public values.
+ */
+export function tableSource(directory: string | undefined): TableSource {
+  if (directory === undefined) return { fixedBase };
+  return {
+    fixedBase: (group, base) => {
+      const path = join(directory, `${bytesToHex(tableName(group, base))}.table`);
+      const stored = readTable(path, group, base);
+      if (stored !== undefined) return stored;
+      const built = fixedBase(group, base);
+      writeTable(directory, path, built);
+      return built;
+    },
+  };
+}
+
+function tableName(group: FormGroup, base: Form): Uint8Array {
+  const shape = `fixed base, ${FIXED_BASE_BITS} bits, degree ${FIXED_BASE_DEGREE}, ${group.discriminant}`;
+  return sha256(concatBytes(new TextEncoder().encode(shape), encodeForm(base)));
+}
+
+function readTable(path: string, group: FormGroup, base: Form): FixedBase | undefined {
+  try {
+    const file = new Uint8Array(readFileSync(path));
+    const content = file.subarray(DIGEST_BYTES);
+    if (content.length !== CONTENT_BYTES || !equalBytes(sha256(content), file.subarray(0, DIGEST_BYTES))) {
+      return undefined;
+    }
+    const forms: Form[] = [];
+    for (let offset = 0; offset < content.length; offset += FORM_BYTES) {
+      forms.push(decodeForm(group, content.subarray(offset, offset + FORM_BYTES)));
+    }
+    const [high, ...entries] = forms;
+    if (high === undefined || entries[1]?.a !== base.a || entries[1].b !== base.b) return undefined;
+    return {
+      table: { degree: FIXED_BASE_DEGREE, rowBits: FIXED_BASE_BITS / FIXED_BASE_DEGREE, entries },
+      high,
+    };
+  } catch {
+    // Missing, unreadable, or not forms of this group: all the same, the table is built.
+    return undefined;
+  }
+}
+
+function writeTable(directory: string, path: string, { table, high }: FixedBase): void {
+  const content = concatBytes(...[high, ...table.entries].map(encodeForm));
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(temporary, concatBytes(sha256(content), content));
+    renameSync(temporary, path);
+  } catch {
+    // The cache is a convenience; a full or read-only disk must not stop the network.
+    rmSync(temporary, { force: true });
+  }
+}
+
+const DIGEST_BYTES = 32;
+const CONTENT_BYTES = (2 ** FIXED_BASE_DEGREE + 1) * FORM_BYTES;

@@ -1,0 +1,17 @@
+import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
+
+/** What the worker is started with. */
+export interface MpcWorkerData {
+  readonly seed: Uint8Array;
+  readonly cacheDirectory: string | undefined;
+}
+
+/** One call; the worker answers them in order, one message each. */
+export type MpcJob =
+  | { readonly method: "networkDkgPublicOutput" }
+  | { readonly method: "dkg"; readonly input: NetworkDkgInput }
+  | { readonly method: "presign"; readonly input: NetworkPresignInput }
+  | { readonly method: "sign"; readonly input: NetworkSignInput };
+
+/** An outcome, or a fault of the worker's own code. */
+export type MpcAnswer = MpcOutcome | { readonly kind: "failed"; readonly message: string };

@@ -1,0 +1,152 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { NetworkAddresses } from "./contracts/addresses.ts";
+import { completeSession } from "./contracts/coordinator/complete-session.ts";
+import {
+  type RequestedSession,
+  requestedSequenceNumbers,
+  requestedSession,
+} from "./contracts/coordinator/requested-session.ts";
+import { concatBytes, utf8 } from "./fullnode/bytes.ts";
+import type { Ledger } from "./fullnode/ledger.ts";
+import { systemCommit } from "./fullnode/system-transaction.ts";
+import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
+
+/** Writes a line of the log. */
+export type Log = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+/** The Ika network's half: takes sessions in the order they were opened and writes the verdicts to the chain. */
+export interface Network {
+  /** Gives up what the MPC is still working on, for a later start to take up; waits for what is being written. */
+  close(): Promise<void>;
+}
+
+export interface NetworkOptions {
+  readonly ledger: Ledger;
+  readonly addresses: NetworkAddresses;
+  readonly mpc: NetworkMpc;
+  readonly log: Log;
+  /** Sessions handed to the MPC at a time; they start in order. Default 4. */
+  readonly concurrencyCount?: number;
+}
+
+/** An engine that fails, as opposed to one that rejects, is asked this many times before the session is rejected. */
+const MAX_ATTEMPTS = 3;
+
+/** Completes every session that waits now, after a restart also old ones, and every one that is opened later. */
+export function startNetwork(options: NetworkOptions): Network {
+  const { ledger, addresses, mpc, log } = options;
+  const concurrencyCount = options.concurrencyCount ?? 4;
+  const running = new Map<bigint, Promise<void>>();
+  let closing = false;
+  let giveUp = (): void => undefined;
+  const closed = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
+  });
+
+  ledger.onCommit(wake);
+  wake();
+
+  return {
+    async close() {
+      closing = true;
+      giveUp();
+      await Promise.all(running.values());
+    },
+  };
+
+  function wake(): void {
+    if (closing || running.size >= concurrencyCount) return;
+    for (const sequenceNumber of requestedSequenceNumbers(ledger.objects, addresses)) {
+      if (running.size >= concurrencyCount) return;
+      if (running.has(sequenceNumber)) continue;
+      const work = complete(sequenceNumber)
+        .catch((error: unknown) =>
+          log("session failed", { sequenceNumber: Number(sequenceNumber), error: text(error) }),
+        )
+        .finally(() => {
+          running.delete(sequenceNumber);
+          wake();
+        });
+      running.set(sequenceNumber, work);
+    }
+  }
+
+  async function complete(sequenceNumber: bigint): Promise<void> {
+    const session = requestedSession(ledger.objects, addresses, sequenceNumber);
+    if (session === undefined) return;
+    const outcome = await outcomeOf(session);
+    if (outcome === undefined) return;
+    if (outcome.kind === "rejected") {
+      log("session rejected", {
+        sequenceNumber: Number(sequenceNumber),
+        kind: session.kind,
+        reason: outcome.reason,
+      });
+    }
+    await ledger.exclusive((time) =>
+      systemCommit(ledger, time, `complete-session/${sequenceNumber}`, [addresses.coordinatorId], (state) =>
+        completeSession(state, addresses, session, outcome),
+      ),
+    );
+  }
+
+  /** Undefined when the network closes first: the session stays on the chain and is taken up by the next start. */
+  async function outcomeOf(session: RequestedSession): Promise<MpcOutcome | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await Promise.race([askMpc(mpc, session), closed]);
+      } catch (error) {
+        if (closing) return undefined;
+        log("mpc failed", { sequenceNumber: Number(session.sequenceNumber), attempt, error: text(error) });
+        if (attempt === MAX_ATTEMPTS) return { kind: "rejected", reason: "the MPC engine failed" };
+      }
+    }
+  }
+}
+
+function askMpc(mpc: NetworkMpc, session: RequestedSession): Promise<MpcOutcome> {
+  const sessionId = sessionIdentifierDigest(session.fields.session_identifier_preimage);
+  switch (session.kind) {
+    case "dkg": {
+      const { data } = session;
+      const share = data.user_secret_key_share.Encrypted;
+      if (share === undefined)
+        return Promise.resolve({ kind: "rejected", reason: "public shares are not supported" });
+      return mpc.dkg({
+        curve: data.curve,
+        sessionId,
+        userDkgMessage: Uint8Array.from(data.centralized_public_key_share_and_proof),
+        userPublicOutput: Uint8Array.from(data.user_public_output),
+        encryptedShareAndProof: Uint8Array.from(share.encrypted_centralized_secret_share_and_proof),
+        encryptionKey: Uint8Array.from(share.encryption_key),
+      });
+    }
+    case "presign":
+      return mpc.presign({
+        curve: session.data.curve,
+        signatureAlgorithm: session.data.signature_algorithm,
+        sessionId,
+      });
+    case "sign": {
+      const { data } = session;
+      return mpc.sign({
+        curve: data.curve,
+        signatureAlgorithm: data.signature_algorithm,
+        hashScheme: data.hash_scheme,
+        dwalletPublicOutput: Uint8Array.from(data.dwallet_public_output),
+        presign: Uint8Array.from(data.presign),
+        message: Uint8Array.from(data.message),
+        userSignMessage: Uint8Array.from(data.message_centralized_signature),
+      });
+    }
+  }
+}
+
+/** keccak256(u64be(0) || "USER" || preimage): what the protocol binds proofs of a user's session to. */
+function sessionIdentifierDigest(preimage: readonly number[]): Uint8Array {
+  return keccak_256(concatBytes(new Uint8Array(8), utf8("USER"), Uint8Array.from(preimage)));
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

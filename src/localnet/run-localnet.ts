@@ -1,0 +1,64 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Localnet, type LocalnetOptions, startLocalnet } from "./localnet.ts";
+
+export interface RunLocalnetOptions extends LocalnetOptions {
+  /** Where the state and `ika-config.json` go. */
+  readonly dataDirectory: string;
+  /** Ends the network when it fires. */
+  readonly signal: AbortSignal;
+  /** Takes one line for the user. */
+  readonly print: (line: string) => void;
+}
+
+/** The config file's name inside the data folder; `IkaClient` takes its content as it is. */
+export const IKA_CONFIG_FILE = "ika-config.json";
+
+/** Runs a local network by itself until the signal fires: prints how to reach it and writes its Ika config. */
+export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
+  const localnet = await startLocalnet(options);
+  try {
+    const configPath = join(options.dataDirectory, IKA_CONFIG_FILE);
+    await writeConfig(options.dataDirectory, configPath, localnet);
+    for (const line of description(localnet, configPath)) options.print(line);
+    await fired(options.signal);
+  } finally {
+    await localnet.close();
+  }
+}
+
+async function writeConfig(dataDirectory: string, path: string, localnet: Localnet): Promise<void> {
+  await mkdir(dataDirectory, { recursive: true });
+  // Readers never see half a file.
+  await writeFile(`${path}.tmp`, `${JSON.stringify(localnet.ikaConfig, undefined, 2)}\n`);
+  await rename(`${path}.tmp`, path);
+}
+
+function description(localnet: Localnet, configPath: string): string[] {
+  const { packages, objects } = localnet.ikaConfig;
+  const { treasury } = localnet;
+  const rows: readonly (readonly [string, string])[] = [
+    ["fullnode and faucet", localnet.url],
+    ["chain id", localnet.chainId],
+    ["Ika config", configPath],
+    ["ika package", packages.ikaPackage],
+    ["ika_system package", packages.ikaSystemPackage],
+    ["ika_dwallet_2pc_mpc package", packages.ikaDwallet2pcMpcPackage],
+    ["coordinator", objects.ikaDWalletCoordinator.objectID],
+    ["system object", objects.ikaSystemObject.objectID],
+    ["network encryption key", localnet.networkEncryptionKeyId],
+    ["IKA coin type", localnet.ikaCoinType],
+    ["treasury package", treasury.packageId],
+    ["treasury", treasury.treasuryId],
+    ["treasury AdminCap", treasury.adminCapId],
+    ...treasury.operatorCapIds.map((id, index) => [`treasury OperatorCap ${index}`, id] as const),
+    ["hot wallet", localnet.hotWalletAddress],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+}
+
+function fired(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

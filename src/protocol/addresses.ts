@@ -1,0 +1,86 @@
+import { toBase58 } from "@mysten/sui/utils";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { blake2b } from "@noble/hashes/blake2.js";
+import { ripemd160 } from "@noble/hashes/legacy.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { HashName, SignatureAlgorithmName } from "./algorithms.ts";
+import { encodeSegwitAddress } from "./bech32.ts";
+import { bytesToHex, concatBytes } from "./bytes.ts";
+
+/** A secp256k1 public key's Ethereum address with its EIP-55 checksum. Takes the key compressed, 33 bytes. */
+export function ethereumAddress(publicKey: Uint8Array): string {
+  const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
+  const hex = bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12));
+  const checksum = bytesToHex(keccak_256(new TextEncoder().encode(hex)));
+  const mixed = [...hex].map((digit, index) =>
+    Number.parseInt(checksum[index]!, 16) >= 8 ? digit.toUpperCase() : digit,
+  );
+  return `0x${mixed.join("")}`;
+}
+
+/** Human-readable parts of Bitcoin's networks. */
+export type BitcoinPrefix = "bc" | "tb" | "bcrt";
+
+/** Pay to witness public key hash (BIP-84) of a compressed secp256k1 key. ECDSA with DoubleSHA256 spends from it. */
+export function bitcoinP2wpkhAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
+  return encodeSegwitAddress(prefix, 0, ripemd160(sha256(publicKey)));
+}
+
+/**
+ * Pay to Taproot with the dWallet's x coordinate itself as the output key. No tweak is added (unlike BIP-86), because
+ * the network signs under the dWallet's own key.
+ */
+export function bitcoinP2trAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
+  return encodeSegwitAddress(prefix, 1, publicKey.subarray(1));
+}
+
+/** A Solana address: the Ed25519 public key in base58. */
+export function solanaAddress(publicKey: Uint8Array): string {
+  return toBase58(publicKey);
+}
+
+/** Signature schemes of Sui and their flags. */
+export type SuiScheme = "ED25519" | "SECP256K1" | "SECP256R1";
+
+/** A Sui address: blake2b-256 over the scheme's flag and the public key (33 bytes for the secp curves, else 32). */
+export function suiAddress(scheme: SuiScheme, publicKey: Uint8Array): string {
+  const flag = { ED25519: 0, SECP256K1: 1, SECP256R1: 2 }[scheme];
+  return `0x${bytesToHex(blake2b(concatBytes(Uint8Array.of(flag), publicKey), { dkLen: 32 }))}`;
+}
+
+/** An SS58 address of an sr25519 or Ed25519 key; `prefix` below 64, 42 being Substrate's general one. */
+export function polkadotAddress(publicKey: Uint8Array, prefix = 42): string {
+  if (!Number.isInteger(prefix) || prefix < 0 || prefix > 63) throw new RangeError("SS58 prefix: 0 to 63");
+  const body = concatBytes(Uint8Array.of(prefix), publicKey);
+  const checksum = blake2b(concatBytes(new TextEncoder().encode("SS58PRE"), body), { dkLen: 64 });
+  return toBase58(concatBytes(body, checksum.subarray(0, 2)));
+}
+
+/** One address that a dWallet's public key has, with the name of its kind. */
+export interface NamedAddress {
+  readonly kind: "ethereum" | "bitcoin-p2wpkh" | "bitcoin-p2tr" | "solana" | "sui" | "polkadot";
+  readonly address: string;
+}
+
+/** The address on a chain that the algorithm is used for: Bitcoin for DoubleSHA256, else Ethereum for secp256k1. */
+export function addressOfKey(
+  signatureAlgorithm: SignatureAlgorithmName,
+  hash: HashName,
+  publicKey: Uint8Array,
+): NamedAddress {
+  switch (signatureAlgorithm) {
+    case "ECDSASecp256k1":
+      return hash === "DoubleSHA256"
+        ? { kind: "bitcoin-p2wpkh", address: bitcoinP2wpkhAddress(publicKey) }
+        : { kind: "ethereum", address: ethereumAddress(publicKey) };
+    case "Taproot":
+      return { kind: "bitcoin-p2tr", address: bitcoinP2trAddress(publicKey) };
+    case "ECDSASecp256r1":
+      return { kind: "sui", address: suiAddress("SECP256R1", publicKey) };
+    case "EdDSA":
+      return { kind: "solana", address: solanaAddress(publicKey) };
+    case "Schnorrkel":
+      return { kind: "polkadot", address: polkadotAddress(publicKey) };
+  }
+}

@@ -1,0 +1,116 @@
+/** Thrown when bytes or a hex string do not have the shape that the reader asked for. Never carries the bytes. */
+export class MalformedBytesError extends Error {
+  override readonly name = "MalformedBytesError";
+}
+
+/** Joins byte strings in order. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const joined = new Uint8Array(length);
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}
+
+/** True if both byte strings are the same. Not constant-time: for public values only. */
+export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, index) => byte === right[index]);
+}
+
+/** Lower-case hex, two digits a byte, without a prefix. */
+export function bytesToHex(bytes: Uint8Array): string {
+  let hex = "";
+  for (const byte of bytes) hex += HEX_OF_BYTE[byte];
+  return hex;
+}
+
+/** Reads hex of even length, either case, without a prefix. Throws {@link MalformedBytesError} on anything else. */
+export function hexToBytes(hex: string): Uint8Array {
+  if (hex.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(hex)) {
+    throw new MalformedBytesError("expected an even number of hex digits");
+  }
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let index = 0; index < bytes.length; index++) {
+    bytes[index] = Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16);
+  }
+  return bytes;
+}
+
+/**
+ * `value` in `length` bytes, little-endian; negative values in two's complement.
+ * Throws a RangeError if the value does not fit (for a negative one, if its sign bit would be lost).
+ */
+export function bigIntToLittleEndian(value: bigint, length: number): Uint8Array {
+  const bits = 8 * length;
+  const fits = value < 0n ? BigInt.asIntN(bits, value) === value : BigInt.asUintN(bits, value) === value;
+  if (!fits) throw new RangeError(`integer does not fit in ${length} bytes`);
+  // Eight bytes at a time: shifting a long integer byte by byte is what makes the plain loop slow.
+  const padded = new Uint8Array(Math.ceil(length / 8) * 8);
+  const view = new DataView(padded.buffer);
+  let rest = BigInt.asUintN(bits, value);
+  for (let offset = 0; offset < padded.length; offset += 8) {
+    view.setBigUint64(offset, BigInt.asUintN(64, rest), true);
+    rest >>= 64n;
+  }
+  return padded.subarray(0, length);
+}
+
+/** The unsigned integer that little-endian `bytes` spell; no bytes are zero. */
+export function bigIntFromLittleEndian(bytes: Uint8Array): bigint {
+  const whole = bytes.length - (bytes.length % 8);
+  let value = 0n;
+  for (let index = bytes.length - 1; index >= whole; index--) value = (value << 8n) | BigInt(bytes[index]!);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let offset = whole - 8; offset >= 0; offset -= 8) {
+    value = (value << 64n) | view.getBigUint64(offset, true);
+  }
+  return value;
+}
+
+/** The integer that little-endian `bytes` spell in two's complement. */
+export function signedBigIntFromLittleEndian(bytes: Uint8Array): bigint {
+  return BigInt.asIntN(8 * bytes.length, bigIntFromLittleEndian(bytes));
+}
+
+/** `value` in `length` bytes, big-endian, unsigned. Throws a RangeError if it is negative or does not fit. */
+export function bigIntToBigEndian(value: bigint, length: number): Uint8Array {
+  if (value < 0n) throw new RangeError("integer is negative");
+  return bigIntToLittleEndian(value, length).slice().reverse();
+}
+
+/** The unsigned integer that big-endian `bytes` spell; no bytes are zero. */
+export function bigIntFromBigEndian(bytes: Uint8Array): bigint {
+  return bigIntFromLittleEndian(Uint8Array.from(bytes).reverse());
+}
+
+/** `value` in four bytes, little-endian. Throws a RangeError outside 0..2^32-1. */
+export function uint32ToLittleEndian(value: number): Uint8Array {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
+    throw new RangeError("not a 32-bit integer");
+  return Uint8Array.of(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24);
+}
+
+/** A length in ULEB128, as BCS writes it. Throws a RangeError outside 0..2^32-1. */
+export function encodeUleb128(value: number): Uint8Array {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
+    throw new RangeError("not a 32-bit length");
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest > 127) {
+    bytes.push((rest % 128) | 128);
+    rest = Math.floor(rest / 128);
+  }
+  bytes.push(rest);
+  return Uint8Array.from(bytes);
+}
+
+/** BCS `vector<u8>`: the length in ULEB128, then the bytes. */
+export function encodeVector(bytes: Uint8Array): Uint8Array {
+  return concatBytes(encodeUleb128(bytes.length), bytes);
+}
+
+const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

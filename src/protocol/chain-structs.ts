@@ -1,0 +1,102 @@
+import { bcs } from "@mysten/sui/bcs";
+
+const bytes = bcs.vector(bcs.u8());
+/** `Table`, `ObjectTable` and `TableVec` are all an id and a length on the wire. */
+const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
+
+/** `coordinator_inner::DWalletState`. */
+export const DWalletState = bcs.enum("DWalletState", {
+  DKGRequested: null,
+  NetworkRejectedDKGRequest: null,
+  AwaitingUserDKGVerificationInitiation: bytes,
+  AwaitingNetworkDKGVerification: null,
+  NetworkRejectedDKGVerification: null,
+  AwaitingNetworkImportedKeyVerification: null,
+  NetworkRejectedImportedKeyVerification: null,
+  AwaitingKeyHolderSignature: bytes,
+  Active: bytes,
+});
+
+/** `coordinator_inner::DWallet`. */
+export const DWallet = bcs.struct("DWallet", {
+  id: bcs.Address,
+  created_at_epoch: bcs.u64(),
+  curve: bcs.u32(),
+  public_user_secret_key_share: bcs.option(bytes),
+  dwallet_cap_id: bcs.Address,
+  dwallet_network_encryption_key_id: bcs.Address,
+  is_imported_key_dwallet: bcs.bool(),
+  encrypted_user_secret_key_shares: Table,
+  sign_sessions: Table,
+  state: DWalletState,
+});
+
+/** `coordinator_inner::EncryptedUserSecretKeyShare`. */
+export const EncryptedUserSecretKeyShare = bcs.struct("EncryptedUserSecretKeyShare", {
+  id: bcs.Address,
+  created_at_epoch: bcs.u64(),
+  dwallet_id: bcs.Address,
+  encrypted_centralized_secret_share_and_proof: bytes,
+  encryption_key_id: bcs.Address,
+  encryption_key_address: bcs.Address,
+  source_encrypted_user_secret_key_share_id: bcs.option(bcs.Address),
+  state: bcs.enum("EncryptedUserSecretKeyShareState", {
+    AwaitingNetworkVerification: null,
+    NetworkVerificationCompleted: null,
+    NetworkVerificationRejected: null,
+    KeyHolderSigned: bytes,
+  }),
+});
+
+/** `coordinator_inner::PresignState` and `SignState`, which are alike. */
+export const SessionState = bcs.enum("SessionState", {
+  Requested: null,
+  NetworkRejected: null,
+  Completed: bytes,
+});
+
+/** `coordinator_inner::PresignSession`. */
+export const PresignSession = bcs.struct("PresignSession", {
+  id: bcs.Address,
+  created_at_epoch: bcs.u64(),
+  curve: bcs.u32(),
+  signature_algorithm: bcs.u32(),
+  dwallet_id: bcs.option(bcs.Address),
+  cap_id: bcs.Address,
+  state: SessionState,
+});
+
+/** `coordinator_inner::SignSession`. */
+export const SignSession = bcs.struct("SignSession", {
+  id: bcs.Address,
+  created_at_epoch: bcs.u64(),
+  dwallet_id: bcs.Address,
+  state: SessionState,
+});
+
+/** `coordinator_inner::EncryptionKey`. */
+export const EncryptionKey = bcs.struct("EncryptionKey", {
+  id: bcs.Address,
+  created_at_epoch: bcs.u64(),
+  curve: bcs.u32(),
+  encryption_key: bytes,
+  encryption_key_signature: bytes,
+  signer_public_key: bytes,
+  signer_address: bcs.Address,
+});
+
+/** `coordinator_inner::DWalletNetworkEncryptionKey`. */
+export const DWalletNetworkEncryptionKey = bcs.struct("DWalletNetworkEncryptionKey", {
+  id: bcs.Address,
+  dkg_at_epoch: bcs.u64(),
+  network_dkg_public_output: Table,
+  reconfiguration_public_outputs: Table,
+  dkg_params_for_network: bytes,
+  supported_curves: bcs.vector(bcs.u32()),
+  state: bcs.enum("DWalletNetworkEncryptionKeyState", {
+    AwaitingNetworkDKG: null,
+    NetworkDKGCompleted: null,
+    AwaitingNetworkReconfiguration: null,
+    NetworkReconfigurationCompleted: null,
+  }),
+});

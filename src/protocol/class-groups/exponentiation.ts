@@ -1,0 +1,72 @@
+import { composeForms, type Form, type FormGroup, invertForm, squareForm } from "./forms.ts";
+import { bitLength } from "./integers.ts";
+
+/** One factor base^exponent of a product. A negative exponent raises the inverse. */
+export interface PowerTerm {
+  readonly base: Form;
+  readonly exponent: bigint;
+}
+
+/** base^exponent. Takes time that depends on the exponent: not for secrets that an attacker can time. */
+export function powerForm(group: FormGroup, base: Form, exponent: bigint): Form {
+  return multiPower(group, [{ base, exponent }]);
+}
+
+/**
+ * The product of all terms with one run of squarings for all of them (Straus' method; Handbook of Applied
+ * Cryptography, Algorithm 14.88), each exponent in width-w non-adjacent form: inverses of forms cost nothing.
+ */
+export function multiPower(group: FormGroup, terms: readonly PowerTerm[]): Form {
+  const bits = terms.reduce((most, { exponent }) => Math.max(most, bitLength(exponent)), 0);
+  // A non-adjacent form may need one position more than the bits.
+  const factors: Form[][] = Array.from({ length: bits + 1 }, () => []);
+  for (const { base, exponent } of terms) {
+    const magnitude = exponent < 0n ? -exponent : exponent;
+    const width = windowWidth(bitLength(magnitude));
+    const odd = oddPowers(group, exponent < 0n ? invertForm(base) : base, 1 << (width - 2));
+    for (const { position, digit } of nonAdjacentForm(magnitude, width)) {
+      const power = odd[(Math.abs(digit) - 1) / 2]!;
+      factors[position]!.push(digit < 0 ? invertForm(power) : power);
+    }
+  }
+  let product = group.identity;
+  for (let position = factors.length - 1; position >= 0; position--) {
+    product = squareForm(group, product);
+    for (const factor of factors[position]!) product = composeForms(group, product, factor);
+  }
+  return product;
+}
+
+/** base^1, base^3, base^5, ... */
+function oddPowers(group: FormGroup, base: Form, count: number): Form[] {
+  const powers = [base];
+  const square = squareForm(group, base);
+  while (powers.length < count) powers.push(composeForms(group, powers[powers.length - 1]!, square));
+  return powers;
+}
+
+/** Balances the table's cost (2^(w-2) products) with the digits it saves. */
+function windowWidth(bits: number): number {
+  return bits > 512 ? 6 : bits > 160 ? 5 : bits > 40 ? 4 : 2;
+}
+
+/** The non-zero digits, all odd and below 2^(width-1) in magnitude, with value = sum of digit * 2^position. */
+function nonAdjacentForm(value: bigint, width: number): { position: number; digit: number }[] {
+  const bits = [...value.toString(2)].reverse().map(Number);
+  const digits: { position: number; digit: number }[] = [];
+  let carry = 0;
+  let position = 0;
+  while (position < bits.length || carry !== 0) {
+    if ((((bits[position] ?? 0) + carry) & 1) === 0) {
+      carry = ((bits[position] ?? 0) + carry) >> 1;
+      position++;
+      continue;
+    }
+    let digit = carry;
+    for (let index = 0; index < width; index++) digit += (bits[position + index] ?? 0) << index;
+    carry = digit >= 1 << (width - 1) ? 1 : 0;
+    digits.push({ position, digit: digit - (carry << width) });
+    position += width;
+  }
+  return digits;
+}

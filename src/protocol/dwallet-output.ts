@@ -1,0 +1,93 @@
+import type { CurveName } from "./algorithms.ts";
+import { byteReader } from "./byte-reader.ts";
+import { bigIntFromLittleEndian, concatBytes, encodeVector, MalformedBytesError } from "./bytes.ts";
+import { curveGroup, type GroupPoint } from "./curve-group.ts";
+
+/** The network's public output of a DKG: `DWallet.state.public_output`. */
+export interface DWalletOutput {
+  readonly curve: CurveName;
+  /** The dWallet's public key, compressed: 33 bytes for the secp curves, else 32. */
+  readonly publicKey: Uint8Array;
+  /** X = X_A + X_B as a point. */
+  readonly publicKeyPoint: GroupPoint;
+  /** X_A, the public half of the user's share. */
+  readonly userPublicShare: GroupPoint;
+  /** X_B, the public half of the network's share. */
+  readonly networkPublicShare: GroupPoint;
+  /** mu_0, mu_1 and mu_G, which randomised the network's share. */
+  readonly randomizers: readonly [bigint, bigint, bigint];
+  /** The commitment to the network key's parts, 32 bytes. */
+  readonly commitment: Uint8Array;
+}
+
+/**
+ * Reads version 2 of the output: 01 | vec(public key) | vec(01 | X_B | X | ct_B | X_A | mu_0 mu_1 mu_G | commitment),
+ * 788 bytes on the secp curves and 781 on the others. Throws MalformedBytesError, also when X is not X_A + X_B.
+ */
+export function parseDWalletOutput(curve: CurveName, output: Uint8Array): DWalletOutput {
+  const { readPoint, decodePoint } = curveGroup(curve);
+  const outer = byteReader(output, "dWallet output");
+  if (outer.uint8() !== 1) throw new MalformedBytesError("dWallet output: only version 2 is known");
+  // A copy, so that nobody who changes the result changes the output.
+  const publicKey = outer.vector().slice();
+  const body = byteReader(outer.vector(), "dWallet output");
+  outer.end();
+  if (body.uint8() !== 1) throw new MalformedBytesError("dWallet output: unknown kind of body");
+  const networkPublicShare = readPoint(body);
+  const publicKeyPoint = readPoint(body);
+  for (let form = 0; form < 2; form++) body.vector(FORM_BYTES);
+  const userPublicShare = readPoint(body);
+  const randomizers = [readNumber(), readNumber(), readNumber()] as const;
+  const commitment = body.vector(32).slice();
+  body.end();
+  if (!decodePoint(publicKey).equals(publicKeyPoint)) {
+    throw new MalformedBytesError("dWallet output: the public key differs from the output's");
+  }
+  if (!userPublicShare.add(networkPublicShare).equals(publicKeyPoint)) {
+    throw new MalformedBytesError("dWallet output: the public shares do not add up to the public key");
+  }
+  return { curve, publicKey, publicKeyPoint, userPublicShare, networkPublicShare, randomizers, commitment };
+
+  function readNumber(): bigint {
+    return bigIntFromLittleEndian(body.vector(32));
+  }
+}
+
+/** The dWallet's public key from its public output: 33 bytes compressed for the secp curves, else 32. */
+export function publicKeyFromDWalletOutput(curve: CurveName, output: Uint8Array): Uint8Array {
+  return parseDWalletOutput(curve, output).publicKey;
+}
+
+/**
+ * The user's public output as the user's half of the DKG made it, rebuilt from the network's:
+ * 01 | vec(01 | X_A | X | X_B | mu_0 mu_1 mu_G | commitment), 238 or 232 bytes. Throws MalformedBytesError.
+ */
+export function userPublicOutputFromDWalletOutput(curve: CurveName, output: Uint8Array): Uint8Array {
+  parseDWalletOutput(curve, output);
+  const outer = byteReader(output.subarray(1), "dWallet output");
+  outer.vector();
+  const body = byteReader(outer.vector(), "dWallet output");
+  const pointBytes = curveGroup(curve).isSecp ? 34 : 32;
+  body.uint8();
+  const networkShare = body.take(pointBytes);
+  const publicKey = body.take(pointBytes);
+  for (let form = 0; form < 2; form++) body.vector(FORM_BYTES);
+  const userShare = body.take(pointBytes);
+  const rest = body.take(body.remaining);
+  const userBody = concatBytes(Uint8Array.of(1), userShare, publicKey, networkShare, rest);
+  return concatBytes(Uint8Array.of(1), encodeVector(userBody));
+}
+
+/** The dWallet's public key from the user's public output: 33 bytes compressed for the secp curves, else 32. */
+export function publicKeyFromUserOutput(curve: CurveName, userPublicOutput: Uint8Array): Uint8Array {
+  const { readPoint } = curveGroup(curve);
+  const outer = byteReader(userPublicOutput, "user public output");
+  if (outer.uint8() !== 1) throw new MalformedBytesError("user public output: only version 2 is known");
+  const body = byteReader(outer.vector(), "user public output");
+  outer.end();
+  if (body.uint8() !== 1) throw new MalformedBytesError("user public output: unknown kind of body");
+  readPoint(body);
+  return readPoint(body).toBytes();
+}
+
+const FORM_BYTES = 256;

@@ -1,0 +1,73 @@
+import type { ChainReader } from "./chain-reader.ts";
+import { type PollOptions, poll } from "./poll.ts";
+
+/** Thrown when the chain's word is final and not the wanted one. */
+export class NetworkRejectedError extends Error {
+  override readonly name = "NetworkRejectedError";
+  /** The object. */
+  readonly objectId: string;
+  /** Its state, such as `NetworkRejectedDKGVerification`. */
+  readonly state: string;
+
+  constructor(objectId: string, state: string) {
+    super(`the network answered ${state}`);
+    this.objectId = objectId;
+    this.state = state;
+  }
+}
+
+/** Anything on the chain with a state. */
+interface Stateful {
+  readonly state: { readonly kind: string };
+}
+
+/**
+ * Reads one object until it is in one of the wanted states, and returns it at once; a state that begins with
+ * `NetworkRejected` or ends with `Rejected` ends the poll at once with {@link NetworkRejectedError}. (The Ika SDK's
+ * waiters run into their time-out there.) An object that is not there yet, and a fullnode that does not answer, are
+ * waited for until the time is up.
+ */
+export function pollObject<T extends Stateful, K extends T["state"]["kind"]>(
+  reader: ChainReader,
+  objectId: string,
+  parse: (content: Uint8Array) => T,
+  wanted: readonly K[],
+  options: Omit<PollOptions, "isTransient">,
+): Promise<T & { readonly state: Extract<T["state"], { readonly kind: K }> }> {
+  return poll(
+    async (signal) => {
+      const content = (await readObjects(reader, objectId, signal)).get(objectId);
+      if (content === undefined) return undefined;
+      const object = parse(content);
+      if (isIn(object, wanted)) return object;
+      const { kind } = object.state;
+      if (kind.includes("Rejected")) throw new NetworkRejectedError(objectId, kind);
+      return undefined;
+    },
+    { ...options, isTransient: (error) => error instanceof UnansweredError },
+  );
+}
+
+function isIn<T extends Stateful, K extends string>(
+  object: T,
+  wanted: readonly K[],
+): object is T & { readonly state: Extract<T["state"], { readonly kind: K }> } {
+  return (wanted as readonly string[]).includes(object.state.kind);
+}
+
+/** A read that failed, told apart from everything that is wrong with what was read. */
+class UnansweredError extends Error {
+  override readonly name = "UnansweredError";
+}
+
+async function readObjects(
+  reader: ChainReader,
+  objectId: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  try {
+    return await reader.getObjects([objectId], signal);
+  } catch (cause) {
+    throw new UnansweredError("the fullnode does not answer", { cause });
+  }
+}

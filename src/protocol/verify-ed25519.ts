@@ -1,0 +1,11 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+
+/** True if an Ed25519 signature verifies (RFC 8032). Malformed input is false, never an error. */
+export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  try {
+    return ed25519.verify(signature, message, publicKey, { zip215: false });
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
+import { TssError } from "./errors.ts";
+import { Curve, type Hash, type SignatureAlgorithm, tripleOfNames } from "./names.ts";
+
+/** The longest message, in bytes: a pure argument of a Move call is under 16,384 with its length in front. */
+export const MAX_MESSAGE_BYTES = 16_381;
+
+/** Refuses a seed that is not 32 bytes. */
+export function checkSeed(seed: Uint8Array): void {
+  if (!(seed instanceof Uint8Array)) throw invalid("seed", "must be a Uint8Array");
+  if (seed.length !== 32) throw invalid("seed", `must be 32 bytes, not ${seed.length}`);
+}
+
+/** Refuses a curve that is not one of the four names. */
+export function checkCurve(curve: Curve): void {
+  if (!Object.hasOwn(Curve, curve)) throw new TssError("UNSUPPORTED_ALGORITHM", "curve: not a known name");
+}
+
+/** The triple of these names; refuses a combination that the network does not sign with. */
+export function checkTriple(curve: Curve, algorithm: SignatureAlgorithm, hash: Hash): AlgorithmTriple {
+  const triple = tripleOfNames(curve, algorithm, hash);
+  if (triple !== undefined) return triple;
+  throw new TssError(
+    "UNSUPPORTED_ALGORITHM",
+    `${String(curve)}, ${String(algorithm)}, ${String(hash)} is not a combination that the network signs with`,
+  );
+}
+
+/** Refuses an empty message and one of more than 16,381 bytes. */
+export function checkMessage(message: Uint8Array): void {
+  if (!(message instanceof Uint8Array)) throw invalid("message", "must be a Uint8Array");
+  if (message.length === 0) throw invalid("message", "must not be empty");
+  if (message.length > MAX_MESSAGE_BYTES) {
+    throw new TssError(
+      "MESSAGE_TOO_LARGE",
+      `message: at most ${MAX_MESSAGE_BYTES} bytes, not ${message.length}`,
+      { metadata: { limitBytes: String(MAX_MESSAGE_BYTES) } },
+    );
+  }
+}
+
+/** Refuses an id that is not 0x and 64 lower-case hex digits. */
+export function checkObjectId(field: string, id: string): void {
+  if (typeof id !== "string" || !/^0x[0-9a-f]{64}$/.test(id)) {
+    throw invalid(field, "must be 0x and 64 lower-case hex digits");
+  }
+}
+
+/** Refuses an id that is not a UUID in lower case. */
+export function checkUuid(field: string, id: string): void {
+  if (typeof id !== "string" || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) {
+    throw invalid(field, "must be a UUID");
+  }
+}
+
+/** Refuses a time-out that is not a positive number of milliseconds that a timer can hold. */
+export function checkTimeout(timeoutMs: number): void {
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > 0x7fff_ffff) {
+    throw invalid("timeoutMs", "must be between 1 and 2147483647");
+  }
+}
+
+/** Reads a secret in hex. The error says nothing about the digits. */
+export function readSecretHex(field: string, hex: string): Uint8Array {
+  try {
+    return hexToBytes(hex.startsWith("0x") ? hex.slice(2) : hex);
+  } catch {
+    throw invalid(field, "must be hex");
+  }
+}
+
+function invalid(field: string, problem: string): TssError {
+  return new TssError("VALIDATION", `${field}: ${problem}`, { metadata: { field } });
+}

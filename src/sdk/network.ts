@@ -1,0 +1,28 @@
+import type { GetNetworkResponse } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { Action } from "./action.ts";
+import { call } from "./call.ts";
+import type { RawClients } from "./context.ts";
+import { TssError } from "./errors.ts";
+import type { Network } from "./names.ts";
+
+/** Reads GetNetwork and remembers the last answer. */
+export interface NetworkSource {
+  /** Asks the service. */
+  read(action: Action): Promise<GetNetworkResponse>;
+  /** The last answer, or a fresh one. */
+  known(action: Action): Promise<GetNetworkResponse>;
+}
+
+/** A source that refuses, as NETWORK_MISMATCH, a service of another network. */
+export function createNetworkSource(onboarding: RawClients["onboarding"], network: Network): NetworkSource {
+  let last: GetNetworkResponse | undefined;
+  const read = async (action: Action): Promise<GetNetworkResponse> => {
+    const answer = await call(action, (options) => onboarding.getNetwork({}, options));
+    if (answer.network !== network) {
+      throw new TssError("NETWORK_MISMATCH", `the service serves ${answer.network}, not ${network}`);
+    }
+    last = answer;
+    return answer;
+  };
+  return { read, known: async (action) => last ?? (await read(action)) };
+}

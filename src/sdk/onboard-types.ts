@@ -1,0 +1,33 @@
+import type { Curve } from "./names.ts";
+
+/** The stages of an onboarding, in order. */
+export type OnboardStage =
+  | "network"
+  | "parameters"
+  | "keys"
+  | "register"
+  | "prepare"
+  | "create"
+  | "dkg"
+  | "accept"
+  | "activate";
+
+/** What an onboarding takes. */
+export interface OnboardArgs {
+  /** 32 bytes: the root of the user's keys. It never leaves this process and is not kept. */
+  readonly seed: Uint8Array;
+  readonly curve: Curve;
+  /** Default 600,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A new dWallet. */
+export interface OnboardResult {
+  readonly dwallet: { readonly id: string; readonly curve: Curve };
+  /** The user's secret: keep it like the seed. It can be recovered from the seed and the chain. */
+  readonly userSecretKeyShareHex: string;
+  readonly userPublicOutputHex: string;
+  readonly encryptedUserSecretKeyShareId: string;
+  /** The transactions that requested the DKG and accepted the share; null if another sender accepted it. */
+  readonly txDigests: { readonly onboard: string; readonly accept: string | null };
+}

@@ -1,0 +1,112 @@
+import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { SecretBytes } from "../crypto/secret-bytes.ts";
+import type { CurveName } from "../protocol/algorithms.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
+import { userShareFitsOutput } from "../protocol/user-share.ts";
+import { type Action, runAction } from "./action.ts";
+import { awaitSignature } from "./await-signature.ts";
+import { call } from "./call.ts";
+import { checkMessage, checkObjectId, checkSeed, checkTriple, readSecretHex } from "./checks.ts";
+import type { ClientContext } from "./context.ts";
+import { TssError } from "./errors.ts";
+import { protoTriple } from "./names.ts";
+import { openShare } from "./open-share.ts";
+import { type ActiveDWallet, readActiveDWallet } from "./read-dwallet.ts";
+import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
+
+/**
+ * Signs one message: reserves a presign, computes the user's half here, submits it, follows the request and verifies
+ * the signature. Nothing is reserved before parameters, engine and share are ready and the share is known to fit the
+ * dWallet; nothing is charged before the half is submitted, and it is charged once.
+ *
+ * Throws a TssError. After TIMEOUT, ABORTED or UNREACHABLE its metadata has `idempotencyKey`, and `signRequestId` once
+ * there is one: `sign` with the same arguments and key, or `resumeSign`, goes on with the very same request.
+ */
+export async function sign(
+  context: ClientContext,
+  args: SignArgs,
+  options: SignOptions = {},
+): Promise<SignResult> {
+  const { seed, dwalletId, message, timeoutMs = 180_000 } = args;
+  checkSeed(seed);
+  const triple = checkTriple(args.curve, args.signatureAlgorithm, args.hashScheme);
+  checkMessage(message);
+  checkObjectId("dwalletId", dwalletId);
+  const idempotencyKey = options.idempotencyKey ?? randomKey();
+  const { userSecretKeyShareHex: shareHex } = args;
+  const given =
+    shareHex === undefined ? undefined : new SecretBytes(readSecretHex("userSecretKeyShareHex", shareHex));
+
+  return await runAction(timeoutMs, options, async (action) => {
+    if (given !== undefined) action.own(given);
+    action.facts["dwalletId"] = dwalletId;
+    action.facts["idempotencyKey"] = idempotencyKey;
+    action.stage("dwallet");
+    const dwallet = await readActiveDWallet(context, action, dwalletId, triple.curve);
+    const { publicOutput, networkEncryptionKeyId } = dwallet;
+    action.stage("parameters");
+    await context.engine.ready();
+    const parameters = await context.parameters.load(action, { curve: triple.curve, networkEncryptionKeyId });
+    action.stage("share");
+    const share = given ?? (await recover(context, action, seed, triple.curve, dwallet));
+    if (!userShareFitsOutput(triple.curve, share.reveal(), publicOutput)) {
+      throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
+    }
+
+    action.stage("reserve");
+    const reservation = { dwalletId, ...protoTriple(triple), message };
+    const headers = { "idempotency-key": idempotencyKey };
+    const reserved = await call(
+      action,
+      (callOptions) => context.raw.signing.reserveSign(reservation, callOptions),
+      headers,
+    );
+    const { signRequestId } = reserved;
+    action.facts["signRequestId"] = signRequestId;
+    let request: SignRequest;
+    if (reserved.status === Status.prepared) {
+      if (!equalBytes(reserved.dwalletPublicOutput, publicOutput)) {
+        throw new TssError("OUTPUT_MISMATCH", "the service's public output is not the chain's");
+      }
+      action.stage("compute");
+      const userSignMessage = await context.engine.createSignMessage({
+        triple,
+        parameters,
+        dwalletOutput: publicOutput,
+        userSecretKeyShare: share,
+        presign: reserved.presign,
+        message,
+      });
+      action.stage("submit");
+      const submission = { signRequestId, userSignMessage };
+      request = await call(action, (callOptions) => context.raw.signing.submitSign(submission, callOptions));
+    } else {
+      // The same idempotency key was used before, and that request is further on.
+      request = await call(action, (callOptions) =>
+        context.raw.signing.getSign({ signRequestId }, callOptions),
+      );
+    }
+    const publicKey = publicKeyFromDWalletOutput(triple.curve, publicOutput);
+    return await awaitSignature(context, action, request, { triple, message, publicKey });
+  });
+}
+
+async function recover(
+  context: ClientContext,
+  action: Action<SignStage>,
+  seed: Uint8Array,
+  curve: CurveName,
+  dwallet: ActiveDWallet,
+): Promise<SecretBytes> {
+  const { id: dwalletId, networkEncryptionKeyId, publicOutput } = dwallet;
+  const row = await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
+  const { encryptedUserSecretKeyShareId } = row;
+  const keys = action.own(await context.engine.deriveUserKeys({ seed, curve }));
+  const reference = { dwalletId, networkEncryptionKeyId, publicOutput, encryptedUserSecretKeyShareId };
+  return action.own(await openShare(context, action, keys, reference));
+}
+
+function randomKey(): string {
+  return globalThis.crypto.randomUUID();
+}

@@ -1,0 +1,47 @@
+import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
+
+/** Names of fields whose values are secrets wherever they stand, up to three levels deep. */
+const SECRET_FIELDS = [
+  "authorization",
+  "x-api-key",
+  "apiKey",
+  "adminApiKey",
+  "key",
+  "privateKey",
+  "secret",
+  "secretKey",
+  "seed",
+  "password",
+  "userSecretKeyShare",
+  "databaseUrl",
+  "redisUrl",
+] as const;
+
+/** How a logger is made. */
+export interface LoggerOptions {
+  /** trace, debug, info, warn, error or silent. */
+  readonly level: string;
+  /** Default: standard output. */
+  readonly stream?: DestinationStream;
+}
+
+/**
+ * A logger of one JSON object per line with ISO times. Values of {@link SECRET_FIELDS} are replaced; values of the type
+ * `Secret` print as `[redacted]` by themselves. Errors keep type, message, stack and cause.
+ */
+export function createLogger({ level, stream }: LoggerOptions): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { cause: stdSerializers.errWithCause, error: stdSerializers.errWithCause },
+    redact: { paths: SECRET_FIELDS.flatMap(pathsOf), censor: "[redacted]" },
+  };
+  return stream === undefined ? pino(options) : pino(options, stream);
+}
+
+function pathsOf(name: string): string[] {
+  const field = `["${name}"]`;
+  return [field, `*${field}`, `*.*${field}`];
+}

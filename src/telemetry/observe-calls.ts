@@ -1,0 +1,48 @@
+import { Code, type ContextValues } from "@connectrpc/connect";
+import type { Logger } from "pino";
+import type { FinishedCall } from "../transport/finished-call.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What {@link observeCalls} needs. */
+export interface CallObserverOptions {
+  readonly logger: Pick<Logger, "info">;
+  readonly metrics: Pick<Metrics, "histogram">;
+  /** More fields for the log line, such as the project id that the gate left in the context. */
+  readonly describe?: (values: ContextValues) => Readonly<Record<string, string>>;
+}
+
+const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/**
+ * Writes one line for each call, and counts it in `service_request_duration_seconds` by method, protocol and code.
+ * Methods come from the contract and paths that match none share one label, so that the labels are bounded.
+ * Pass the result to the server as `onCallEnd`, where it sees calls that were refused before any interceptor too.
+ */
+export function observeCalls({
+  logger,
+  metrics,
+  describe,
+}: CallObserverOptions): (call: FinishedCall) => void {
+  const durations = metrics.histogram(
+    "request_duration_seconds",
+    "Time from the head of a request to the end of its call.",
+    ["method", "protocol", "code"] as const,
+    BUCKETS_SECONDS,
+  );
+  return ({ method, protocol, code, durationMs, requestId, values }) => {
+    const codeName = code === undefined ? "ok" : codeToLabel(code);
+    durations.observe({ method, protocol, code: codeName }, durationMs / 1000);
+    const fields = {
+      method,
+      protocol,
+      code: codeName,
+      durationMs: Math.round(durationMs * 10) / 10,
+      requestId,
+    };
+    logger.info({ ...fields, ...describe?.(values) }, "call");
+  };
+}
+
+function codeToLabel(code: Code): string {
+  return Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
+}

@@ -1,0 +1,36 @@
+import { inspect } from "node:util";
+
+const REDACTED = "[redacted]";
+
+/**
+ * A secret value that prints as `[redacted]` in strings, JSON and `util.inspect`, so that it cannot end up in a log or
+ * an error by accident. Who needs the value says so with `reveal()`.
+ */
+export class Secret<T = string> {
+  readonly #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  /** The value itself. */
+  reveal(): T {
+    return this.#value;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  [Symbol.toPrimitive](): string {
+    return REDACTED;
+  }
+
+  [inspect.custom](): string {
+    return REDACTED;
+  }
+}

@@ -1,0 +1,53 @@
+import {
+  Code,
+  ConnectError,
+  type ContextValues,
+  createContextKey,
+  createContextValues,
+} from "@connectrpc/connect";
+import type { FailedCall } from "./error-mapping.ts";
+import type { FinishedCall } from "./finished-call.ts";
+import { requestIdKey } from "./request-id.ts";
+
+/** The name of the method of calls that match none. */
+export const UNMATCHED = "unmatched";
+
+/** A call under way. One exists for each request that is not answered by a plain route. */
+export class Call implements FailedCall {
+  readonly requestId: string;
+  readonly values: ContextValues = createContextValues();
+  method = UNMATCHED;
+  protocol: string;
+  /** Whether the message was read and the interceptors have begun; failures before that are the caller's. */
+  isHandling = false;
+  readonly #startMs = performance.now();
+  readonly #onEnd: ((call: FinishedCall) => void) | undefined;
+  #ended = false;
+
+  constructor(requestId: string, protocol: string, onEnd: ((call: FinishedCall) => void) | undefined) {
+    this.requestId = requestId;
+    this.protocol = protocol;
+    this.#onEnd = onEnd;
+    this.values.set(requestIdKey, requestId);
+    this.values.set(callKey, this);
+  }
+
+  /** Reports the end of the call, once; later ends are ignored. */
+  end(reason?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const code =
+      reason === undefined ? undefined : reason instanceof ConnectError ? reason.code : Code.Internal;
+    this.#onEnd?.({
+      method: this.method,
+      protocol: this.protocol,
+      code,
+      durationMs: performance.now() - this.#startMs,
+      requestId: this.requestId,
+      values: this.values,
+    });
+  }
+}
+
+/** The context value that leads from a handler's context to its call. Private to the transport. */
+export const callKey = createContextKey<Call | undefined>(undefined, { description: "call" });

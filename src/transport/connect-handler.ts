@@ -1,0 +1,125 @@
+import { createConnectRouter, type Interceptor } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+} from "@connectrpc/connect-node";
+import type { Call } from "./call.ts";
+import { boundDeadlineHeaders } from "./deadline.ts";
+import type { RequestGate } from "./guard-call.ts";
+import type { Limits } from "./limits.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { type ServerReply, type ServerRequest, splitTarget, writeChunk, writeHead } from "./node-http.ts";
+import { readBody } from "./read-body.ts";
+import type { ServiceRegistration } from "./service-registration.ts";
+import { TransportError } from "./transport-error.ts";
+
+/** What serves gRPC, gRPC-web and Connect. */
+export interface ConnectHandlerOptions {
+  readonly services: readonly ServiceRegistration[];
+  readonly interceptors: Interceptor[];
+  readonly gate: RequestGate;
+  readonly limits: Limits;
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** Handles one request; `undefined` when the path names no method. Rejects with a TransportError for bare refusals. */
+export type ConnectHandler = (
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+) => Promise<void> | undefined;
+
+/** Serves `POST /package.Service/Method` (and GET for methods without side effects) in three protocols. */
+export function createConnectHandler(options: ConnectHandlerOptions): ConnectHandler {
+  const router = createConnectRouter({
+    interceptors: options.interceptors,
+    requestGate: options.gate,
+    readMaxBytes: options.limits.bodyBytes,
+    acceptCompression: [compressionGzip, compressionBrotli],
+    shutdownSignal: options.shutdownSignal,
+    jsonOptions: { alwaysEmitImplicit: true },
+  });
+  for (const { service, implementation } of options.services) router.service(service, implementation);
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return (request, reply, call) => {
+    const handler = handlers.get(splitTarget(request).path);
+    return handler === undefined ? undefined : serve(handler, request, reply, call, options.limits);
+  };
+}
+
+async function serve(
+  handler: UniversalHandler,
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+  limits: Limits,
+): Promise<void> {
+  const { methodKind } = handler.method;
+  boundDeadlineHeaders(request.headers, methodKind === "unary", limits);
+  const hasOneMessage = methodKind === "unary" || methodKind === "server_streaming";
+  const universal = await handler({
+    ...toUniversalRequest(request, reply, call),
+    body: readBody(request, hasOneMessage ? limits.bodyTimeoutMs : undefined),
+  });
+  if (universal.body === undefined && universal.status >= 400) throw refusal(universal, handler, reply);
+  await send(universal, reply);
+}
+
+function toUniversalRequest(request: ServerRequest, reply: ServerReply, call: Call) {
+  try {
+    // The library wants its own, wider type of response and uses its events only.
+    return universalRequestFromNodeRequest(request, reply as never, undefined, call.values);
+  } catch (cause) {
+    throw new TransportError("VALIDATION", "the request has no usable host", { cause });
+  }
+}
+
+/** The library refuses a wrong HTTP method or content type with a bare status. */
+function refusal(
+  response: UniversalServerResponse,
+  handler: UniversalHandler,
+  reply: ServerReply,
+): TransportError {
+  switch (response.status) {
+    case 405:
+      return methodNotAllowed(reply, handler.allowedMethods);
+    case 415:
+      return new TransportError("UNSUPPORTED_MEDIA_TYPE", "the content type is not supported on this path");
+    default:
+      return new TransportError("UNIMPLEMENTED", `the request cannot be served (${response.status})`);
+  }
+}
+
+async function send(response: UniversalServerResponse, reply: ServerReply): Promise<void> {
+  const body = response.body?.[Symbol.asyncIterator]();
+  const headers = response.header ?? new Headers();
+  // A handler may give the length of what it sends, which is the length of a body over REST only. The library itself
+  // gives the length of unary Connect replies.
+  if (!isUnaryConnect(headers)) headers.delete("content-length");
+  const head = () => writeHead(reply, response.status, headers);
+  let isWriting = false;
+  try {
+    // The first message is awaited before the head, so that the handler can still set headers.
+    for (let chunk = await body?.next(); chunk?.done === false; chunk = await body?.next()) {
+      isWriting = true;
+      if (!reply.headersSent) head();
+      await writeChunk(reply, chunk.value);
+      isWriting = false;
+    }
+    if (!reply.headersSent) head();
+    if (response.trailer !== undefined) reply.addTrailers(Object.fromEntries(response.trailer));
+    reply.end();
+  } catch (reason) {
+    // The handler learns that nobody reads, so that it can stop.
+    if (isWriting) body?.throw?.(reason).catch(() => {});
+    throw reason;
+  } finally {
+    body?.return?.().catch(() => {});
+  }
+}
+
+function isUnaryConnect(headers: Headers): boolean {
+  return /^application\/(?:proto|json)\b/.test(headers.get("content-type") ?? "");
+}

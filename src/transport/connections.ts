@@ -1,0 +1,127 @@
+import { createServer as createHttp1, type Server, type ServerOptions, type ServerResponse } from "node:http";
+import { createServer as createHttp2, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
+import type { Limits } from "./limits.ts";
+import type { ServerReply, ServerRequest } from "./node-http.ts";
+import { sniffProtocol } from "./sniff-protocol.ts";
+
+/** All connections of one port, of both HTTP versions. */
+export interface Connections {
+  /** The listener. It is the HTTP/1.1 server itself, whose timeouts work only when it listens. */
+  readonly server: Server;
+  readonly sessions: ReadonlySet<ServerHttp2Session>;
+  /** Connections that have not told their protocol. */
+  readonly undecided: ReadonlySet<Socket>;
+  /** From now on every HTTP/1.1 reply asks for its connection to be closed, those under way included. */
+  refuseKeepAlive(): void;
+}
+
+/** How often Node looks for HTTP/1.1 connections past their time-outs. */
+const TIMEOUT_CHECK_INTERVAL_MS = 1000;
+
+/** Serves HTTP/1.1 and HTTP/2 with prior knowledge in clear text on one port. The caller listens. */
+export function createConnections(
+  handler: (request: ServerRequest, reply: ServerReply) => void,
+  limits: Limits,
+): Connections {
+  const underWay = new Set<ServerResponse>();
+  const sessions = new Set<ServerHttp2Session>();
+  const undecided = new Set<Socket>();
+  let keepsAlive = true;
+  const server = createHttp1(http1Options(limits), (request, response) => {
+    underWay.add(response);
+    response.once("close", () => underWay.delete(response));
+    if (!keepsAlive) response.shouldKeepAlive = false;
+    handler(request, response);
+  });
+  server.on("clientError", refuseMalformed);
+  const http2 = createHttp2({
+    settings: {
+      maxConcurrentStreams: limits.streamsPerConnectionCount,
+      maxHeaderListSize: limits.headerBytes,
+      enablePush: false,
+    },
+  });
+  http2.on("request", handler);
+  trackSessions(http2, sessions, limits.idleTimeoutMs);
+  splitConnections(server, http2, undecided, limits.firstByteTimeoutMs);
+  return {
+    server,
+    sessions,
+    undecided,
+    refuseKeepAlive() {
+      keepsAlive = false;
+      for (const response of underWay) if (!response.headersSent) response.shouldKeepAlive = false;
+    },
+  };
+}
+
+function http1Options(limits: Limits): ServerOptions {
+  return {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.headersTimeoutMs + limits.bodyTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+  };
+}
+
+/** Puts the decision between the listener and its HTTP/1.1 part. */
+function splitConnections(
+  server: Server,
+  http2: Http2Server,
+  undecided: Set<Socket>,
+  timeoutMs: number,
+): void {
+  const acceptHttp1 = server.listeners("connection");
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    undecided.add(socket);
+    sniffProtocol(socket, timeoutMs, (protocol) => {
+      undecided.delete(socket);
+      if (protocol === "h2") {
+        // The listener makes half-open sockets, with which an HTTP/2 session would outlive its peer.
+        socket.allowHalfOpen = false;
+        http2.emit("connection", socket);
+      } else if (protocol === "h1") {
+        for (const accept of acceptHttp1) accept.call(server, socket);
+      }
+    });
+  });
+}
+
+function trackSessions(http2: Http2Server, sessions: Set<ServerHttp2Session>, idleTimeoutMs: number): void {
+  http2.on("session", (session) => {
+    let openStreamsCount = 0;
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    // A broken connection ends its calls by itself.
+    session.on("error", () => {});
+    session.on("stream", (stream) => {
+      openStreamsCount++;
+      stream.once("close", () => openStreamsCount--);
+    });
+    session.setTimeout(idleTimeoutMs, () => {
+      if (openStreamsCount === 0) session.close();
+    });
+  });
+  http2.on("sessionError", () => {});
+}
+
+/** What is no HTTP gets a short answer, if the peer still listens. */
+function refuseMalformed(
+  error: NodeJS.ErrnoException,
+  socket: NodeJS.WritableStream & { destroy(): void },
+): void {
+  const status = STATUS_OF_PARSE_ERROR[error.code ?? ""] ?? "400 Bad Request";
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`, () => socket.destroy());
+}
+
+const STATUS_OF_PARSE_ERROR: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};

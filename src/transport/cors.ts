@@ -1,0 +1,44 @@
+import { cors } from "@connectrpc/connect";
+import type { ServerReply, ServerRequest } from "./node-http.ts";
+
+/** Which browsers' pages may call, and what they may send and see beside the protocols' own headers. */
+export interface CorsOptions {
+  /** Origins such as `https://app.example`; `*` stands for all. Empty: none. */
+  readonly origins: readonly string[];
+  readonly requestHeaders: readonly string[];
+  readonly replyHeaders: readonly string[];
+}
+
+const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+const MAX_AGE_SECONDS = "7200";
+
+/**
+ * Sets the CORS headers of a reply, and answers preflights with 204.
+ * Credentials are not allowed: keys travel in headers, never in cookies.
+ * @returns whether the request was a preflight and is answered
+ */
+export function createCors(options: CorsOptions): (request: ServerRequest, reply: ServerReply) => boolean {
+  const any = options.origins.includes("*");
+  const origins = new Set(options.origins);
+  const allowHeaders = [...cors.allowedHeaders, ...options.requestHeaders].join(", ");
+  const exposeHeaders = [...cors.exposedHeaders, ...options.replyHeaders].join(", ");
+  return (request, reply) => {
+    const origin = request.headers.origin;
+    // The reply depends on the origin even where it carries no header for it.
+    if (!any && origins.size > 0) reply.setHeader("vary", "origin");
+    if (origin === undefined || !(any || origins.has(origin))) return false;
+    reply.setHeader("access-control-allow-origin", any ? "*" : origin);
+    const isPreflight =
+      request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
+    if (!isPreflight) {
+      reply.setHeader("access-control-expose-headers", exposeHeaders);
+      return false;
+    }
+    reply.setHeader("access-control-allow-methods", METHODS);
+    reply.setHeader("access-control-allow-headers", allowHeaders);
+    reply.setHeader("access-control-max-age", MAX_AGE_SECONDS);
+    reply.writeHead(204);
+    reply.end();
+    return true;
+  };
+}

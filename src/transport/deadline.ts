@@ -1,0 +1,96 @@
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import type { Limits } from "./limits.ts";
+
+const GRPC_UNIT_MS: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1000,
+  m: 1,
+  u: 0.001,
+  n: 0.000001,
+};
+
+/**
+ * The deadline of a Connect or REST call from its `connect-timeout-ms`: shortened to the longest that is served;
+ * the default when there is none and the call is unary; `undefined` for no deadline; `"malformed"` for the caller
+ * to refuse.
+ */
+export function deadlineOf(
+  header: string | undefined,
+  isUnary: boolean,
+  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
+): number | undefined | "malformed" {
+  if (header === undefined) return isUnary ? limits.defaultDeadlineMs : undefined;
+  return /^\d{1,10}$/.test(header) ? Math.min(Number(header), limits.maxDeadlineMs) : "malformed";
+}
+
+/**
+ * Rewrites the deadline headers of a gRPC, gRPC-web or Connect request to the bounds, because the RPC library would
+ * refuse a longer one and has no default. Malformed values stay for the library to refuse.
+ */
+export function boundDeadlineHeaders(
+  headers: NodeJS.Dict<string | string[]>,
+  isUnary: boolean,
+  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
+): void {
+  const isGrpc = String(headers["content-type"] ?? "").startsWith("application/grpc");
+  const name = isGrpc ? "grpc-timeout" : "connect-timeout-ms";
+  const given = headers[name];
+  if (Array.isArray(given)) return;
+  const millis = isGrpc && given !== undefined ? parseGrpcTimeout(given) : given;
+  const bounded = deadlineOf(millis, isUnary, limits);
+  if (bounded === undefined || bounded === "malformed") return;
+  // A deadline within the bounds keeps its own, finer unit.
+  if (given !== undefined && Number(millis) <= limits.maxDeadlineMs) return;
+  headers[name] = isGrpc ? `${bounded}m` : String(bounded);
+}
+
+function parseGrpcTimeout(text: string): string {
+  const match = /^(\d{1,8})([HMSmun])$/.exec(text);
+  if (match === null) return "malformed";
+  const millis = Number(match[1]) * (GRPC_UNIT_MS[match[2] ?? ""] ?? 1);
+  return String(Math.min(Math.ceil(millis), 9_999_999_999));
+}
+
+/**
+ * Ends a call when its signal fires (deadline passed, caller gone, process stopping), whether or not the handler
+ * looks at the signal. Goes innermost, so that every other interceptor sees the failure.
+ */
+export const deadlineInterceptor: Interceptor = (next) => async (request) => {
+  const response = await untilAborted(next(request), request.signal);
+  if (!response.stream) return response;
+  return { ...response, message: abortable(response.message, request.signal) };
+};
+
+/** The promise, or the signal's reason as a ConnectError when that comes first. */
+export function untilAborted<T>(promise: Promise<T> | T, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(abortReason(signal));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+function abortReason(signal: AbortSignal): ConnectError {
+  const { reason } = signal;
+  return reason instanceof ConnectError
+    ? reason
+    : new ConnectError("the call was canceled", Code.Canceled, undefined, undefined, reason);
+}
+
+async function* abortable<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = messages[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const result = await untilAborted(iterator.next(), signal);
+      if (result.done === true) return;
+      yield result.value;
+    }
+  } finally {
+    // The handler may be waiting for something that never comes, so its end is not waited for.
+    iterator.return?.().catch(() => {});
+  }
+}

@@ -1,0 +1,99 @@
+import { Code, ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
+import { type Call, callKey } from "./call.ts";
+import { untilAborted } from "./deadline.ts";
+import type { ErrorMapping } from "./error-mapping.ts";
+import { TransportError, type TransportFault } from "./transport-error.ts";
+
+/** Looks at the headers of a call before its body is read; refuses it by throwing. */
+export type RequestGate = (context: HandlerContext) => void | Promise<void>;
+
+/**
+ * Wraps the application's gate. Every call of every protocol comes through here first, so this is where the context
+ * is tied to the {@link Call}: the end of the context is the end of the call, and an error that the RPC library
+ * raises by itself (malformed message, too large, deadline) is mapped before the library writes it.
+ */
+export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined): RequestGate {
+  return async (context) => {
+    const call = context.values.get(callKey);
+    if (call === undefined) throw new Error("the call has no context");
+    call.method = `${context.service.typeName}/${context.method.name}`;
+    call.protocol = context.protocolName;
+    hookAbort(context, call, errors);
+    if (gate === undefined) return;
+    try {
+      await untilAborted(gate(context), context.signal);
+    } catch (reason) {
+      throw errors.toConnectError(classify(reason), call);
+    }
+  };
+}
+
+/**
+ * Notes when the request's message has been read, so that failures before it are told from failures after it.
+ * Goes outermost. A stream's first message is read behind the interceptors, so its errors are classified here.
+ */
+export const markHandling: Interceptor = (next) => (request) => {
+  const call = request.contextValues.get(callKey);
+  if (call === undefined) return next(request);
+  if (request.stream) return next({ ...request, message: classified(request.message, call) });
+  call.isHandling = true;
+  return next(request);
+};
+
+async function* classified<T>(messages: AsyncIterable<T>, call: Call): AsyncGenerator<T> {
+  try {
+    for await (const message of messages) {
+      call.isHandling = true;
+      yield message;
+    }
+  } catch (reason) {
+    throw classify(reason);
+  }
+}
+
+/** The fault of the request in an error that the RPC library raised while reading it; other errors as they are. */
+export function classify(reason: unknown): unknown {
+  if (!(reason instanceof ConnectError) || reason.details.length > 0) return reason;
+  const fault = FAULT_OF_CODE[reason.code];
+  return fault === undefined ? reason : new TransportError(fault, reason.rawMessage, { cause: reason });
+}
+
+const FAULT_OF_CODE: Readonly<Partial<Record<Code, TransportFault>>> = {
+  [Code.InvalidArgument]: "VALIDATION",
+  // The library calls a message that does not decode an internal error.
+  [Code.Internal]: "VALIDATION",
+  [Code.ResourceExhausted]: "BODY_TOO_LARGE",
+  [Code.DeadlineExceeded]: "DEADLINE",
+  [Code.Unimplemented]: "UNIMPLEMENTED",
+};
+
+function hookAbort(context: HandlerContext, call: Call, errors: ErrorMapping): void {
+  // The library's context has `abort`, which it calls with the error just before it writes it.
+  if (!hasAbort(context)) return;
+  const { abort } = context;
+  context.abort = (reason) => {
+    const cause = reason ?? (context.signal.aborted ? context.signal.reason : undefined);
+    if (cause instanceof ConnectError) {
+      overwriteError(cause, errors.toConnectError(call.isHandling ? cause : classify(cause), call));
+    }
+    call.end(cause);
+    abort(reason);
+  };
+}
+
+function hasAbort(context: HandlerContext): context is HandlerContext & { abort(reason?: unknown): void } {
+  return "abort" in context && typeof context.abort === "function";
+}
+
+/**
+ * Makes `target` say what `source` says. An error that the RPC library has caught cannot be exchanged for another
+ * one, but it is written to the wire only afterwards, so it can be changed in place.
+ */
+function overwriteError(target: ConnectError, source: ConnectError): void {
+  if (target === source) return;
+  const { code, rawMessage, message, details } = source;
+  Object.assign(target, { code, rawMessage, message, details });
+  source.metadata.forEach((value, key) => {
+    target.metadata.set(key, value);
+  });
+}

@@ -1,0 +1,96 @@
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { Call } from "./call.ts";
+import type { ConnectHandler } from "./connect-handler.ts";
+import type { ErrorMapping } from "./error-mapping.ts";
+import type { FinishedCall } from "./finished-call.ts";
+import type { Limits } from "./limits.ts";
+import type { ServerReply, ServerRequest } from "./node-http.ts";
+import { releaseAfterReply } from "./release-request.ts";
+import { chooseRequestId } from "./request-id.ts";
+import type { RestHandler } from "./rest/rest-handler.ts";
+import { replyError } from "./rest/rest-replies.ts";
+import { TransportError } from "./transport-error.ts";
+
+/** The parts that a request may go to, in this order. */
+export interface RequestParts {
+  /** Sets headers on every reply; answers preflights itself and returns true. */
+  readonly cors: (request: ServerRequest, reply: ServerReply) => boolean;
+  readonly plain: (request: ServerRequest, reply: ServerReply) => Promise<void> | undefined;
+  readonly connect: ConnectHandler;
+  readonly rest: RestHandler;
+  readonly errors: ErrorMapping;
+  readonly limits: Limits;
+  readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
+  /** Hears of failures that no caller can be told. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Handles a request of any protocol. Never throws and never rejects: each request ends in a reply or a cut. */
+export function createRequestHandler(
+  parts: RequestParts,
+): (request: ServerRequest, reply: ServerReply) => void {
+  return (request, reply) => {
+    // Writing to a peer that is gone must not end the process.
+    reply.on("error", () => {});
+    request.on("error", () => {});
+    const requestId = chooseRequestId(request.headers["x-request-id"]);
+    reply.setHeader("x-request-id", requestId);
+    releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
+    if (parts.cors(request, reply)) return;
+    const call = new Call(requestId, protocolOf(request), parts.onCallEnd);
+    route(request, reply, call, parts).catch((reason: unknown) => fail(request, reply, call, reason, parts));
+  };
+}
+
+async function route(
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+  parts: RequestParts,
+): Promise<void> {
+  const handled =
+    parts.plain(request, reply) ?? parts.connect(request, reply, call) ?? parts.rest(request, reply, call);
+  if (handled === undefined) throw new TransportError("ROUTE_NOT_FOUND", "there is no such route");
+  await handled;
+}
+
+function fail(
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+  reason: unknown,
+  parts: RequestParts,
+): void {
+  const error = parts.errors.toConnectError(reason, call);
+  call.end(error);
+  if (reply.headersSent || reply.destroyed) {
+    // A reply that has begun cannot change its status. What cannot be said to the caller is cut.
+    if (!reply.writableEnded) reply.destroy();
+    if (error.code !== Code.Canceled) parts.onError(reason);
+    return;
+  }
+  try {
+    if (call.protocol === "grpc") replyTrailersOnly(request, reply, error);
+    else replyError({ reply, isHead: request.method === "HEAD" }, error, parts.errors.httpStatus(error));
+  } catch (failure) {
+    parts.onError(failure);
+    reply.destroy();
+  }
+}
+
+function protocolOf(request: ServerRequest): string {
+  const type = String(request.headers["content-type"] ?? "");
+  if (type.startsWith("application/grpc")) return "grpc";
+  return request.headers["connect-protocol-version"] === undefined ? "rest" : "connect";
+}
+
+/** gRPC and gRPC-web understand a reply without a body whose head holds the status. */
+function replyTrailersOnly(request: ServerRequest, reply: ServerReply, error: ConnectError): void {
+  // gRPC calls an unknown method UNIMPLEMENTED.
+  const code = error.code === Code.NotFound ? Code.Unimplemented : error.code;
+  reply.setHeader("content-type", String(request.headers["content-type"]));
+  reply.setHeader("grpc-status", String(code));
+  reply.setHeader("grpc-message", encodeURIComponent(error.rawMessage));
+  // Ended without a head, so that head and end are one frame, without which clients do not look for a status.
+  reply.end();
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+
+/** A request of either HTTP version. */
+export type ServerRequest = IncomingMessage | Http2ServerRequest;
+
+/** What both HTTP versions' responses have and the transport uses. */
+export interface ServerReply {
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  readonly destroyed: boolean;
+  getHeader(name: string): number | string | string[] | undefined;
+  setHeader(name: string, value: string): unknown;
+  writeHead(status: number, headers?: OutgoingHttpHeaders): unknown;
+  write(chunk: string | Uint8Array): boolean;
+  end(chunk?: string | Uint8Array): unknown;
+  addTrailers(trailers: OutgoingHttpHeaders): void;
+  destroy(error?: Error): unknown;
+  on(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
+  once(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
+  off(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
+}
+
+/** Request headers as a web `Headers`, without the pseudo headers of HTTP/2. */
+export function requestHeaders(request: ServerRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith(":") || value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
+  }
+  return headers;
+}
+
+/** Writes the head of a reply; `vary` is added to what the transport has set, other headers replace. */
+export function writeHead(reply: ServerReply, status: number, headers: Headers): void {
+  const out = nodeHeaders(headers);
+  const vary = reply.getHeader("vary");
+  if (vary !== undefined && headers.has("vary")) out["vary"] = `${String(vary)}, ${headers.get("vary")}`;
+  reply.writeHead(status, out);
+}
+
+/** Web `Headers` in the form that Node writes. */
+export function nodeHeaders(headers: Headers): OutgoingHttpHeaders {
+  const out: OutgoingHttpHeaders = {};
+  headers.forEach((value, name) => {
+    out[name] = name === "set-cookie" ? headers.getSetCookie() : value;
+  });
+  return out;
+}
+
+/** Writes a chunk and waits until the peer can take more. Rejects when the peer is gone. */
+export function writeChunk(reply: ServerReply, chunk: Uint8Array | string): Promise<void> {
+  if (reply.destroyed) return Promise.reject(peerGone());
+  if (reply.write(chunk)) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void) => () => {
+      reply.off("drain", onDrain);
+      reply.off("close", onClose);
+      reply.off("error", onClose);
+      end();
+    };
+    const onDrain = settle(resolve);
+    // A vanished peer never drains, and closes without an error.
+    const onClose = settle(() => reject(peerGone()));
+    reply.on("drain", onDrain);
+    reply.on("close", onClose);
+    reply.on("error", onClose);
+  });
+}
+
+function peerGone(): ConnectError {
+  return new ConnectError("the caller is gone", Code.Canceled);
+}
+
+/** The path of a request and its query without the question mark. */
+export function splitTarget(request: ServerRequest): { path: string; query: string } {
+  // CONNECT over HTTP/2 has no path.
+  const target = request.url ?? "";
+  const mark = target.indexOf("?");
+  return mark < 0
+    ? { path: target, query: "" }
+    : { path: target.slice(0, mark), query: target.slice(mark + 1) };
+}

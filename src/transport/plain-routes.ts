@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
+
+/** A plain GET route beside the RPCs, such as health and metrics. HEAD is answered from it too. */
+export interface PlainRoute {
+  readonly path: string;
+  handle(request: PlainRequest): PlainReply | Promise<PlainReply>;
+}
+
+/** What a plain route may look at. */
+export interface PlainRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: URLSearchParams;
+  /** Whether the server is draining. */
+  readonly isDraining: boolean;
+}
+
+/** What a plain route answers. */
+export interface PlainReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/**
+ * Answers a request from the plain routes; `undefined` when the path is none of theirs.
+ * Rejects with METHOD_NOT_ALLOWED for other methods than GET and HEAD.
+ */
+export function createPlainRoutes(
+  routes: readonly PlainRoute[],
+  isDraining: () => boolean,
+): (request: ServerRequest, reply: ServerReply) => Promise<void> | undefined {
+  const byPath = new Map(routes.map((route) => [route.path, route]));
+  return (request, reply) => {
+    const { path, query } = splitTarget(request);
+    const route = byPath.get(path);
+    return route === undefined ? undefined : answer(route, request, reply, query, isDraining());
+  };
+}
+
+async function answer(
+  route: PlainRoute,
+  request: ServerRequest,
+  reply: ServerReply,
+  query: string,
+  isDraining: boolean,
+): Promise<void> {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    throw methodNotAllowed(reply, ["GET", "HEAD"]);
+  }
+  const { status, headers, body } = await route.handle({
+    headers: request.headers,
+    query: new URLSearchParams(query),
+    isDraining,
+  });
+  const bytes = Buffer.from(body);
+  reply.writeHead(status, { ...headers, "content-length": String(bytes.byteLength) });
+  reply.end(request.method === "HEAD" ? undefined : bytes);
+}

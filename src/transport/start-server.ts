@@ -1,0 +1,130 @@
+import { setMaxListeners } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { Interceptor } from "@connectrpc/connect";
+import { createConnectHandler } from "./connect-handler.ts";
+import { type Connections, createConnections } from "./connections.ts";
+import { type CorsOptions, createCors } from "./cors.ts";
+import { deadlineInterceptor } from "./deadline.ts";
+import { cutConnections, type DrainOptions, drainConnections } from "./drain.ts";
+import type { ErrorMapping } from "./error-mapping.ts";
+import type { FinishedCall } from "./finished-call.ts";
+import { guardCalls, markHandling, type RequestGate } from "./guard-call.ts";
+import { createRequestHandler } from "./handle-request.ts";
+import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { createPlainRoutes, type PlainRoute } from "./plain-routes.ts";
+import { createRestHandler } from "./rest/rest-handler.ts";
+import type { ServiceRegistration } from "./service-registration.ts";
+import { TransportError } from "./transport-error.ts";
+
+/** What to serve, where and within which bounds. */
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Made with `registerService`. */
+  readonly services: readonly ServiceRegistration[];
+  /** The first is outermost. Deadlines are enforced inside of the last. */
+  readonly interceptors?: readonly Interceptor[];
+  /** Runs for every call of every protocol before its body is read. */
+  readonly gate?: RequestGate;
+  /** How failures go over the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
+  readonly errors: ErrorMapping;
+  /** Bounds that differ from {@link DEFAULT_LIMITS}. */
+  readonly limits?: Partial<Limits>;
+  /** Default: no browser may call from another origin. */
+  readonly cors?: CorsOptions;
+  readonly routes?: readonly PlainRoute[];
+  readonly onCallEnd?: (call: FinishedCall) => void;
+  /** Failures that no caller can be told, such as a stream that breaks after its head. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A server that listens. */
+export interface TransportServer {
+  /** `http://host:port`, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  readonly isDraining: boolean;
+  /** Stops gracefully. @returns whether all calls ended by themselves. Later calls wait for the first. */
+  drain(options: DrainOptions): Promise<boolean>;
+  /** Cuts all connections and stops listening. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves gRPC (HTTP/2 in clear text), gRPC-web, Connect and REST on one port.
+ * @throws Error when an HTTP annotation does not fit its method, or the port cannot be had
+ */
+export async function startServer(options: ServerOptions): Promise<TransportServer> {
+  const shutdown = new AbortController();
+  // Every call under way listens to it.
+  setMaxListeners(0, shutdown.signal);
+  let isDraining = false;
+  const connections = createConnections(
+    handlerOf(options, shutdown.signal, () => isDraining),
+    {
+      ...DEFAULT_LIMITS,
+      ...options.limits,
+    },
+  );
+  const port = await listen(connections, options);
+  let drained: Promise<boolean> | undefined;
+  return {
+    url: `http://${urlHost(options.host)}:${port}`,
+    port,
+    get isDraining() {
+      return isDraining;
+    },
+    drain(drainOptions) {
+      isDraining = true;
+      drained ??= drainConnections(connections, drainOptions, () => shutdown.abort(drainingError(options)));
+      return drained;
+    },
+    async close() {
+      isDraining = true;
+      shutdown.abort(drainingError(options));
+      const closed = new Promise<void>((resolve) => connections.server.close(() => resolve()));
+      cutConnections(connections);
+      await closed;
+    },
+  };
+}
+
+function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal, isDraining: () => boolean) {
+  const { services, errors } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const interceptors = [markHandling, ...(options.interceptors ?? []), deadlineInterceptor];
+  const gate = guardCalls(errors, options.gate);
+  return createRequestHandler({
+    cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
+    plain: createPlainRoutes(options.routes ?? [], isDraining),
+    connect: createConnectHandler({ services, interceptors, gate, limits, shutdownSignal }),
+    rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal }),
+    errors,
+    limits,
+    onCallEnd: options.onCallEnd,
+    onError: options.onError ?? (() => {}),
+  });
+}
+
+/** The reason that handlers see when the process cannot wait for them any longer. */
+function drainingError(options: ServerOptions) {
+  const error = new TransportError("DRAINING", "the server is stopping");
+  return options.errors.toConnectError(error, { requestId: "", method: "" });
+}
+
+function listen({ server }: Connections, { host, port }: ServerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function urlHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,27 @@
+import { create, type DescMessage, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { base64Encode } from "@bufbuild/protobuf/wire";
+import type { ConnectError } from "@connectrpc/connect";
+
+/** An error as google.rpc.Status in JSON. Details whose type is not at hand keep their bytes in `value`. */
+export function statusJson(error: ConnectError): JsonValue {
+  return { code: error.code, message: error.rawMessage, details: error.details.map(detailJson) };
+}
+
+type Detail = ConnectError["details"][number];
+
+function detailJson(detail: Detail): JsonValue {
+  if (!("desc" in detail)) {
+    return { "@type": typeUrl(detail.type), value: base64Encode(detail.value) };
+  }
+  const desc: DescMessage = detail.desc;
+  const json = toJson(desc, create(desc, detail.value));
+  // Well-known types with a JSON form of their own go into `value`, as Any's mapping says.
+  const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
+  return isObject
+    ? { "@type": typeUrl(desc.typeName), ...json }
+    : { "@type": typeUrl(desc.typeName), value: json };
+}
+
+function typeUrl(typeName: string): string {
+  return `type.googleapis.com/${typeName}`;
+}

@@ -1,0 +1,42 @@
+/** A part of the request that is wrong. `field` is a path in proto names. */
+export interface RequestViolation {
+  readonly field: string;
+  readonly description: string;
+}
+
+/** What the transport itself can find wrong with a request, or say of itself. */
+export type TransportFault =
+  | "ROUTE_NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "UNIMPLEMENTED"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "VALIDATION"
+  | "BODY_TOO_LARGE"
+  | "DEADLINE"
+  | "DRAINING";
+
+/** What a {@link TransportError} may carry beside its fault and message. */
+export interface TransportErrorOptions {
+  readonly violations?: readonly RequestViolation[];
+  readonly cause?: unknown;
+}
+
+/** A request that the transport refuses by itself, before any handler. The message is public. */
+export class TransportError extends Error {
+  override readonly name = "TransportError";
+  readonly fault: TransportFault;
+  readonly violations: readonly RequestViolation[];
+
+  constructor(fault: TransportFault, publicMessage: string, options: TransportErrorOptions = {}) {
+    super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause });
+    this.fault = fault;
+    this.violations = options.violations ?? [];
+  }
+}
+
+/** A VALIDATION fault of one field; the message names it too. */
+export function wrongField(field: string, description: string): TransportError {
+  return new TransportError("VALIDATION", `${field}: ${description}`, {
+    violations: [{ field, description }],
+  });
+}

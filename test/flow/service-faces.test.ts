@@ -1,0 +1,84 @@
+/**
+ * One service, five kinds of client: each onboards and signs step by step on its own protocol, and every signature is
+ * judged by OpenSSL. The user's crypto is shared; only the calls differ.
+ */
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import { bufCurlFace, connectWebFace, curlFace, type Face, grpcJsFace } from "../support/faces.ts";
+import { judge } from "../support/judges.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import {
+  downloadParameters,
+  fromBase64,
+  onboardOver,
+  reserveOver,
+  signEnd,
+  submitOver,
+  type UserSteps,
+} from "../support/user.ts";
+
+const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
+const root = path.resolve(import.meta.dirname, "../..");
+const { folder, remove } = serviceFolder();
+let service: ServiceProcess;
+let steps: UserSteps;
+
+beforeAll(async () => {
+  // `buf curl` reads the protos of this repository, and those import ones that are laid out by a tool.
+  if (!existsSync(path.join(root, "third_party"))) {
+    execFileSync(process.execPath, ["--import", "tsx", "tools/third-party-protos.ts"], { cwd: root });
+  }
+  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
+  const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
+  steps = { engine: createInlineEngine(), parameters, triple };
+}, 180_000);
+
+afterAll(async () => {
+  await steps?.engine.close();
+  await service?.stop();
+  remove();
+}, 30_000);
+
+describe("a service on one port", () => {
+  const faces: [string, () => Face][] = [
+    ["grpc-js (gRPC over h2c)", () => grpcJsFace(service.access.baseUrl, service.access.apiKey)],
+    [
+      "connect-web (Connect JSON)",
+      () => connectWebFace(service.access.baseUrl, service.access.apiKey, "connect"),
+    ],
+    [
+      "connect-web (gRPC-web)",
+      () => connectWebFace(service.access.baseUrl, service.access.apiKey, "grpc-web"),
+    ],
+    ["buf curl (connect-go, gRPC)", () => bufCurlFace(service.access.baseUrl, service.access.apiKey)],
+    ["curl (REST over HTTP/1.1)", () => curlFace(service.access.baseUrl, service.access.apiKey)],
+  ];
+
+  it.each(faces)("onboards and signs for %s", { timeout: 120_000 }, async (_name, makeFace) => {
+    const face = makeFace();
+    try {
+      const dwallet = await onboardOver(face, steps, new Uint8Array(randomBytes(32)));
+      const message = new Uint8Array(randomBytes(100));
+      const reserved = await reserveOver(face, triple, dwallet, message);
+      await submitOver(face, steps, dwallet, reserved, message);
+      const done = await signEnd(face, reserved["signRequestId"]!);
+      expect(done["status"]).toBe("completed");
+      const signature = fromBase64(done["signature"]);
+      expect(judge(triple, { publicKey: dwallet.publicKey, message, signature })).toBe(true);
+      expect(judge(triple, { publicKey: dwallet.publicKey, message: message.slice(1), signature })).toBe(
+        false,
+      );
+    } finally {
+      face.close();
+    }
+  });
+
+  it("stops with exit code 0 on SIGTERM", { timeout: 30_000 }, async () => {
+    expect(await service.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,19 @@
+/** What the tests read from the environment, in one place. */
+export const environment = {
+  /** Where nothing may be skipped for want of a server. */
+  isCi: process.env["CI"] === "true",
+  /** A PostgreSQL server to make throw-away databases on. */
+  databaseUrl: process.env["TEST_DATABASE_URL"] ?? "postgresql://postgres@127.0.0.1:5432/postgres",
+  /** A Redis server to use a throw-away key prefix on. */
+  redisUrl: process.env["TEST_REDIS_URL"] ?? "redis://127.0.0.1:6379",
+} as const;
+
+/**
+ * Says that a server is missing and what goes untested for it. The run repeats the line at its end; in CI it is an
+ * error instead, so that nothing is skipped there without anyone noticing.
+ */
+export function serverMissing(server: string, url: string, untested: string): void {
+  const line = `skipped: no ${server} at ${new URL(url).host}; ${untested} were not tested`;
+  if (environment.isCi) throw new Error(line);
+  console.warn(line);
+}

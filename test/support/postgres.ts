@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { environment, serverMissing } from "./environment.ts";
+
+/** A throw-away database on a real PostgreSQL server. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Removes the database, with whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/**
+ * Makes an empty database for one suite. Undefined where no PostgreSQL answers: the suite is then to be skipped with
+ * `describe.skipIf`, and the run says so at its end. In CI that is an error instead.
+ */
+export async function testDatabase(): Promise<TestDatabase | undefined> {
+  const server = environment.databaseUrl;
+  const name = `tss_test_${randomUUID().replaceAll("-", "")}`;
+  try {
+    await execute(server, `CREATE DATABASE ${name}`);
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    serverMissing("PostgreSQL", server, "races");
+    return undefined;
+  }
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+const UNREACHABLE = ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"];
+
+/** Nobody listens there. A server that answers and refuses is a mistake to be told, not a reason to skip. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && "code" in error && UNREACHABLE.includes(String(error.code));
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+
+/** What a client needs to call a service under test. */
+export interface ServiceAccess {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly adminApiKey: string;
+  readonly network: string;
+  readonly fullnodeUrl: string;
+}
+
+/** A service in a process of its own, on free ports, in a folder that outlives a crash of it. */
+export interface ServiceProcess {
+  readonly access: ServiceAccess;
+  readonly folder: string;
+  readonly log: readonly string[];
+  /** SIGKILL, then waits until the process is gone. */
+  crash(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Makes a folder for {@link startService} that `remove` deletes. */
+export function serviceFolder(): { folder: string; remove(): void } {
+  const folder = mkdtempSync(path.join(tmpdir(), "tss-test-"));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Starts `tss serve` and waits until it says that it is ready. Rejects with its log when it ends before that. */
+export async function startService(
+  folder: string,
+  environment: Record<string, string> = {},
+): Promise<ServiceProcess> {
+  const child = runTss(["serve"], {
+    DATA_DIR: folder,
+    PORT: "0",
+    LOCALNET_PORT: "0",
+    LOG_LEVEL: "debug",
+    ...environment,
+  });
+  const log: string[] = [];
+  createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
+  const lines = createInterface({ input: child.stdout! });
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  await new Promise<void>((resolve, reject) => {
+    lines.on("line", (line) => {
+      log.push(line);
+      if (line.startsWith("ready at ")) resolve();
+    });
+    void exited.then(([code]) =>
+      reject(new Error(`the service ended with ${code}:\n${log.slice(-30).join("\n")}`)),
+    );
+  });
+  const access = JSON.parse(readFileSync(path.join(folder, "dev.json"), "utf8")) as ServiceAccess;
+  return {
+    access,
+    folder,
+    log,
+    async crash() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      return (await exited)[0];
+    },
+  };
+}
+
+/** Runs one `tss` command from the sources. */
+export function runTss(argv: readonly string[], environment: Record<string, string>): ChildProcess {
+  const root = path.resolve(import.meta.dirname, "../..");
+  return spawn(process.execPath, ["--import", "tsx", path.join(root, "src/cli/main.ts"), ...argv], {
+    cwd: root,
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}

@@ -1,0 +1,27 @@
+import { writeSync } from "node:fs";
+import type { Reporter, TestModule } from "vitest/node";
+
+/**
+ * Ends a test run with what was skipped for want of a server and, as the very last line, the counts that scripts read:
+ * `12 passed, 0 failed, 3 skipped`. A file that does not load and an error outside of any test count as failed.
+ */
+export default class SummaryReporter implements Reporter {
+  readonly #notices = new Set<string>();
+
+  onUserConsoleLog({ content }: { readonly content: string }): void {
+    for (const line of content.split("\n")) if (line.startsWith("skipped: ")) this.#notices.add(line);
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const states = modules.flatMap((module) =>
+      [...module.children.allTests()].map((test) => test.result().state),
+    );
+    const count = (state: string): number => states.filter((found) => found === state).length;
+    const broken = modules.flatMap((module) => module.errors()).length + unhandledErrors.length;
+    const skipped = count("skipped") + count("pending");
+    const counts = `${count("passed")} passed, ${count("failed") + broken} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+    const lines = [...this.#notices, counts].map((line) => `${line}\n`).join("");
+    // At exit, since other reporters go on writing after this one.
+    process.once("exit", () => writeSync(1, lines));
+  }
+}

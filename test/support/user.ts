@@ -1,0 +1,151 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { CryptoEngine, UserKeys } from "../../src/crypto/engine.ts";
+import { SecretBytes } from "../../src/crypto/secret-bytes.ts";
+import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys.ts";
+import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
+import type { Face } from "./faces.ts";
+
+/** A dWallet that a test made, with the user's share. */
+export interface TestDWallet {
+  readonly id: string;
+  readonly publicKey: Uint8Array;
+  readonly shareHex: string;
+}
+
+/** What the steps of a user share: the crypto is the same, whichever face carries the calls. */
+export interface UserSteps {
+  readonly engine: CryptoEngine;
+  readonly parameters: Uint8Array;
+  readonly triple: AlgorithmTriple;
+}
+
+/** Downloads the protocol parameters of a curve over REST, waiting until the service has built them. */
+export async function downloadParameters(baseUrl: string, curve: string): Promise<Uint8Array> {
+  for (;;) {
+    const network = (await (await fetch(`${baseUrl}/v1/network`)).json()) as {
+      protocolParameters: { curve: string; sha256: string; sizeBytes: string }[];
+    };
+    const entry = network.protocolParameters.find((p) => p.curve === curve);
+    if (!entry) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      continue;
+    }
+    const bytes = new Uint8Array(
+      await (await fetch(`${baseUrl}/v1/protocol-parameters/${entry.sha256}`)).arrayBuffer(),
+    );
+    if (createHash("sha256").update(bytes).digest("hex") !== entry.sha256) throw new Error("digest differs");
+    return bytes;
+  }
+}
+
+/** Registers a key, makes a dWallet and accepts its share, call by call over one face. */
+export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array): Promise<TestDWallet> {
+  const { engine, parameters, triple } = steps;
+  using keys: UserKeys = await engine.deriveUserKeys({ curve: triple.curve, seed });
+  const network = await face.call("GetNetwork", {});
+  const senderAddress = (network["senderAddresses"] as string[])[0]!;
+  const key = await face.call("RegisterEncryptionKey", {
+    curve: triple.curve,
+    encryptionKey: base64(keys.encryptionKey),
+    signature: base64(signEncryptionKey(keys)),
+    signerPublicKey: base64(keys.signerPublicKey),
+  });
+  const sessionIdentifier = new Uint8Array(randomBytes(32));
+  const dkg = await engine.prepareDkg({
+    curve: triple.curve,
+    parameters,
+    encryptionKey: keys.encryptionKey,
+    sessionIdentifier,
+    senderAddress,
+  });
+  const created = await face.call("CreateDWallet", {
+    encryptionKeyId: key["encryptionKeyId"]!,
+    curve: triple.curve,
+    networkEncryptionKeyId: network["networkEncryptionKeyId"]!,
+    senderAddress,
+    sessionIdentifier: base64(sessionIdentifier),
+    userDkgMessage: base64(dkg.userDkgMessage),
+    encryptedUserShareAndProof: base64(dkg.encryptedUserShareAndProof),
+    userPublicOutput: base64(dkg.userPublicOutput),
+    signerPublicKey: base64(keys.signerPublicKey),
+  });
+  const id = String(created["dwalletId"]);
+  const waiting = await until(face, { dwalletId: id }, "GetDWallet", "state", ["AwaitingKeyHolderSignature"]);
+  await face.call("AcceptDWallet", {
+    dwalletId: id,
+    encryptedUserSecretKeyShareId: waiting["encryptedUserSecretKeyShareId"]!,
+    userOutputSignature: base64(signDWalletOutput(keys, fromBase64(waiting["publicOutput"]))),
+  });
+  const active = await until(face, { dwalletId: id }, "GetDWallet", "state", ["Active"]);
+  return { id, publicKey: fromBase64(active["publicKey"]), shareHex: hex(dkg.userSecretKeyShare) };
+}
+
+/** Reserves a presign; returns the reply of the service. */
+export function reserveOver(
+  face: Face,
+  triple: AlgorithmTriple,
+  dwallet: TestDWallet,
+  message: Uint8Array,
+): Promise<Record<string, JsonValue>> {
+  return face.call("ReserveSign", {
+    dwalletId: dwallet.id,
+    signatureAlgorithm: triple.signatureAlgorithm,
+    hashScheme: triple.hash,
+    message: base64(message),
+  });
+}
+
+/** Computes the user's half for a reservation and submits it. */
+export async function submitOver(
+  face: Face,
+  steps: UserSteps,
+  dwallet: TestDWallet,
+  reserved: Record<string, JsonValue>,
+  message: Uint8Array,
+): Promise<Record<string, JsonValue>> {
+  const userSignMessage = await steps.engine.createSignMessage({
+    triple: steps.triple,
+    parameters: steps.parameters,
+    dwalletOutput: fromBase64(reserved["dwalletPublicOutput"]),
+    userSecretKeyShare: new SecretBytes(Buffer.from(dwallet.shareHex, "hex")),
+    presign: fromBase64(reserved["presign"]),
+    message,
+  });
+  return face.call("SubmitSign", {
+    signRequestId: reserved["signRequestId"]!,
+    userSignMessage: base64(userSignMessage),
+  });
+}
+
+/** Reads a sign request until it is final. */
+export function signEnd(face: Face, signRequestId: JsonValue): Promise<Record<string, JsonValue>> {
+  return until(face, { signRequestId }, "GetSign", "status", ["completed", "failed"]);
+}
+
+/** Base64 of bytes, as protobuf JSON wants it. */
+export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+
+/** The bytes of a protobuf JSON bytes field. */
+export const fromBase64 = (value: JsonValue | undefined): Uint8Array =>
+  new Uint8Array(Buffer.from(String(value), "base64"));
+
+const hex = (secret: SecretBytes): string => Buffer.from(secret.reveal()).toString("hex");
+
+/** Polls as a client does; the test's own time-out bounds it. */
+async function until(
+  face: Face,
+  request: Record<string, JsonValue>,
+  method: "GetDWallet" | "GetSign",
+  field: "state" | "status",
+  wanted: readonly string[],
+): Promise<Record<string, JsonValue>> {
+  for (;;) {
+    const reply = await face.call(method, request);
+    const state = String(reply[field]);
+    if (wanted.includes(state)) return reply;
+    if (state.startsWith("NetworkRejected") || state === "failed")
+      throw new Error(`ended as ${JSON.stringify(reply)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

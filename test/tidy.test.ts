@@ -1,0 +1,219 @@
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { importsOf, readSource, type SourceFile, sourcesBelow } from "./support/source-files.ts";
+
+const FEATURES = ["access", "onboarding", "signing", "presigns", "billing", "admin"];
+const GENERATED = ["gen/google", "gen/tss", "gen/prisma"];
+const ANYTHING = "anything";
+
+/** Who may import whom: the table of docs/architecture.md. A room is a folder of `src`, or a part of `gen`. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> = {
+  protocol: [],
+  crypto: ["protocol"],
+  sdk: ["gen/google", "gen/tss", "protocol", "crypto"],
+  localnet: ["protocol"],
+  telemetry: [],
+  config: ["protocol", "telemetry"],
+  errors: ["gen/google", "telemetry"],
+  lifecycle: ["errors", "telemetry"],
+  coordination: ["errors", "telemetry"],
+  transport: ["gen/google", "errors", "telemetry"],
+  store: ["gen/prisma", "errors", "telemetry"],
+  chain: [...GENERATED, "errors", "telemetry", "store", "coordination", "protocol"],
+  ...Object.fromEntries(
+    FEATURES.map((feature) => [
+      feature,
+      [...GENERATED, "errors", "telemetry", "store", "coordination", "protocol", "chain", ...FEATURES],
+    ]),
+  ),
+  app: ANYTHING,
+  cli: ANYTHING,
+  main: ANYTHING,
+};
+
+/** Rooms that also run in a browser. */
+const BROWSER_ROOMS = ["protocol", "crypto", "sdk"];
+
+/** Files over 250 lines, each with the reason why it is not cut. */
+const LONG_FILES: Readonly<Record<string, string>> = {};
+const LONG = 250;
+const TOO_LONG = 400;
+
+const source = sourcesBelow(["src"], [".ts"]);
+const code = [...source, ...sourcesBelow(["test", "tools", "bench"], [".ts", ".mjs"])];
+const documents = [
+  ...["README.md", "AGENTS.md", "CONTRIBUTING.md"].map(readSource),
+  ...sourcesBelow(["docs"], [".md"]),
+];
+
+describe("the sources", () => {
+  it("import only what the table of the architecture allows", () => {
+    const breaches = source.flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => imported.file !== undefined && !mayImport(file.path, imported.file))
+        .map((imported) => `${file.path} imports ${imported.file}`),
+    );
+    expect(breaches).toEqual([]);
+  });
+
+  it("let a feature reach another through one function only, and never in a circle", () => {
+    const reached = new Map<string, Set<string>>();
+    for (const file of source) {
+      const from = roomOf(file.path);
+      for (const imported of importsOf(file)) {
+        const to = imported.file === undefined ? from : roomOf(imported.file);
+        if (from === to || !FEATURES.includes(from) || !FEATURES.includes(to)) continue;
+        const pair = `${from} -> ${to}`;
+        reached.set(pair, new Set([...(reached.get(pair) ?? []), ...imported.values]));
+      }
+    }
+    const wide = [...reached].filter(([, names]) => names.size > 1);
+    expect(wide.map(([pair, names]) => `${pair}: ${[...names].join(", ")}`)).toEqual([]);
+    expect(
+      circleIn([...reached.keys()].map((pair) => pair.split(" -> ") as [string, string])),
+    ).toBeUndefined();
+  });
+
+  it("keep what a browser runs free of Node", () => {
+    const browser = source.filter((file) => BROWSER_ROOMS.includes(roomOf(file.path)));
+    const imports = browser.flatMap((file) =>
+      importsOf(file)
+        .filter(({ specifier }) => specifier.startsWith("node:"))
+        .map(({ specifier }) => `${file.path}: ${specifier}`),
+    );
+    expect(imports).toEqual([]);
+    expect(linesWith(browser, /(?<![.\w])(?:Buffer|process)\./)).toEqual([]);
+  });
+
+  it("read the environment in one file, and the tests in another", () => {
+    const readers = code.filter(
+      (file) => file.path !== "test/tidy.test.ts" && /process\.env/.test(withoutComments(file)),
+    );
+    expect(readers.map((file) => file.path)).toEqual(["src/config.ts", "test/support/environment.ts"]);
+  });
+
+  it("explain every exported symbol", () => {
+    const silent = source.flatMap(undocumentedExports);
+    expect(silent).toEqual([]);
+  });
+
+  it("are files of a size that one can read", () => {
+    const lengths = new Map(code.map((file) => [file.path, file.text.split("\n").length - 1]));
+    const long = [...lengths].filter(([, lines]) => lines > LONG).map(([file]) => file);
+    expect([...lengths].filter(([, lines]) => lines > TOO_LONG)).toEqual([]);
+    expect(long).toEqual(Object.keys(LONG_FILES).sort());
+  });
+
+  it("have names in kebab case", () => {
+    const odd = code
+      .map((file) => file.path)
+      .filter((file) => !/^(?:[a-z0-9]+-?)+(?:\.test)?\.\w+$/.test(path.basename(file)));
+    expect(odd).toEqual([]);
+  });
+
+  it("leave nothing for later and switch no test off", () => {
+    const others = code.filter((file) => file.path !== "test/tidy.test.ts");
+    expect(linesWith(others, /\b(?:TODO|FIXME|XXX)\b|\b(?:it|test|describe)\.(?:only|skip|todo)\b/)).toEqual(
+      [],
+    );
+  });
+});
+
+describe("the repository", () => {
+  it("names no path of one machine", () => {
+    const files = [...code, ...documents, ...["package.json", ".env.example", ".ci/run"].map(readSource)];
+    expect(linesWith(files, /(?<![\w.}/])\/(?:home|root|Users|work)\//)).toEqual([]);
+  });
+
+  it("locks its packages without naming a registry", () => {
+    expect(linesWith([readSource("package-lock.json")], /"resolved":/)).toEqual([]);
+  });
+
+  it("pins every package to one version", () => {
+    const { dependencies, devDependencies } = JSON.parse(readSource("package.json").text) as Manifest;
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d/.test(version),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  it("has a script for every npm command that its documents name", () => {
+    const { scripts } = JSON.parse(readSource("package.json").text) as Manifest;
+    const named = documents.flatMap((file) =>
+      [...file.text.matchAll(/\bnpm (?:run )?([a-z][\w:-]*)/g)].map(([command, name]) => ({
+        file: file.path,
+        command,
+        name: name ?? "",
+      })),
+    );
+    const unknown = named.filter(
+      ({ name }) => !["ci", "install"].includes(name) && scripts[name] === undefined,
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expect(unknown).toEqual([]);
+  });
+
+  it("gives an example of every variable of the configuration, and of no other", async () => {
+    const { CONFIG_VARIABLES } = await import("../src/config.ts");
+    const named = [...readSource(".env.example").text.matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)].map(
+      ([, name]) => name,
+    );
+    expect(named).toEqual(CONFIG_VARIABLES.map(({ name }) => name));
+  });
+});
+
+interface Manifest {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** `src/chain/reader.ts` is in `chain`, `src/app.ts` in `app`, `gen/proto/tss/v1/x_pb.ts` in `gen/tss`. */
+function roomOf(file: string): string {
+  if (file.startsWith("gen/"))
+    return file
+      .replace(/^gen\/proto\//, "gen/")
+      .split("/")
+      .slice(0, 2)
+      .join("/");
+  const room = file.split("/")[1]?.replace(/\.ts$/, "") ?? "";
+  return room === "config-reader" ? "config" : room;
+}
+
+function mayImport(from: string, to: string): boolean {
+  const room = roomOf(from);
+  const allowed = MAY_IMPORT[room];
+  return allowed === ANYTHING || room === roomOf(to) || (allowed?.includes(roomOf(to)) ?? false);
+}
+
+function circleIn(edges: readonly [string, string][]): string | undefined {
+  const search = (room: string, trail: readonly string[]): string | undefined => {
+    if (trail.includes(room)) return [...trail, room].join(" -> ");
+    const next = edges.filter(([from]) => from === room).map(([, to]) => search(to, [...trail, room]));
+    return next.find((circle) => circle !== undefined);
+  };
+  return FEATURES.map((feature) => search(feature, [])).find((circle) => circle !== undefined);
+}
+
+const EXPORT =
+  /^export (?:default |async |abstract |declare )*(?:function\*?|const|let|class|interface|type) (\w+)/;
+
+function undocumentedExports({ path: file, text }: SourceFile): string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, index) => {
+    const name = EXPORT.exec(line)?.[1];
+    const before = lines[index - 1] ?? "";
+    const isOverload = name !== undefined && new RegExp(`^export .*\\b${name}\\b.*;$`).test(before);
+    return name === undefined || before.endsWith("*/") || isOverload ? [] : [`${file}: ${name}`];
+  });
+}
+
+function linesWith(files: readonly SourceFile[], pattern: RegExp): string[] {
+  return files.flatMap(({ path: file, text }) =>
+    text
+      .split("\n")
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [])),
+  );
+}
+
+const withoutComments = ({ text }: SourceFile): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");

@@ -1,0 +1,65 @@
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { EngineError } from "../../../src/crypto/engine.ts";
+import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
+import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
+import { vectorOf } from "../../support/signature-vectors.ts";
+
+test("what the protocol refuses is an EngineError that shows no secret", async () => {
+  const engine = createInlineEngine();
+  await engine.ready();
+  const { triple, dwalletOutput, presign, message, userSecretKeyShareHex } = vectorOf("EdDSA");
+  const refused = engine.createSignMessage({
+    triple,
+    parameters: new Uint8Array(100),
+    dwalletOutput,
+    userSecretKeyShare: new SecretBytes(hexToBytes(userSecretKeyShareHex)),
+    presign: presign!,
+    message,
+  });
+  const error = await refused.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  expect(error).toBeInstanceOf(EngineError);
+  expect(inspect(error, { depth: 9 })).not.toContain(userSecretKeyShareHex.slice(8, 24));
+});
+
+test("a malformed sender or session never reaches the protocol", async () => {
+  const engine = createInlineEngine();
+  const input = { curve: "ED25519", parameters: new Uint8Array(), encryptionKey: new Uint8Array() } as const;
+  const session = new Uint8Array(32);
+  await expect(
+    engine.prepareDkg({ ...input, sessionIdentifier: session, senderAddress: "0x5" }),
+  ).rejects.toThrow("sender address");
+  await expect(
+    engine.prepareDkg({
+      ...input,
+      sessionIdentifier: session.subarray(1),
+      senderAddress: `0x${"5".repeat(64)}`,
+    }),
+  ).rejects.toThrow("session identifier");
+});
+
+test("a closed engine refuses", async () => {
+  const engine = createInlineEngine();
+  await engine.close();
+  await expect(engine.ready()).rejects.toBeInstanceOf(EngineError);
+  await expect(engine.deriveUserKeys({ seed: new Uint8Array(32), curve: "ED25519" })).rejects.toThrow(
+    "closed",
+  );
+});
+
+test("secret bytes print as redacted in every way, and are gone after destroy", () => {
+  const bytes = Uint8Array.of(222, 173, 190, 239);
+  const secret = new SecretBytes(bytes);
+  for (const text of [String(secret), JSON.stringify({ secret }), inspect(secret), `${secret}`]) {
+    expect(text).not.toMatch(/222|173|deadbeef/);
+  }
+  expect(secret.reveal()).toBe(bytes);
+  secret.destroy();
+  secret.destroy();
+  expect(bytes).toEqual(new Uint8Array(4));
+  expect(() => secret.reveal()).toThrow("destroyed");
+});

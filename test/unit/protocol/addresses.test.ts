@@ -1,0 +1,96 @@
+import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
+import { Secp256k1PublicKey } from "@mysten/sui/keypairs/secp256k1";
+import { Secp256r1PublicKey } from "@mysten/sui/keypairs/secp256r1";
+import { encodeAddress } from "@polkadot/util-crypto";
+import { computeAddress, encodeBase58, hexlify } from "ethers";
+import fc from "fast-check";
+import { pointFromScalar } from "tiny-secp256k1";
+import { expect, test } from "vitest";
+import {
+  addressOfKey,
+  bitcoinP2trAddress,
+  bitcoinP2wpkhAddress,
+  ethereumAddress,
+  polkadotAddress,
+  solanaAddress,
+  suiAddress,
+} from "../../../src/protocol/addresses.ts";
+import { encodeSegwitAddress } from "../../../src/protocol/bech32.ts";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
+import { SIGNATURE_VECTORS } from "../../support/signature-vectors.ts";
+
+const secpKey = fc
+  .bigInt({ min: 1n, max: 2n ** 255n })
+  .map((scalar) => pointFromScalar(hexToBytes(scalar.toString(16).padStart(64, "0")), true)!);
+const key32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+test("Ethereum addresses and their checksums are ethers'", () => {
+  fc.assert(
+    fc.property(secpKey, (key) => {
+      expect(ethereumAddress(key)).toBe(computeAddress(hexlify(key)));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("Solana addresses are base58 of the key, leading zeros included", () => {
+  fc.assert(
+    fc.property(key32, fc.integer({ min: 0, max: 3 }), (key, zeroCount) => {
+      const padded = key.slice().fill(0, 0, zeroCount);
+      // ethers' base58 leaves leading zero bytes out, each of which is one `1`.
+      const leading = padded.findIndex((byte) => byte !== 0);
+      const digits = encodeBase58(padded).replace(/^1+/, "");
+      expect(solanaAddress(padded)).toBe("1".repeat(Math.max(0, leading)) + digits);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("Polkadot addresses are Polkadot's own for every prefix", () => {
+  fc.assert(
+    fc.property(key32, fc.integer({ min: 0, max: 45 }), (key, prefix) => {
+      expect(polkadotAddress(key, prefix)).toBe(encodeAddress(key, prefix));
+      expect(polkadotAddress(key)).toBe(encodeAddress(key, 42));
+    }),
+    { numRuns: 30 },
+  );
+  expect(() => polkadotAddress(new Uint8Array(32), 64)).toThrow(RangeError);
+});
+
+test("Sui addresses are Sui's own for each scheme", () => {
+  fc.assert(
+    fc.property(key32, secpKey, (key, secp) => {
+      expect(suiAddress("ED25519", key)).toBe(new Ed25519PublicKey(key).toSuiAddress());
+      expect(suiAddress("SECP256K1", secp)).toBe(new Secp256k1PublicKey(secp).toSuiAddress());
+      expect(suiAddress("SECP256R1", secp)).toBe(new Secp256r1PublicKey(secp).toSuiAddress());
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("segregated-witness addresses are those of BIP-173 and BIP-350", () => {
+  const key = hexToBytes("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798");
+  expect(bitcoinP2wpkhAddress(key)).toBe("bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4");
+  expect(bitcoinP2wpkhAddress(key, "tb")).toBe("tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx");
+  expect(bitcoinP2trAddress(key)).toBe("bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0");
+  expect(encodeSegwitAddress("bc", 16, hexToBytes("751e"))).toBe("bc1sw50qgdz25j");
+  expect(encodeSegwitAddress("bc", 2, hexToBytes("751e76e8199196d454941c45d1b3a323"))).toBe(
+    "bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs",
+  );
+});
+
+test("each algorithm shows the address of the chain that it is used on", () => {
+  const kinds = SIGNATURE_VECTORS.map(({ triple, publicKey }) => [
+    `${triple.signatureAlgorithm} ${triple.hash}`,
+    addressOfKey(triple.signatureAlgorithm, triple.hash, publicKey).kind,
+  ]);
+  expect(Object.fromEntries(kinds)).toEqual({
+    "ECDSASecp256k1 KECCAK256": "ethereum",
+    "ECDSASecp256k1 SHA256": "ethereum",
+    "ECDSASecp256k1 DoubleSHA256": "bitcoin-p2wpkh",
+    "Taproot SHA256": "bitcoin-p2tr",
+    "ECDSASecp256r1 SHA256": "sui",
+    "EdDSA SHA512": "solana",
+    "Schnorrkel Merlin": "polkadot",
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { bytesToHex, hexToBytes, MalformedBytesError } from "../../../src/protocol/bytes.ts";
+import {
+  parseDWalletOutput,
+  publicKeyFromDWalletOutput,
+  publicKeyFromUserOutput,
+  userPublicOutputFromDWalletOutput,
+} from "../../../src/protocol/dwallet-output.ts";
+import { userShareFitsOutput } from "../../../src/protocol/user-share.ts";
+import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
+
+describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
+  "the output of %s's curve",
+  (algorithm) => {
+    const { triple, dwalletOutput, userPublicOutput, publicKey, userSecretKeyShareHex } = vectorOf(algorithm);
+    const { curve } = triple;
+    const share = hexToBytes(userSecretKeyShareHex);
+
+    test("gives the public key and the user's own public output, byte for byte", () => {
+      expect(bytesToHex(publicKeyFromDWalletOutput(curve, dwalletOutput))).toBe(bytesToHex(publicKey));
+      expect(bytesToHex(userPublicOutputFromDWalletOutput(curve, dwalletOutput))).toBe(
+        bytesToHex(userPublicOutput),
+      );
+      expect(bytesToHex(publicKeyFromUserOutput(curve, userPublicOutput))).toBe(bytesToHex(publicKey));
+    });
+
+    test("fits the user's share and no other", () => {
+      expect(userShareFitsOutput(curve, share, dwalletOutput)).toBe(true);
+      const lastByte = triple.curveNumber < 2 ? share.length - 1 : 3;
+      expect(userShareFitsOutput(curve, flipBit(share, 8 * lastByte), dwalletOutput)).toBe(false);
+    });
+
+    test("whose shares do not add up to its key is malformed", () => {
+      const { networkPublicShare } = parseDWalletOutput(curve, dwalletOutput);
+      const text = bytesToHex(dwalletOutput);
+      const doubled = bytesToHex(networkPublicShare.add(networkPublicShare).toBytes());
+      const forged = hexToBytes(text.replace(bytesToHex(networkPublicShare.toBytes()), doubled));
+      expect(() => parseDWalletOutput(curve, forged)).toThrow("do not add up");
+    });
+
+    test("that is cut, lengthened or of another version is malformed", () => {
+      for (const bytes of [
+        dwalletOutput.subarray(0, -1),
+        Uint8Array.of(...dwalletOutput, 0),
+        flipBit(dwalletOutput, 0),
+        new Uint8Array(),
+      ]) {
+        expect(() => parseDWalletOutput(curve, bytes)).toThrow(MalformedBytesError);
+      }
+    });
+
+    test("malformed shares are refused without showing their bytes", () => {
+      for (const bytes of [share.subarray(1), flipBit(share, 0), new Uint8Array(share.length)]) {
+        try {
+          userShareFitsOutput(curve, bytes, dwalletOutput);
+          expect.unreachable();
+        } catch (error) {
+          expect(error).toBeInstanceOf(MalformedBytesError);
+          expect(String(error)).not.toContain(userSecretKeyShareHex.slice(8, 24));
+        }
+      }
+    });
+  },
+);

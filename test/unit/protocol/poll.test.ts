@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
+import { PollTimeoutError, poll, sleep } from "../../../src/protocol/poll.ts";
+import { NetworkRejectedError, pollObject } from "../../../src/protocol/poll-object.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The times at which it looked, in milliseconds from the start. */
+function record<T>(answers: readonly (T | undefined | Error)[]): {
+  at: number[];
+  look: () => Promise<T | undefined>;
+} {
+  const start = performance.now();
+  const at: number[] = [];
+  return {
+    at,
+    look: async () => {
+      at.push(Math.round(performance.now() - start));
+      const answer = answers[Math.min(at.length, answers.length) - 1];
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+}
+
+test("what the first look finds is returned without any wait", async () => {
+  await expect(poll(async () => 1, { timeoutMs: 1000 })).resolves.toBe(1);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("waits grow from the first to the longest and no further", async () => {
+  const { at, look } = record<string>([...Array.from({ length: 8 }, () => undefined), "found"]);
+  const result = poll(look, {
+    timeoutMs: 60_000,
+    initialIntervalMs: 100,
+    maxIntervalMs: 400,
+    backoffFactor: 2,
+  });
+  await vi.runAllTimersAsync();
+  await expect(result).resolves.toBe("found");
+  expect(at).toEqual([0, 100, 300, 700, 1100, 1500, 1900, 2300, 2700]);
+});
+
+test("an error ends it at once, a transient one is waited out", async () => {
+  const isTransient = (error: unknown): boolean => (error as Error).message === "transient";
+  const fatal = record<string>([new Error("transient"), new Error("fatal"), "never"]);
+  const result = poll(fatal.look, { timeoutMs: 60_000, isTransient });
+  const seen = expect(result).rejects.toThrow("fatal");
+  await vi.runAllTimersAsync();
+  await seen;
+  expect(fatal.at).toHaveLength(2);
+});
+
+test("when the time is up it ends, with the last transient error as the cause", async () => {
+  const { at, look } = record<string>([new Error("transient")]);
+  const result = poll(look, { timeoutMs: 1000, maxIntervalMs: 300, isTransient: () => true });
+  const seen = expect(result).rejects.toMatchObject({
+    name: "PollTimeoutError",
+    cause: { message: "transient" },
+  });
+  await vi.runAllTimersAsync();
+  await seen;
+  expect(at.at(-1)).toBeLessThanOrEqual(1000);
+});
+
+test("an abort ends a wait and a look at once with the signal's reason", async () => {
+  const waiting = new AbortController();
+  const result = poll(async () => undefined, { timeoutMs: 60_000, signal: waiting.signal });
+  const seen = expect(result).rejects.toThrow("stop");
+  waiting.abort(new Error("stop"));
+  await seen;
+  expect(vi.getTimerCount()).toBe(0);
+
+  const looking = new AbortController();
+  const hanging = poll(
+    (signal) =>
+      new Promise<undefined>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    { timeoutMs: 60_000, signal: looking.signal },
+  );
+  const alsoSeen = expect(hanging).rejects.toThrow("now");
+  looking.abort(new Error("now"));
+  await alsoSeen;
+  await expect(sleep(10, looking.signal)).rejects.toThrow("now");
+});
+
+describe("an object on the chain", () => {
+  const parse = (content: Uint8Array): { state: { kind: string } } => ({
+    state: { kind: new TextDecoder().decode(content) },
+  });
+  const chain = (
+    kinds: readonly (string | undefined | Error)[],
+  ): ChainReader & { readCount: () => number } => {
+    let count = 0;
+    return {
+      readCount: () => count,
+      async getObjects(ids) {
+        const kind = kinds[Math.min(count++, kinds.length - 1)];
+        if (kind instanceof Error) throw kind;
+        return new Map(kind === undefined ? [] : ids.map((id) => [id, new TextEncoder().encode(kind)]));
+      },
+    };
+  };
+
+  test("is waited for while it is absent, pending or unreadable, and returned in the wanted state", async () => {
+    const reader = chain([undefined, "Requested", new Error("503"), "Completed", "never read"]);
+    const result = pollObject(reader, "0x1", parse, ["Completed"], { timeoutMs: 60_000 });
+    await vi.runAllTimersAsync();
+    await expect(result).resolves.toEqual({ state: { kind: "Completed" } });
+    expect(reader.readCount()).toBe(4);
+  });
+
+  test("that the network rejected ends the poll at once", async () => {
+    const reader = chain(["AwaitingNetworkDKGVerification", "NetworkRejectedDKGVerification", "Active"]);
+    const result = pollObject(reader, "0x1", parse, ["Active"], { timeoutMs: 60_000 });
+    const seen = expect(result).rejects.toMatchObject({
+      objectId: "0x1",
+      state: "NetworkRejectedDKGVerification",
+    });
+    await vi.runAllTimersAsync();
+    await seen;
+    await expect(result).rejects.toBeInstanceOf(NetworkRejectedError);
+    expect(reader.readCount()).toBe(2);
+  });
+
+  test("that cannot be parsed ends the poll at once", async () => {
+    const refuse = (): never => {
+      throw new Error("layout");
+    };
+    const reader = chain(["Active"]);
+    await expect(pollObject(reader, "0x1", refuse, [], { timeoutMs: 60_000 })).rejects.toThrow("layout");
+  });
+
+  test("of a fullnode that never answers ends as a time-out", async () => {
+    const result = pollObject(chain([new Error("503")]), "0x1", parse, ["Active"], { timeoutMs: 3000 });
+    const seen = expect(result).rejects.toBeInstanceOf(PollTimeoutError);
+    await vi.runAllTimersAsync();
+    await seen;
+  });
+});

@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { ROOT, readSource } from "../support/source-files.ts";
+
+const README = readSource("README.md").text;
+const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("the README", () => {
+  it("shows TypeScript that compiles against the package's entries", { timeout: 30_000 }, async () => {
+    const snippets = [...README.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, snippet]) => snippet ?? "");
+    expect(snippets.length).toBeGreaterThan(0);
+    snippets.forEach((snippet, index) => {
+      // A snippet that exports nothing is still a module of its own.
+      writeFileSync(path.join(folder, `snippet-${index}.ts`), `${snippet}export {};\n`);
+    });
+    symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
+    writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(compilerConfig()));
+    const compiled = await promisify(execFile)(path.join(ROOT, "node_modules/.bin/tsc"), [
+      "-p",
+      folder,
+    ]).catch((error: { stdout: string }) => error);
+    expect(compiled.stdout).toBe("");
+  });
+
+  it("links to files that are there", () => {
+    const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link ?? "");
+    const missing = links.filter((link) => !existsSync(path.join(ROOT, link)));
+    expect(links.length).toBeGreaterThan(0);
+    expect(missing).toEqual([]);
+  });
+});
+
+/** The project's own strictness, with the package's name standing for its sources. */
+function compilerConfig(): object {
+  const { exports } = JSON.parse(readSource("package.json").text) as { exports: Record<string, string> };
+  const entries = Object.entries(exports).filter(([, target]) => target.startsWith("./dist/"));
+  const paths = entries.map(([entry, target]) => [
+    `threshold-signing-service/${entry.slice(2)}`,
+    [path.join(ROOT, target.replace("./dist/", "").replace(/\.js$/, ".ts"))],
+  ]);
+  return {
+    extends: path.join(ROOT, "tsconfig.json"),
+    compilerOptions: { paths: Object.fromEntries(paths) },
+    include: ["*.ts"],
+  };
+}

@@ -1,0 +1,18 @@
+import type { ConfigVariable } from "../src/config-reader.ts";
+
+/** Prints the table of configuration variables as `.env.example`: each with its meaning and its default. */
+export function envExample(variables: readonly ConfigVariable[]): string {
+  return HEAD + variables.map(describe).join("\n");
+}
+
+const HEAD = `# Generated from src/config.ts by \`npm run generate\`. Do not edit.
+#
+# Nothing here needs to be set: without it the service runs by itself, with a database in a folder and a local network.
+# To use it, copy it to .env, set what you need, and start with:  set -a; . ./.env; set +a; npm start
+# A secret may also be given as the path of a file that holds it, in a variable of the same name that ends in _FILE.
+
+`;
+
+function describe({ name, default: value = "", description, secret }: ConfigVariable): string {
+  return `# ${description}.${secret ? " Secret." : ""}\n# ${name}=${value}\n`;
+}

@@ -1,0 +1,75 @@
+/**
+ * Makes everything that is generated: `gen/proto` from the protos, `gen/prisma` from the Prisma schema, `docs/errors.md`
+ * from the error catalogue and `.env.example` from the table of the configuration. With `--check` it makes them in a
+ * throw-away folder instead and fails if they differ from those in the tree, committed or not.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { CONFIG_VARIABLES } from "../src/config.ts";
+import { envExample } from "./env-example.ts";
+import { errorsDocument } from "./errors-doc.ts";
+import { layOutThirdPartyProtos } from "./third-party-protos.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "..");
+const FOLDERS = ["gen/proto", "gen/prisma"];
+const DOCUMENTS = {
+  "docs/errors.md": errorsDocument(),
+  ".env.example": envExample(CONFIG_VARIABLES),
+};
+
+if (process.argv.includes("--check")) {
+  const folder = mkdtempSync(path.join(tmpdir(), "generate-"));
+  try {
+    generate(folder);
+    report(generatedFiles(folder).filter((file) => contents(folder, file) !== contents(ROOT, file)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+} else {
+  generate(ROOT);
+}
+
+function generate(root: string): void {
+  layOutThirdPartyProtos();
+  run("buf", "generate", "-o", root);
+  const schema = path.join(root, "prisma/schema.prisma");
+  if (root !== ROOT) cpSync(path.join(ROOT, "prisma/schema.prisma"), schema);
+  run("prisma", "generate", "--schema", schema);
+  for (const [file, text] of Object.entries(DOCUMENTS)) {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  }
+}
+
+/** Runs a program of `node_modules/.bin`. What it says is shown only when it fails. */
+function run(program: string, ...args: string[]): void {
+  execFileSync(path.join(ROOT, "node_modules/.bin", program), args, { cwd: ROOT, stdio: "pipe" });
+}
+
+/** What is made now, and what was made before and may have gone. */
+function generatedFiles(fresh: string): string[] {
+  const inFolders = FOLDERS.flatMap((folder) => [...filesBelow(fresh, folder), ...filesBelow(ROOT, folder)]);
+  return [...new Set([...inFolders, ...Object.keys(DOCUMENTS)])];
+}
+
+function filesBelow(root: string, folder: string): string[] {
+  return readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
+}
+
+function contents(root: string, file: string): string | undefined {
+  try {
+    return readFileSync(path.join(root, file), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function report(stale: string[]): void {
+  if (stale.length === 0) return;
+  console.error(`Not up to date:\n${stale.map((file) => `  ${file}`).join("\n")}\nRun npm run generate.`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,41 @@
+import { availableParallelism } from "node:os";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    reporters: ["default", "./test/support/summary-reporter.ts"],
+    // Suites are told apart by folder. Groups run one after the other, so that the slow ones have the machine alone.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts", "test/tidy.test.ts"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "race",
+          include: ["test/race/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "flow",
+          include: ["test/flow/**/*.test.ts"],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          // A flow is a client, a service and a network, each with work for a core and a gigabyte of WebAssembly.
+          maxWorkers: Math.max(1, Math.floor(availableParallelism() / 4)),
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
