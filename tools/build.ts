@@ -2,7 +2,7 @@
  * Builds the published package into `dist/`: the compiled sources, and the migrations beside them, at the same place
  * relative to `dist/src` as in the repository relative to `src`.
  */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, rmSync } from "node:fs";
 import path from "node:path";
 
@@ -10,9 +10,8 @@ const ROOT = path.resolve(import.meta.dirname, "..");
 const DIST = path.join(ROOT, "dist");
 
 rmSync(DIST, { recursive: true, force: true });
-execFileSync(path.join(ROOT, "node_modules/.bin/tsc"), ["-p", "tsconfig.build.json"], {
-  cwd: ROOT,
-  stdio: "inherit",
-});
+const tsc = path.join(ROOT, "node_modules/.bin/tsc");
+const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json"], { cwd: ROOT, stdio: "inherit" });
+if (status !== 0) process.exit(1);
 cpSync(path.join(ROOT, "prisma/migrations"), path.join(DIST, "prisma/migrations"), { recursive: true });
 chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);

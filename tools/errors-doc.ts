@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { ERROR_CATALOGUE, type ErrorKind } from "../src/errors/catalogue.ts";
-import { httpStatusOfCode } from "../src/errors/http-status.ts";
+import { httpStatusOfCode } from "../src/transport/http-status.ts";
 
 /** Prints the error catalogue as `docs/errors.md`: one table, in the catalogue's order. */
 export function errorsDocument(): string {

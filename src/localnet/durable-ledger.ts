@@ -4,7 +4,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { lockDataDirectory } from "./data-lock.ts";
 import { type Commit, decodeCommit, encodeCommit } from "./fullnode/commit.ts";
 import type { CommitLog } from "./fullnode/ledger.ts";
-import { openJournal, replaceJournal } from "./journal.ts";
+import { type OpenedJournal, openJournal, replaceJournal } from "./journal.ts";
 import type { Log } from "./network.ts";
 
 /** What a data folder was made for: it must not be opened with anything else. */
@@ -90,8 +90,8 @@ async function openHistory(
   const payloads = compacted.map(encodeCommit);
   const size = payloads.reduce((total, payload) => total + payload.length, 0);
   if (size * 2 > opened.journal.sizeBytes) return { commits, journal: opened.journal };
-  await opened.journal.close();
   await replaceJournal(path, [encodeHeader(identity), ...payloads]);
+  await opened.journal.close();
   log("compacted the journal", { beforeBytes: opened.journal.sizeBytes, afterBytes: size });
   return { commits: compacted, journal: (await openJournal(path)).journal };
 }

@@ -32,7 +32,7 @@ export async function call<T>(
       if (isTransportFailure(error)) {
         transportFailureCount++;
         if (transportFailureCount >= MAX_TRANSPORT_ATTEMPTS) throw failure;
-        await sleep(transportFailureCount === 1 ? 0 : 100 * 2 ** transportFailureCount, action.signal);
+        await sleep(transportFailureCount === 1 ? 0 : 50 * 2 ** transportFailureCount, action.signal);
         continue;
       }
       // A wait that outlasts the action would only hide the reason behind a time-out.

@@ -15,5 +15,10 @@ export interface Database extends Sql {
   readonly prisma: PrismaClient;
   /** Read committed. Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * One session without a transaction, for what belongs to a session, such as its locks. A statement without
+   * parameters may be a script. The session ends with `work`. The outer handle must not be used inside.
+   */
+  session<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -86,7 +86,11 @@ interface PendingJob {
 
 /** Runs from source through tsx, and from the published package as compiled. */
 function startWorker(workerData: MpcWorkerData): Worker {
-  const isSource = import.meta.url.endsWith(".ts");
-  const url = new URL(isSource ? "./network-mpc-worker.ts" : "./network-mpc-worker.js", import.meta.url);
-  return new Worker(url, { workerData, execArgv: isSource ? ["--import", "tsx"] : [] });
+  if (!import.meta.url.endsWith(".ts")) {
+    return new Worker(new URL("./network-mpc-worker.js", import.meta.url), { workerData });
+  }
+  // `--import tsx` registers on a main thread only; its API registers on the thread that calls it.
+  const register = `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register();`;
+  const execArgv = ["--import", `data:text/javascript,${encodeURIComponent(register)}`];
+  return new Worker(new URL("./network-mpc-worker.ts", import.meta.url), { workerData, execArgv });
 }

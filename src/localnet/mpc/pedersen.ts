@@ -1,5 +1,5 @@
 import { hash_to_field } from "@noble/curves/abstract/hash-to-curve.js";
-import { p256, p256_hasher } from "@noble/curves/nist.js";
+import { p256_hasher } from "@noble/curves/nist.js";
 import { secp256k1, secp256k1_hasher } from "@noble/curves/secp256k1.js";
 import { shake256 } from "@noble/hashes/sha3.js";
 import { type Json, pointGroupJson, productJson, scalarGroupJson } from "./canonical-parameters.ts";
@@ -49,32 +49,40 @@ function commitmentGroups(message: Json, randomness: Json, commitment: Json): Js
   };
 }
 
-/** H, whose logarithm nobody knows: a fixed text hashed to the curve (RFC 9380, simplified SWU, expanded by SHAKE-256). */
+/**
+ * H, whose logarithm nobody knows: a fixed text hashed to the curve (RFC 9380, random oracle, simplified SWU).
+ * The curves differ in expander and domain: SHAKE-256 with a domain of its own for secp256k1, SHA-256 with the domain of
+ * the RFC's test vectors for secp256r1. Both found by solving a wasm-made proof for H. ECDSA's curves only (RangeError).
+ */
 export function randomnessGenerator(curve: Curve): CurvePoint {
-  const { name } = curve.constants;
-  const known = GENERATORS.get(name);
-  if (known !== undefined) return known;
-  const { hasher, fieldOrder } = HASHERS[name === "Secp256k1" ? 0 : 1]!;
-  const text = new TextEncoder().encode("commitment/pedersen: randomness generator");
-  const [first, second] = hash_to_field(text, 2, {
-    DST: "CURVE_XOF:SHAKE-256_SSWU_RO_",
-    p: fieldOrder,
-    m: 1,
-    k: 128,
-    expand: "xof",
-    hash: shake256,
-  });
-  const generator = hasher.mapToCurve(first!).add(hasher.mapToCurve(second!));
-  GENERATORS.set(name, generator);
-  return generator;
+  const generator = GENERATORS[curve.constants.curve];
+  if (generator === undefined) throw new RangeError(`no commitments on ${curve.constants.name}`);
+  return generator();
 }
 
-const GENERATORS = new Map<string, CurvePoint>();
+const TEXT = new TextEncoder().encode("commitment/pedersen: randomness generator");
 
-/** The library's types say that this gives coordinates; what it gives is a point, as its documentation says. */
-type MapToPoint = { mapToCurve(scalars: bigint[]): CurvePoint };
-
-const HASHERS = [
-  { hasher: secp256k1_hasher as unknown as MapToPoint, fieldOrder: secp256k1.Point.Fp.ORDER },
-  { hasher: p256_hasher as unknown as MapToPoint, fieldOrder: p256.Point.Fp.ORDER },
+const GENERATORS = [
+  once(() => {
+    const elements = hash_to_field(TEXT, 2, {
+      DST: "CURVE_XOF:SHAKE-256_SSWU_RO_",
+      p: secp256k1.Point.Fp.ORDER,
+      m: 1,
+      k: 128,
+      expand: "xof",
+      hash: shake256,
+    });
+    // For a prime field the library takes the bare element and gives a point; its types say otherwise.
+    const { mapToCurve } = secp256k1_hasher as unknown as { mapToCurve(fieldElement: bigint): CurvePoint };
+    return mapToCurve(elements[0]![0]!).add(mapToCurve(elements[1]![0]!));
+  }),
+  once(() => p256_hasher.hashToCurve(TEXT, { DST: "QUUX-V01-CS02-with-P256_XMD:SHA-256_SSWU_RO_" })),
 ];
+
+function once(make: () => CurvePoint): () => CurvePoint {
+  let made: CurvePoint | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,5 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { CoordinatorInnerModule, coordinatorTransactions, type IkaConfig, SessionsManagerModule } from "@ika.xyz/sdk";
+import {
+  CoordinatorInnerModule,
+  coordinatorTransactions,
+  type IkaConfig,
+  SessionsManagerModule,
+} from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import type { SuiClientTypes } from "@mysten/sui/client";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
@@ -27,7 +32,12 @@ export interface Harness {
   run(build: (tx: Transaction) => void): Promise<Executed>;
   /** Executes as the hot wallet with a set budget, so that a failing transaction also reaches the chain. */
   runToFailure(build: (tx: Transaction) => void): Promise<Executed>;
-  treasuryCall(tx: Transaction, name: string, args: TransactionArgument[], capId?: string): TransactionArgument;
+  treasuryCall(
+    tx: Transaction,
+    name: string,
+    args: TransactionArgument[],
+    capId?: string,
+  ): TransactionArgument;
   close(): Promise<void>;
 }
 
@@ -51,14 +61,17 @@ export async function startHarness(options: LocalnetOptions = {}): Promise<Harne
       const tx = new Transaction();
       build(tx);
       const result = await execute(tx);
-      if (result.$kind === "FailedTransaction") throw new Error(result.FailedTransaction.status.error?.message);
+      if (result.$kind === "FailedTransaction")
+        throw new Error(result.FailedTransaction.status.error?.message);
       return result.Transaction;
     },
     async runToFailure(build) {
       const tx = new Transaction();
       build(tx);
       tx.setGasBudget(1_000_000_000);
-      const gas = (await client.listCoins({ owner: hotWallet.toSuiAddress() })).objects.at(-1);
+      const gas = (await client.listCoins({ owner: hotWallet.toSuiAddress() })).objects.find(
+        (coin) => BigInt(coin.balance) > 10_000_000_000n,
+      );
       if (gas === undefined) throw new Error("the hot wallet has no gas");
       tx.setGasPayment([gas]);
       tx.setGasPrice(1_000);
@@ -130,7 +143,13 @@ export function payDkg(
   harness: Harness,
   tx: Transaction,
   user: User,
-  options: { curve?: number; networkKeyId?: string; message?: Uint8Array; session?: Uint8Array; capId?: string } = {},
+  options: {
+    curve?: number;
+    networkKeyId?: string;
+    message?: Uint8Array;
+    session?: Uint8Array;
+    capId?: string;
+  } = {},
 ): void {
   const args = [
     harness.coordinator(tx),
@@ -195,7 +214,9 @@ export function dkgOf(executed: Executed) {
 }
 
 export function presignIdsOf(executed: Executed): string[] {
-  return eventBytes(executed, "::PresignRequestEvent>").map((item) => PresignEvent.parse(item).event_data.presign_id);
+  return eventBytes(executed, "::PresignRequestEvent>").map(
+    (item) => PresignEvent.parse(item).event_data.presign_id,
+  );
 }
 
 export function signIdOf(executed: Executed): string {
@@ -221,7 +242,9 @@ export async function contentsWhen<T>(
 }
 
 /** A registered key and an active dWallet. */
-export async function activeDwallet(harness: Harness): Promise<{ user: User; dwalletId: string; shareId: string }> {
+export async function activeDwallet(
+  harness: Harness,
+): Promise<{ user: User; dwalletId: string; shareId: string }> {
   const user = createUser();
   await registerKey(harness, user);
   const dkg = dkgOf(await harness.run((tx) => payDkg(harness, tx, user)));

@@ -66,17 +66,21 @@ function listOwnedObjects(
   const owner = parseAddress(request.owner, "owner");
   const type =
     request.objectType === undefined ? undefined : parseStructType(request.objectType, "object_type");
-  const page = pageOf(
-    ledger.objects.owned(owner, type),
-    (object) => object.id,
-    request.pageSize,
-    request.pageToken,
-  );
+  const objects = ledger.objects.owned(owner, type).map((object) => ({ object, key: listingKey(object) }));
+  objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const page = pageOf(objects, ({ key }) => key, request.pageSize, request.pageToken);
   const mask = request.readMask ?? { paths: ["object_id", "version", "object_type"] };
   return {
-    objects: page.items.map((object) => projectObject(object, mask)),
+    objects: page.items.map(({ object }) => projectObject(object, mask)),
     ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
   };
+}
+
+/** As on a real fullnode: by type, coins with the largest balance first, then by id. */
+function listingKey(object: ChainObject): string {
+  if (coinTypeOf(object.type) === undefined) return `${object.type} ${object.id}`;
+  const inverted = (1n << 64n) - 1n - coinBalance(object.contents);
+  return `${object.type} ${inverted.toString(16).padStart(16, "0")} ${object.id}`;
 }
 
 function listDynamicFields(

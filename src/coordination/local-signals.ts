@@ -1,0 +1,18 @@
+import { createListeners } from "./listeners.ts";
+import type { Signals } from "./signals.ts";
+
+/** Signals within one process. Listeners are called in a microtask, never inside `notify`. */
+export function createLocalSignals(): Signals {
+  const listeners = createListeners();
+  let isClosed = false;
+  return {
+    notify(topic) {
+      if (!isClosed) queueMicrotask(() => listeners.wake(topic));
+    },
+    subscribe: (topic, listener) => listeners.add(topic, listener),
+    async close() {
+      isClosed = true;
+      listeners.clear();
+    },
+  };
+}

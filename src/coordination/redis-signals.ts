@@ -1,0 +1,66 @@
+import { Redis } from "ioredis";
+import { createListeners } from "./listeners.ts";
+import type { Signals } from "./signals.ts";
+
+/** How {@link createRedisSignals} connects. */
+export interface RedisSignalsOptions {
+  readonly url: string;
+  /** Hears of lost connections. They are made again by themselves. */
+  readonly log: { warn(fields: object, message: string): void };
+  /** Before each channel name, so that services may share a Redis. Default `tss:`. */
+  readonly prefix?: string;
+}
+
+const MAX_RECONNECT_DELAY_MS = 2_000;
+/** A hint that could not be sent by then is worth nothing. */
+const COMMAND_TIMEOUT_MS = 2_000;
+
+/**
+ * Signals across processes over Redis's publish and subscribe. Listeners of the same process are called at once and
+ * without Redis, so that losing it costs only the wake-ups of others. Never waits for the server: a service starts
+ * without it.
+ */
+export function createRedisSignals({ url, log, prefix = "tss:" }: RedisSignalsOptions): Signals {
+  const listeners = createListeners();
+  const origin = crypto.randomUUID();
+  const publisher = connect(url, log, { enableOfflineQueue: false, commandTimeout: COMMAND_TIMEOUT_MS });
+  // One pattern instead of one subscription for each topic: nothing to keep in step when connections come and go.
+  const subscriber = connect(url, log, { autoResubscribe: true });
+  subscriber.psubscribe(`${prefix}*`).catch(() => {});
+  subscriber.on("pmessage", (_pattern: string, channel: string, sender: string) => {
+    if (sender !== origin) listeners.wake(channel.slice(prefix.length));
+  });
+  let isClosed = false;
+  return {
+    notify(topic) {
+      if (isClosed) return;
+      queueMicrotask(() => listeners.wake(topic));
+      publisher.publish(prefix + topic, origin).catch(() => {});
+    },
+    subscribe: (topic, listener) => listeners.add(topic, listener),
+    async close() {
+      isClosed = true;
+      listeners.clear();
+      publisher.disconnect();
+      subscriber.disconnect();
+    },
+  };
+}
+
+function connect(url: string, log: RedisSignalsOptions["log"], options: object): Redis {
+  const client = new Redis(url, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
+    ...options,
+  });
+  let isDown = false;
+  // An error event that nobody hears ends the process. One line for each outage is enough.
+  client.on("error", (cause: Error) => {
+    if (!isDown) log.warn({ cause }, "Redis does not answer; wake-ups across processes wait for polling");
+    isDown = true;
+  });
+  client.on("ready", () => {
+    isDown = false;
+  });
+  return client;
+}

@@ -1,0 +1,9 @@
+/** The names of all signals. */
+export const topics = {
+  /** A sign request changed its state. */
+  sign: (signRequestId: string): string => `sign:${signRequestId}`,
+  /** A presign of the network became ready, or came back to the pool. */
+  presignReady: (network: string): string => `presign-ready:${network}`,
+  /** Presigns of the network were taken or are waited for: the pool may have to be refilled. */
+  presignWanted: (network: string): string => `presign-wanted:${network}`,
+} as const;

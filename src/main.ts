@@ -1,0 +1,30 @@
+import { startApp } from "./app.ts";
+import { loadConfig } from "./config.ts";
+import { Lifecycle } from "./lifecycle/lifecycle.ts";
+import { runUntilSignal } from "./lifecycle/run-until-signal.ts";
+import { createLogger } from "./telemetry/logger.ts";
+
+/**
+ * Runs the service until a signal. Logs go to standard error as JSON lines; standard output says
+ * `ready at <url>` once, when calls are answered. Exits with 0 after a clean stop.
+ */
+export async function serve(): Promise<void> {
+  const config = loadConfig();
+  const log = createLogger({ level: config.logLevel, stream: process.stderr });
+  const lifecycle = new Lifecycle({ log, stopTimeoutMs: config.drainDelayMs + config.drainTimeoutMs + 5_000 });
+  const ended = runUntilSignal({
+    signals: process,
+    log,
+    stop: () => lifecycle.stop(),
+    exit: (code) => process.exit(code),
+  });
+  try {
+    const { url, banner } = await startApp(config, { log, lifecycle });
+    for (const line of banner) console.log(line);
+    console.log(`ready at ${url}`);
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+  process.exitCode = await ended;
+}

@@ -1,0 +1,65 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { createPgConfig } from "@electric-sql/pglite/node-postgres";
+import pg from "pg";
+import { columnTypes } from "./column-types.ts";
+import type { Database } from "./database.ts";
+import { takePidLock } from "./pid-lock.ts";
+import { createPoolDatabase } from "./pool-database.ts";
+
+/** Longer than any statement of ours: who waits this long waits for itself, inside a transaction. */
+const SESSION_TIMEOUT_MS = 30_000;
+
+/**
+ * Opens the embedded database in `<dataDirectory>/pg`, made there at the first start. Every commit is on the disk
+ * before it is answered. PGlite does not keep a second process out, so a lock file does.
+ * Throws when another process has it open.
+ */
+export async function openPglite(dataDirectory: string): Promise<Database> {
+  await mkdir(dataDirectory, { recursive: true });
+  const lock = await takePidLock(path.join(dataDirectory, "pg.lock"));
+  try {
+    const pglite = await PGlite.create({
+      dataDir: path.join(dataDirectory, "pg"),
+      relaxedDurability: false,
+    });
+    return databaseOnPglite(pglite, () => lock.release());
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The database on a PGlite instance, which is closed with it. */
+export function databaseOnPglite(pglite: PGlite, onClosed?: () => Promise<void>): Database {
+  const pool = new pg.Pool({
+    ...acceptTypeObjects(createPgConfig(pglite)),
+    // There is one session, and it never has to be made again.
+    max: 1,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: SESSION_TIMEOUT_MS,
+    types: columnTypes,
+  } as pg.PoolConfig);
+  pool.on("error", () => {});
+  return createPoolDatabase({
+    kind: "pglite",
+    pool,
+    async onClosed() {
+      await pglite.close();
+      await onClosed?.();
+    },
+  });
+}
+
+/**
+ * PGlite's connection takes `types` of a statement as parameter types, and pg passes on what Prisma's adapter gives
+ * there: an object of column parsers.
+ */
+function acceptTypeObjects(config: ReturnType<typeof createPgConfig>): ReturnType<typeof createPgConfig> {
+  const { connection } = config;
+  const parse = connection.parse.bind(connection);
+  connection.parse = (query: { types?: unknown }) =>
+    parse({ ...query, types: Array.isArray(query.types) ? query.types : undefined });
+  return config;
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DemoReport } from "../../src/cli/demo.ts";
+import { ALGORITHM_TRIPLES } from "../../src/protocol/algorithms.ts";
+import { hexToBytes } from "../../src/protocol/bytes.ts";
+import { judge } from "../support/judges.ts";
+
+/** The demo's temporary folders go here, so that what it leaves behind can be seen. */
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "tss-demo-test-"));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function startDemo(...argv: string[]): {
+  child: ChildProcess;
+  stdout: () => string;
+  ended: Promise<number | null>;
+} {
+  const root = path.resolve(import.meta.dirname, "../..");
+  const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", "demo", ...argv], {
+    cwd: root,
+    env: { PATH: process.env["PATH"], TMPDIR: folder },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let stdout = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  return { child, stdout: () => stdout, ended };
+}
+
+test.each(ALGORITHM_TRIPLES)(
+  "the demo ends verified for $curve, $signatureAlgorithm, $hash",
+  async ({ curve, signatureAlgorithm, hash }) => {
+    const demo = startDemo("--curve", curve, "--algorithm", signatureAlgorithm, "--hash", hash, "--json");
+    expect(await demo.ended, demo.stdout()).toBe(0);
+    const lines = demo.stdout().trimEnd().split("\n");
+    const report = JSON.parse(lines.at(-1)!) as DemoReport;
+    expect(report).toMatchObject({ curve, algorithm: signatureAlgorithm, hash, verified: true });
+    const claim = {
+      signatureAlgorithm,
+      hash,
+      publicKey: hexToBytes(report.publicKeyHex),
+      message: hexToBytes(report.messageHex),
+      signature: hexToBytes(report.signatureHex),
+    };
+    expect(judge(claim)).toBe(true);
+    expect(report.dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(report.signSessionId).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(report.stages.map(({ name }) => name)).toContain("sign: compute");
+    for (const digest of Object.values(report.txDigests))
+      expect(digest).toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
+    expect(readdirSync(folder).filter((name) => name.startsWith("tss-"))).toEqual([]);
+  },
+);
+
+test("Ctrl-C stops the service and removes its folder", async () => {
+  const demo = startDemo();
+  await once(demo.child.stdout!, "data");
+  demo.child.kill("SIGINT");
+  expect(await demo.ended).not.toBe(0);
+  expect(readdirSync(folder).filter((name) => name.startsWith("tss-"))).toEqual([]);
+});
+
+test("a combination that does not exist is refused before anything starts", async () => {
+  const demo = startDemo("--curve", "ED25519", "--algorithm", "Taproot");
+  expect(await demo.ended).toBe(1);
+  expect(demo.stdout()).toBe("");
+});

@@ -1,0 +1,63 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { readMigrations } from "../../src/store/migrations.ts";
+import { databaseOnPglite } from "../../src/store/open-pglite.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { testDatabase } from "./postgres.ts";
+import { ROOT } from "./source-files.ts";
+
+/** A log that says nothing. */
+export const silentLog = { info() {}, warn() {}, error() {} };
+
+/** Making the first database of a version of the schema takes an initdb; later ones load its snapshot. */
+export const DATABASE_TIMEOUT_MS = 60_000;
+
+/** An up-to-date database in memory. Close it at the end of the suite. */
+export async function openTestDatabase(): Promise<Database> {
+  const snapshot = new Blob([readFileSync(await snapshotFile())]);
+  return databaseOnPglite(await PGlite.create({ loadDataDir: snapshot }));
+}
+
+/** An up-to-date database on a real PostgreSQL that `close` also drops; undefined where none answers. */
+export async function openRaceDatabase(): Promise<Database | undefined> {
+  const test = await testDatabase();
+  if (test === undefined) return undefined;
+  const database = await openPostgres(test.url, silentLog);
+  await migrate(database, silentLog);
+  return {
+    ...database,
+    async close() {
+      await database.close();
+      await test.drop();
+    },
+  };
+}
+
+/** The data folder of an up-to-date database as a tar file, named after the migrations in it. */
+async function snapshotFile(): Promise<string> {
+  const migrations = await readMigrations();
+  const engine = readFileSync(path.join(ROOT, "node_modules/@electric-sql/pglite/package.json"), "utf8");
+  const name = createHash("sha256")
+    .update([...migrations.map((m) => m.checksum), engine].join())
+    .digest("hex");
+  const folder = path.join(ROOT, "node_modules/.cache/test-database");
+  const file = path.join(folder, `${name}.tar`);
+  if (existsSync(file)) return file;
+  const pglite = await PGlite.create();
+  const database = databaseOnPglite(pglite);
+  await migrate(database, silentLog, migrations);
+  const dump = await pglite.dumpDataDir("none");
+  await database.close();
+  mkdirSync(folder, { recursive: true });
+  const older = readdirSync(folder).filter((other) => other.endsWith(".tar"));
+  for (const other of older) rmSync(path.join(folder, other), { force: true });
+  // Suites that start together may each get here; the file is moved into place whole.
+  const draft = path.join(folder, `${randomUUID()}.draft`);
+  writeFileSync(draft, new Uint8Array(await dump.arrayBuffer()));
+  renameSync(draft, file);
+  return file;
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { parseDemoArguments } from "../../../src/cli/demo-arguments.ts";
+import { verifyOutside } from "../../../src/cli/verify-outside.ts";
+import { ALGORITHM_TRIPLES } from "../../../src/protocol/algorithms.ts";
+import { signatureFromChain } from "../../../src/protocol/signature-forms.ts";
+import { flipBit, SIGNATURE_VECTORS } from "../../support/signature-vectors.ts";
+
+const names = (...argv: string[]): string[] => {
+  const { curve, signatureAlgorithm, hash } = parseDemoArguments(argv).triple;
+  return [curve, signatureAlgorithm, hash];
+};
+
+test("without arguments the demo signs with secp256k1 ECDSA over SHA-256", () => {
+  expect(names()).toEqual(["SECP256K1", "ECDSASecp256k1", "SHA256"]);
+  expect(parseDemoArguments([]).isJson).toBe(false);
+});
+
+test("what is not given is filled in", () => {
+  expect(names("--curve", "ED25519")).toEqual(["ED25519", "EdDSA", "SHA512"]);
+  expect(names("--algorithm", "SchnorrkelSubstrate")).toEqual(["RISTRETTO", "Schnorrkel", "Merlin"]);
+  expect(names("--hash", "KECCAK256")).toEqual(["SECP256K1", "ECDSASecp256k1", "KECCAK256"]);
+  for (const { curve, signatureAlgorithm, hash } of ALGORITHM_TRIPLES) {
+    expect(names("--curve", curve, "--algorithm", signatureAlgorithm, "--hash", hash)).toEqual([
+      curve,
+      signatureAlgorithm,
+      hash,
+    ]);
+  }
+});
+
+test("combinations that do not exist are refused with those that do", () => {
+  expect(() => parseDemoArguments(["--curve", "ED25519", "--hash", "SHA256"])).toThrow(
+    "--algorithm Schnorrkel",
+  );
+  expect(() => parseDemoArguments(["--colour", "red"])).toThrow();
+});
+
+test("the demo's outside libraries accept each algorithm's signature and refuse a changed one", async () => {
+  for (const { triple, publicKey, message, chainSignature } of SIGNATURE_VECTORS) {
+    const signature = signatureFromChain(triple.signatureAlgorithm, chainSignature);
+    const claim = { triple, publicKey, message, signature };
+    expect(await verifyOutside(claim), triple.signatureAlgorithm).toBe(true);
+    expect(await verifyOutside({ ...claim, message: flipBit(message, 1) })).toBe(false);
+    expect(await verifyOutside({ ...claim, signature: flipBit(signature, 8 * 40) })).toBe(false);
+  }
+});

@@ -1,0 +1,194 @@
+import { CoordinatorInnerModule } from "@ika.xyz/sdk";
+import { bcs } from "@mysten/sui/bcs";
+import { Transaction } from "@mysten/sui/transactions";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  abortOf,
+  activeDwallet,
+  contentsWhen,
+  createUser,
+  dkgOf,
+  type Harness,
+  hotWallet,
+  payDkg,
+  payPresigns,
+  paySign,
+  presignIdsOf,
+  readyPresigns,
+  registerKey,
+  startHarness,
+} from "../harness.ts";
+
+const PresignPaid = bcs.struct("PresignPaid", {
+  treasury_id: bcs.Address,
+  operator_cap_id: bcs.Address,
+  presign_id: bcs.Address,
+  curve: bcs.u32(),
+  signature_algorithm: bcs.u32(),
+  ika: bcs.u64(),
+  sui: bcs.u64(),
+});
+
+const me = hotWallet.toSuiAddress();
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+const admin = (tx: Transaction, name: string, args: Parameters<Harness["treasuryCall"]>[2] = []) =>
+  harness.treasuryCall(tx, name, args, harness.net.treasury.adminCapId);
+
+async function balances(): Promise<[ika: bigint, sui: bigint]> {
+  const tx = new Transaction();
+  tx.setSender(me);
+  tx.moveCall({
+    target: `${harness.net.treasury.packageId}::treasury::balances`,
+    arguments: [harness.treasury(tx)],
+  });
+  const result = await harness.client.simulateTransaction({
+    transaction: tx,
+    include: { commandResults: true },
+  });
+  const values = result.commandResults?.[0]?.returnValues ?? [];
+  const [ika, sui] = values.map((value) => BigInt(bcs.u64().parse(value.bcs as Uint8Array)));
+  return [ika as bigint, sui as bigint];
+}
+
+test("a batch of presigns costs the Treasury exactly what its events say, in the order of its sessions", async () => {
+  const [ikaBefore, suiBefore] = await balances();
+  const executed = await harness.run((tx) => payPresigns(harness, tx, { count: 10 }));
+  const paid = executed.events
+    .filter((event) => event.eventType.endsWith("::PresignPaid"))
+    .map((event) => PresignPaid.parse(event.bcs));
+  expect(paid.map((event) => event.presign_id)).toEqual(presignIdsOf(executed));
+  const total = (key: "ika" | "sui") => paid.reduce((sum, event) => sum + BigInt(event[key]), 0n);
+  const [ikaAfter, suiAfter] = await balances();
+  expect(ikaBefore - ikaAfter).toBe(total("ika"));
+  expect(suiBefore - suiAfter).toBe(total("sui"));
+  expect(paid).toHaveLength(10);
+});
+
+test("a batch has 1 to 100 sessions", async () => {
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { count: 0 })))).toBe(
+    "treasury 9",
+  );
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { count: 101 })))).toBe(
+    "treasury 9",
+  );
+});
+
+test("an operator that is revoked cannot spend, a new one can", async () => {
+  const created = await harness.run((tx) => tx.transferObjects([admin(tx, "new_operator")], me));
+  const capId = created.effects.changedObjects.find(
+    (change) =>
+      change.idOperation === "Created" && created.objectTypes[change.objectId]?.endsWith("::OperatorCap"),
+  )?.objectId as string;
+  await harness.run((tx) => payPresigns(harness, tx, { capId }));
+  await harness.run((tx) => admin(tx, "revoke_operator", [tx.pure.id(capId)]));
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { capId })))).toBe("treasury 3");
+  const again = await harness.runToFailure((tx) => admin(tx, "revoke_operator", [tx.pure.id(capId)]));
+  expect(abortOf(again)).toBe("treasury 10");
+});
+
+test("a paused Treasury pays for nothing until it is resumed", async () => {
+  await harness.run((tx) => admin(tx, "set_paused", [tx.pure.bool(true)]));
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx)))).toBe("treasury 2");
+  await harness.run((tx) => admin(tx, "set_paused", [tx.pure.bool(false)]));
+  await harness.run((tx) => payPresigns(harness, tx));
+});
+
+test("without a ceiling nothing is paid, and a ceiling below Ika's price aborts in the coordinator", async () => {
+  const setCeiling = (ika: number, sui: number) =>
+    harness.run((tx) =>
+      admin(tx, "set_ceiling", [
+        tx.pure.u8(1),
+        tx.pure.u32(3),
+        tx.pure.u32(0),
+        tx.pure.u64(ika),
+        tx.pure.u64(sui),
+      ]),
+    );
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { algorithm: 5 })))).toBe(
+    "treasury 5",
+  );
+  await setCeiling(1, 20_000_000);
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { curve: 3 })))).toBe(
+    "sessions_manager 1",
+  );
+  await setCeiling(100_000_000, 1);
+  expect(abortOf(await harness.runToFailure((tx) => payPresigns(harness, tx, { curve: 3 })))).toBe(
+    "sessions_manager 2",
+  );
+  await setCeiling(100_000_000, 20_000_000);
+  await harness.run((tx) => payPresigns(harness, tx, { curve: 3 }));
+});
+
+test("a failed payment changes no balance of the Treasury", async () => {
+  const before = await balances();
+  const user = createUser();
+  await harness.runToFailure((tx) => payDkg(harness, tx, user));
+  expect(await balances()).toEqual(before);
+});
+
+test("a deposit adds to the balances, a drain takes no more than there is", async () => {
+  const [ikaBefore, suiBefore] = await balances();
+  const [ika] = (await harness.client.listCoins({ owner: me, coinType: harness.net.ikaCoinType })).objects;
+  await harness.run((tx) => {
+    const [ikaCoin] = tx.splitCoins(tx.object((ika as { objectId: string }).objectId), [500]);
+    const [suiCoin] = tx.splitCoins(tx.gas, [700]);
+    tx.moveCall({
+      target: `${harness.net.treasury.packageId}::treasury::deposit`,
+      arguments: [harness.treasury(tx), ikaCoin as never, suiCoin as never],
+    });
+  });
+  expect(await balances()).toEqual([ikaBefore + 500n, suiBefore + 700n]);
+  const drain = (tx: Transaction, amount: bigint, to: string) =>
+    admin(tx, "drain", [tx.pure.u64(amount), tx.pure.u64(700), tx.pure.address(to)]);
+  expect(abortOf(await harness.runToFailure((tx) => drain(tx, ikaBefore + 501n, me)))).toBe("treasury 8");
+  const to = createUser().address;
+  await harness.run((tx) => drain(tx, 500n, to));
+  expect(await balances()).toEqual([ikaBefore, suiBefore]);
+  expect((await harness.client.getBalance({ owner: to })).balance.balance).toBe("700");
+});
+
+test("the Treasury signs only with caps that it holds, and a released dWallet is gone from it", async () => {
+  const { dwalletId } = await activeDwallet(harness);
+  const [presignId] = await readyPresigns(harness);
+  const unknown = `0x${"7".repeat(64)}`;
+  const wrongDwallet = { dwalletId: unknown, presignId: presignId as string };
+  const wrongPresign = { dwalletId, presignId: unknown };
+  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, wrongDwallet)))).toBe("treasury 6");
+  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, wrongPresign)))).toBe("treasury 7");
+  const to = createUser().address;
+  await harness.run((tx) => tx.transferObjects([admin(tx, "release_dwallet", [tx.pure.id(dwalletId)])], to));
+  const { objects } = await harness.client.listOwnedObjects({ owner: to, include: { content: true } });
+  expect(CoordinatorInnerModule.DWalletCap.parse(objects[0]?.content as Uint8Array).dwallet_id).toBe(
+    dwalletId,
+  );
+  const afterRelease = { dwalletId, presignId: presignId as string };
+  expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, afterRelease)))).toBe("treasury 6");
+});
+
+test("the cap of another Treasury is neither operator nor administrator here", async () => {
+  const other = await startHarness({ seed: new Uint8Array(32).fill(9), hotWalletAddress: me });
+  try {
+    const tx = new Transaction();
+    other.treasuryCall(tx, "set_paused", [tx.pure.bool(true)], other.net.treasury.operatorCapIds[0]);
+    tx.setSender(me);
+    const result = await other.client.simulateTransaction({ transaction: tx });
+    const status = (result.FailedTransaction ?? result.Transaction).status;
+    expect(status.error?.message).toContain("TYPE_MISMATCH");
+  } finally {
+    await other.close();
+  }
+});
+
+test("DKG through the Treasury keeps the dWallet's cap in it", async () => {
+  const user = createUser();
+  await registerKey(harness, user);
+  const dkg = dkgOf(await harness.run((tx) => payDkg(harness, tx, user)));
+  const dwallet = await contentsWhen(harness, dkg.dwallet_id, CoordinatorInnerModule.DWallet, () => true);
+  const { object } = await harness.client.getObject({ objectId: dwallet.dwallet_cap_id });
+  expect(object.owner.$kind).toBe("ObjectOwner");
+});

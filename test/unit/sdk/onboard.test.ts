@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import type {
+  CreateDWalletRequest,
+  RegisterEncryptionKeyRequest,
+} from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
+import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
+import { onboard } from "../../../src/sdk/onboard.ts";
+import { recoverShare } from "../../../src/sdk/recover-share.ts";
+import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
+import { judgeEdDsa } from "../../support/judges.ts";
+import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
+import { createFakeService, DWALLET_ID, SEED, SHARE_ID, VECTOR } from "./fake-service.ts";
+
+const args = { seed: SEED, curve: "ED25519" } as const;
+
+test("an onboarding gives the dWallet, the share and both digests, stage by stage", async () => {
+  const service = createFakeService();
+  const stages: string[] = [];
+  const times: number[] = [];
+  const result = await onboard(service.context, args, {
+    onProgress(stage, elapsedMs) {
+      stages.push(stage);
+      times.push(elapsedMs);
+    },
+  });
+  expect(result).toEqual({
+    dwallet: { id: DWALLET_ID, curve: "ED25519" },
+    userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
+    userPublicOutputHex: bytesToHex(VECTOR.userPublicOutput),
+    encryptedUserSecretKeyShareId: SHARE_ID,
+    txDigests: { onboard: "dkg digest", accept: "accept digest" },
+  });
+  expect(stages).toEqual([
+    "network",
+    "parameters",
+    "keys",
+    "register",
+    "prepare",
+    "create",
+    "dkg",
+    "accept",
+    "activate",
+    "done",
+  ]);
+  expect(times).toEqual([...times].sort((left, right) => left - right));
+});
+
+test("every call carries the key and the network, and the bodies verify", async () => {
+  const service = createFakeService();
+  await onboard(service.context, args);
+  for (const { headers } of service.seen) {
+    expect(headers.get("authorization")).toBe("Bearer tss_local_test");
+    expect(headers.get("x-network")).toBe("localnet");
+  }
+  const find = (method: string) => service.seen.find((call) => call.method === method)!.request;
+  const registered = find("registerEncryptionKey") as RegisterEncryptionKeyRequest;
+  const { signerPublicKey: publicKey, encryptionKey: message, signature } = registered;
+  expect(judgeEdDsa({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(
+    true,
+  );
+  const created = find("createDWallet") as CreateDWalletRequest;
+  expect(created.sessionIdentifier).toHaveLength(32);
+  expect(created.senderAddress).toBe(`0x${"a".repeat(64)}`);
+  const accepted = find("acceptDWallet") as { userOutputSignature: Uint8Array };
+  expect(
+    judgeEdDsa({
+      signatureAlgorithm: "EdDSA",
+      hash: "SHA512",
+      publicKey,
+      message: VECTOR.dwalletOutput,
+      signature: accepted.userOutputSignature,
+    }),
+  ).toBe(true);
+});
+
+test("nothing that is sent holds the seed or the share", async () => {
+  const service = createFakeService();
+  await onboard(service.context, args);
+  const sent = service.seen
+    .map(({ request, headers }) => JSON.stringify([hexOfBytes(request), [...headers]]))
+    .join("\n");
+  expect(sent).not.toContain(bytesToHex(SEED));
+  expect(sent).not.toContain(VECTOR.userSecretKeyShareHex.slice(8));
+});
+
+test("parameters that are still being prepared are waited for", async () => {
+  const service = createFakeService();
+  let readCount = 0;
+  service.script.areParametersReady = () => ++readCount > 2;
+  await onboard(service.context, args);
+  expect(service.counts()["getNetwork"]).toBe(3);
+});
+
+describe("an onboarding is refused", () => {
+  test("by a service of another network, before anything else", async () => {
+    const service = createFakeService();
+    service.script.network = "testnet";
+    await expect(onboard(service.context, args)).rejects.toMatchObject({ reason: "NETWORK_MISMATCH" });
+    expect(service.counts()).toEqual({ getNetwork: 1 });
+  });
+
+  test("with parameters of another digest, before keys are derived", async () => {
+    const service = createFakeService();
+    service.script.parameters = new TextEncoder().encode("other parameters!!!");
+    await expect(onboard(service.context, args)).rejects.toMatchObject({ reason: "PARAMETERS_MISMATCH" });
+    expect(service.engineCalls).toEqual([]);
+  });
+
+  test("at once when the network rejects the DKG", async () => {
+    const service = createFakeService();
+    service.script.dwalletState = () => ({ NetworkRejectedDKGVerification: true });
+    await expect(onboard(service.context, args)).rejects.toMatchObject({
+      reason: "NETWORK_REJECTED",
+      metadata: { state: "NetworkRejectedDKGVerification", dwalletId: DWALLET_ID, stage: "dkg" },
+    });
+  });
+
+  test("without accepting when the network's output is not the user's", async () => {
+    const service = createFakeService();
+    const other = { ...service.context.engine };
+    const { prepareDkg } = other;
+    other.prepareDkg = async (input) => ({
+      ...(await prepareDkg(input)),
+      userPublicOutput: Uint8Array.of(1),
+    });
+    await expect(onboard({ ...service.context, engine: other }, args)).rejects.toMatchObject({
+      reason: "OUTPUT_MISMATCH",
+    });
+    expect(service.counts()["acceptDWallet"]).toBeUndefined();
+  });
+
+  test("without accepting when the output is not one of this curve", async () => {
+    const service = createFakeService();
+    const { dwalletOutput } = vectorOf("Taproot");
+    service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: dwalletOutput });
+    await expect(onboard(service.context, args)).rejects.toMatchObject({ reason: "CRYPTO_FAILED" });
+    expect(service.counts()["acceptDWallet"]).toBeUndefined();
+  });
+
+  test("without accepting when the output holds another share", async () => {
+    const service = createFakeService();
+    const engine = { ...service.context.engine };
+    const { prepareDkg } = engine;
+    engine.prepareDkg = async (input) => {
+      const bytes = flipBit(hexToBytes(VECTOR.userSecretKeyShareHex), 24);
+      return { ...(await prepareDkg(input)), userSecretKeyShare: new SecretBytes(bytes) };
+    };
+    await expect(onboard({ ...service.context, engine }, args)).rejects.toMatchObject({
+      reason: "SHARE_MISMATCH",
+    });
+    expect(service.counts()["acceptDWallet"]).toBeUndefined();
+  });
+});
+
+test("after a time-out the id in the error resumes the same dWallet", async () => {
+  const service = createFakeService();
+  const { dwalletState } = service.script;
+  service.script.dwalletState = () => ({ AwaitingNetworkDKGVerification: true });
+  const error = await onboard(service.context, { ...args, timeoutMs: 600 }).catch((cause: unknown) => cause);
+  expect(error).toMatchObject({ reason: "TIMEOUT", metadata: { dwalletId: DWALLET_ID, stage: "dkg" } });
+
+  service.script.dwalletState = dwalletState;
+  const resumed = await resumeOnboard(service.context, { ...args, dwalletId: DWALLET_ID });
+  expect(resumed).toEqual({
+    dwallet: { id: DWALLET_ID, curve: "ED25519" },
+    userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
+    userPublicOutputHex: bytesToHex(VECTOR.userPublicOutput),
+    encryptedUserSecretKeyShareId: SHARE_ID,
+    txDigests: { onboard: "dkg digest", accept: "accept digest" },
+  });
+  expect(service.counts()["createDWallet"]).toBe(1);
+});
+
+test("a share is recovered from the seed and the chain", async () => {
+  const service = createFakeService();
+  service.script.dwalletState = () => ({ Active: VECTOR.dwalletOutput });
+  const recovered = await recoverShare(service.context, { ...args, dwalletId: DWALLET_ID });
+  expect(recovered).toEqual({
+    userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
+    userPublicOutputHex: bytesToHex(VECTOR.userPublicOutput),
+    encryptedUserSecretKeyShareId: SHARE_ID,
+  });
+});
+
+test("cached parameters are used if they have the digest, and only then", async () => {
+  const kept = new Map<string, Uint8Array>();
+  const cache = {
+    get: async (sha256: string) => kept.get(sha256),
+    put: async (sha256: string, octets: Uint8Array) => void kept.set(sha256, octets),
+  };
+  const first = createFakeService(cache);
+  await onboard(first.context, args);
+  expect(first.counts()["getProtocolParameters"]).toBe(1);
+  const second = createFakeService(cache);
+  await onboard(second.context, args);
+  expect(second.counts()["getProtocolParameters"]).toBeUndefined();
+  for (const sha256 of kept.keys()) kept.set(sha256, hexToBytes("00"));
+  const third = createFakeService(cache);
+  await onboard(third.context, args);
+  expect(third.counts()["getProtocolParameters"]).toBe(1);
+});
+
+/** A message's bytes fields as hex, so that they can be searched. */
+function hexOfBytes(message: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(message as object).map(([key, value]) => [
+      key,
+      value instanceof Uint8Array ? bytesToHex(value) : String(value),
+    ]),
+  );
+}

@@ -1,0 +1,264 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { beforeEach, describe, expect, test } from "vitest";
+import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { resumeSign } from "../../../src/sdk/resume-sign.ts";
+import { sign } from "../../../src/sdk/sign.ts";
+import type { SignArgs } from "../../../src/sdk/sign-types.ts";
+import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
+import {
+  createFakeService,
+  DWALLET_ID,
+  type FakeService,
+  SEED,
+  SIGN_REQUEST_ID,
+  SIGN_SESSION_ID,
+  serviceError,
+  VECTOR,
+} from "./fake-service.ts";
+
+const args: SignArgs = {
+  seed: SEED,
+  dwalletId: DWALLET_ID,
+  curve: "ED25519",
+  signatureAlgorithm: "EdDSA",
+  hashScheme: "SHA512",
+  message: VECTOR.message,
+  userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
+};
+const expected = {
+  signature: VECTOR.chainSignature,
+  signRequestId: SIGN_REQUEST_ID,
+  signSessionId: SIGN_SESSION_ID,
+  txDigest: "sign digest",
+};
+
+let service: FakeService;
+beforeEach(() => {
+  service = createFakeService();
+  service.script.dwalletState = () => ({ Active: VECTOR.dwalletOutput });
+});
+
+/** Fails the first calls of a method with these errors. */
+function failFirst(method: string, ...errors: Error[]): void {
+  service.script.before = (called) => {
+    if (called !== method) return;
+    const error = errors.shift();
+    if (error !== undefined) throw error;
+  };
+}
+
+test("a signature comes back verified, stage by stage", async () => {
+  const stages: string[] = [];
+  await expect(sign(service.context, args, { onProgress: (stage) => stages.push(stage) })).resolves.toEqual(
+    expected,
+  );
+  expect(stages).toEqual([
+    "dwallet",
+    "parameters",
+    "share",
+    "reserve",
+    "compute",
+    "submit",
+    "queued",
+    "submitted",
+    "verify",
+    "done",
+  ]);
+});
+
+test("a second signature reads neither network, parameters nor dWallet again", async () => {
+  await sign(service.context, args);
+  service.seen.length = 0;
+  service.script.signStatuses = [Status.queued, Status.completed];
+  await sign(service.context, args);
+  expect(service.counts()).toEqual({ reserveSign: 1, submitSign: 1, getSign: 1 });
+});
+
+test("each reservation has an idempotency key: the caller's, or one of its own", async () => {
+  await sign(service.context, args);
+  await sign(service.context, args);
+  await sign(service.context, args, { idempotencyKey: "mine" });
+  const keys = service.seen
+    .filter(({ method }) => method === "reserveSign")
+    .map(({ headers }) => headers.get("idempotency-key"));
+  expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(keys[1]).not.toBe(keys[0]);
+  expect(keys[2]).toBe("mine");
+});
+
+test("without a share it is recovered from the seed", async () => {
+  await expect(sign(service.context, { ...args, userSecretKeyShareHex: undefined })).resolves.toEqual(
+    expected,
+  );
+  expect(service.engineCalls).toContain("decryptShare");
+});
+
+describe("nothing is reserved", () => {
+  test("when the share does not fit the dWallet", async () => {
+    const userSecretKeyShareHex = vectorOf("Schnorrkel").userSecretKeyShareHex;
+    await expect(sign(service.context, { ...args, userSecretKeyShareHex })).rejects.toMatchObject({
+      reason: "SHARE_MISMATCH",
+    });
+    expect(service.counts()["reserveSign"]).toBeUndefined();
+  });
+
+  test("when the parameters are not the announced ones", async () => {
+    service.script.parameters = Uint8Array.of(1, 2, 3, 4, 5, 6);
+    await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "PARAMETERS_MISMATCH" });
+    expect(service.counts()["reserveSign"]).toBeUndefined();
+  });
+
+  test("when the dWallet is not Active, or on another curve", async () => {
+    service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: VECTOR.dwalletOutput });
+    await expect(sign(service.context, args)).rejects.toMatchObject({
+      reason: "DWALLET_NOT_ACTIVE",
+      metadata: { state: "AwaitingKeyHolderSignature" },
+    });
+    service.script.dwalletState = () => ({ Active: VECTOR.dwalletOutput });
+    const other = {
+      ...args,
+      curve: "SECP256K1",
+      signatureAlgorithm: "Taproot",
+      hashScheme: "SHA256",
+    } as const;
+    await expect(sign(service.context, other)).rejects.toMatchObject({ reason: "UNSUPPORTED_ALGORITHM" });
+    expect(service.counts()["reserveSign"]).toBeUndefined();
+  });
+
+  test("when the chain has no such dWallet; the service's own answer comes first", async () => {
+    service.script.dwalletState = () => undefined;
+    await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "DWALLET_NOT_FOUND" });
+    failFirst("getDWallet", serviceError(Code.Unauthenticated, "INVALID_KEY"));
+    await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    expect(service.counts()["reserveSign"]).toBeUndefined();
+  });
+});
+
+describe("a call is made again", () => {
+  test("under the same key when the connection breaks, so that it cannot charge twice", async () => {
+    const broken = new ConnectError("fetch failed", Code.Unavailable);
+    failFirst("reserveSign", broken, broken);
+    await expect(sign(service.context, args)).resolves.toEqual(expected);
+    const keys = service.seen
+      .filter(({ method }) => method === "reserveSign")
+      .map(({ headers }) => headers.get("idempotency-key"));
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test("when the service says that it helps", async () => {
+    failFirst("reserveSign", serviceError(Code.Unavailable, "PRESIGN_POOL_EMPTY", { retryAfterMs: 5 }));
+    await expect(sign(service.context, args)).resolves.toEqual(expected);
+    expect(service.counts()["reserveSign"]).toBe(2);
+  });
+
+  test("but the user's half is computed once, however often it is submitted", async () => {
+    failFirst("submitSign", new ConnectError("reset", Code.Unavailable));
+    await sign(service.context, args);
+    expect(service.counts()["submitSign"]).toBe(2);
+    expect(service.engineCalls.filter((call) => call === "createSignMessage")).toHaveLength(1);
+  });
+
+  test("not for ever when nobody answers", async () => {
+    service.script.before = (method) => {
+      if (method === "reserveSign") throw new ConnectError("refused", Code.Unavailable);
+    };
+    await expect(sign(service.context, args)).rejects.toMatchObject({
+      reason: "UNREACHABLE",
+      metadata: { idempotencyKey: expect.any(String), stage: "reserve" },
+    });
+    expect(service.counts()["reserveSign"]).toBe(5);
+  });
+
+  test("not for a refusal, whose reason, metadata and request id arrive", async () => {
+    failFirst(
+      "reserveSign",
+      serviceError(Code.FailedPrecondition, "INSUFFICIENT_CREDIT", { metadata: { priceMicroUsd: "10000" } }),
+    );
+    await expect(sign(service.context, args)).rejects.toMatchObject({
+      name: "TssError",
+      reason: "INSUFFICIENT_CREDIT",
+      message: "public text",
+      requestId: "request-7",
+      metadata: { priceMicroUsd: "10000" },
+      retryAfterMs: undefined,
+    });
+    expect(service.counts()["reserveSign"]).toBe(1);
+  });
+
+  test("not when the hint outlasts the time, and the hint arrives", async () => {
+    failFirst("reserveSign", serviceError(Code.ResourceExhausted, "RATE_LIMITED", { retryAfterMs: 900 }));
+    await expect(sign(service.context, { ...args, timeoutMs: 800 })).rejects.toMatchObject({
+      reason: "RATE_LIMITED",
+      retryAfterMs: 900,
+    });
+  });
+});
+
+test("a public output that is not the chain's stops before anything is computed", async () => {
+  service.script.reservedOutput = flipBit(VECTOR.dwalletOutput, 100);
+  await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "OUTPUT_MISMATCH" });
+  expect(service.engineCalls).not.toContain("createSignMessage");
+  expect(service.counts()["submitSign"]).toBeUndefined();
+});
+
+test("a failed request ends the wait with the service's reason and whether it was refunded", async () => {
+  service.script.signStatuses = [Status.queued, Status.failed];
+  await expect(sign(service.context, args)).rejects.toMatchObject({
+    reason: "NETWORK_REJECTED",
+    message: "in words",
+    metadata: { refunded: "true", signRequestId: SIGN_REQUEST_ID },
+  });
+});
+
+test("a signature that does not verify is never returned", async () => {
+  service.script.signature = flipBit(VECTOR.chainSignature, 300);
+  await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "SIGNATURE_INVALID" });
+});
+
+describe("after a time-out", () => {
+  test("the key in the error goes on with the same request, without a second half or charge", async () => {
+    service.script.signStatuses = [Status.queued];
+    const error = await sign(service.context, { ...args, timeoutMs: 500 }).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({
+      reason: "TIMEOUT",
+      metadata: { signRequestId: SIGN_REQUEST_ID, idempotencyKey: expect.any(String), stage: "queued" },
+    });
+
+    service.script.reservedStatus = Status.submitted;
+    service.script.signStatuses = [Status.submitted, Status.completed];
+    const { idempotencyKey } = (error as { metadata: { idempotencyKey: string } }).metadata;
+    await expect(sign(service.context, args, { idempotencyKey })).resolves.toEqual(expected);
+    expect(service.counts()["submitSign"]).toBe(1);
+    expect(service.engineCalls.filter((call) => call === "createSignMessage")).toHaveLength(1);
+  });
+
+  test("the id in the error is followed without seed or share", async () => {
+    service.script.signStatuses = [Status.submitted, Status.completed];
+    await expect(resumeSign(service.context, { signRequestId: SIGN_REQUEST_ID })).resolves.toEqual(expected);
+    expect(service.engineCalls).toEqual([]);
+  });
+
+  test("a request whose half was never submitted cannot be followed", async () => {
+    service.script.signStatuses = [Status.prepared];
+    await expect(resumeSign(service.context, { signRequestId: SIGN_REQUEST_ID })).rejects.toMatchObject({
+      reason: "WRONG_STATE",
+    });
+  });
+});
+
+test("an abort ends the wait at once and says how to go on", async () => {
+  service.script.signStatuses = [Status.queued];
+  const abort = new AbortController();
+  const result = sign(service.context, args, {
+    signal: abort.signal,
+    onProgress: (stage) => {
+      if (stage === "queued") abort.abort(new Error("closed the tab"));
+    },
+  });
+  await expect(result).rejects.toMatchObject({
+    reason: "ABORTED",
+    metadata: { signRequestId: SIGN_REQUEST_ID },
+    cause: { message: "closed the tab" },
+  });
+});

@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import { Agent, get, type IncomingMessage } from "node:http";
+import { connect } from "node:http2";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterEach, describe, expect, it } from "vitest";
+import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
+import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createLatch, type FakeServer, startFakes, UUID } from "./fake-services.ts";
+
+let server: FakeServer;
+afterEach(() => server.close());
+
+/** A server whose GetSign waits; `entered(n)` resolves when n calls are in it. */
+async function startWaiting() {
+  const latch = createLatch();
+  let count = 0;
+  const waiters = new Map<number, () => void>();
+  server = await startFakes({
+    getSign: async (request) => {
+      waiters.get(++count)?.();
+      await latch.wait();
+      return { signRequestId: request.signRequestId };
+    },
+  });
+  return {
+    open: latch.open,
+    entered: (n: number) =>
+      count >= n ? Promise.resolve() : new Promise<void>((resolve) => waiters.set(n, resolve)),
+  };
+}
+
+async function getOver(
+  agent: Agent,
+  path: string,
+): Promise<{ status: number | undefined; connection: string | undefined }> {
+  const request = get(`${server.url}${path}`, { agent });
+  const [reply] = (await once(request, "response")) as [IncomingMessage];
+  reply.resume();
+  await once(reply, "end");
+  return { status: reply.statusCode, connection: reply.headers.connection };
+}
+
+describe("drain", () => {
+  it("answers 50 calls under way on each protocol, then ends at once and clean", async () => {
+    const { open, entered } = await startWaiting();
+    const agent = new Agent({ keepAlive: true });
+    const grpc = createClient(Signing, createGrpcTransport({ baseUrl: server.url }));
+    const rest = Array.from({ length: 50 }, () => getOver(agent, `/v1/sign/${UUID}`));
+    const rpc = Array.from({ length: 50 }, () => grpc.getSign({ signRequestId: UUID }));
+    await entered(100);
+    const drained = server.drain({ delayMs: 0, timeoutMs: 10_000 });
+    open();
+    expect(await drained).toBe(true);
+    expect(await Promise.all(rest)).toEqual(Array(50).fill({ status: 200, connection: "close" }));
+    expect(await Promise.all(rpc)).toHaveLength(50);
+    await expect(fetch(`${server.url}/v1/health`)).rejects.toThrow();
+    agent.destroy();
+  });
+
+  it("goes on accepting for the delay, asks HTTP/1.1 callers to leave, and says so to health checks", async () => {
+    server = await startFakes();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await getOver(agent, "/v1/network")).connection).toBe("keep-alive");
+    const drained = server.drain({ delayMs: 300, timeoutMs: 1000 });
+    expect(await getOver(agent, "/v1/network")).toEqual({ status: 200, connection: "close" });
+    expect(await getOver(agent, "/v1/health")).toEqual({ status: 503, connection: "close" });
+    expect(await drained).toBe(true);
+    agent.destroy();
+  });
+
+  it("tells HTTP/2 callers twice: first refusing nothing, then the last stream that is served", async () => {
+    const { open, entered } = await startWaiting();
+    const session = connect(server.url);
+    const goaways: number[] = [];
+    session.on("goaway", (_code, lastStreamId) => goaways.push(lastStreamId));
+    const stream = session.request({ ":path": `/v1/sign/${UUID}` });
+    const response = once(stream, "response");
+    await entered(1);
+    const drained = server.drain({ delayMs: 0, timeoutMs: 5000 });
+    await once(session, "goaway");
+    open();
+    const [headers] = await response;
+    stream.resume();
+    await Promise.all([once(session, "close"), drained]);
+    expect(headers[":status"]).toBe(200);
+    expect(goaways).toEqual([2 ** 31 - 1, 1]);
+    expect(await drained).toBe(true);
+  });
+
+  it("ends idle connections of both versions at once", async () => {
+    server = await startFakes();
+    const agent = new Agent({ keepAlive: true });
+    await getOver(agent, "/v1/network");
+    const session = connect(server.url);
+    await once(session, "remoteSettings");
+    const closed = once(session, "close");
+    expect(await server.drain({ delayMs: 0, timeoutMs: 60_000 })).toBe(true);
+    await closed;
+    agent.destroy();
+  });
+
+  it("tells handlers that outlast the time-out to stop, whose callers hear DRAINING", async () => {
+    const { entered } = await startWaiting();
+    const grpc = createClient(Signing, createGrpcTransport({ baseUrl: server.url }));
+    const call = grpc.getSign({ signRequestId: UUID }).then(
+      () => undefined,
+      (reason: unknown) => ConnectError.from(reason),
+    );
+    const rest = fetch(`${server.url}/v1/sign/${UUID}`);
+    await entered(2);
+    expect(await server.drain({ delayMs: 0, timeoutMs: 20 })).toBe(false);
+    const error = await call;
+    expect([error?.code, error?.findDetails(ErrorInfoSchema)[0]?.reason]).toEqual([
+      Code.Unavailable,
+      "DRAINING",
+    ]);
+    const reply = await rest;
+    expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+});
+
+describe("close", () => {
+  it("cuts everything and leaves nothing open", async () => {
+    const { entered } = await startWaiting();
+    const call = fetch(`${server.url}/v1/sign/${UUID}`).catch(() => "cut");
+    const session = connect(server.url);
+    session.on("error", () => {});
+    const closed = once(session, "close");
+    await entered(1);
+    await server.close();
+    await closed;
+    expect(await call).toBe("cut");
+  });
+});

@@ -1,0 +1,219 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { afterEach, describe, expect, it } from "vitest";
+import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
+import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createLatch, type FakeServer, type Hooks, startFakes, UUID } from "./fake-services.ts";
+import { openRaw, rawRequest } from "./raw-socket.ts";
+
+let server: FakeServer;
+async function start(hooks: Hooks = {}): Promise<FakeServer> {
+  server = await startFakes(hooks);
+  return server;
+}
+afterEach(() => server.close());
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const EMPTY_SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+
+describe("the first bytes of a connection", () => {
+  it("may come one by one, for either protocol", async () => {
+    await start();
+    const h2 = await openRaw(server.port);
+    h2.socket.setNoDelay(true);
+    for (const byte of PREFACE) h2.socket.write(byte);
+    h2.socket.write(EMPTY_SETTINGS);
+    // The server's first frame is SETTINGS: type 4 at offset 3.
+    expect((await h2.until(/[\s\S]{9}/)).charCodeAt(3)).toBe(4);
+    h2.socket.destroy();
+    const h1 = await openRaw(server.port);
+    h1.socket.setNoDelay(true);
+    for (const byte of rawRequest("PRI", "/v1/health")) h1.socket.write(byte);
+    expect(await h1.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 (400|405) /);
+    h1.socket.destroy();
+  });
+
+  it("must come in time", async () => {
+    await start({ limits: { firstByteTimeoutMs: 50 } });
+    const silent = await openRaw(server.port);
+    const half = await openRaw(server.port);
+    half.socket.write(PREFACE.slice(0, 10));
+    expect(await Promise.all([silent.closed(), half.closed()])).toEqual(["", ""]);
+  });
+
+  it("that are half a preface close with their sender", async () => {
+    await start();
+    const half = await openRaw(server.port);
+    half.socket.end(PREFACE.slice(0, 10));
+    expect(await half.closed()).toBe("");
+    expect(await server.drain({ delayMs: 0, timeoutMs: 1000 })).toBe(true);
+  });
+
+  it("that are no HTTP get 400 and the end", async () => {
+    await start();
+    const raw = await openRaw(server.port);
+    raw.socket.write("\x16\x03\x01 hello\r\n\r\n");
+    expect(await raw.closed()).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+describe("a slow or endless request", () => {
+  it("is cut when its headers do not come to an end", async () => {
+    await start({ limits: { headersTimeoutMs: 100 } });
+    const raw = await openRaw(server.port);
+    raw.socket.write("GET /v1/health HTTP/1.1\r\nhost: x\r\n");
+    expect(await raw.closed()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("with more headers than allowed gets 431", async () => {
+    await start();
+    const raw = await openRaw(server.port);
+    raw.socket.write(rawRequest("GET", "/v1/health", { "x-long": "a".repeat(20_000) }));
+    expect(await raw.closed()).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it("gets DEADLINE when its body does not come, over REST and over gRPC", async () => {
+    await start({ limits: { bodyTimeoutMs: 50, lingerTimeoutMs: 50 } });
+    const raw = await openRaw(server.port);
+    raw.socket.write(
+      rawRequest("POST", "/v1/sign", { "content-type": "application/json", "content-length": "10" }, "{"),
+    );
+    expect(await raw.closed()).toMatch(/^HTTP\/1\.1 504 [\s\S]*"DEADLINE"/);
+    const session = connect(server.url);
+    const stream = session.request({
+      ":path": "/tss.v1.Signing/GetSign",
+      ":method": "POST",
+      "content-type": "application/grpc",
+    });
+    const [trailers] = await once(stream.resume(), "trailers");
+    expect(trailers["grpc-status"]).toBe(String(Code.DeadlineExceeded));
+    session.close();
+  });
+
+  it("that announces too large a body is refused before the body, and its connection goes on", async () => {
+    await start({ limits: { bodyBytes: 100 } });
+    const raw = await openRaw(server.port);
+    const headers = { "content-type": "application/json", "content-length": "101" };
+    raw.socket.write(rawRequest("POST", "/v1/sign", headers));
+    expect(await raw.until(/BODY_TOO_LARGE/)).toMatch(/^HTTP\/1\.1 413 /);
+    raw.socket.write("x".repeat(101) + rawRequest("GET", "/v1/health"));
+    expect(await raw.until(/"status":"ok"/)).toMatch(/HTTP\/1\.1 200 /);
+    raw.socket.destroy();
+  });
+
+  it("that grows too large without announcing it is refused, and cut if it goes on", async () => {
+    await start({ limits: { bodyBytes: 100, lingerTimeoutMs: 50 } });
+    const raw = await openRaw(server.port);
+    const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
+    raw.socket.write(rawRequest("POST", "/v1/sign", headers, `65\r\n${"x".repeat(101)}\r\n`));
+    expect(await raw.closed()).toMatch(/^HTTP\/1\.1 413 [\s\S]*BODY_TOO_LARGE/);
+  });
+
+  it("is refused by the gate before its body is there", async () => {
+    await start({
+      gate: () => {
+        throw new ConnectError("no", Code.PermissionDenied);
+      },
+    });
+    const raw = await openRaw(server.port);
+    const headers = { "content-type": "application/json", "content-length": "100" };
+    raw.socket.write(rawRequest("POST", "/v1/sign", headers));
+    expect(await raw.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 (403|500) /);
+    raw.socket.destroy();
+  });
+});
+
+describe("a request without a usable host", () => {
+  it.each([
+    "GET /tss.v1.Signing/GetSign HTTP/1.0\r\n\r\n",
+    rawRequest("GET", "/tss.v1.Signing/GetSign", { host: "[" }),
+  ])("is answered, and the server lives: %j", async (text) => {
+    await start();
+    const raw = await openRaw(server.port);
+    raw.socket.write(text);
+    expect(await raw.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 400 /);
+    raw.socket.destroy();
+    expect((await fetch(`${server.url}/v1/health`)).status).toBe(200);
+  });
+});
+
+describe("a deadline", () => {
+  const clients = () =>
+    [
+      createClient(Signing, createGrpcTransport({ baseUrl: server.url })),
+      createClient(Signing, createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" })),
+    ] as const;
+
+  it("ends a call whose handler does not look at it, with DEADLINE on every protocol", async () => {
+    await start({ limits: { defaultDeadlineMs: 30 }, getSign: () => new Promise(() => {}) });
+    for (const client of clients()) {
+      const error = await client.getSign({ signRequestId: UUID }).then(
+        () => undefined,
+        (reason: unknown) => ConnectError.from(reason),
+      );
+      expect(error?.code).toBe(Code.DeadlineExceeded);
+      expect(error?.findDetails(ErrorInfoSchema)[0]?.reason).toBe("DEADLINE");
+    }
+    const reply = await fetch(`${server.url}/v1/sign/${UUID}`);
+    expect([reply.status, await reply.text()]).toEqual([504, expect.stringContaining("DEADLINE")]);
+    expect(server.calls.map(({ code }) => code)).toEqual(Array(3).fill(Code.DeadlineExceeded));
+  });
+
+  it("is the default, the caller's, or the longest that is served", async () => {
+    const given: (number | undefined)[] = [];
+    await start({
+      getSign: (_request, context) => {
+        given.push(context.timeoutMs());
+        return {};
+      },
+    });
+    const ask = async (timeoutMs?: number) => {
+      const options = timeoutMs === undefined ? {} : { timeoutMs };
+      for (const client of clients()) await client.getSign({ signRequestId: UUID }, options);
+      await fetch(`${server.url}/v1/sign/${UUID}`, {
+        headers: timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) },
+      });
+      return given.splice(0).map((ms) => Math.ceil((ms ?? 0) / 5000) * 5000);
+    };
+    expect(await ask()).toEqual([30_000, 30_000, 30_000]);
+    expect(await ask(10_000)).toEqual([10_000, 10_000, 10_000]);
+    expect(await ask(3_600_000)).toEqual([600_000, 600_000, 600_000]);
+  });
+
+  it("that is malformed is the caller's mistake", async () => {
+    await start();
+    const reply = await fetch(`${server.url}/v1/sign/${UUID}`, { headers: { "connect-timeout-ms": "soon" } });
+    expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining("connect-timeout-ms")]);
+  });
+});
+
+describe("a caller that leaves", () => {
+  it("aborts its handler, over either version of HTTP", async () => {
+    let latch = createLatch();
+    let aborted = createLatch();
+    await start({
+      getSign: async (_request, context) => {
+        context.signal.addEventListener("abort", () => void aborted.wait());
+        await latch.wait();
+        return {};
+      },
+    });
+    const raw = await openRaw(server.port);
+    raw.socket.write(rawRequest("GET", `/v1/sign/${UUID}`));
+    await latch.entered;
+    raw.socket.destroy();
+    await aborted.entered;
+    latch = createLatch();
+    aborted = createLatch();
+    const session = connect(server.url);
+    const stream = session.request({ ":path": `/v1/sign/${UUID}` });
+    stream.on("error", () => {});
+    await latch.entered;
+    stream.close(8);
+    await aborted.entered;
+    session.close();
+    expect(server.errors).toEqual([]);
+  });
+});
