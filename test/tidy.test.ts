@@ -131,6 +131,16 @@ describe("the repository", () => {
     expect(linesWith([readSource("package-lock.json")], /"resolved":/)).toEqual([]);
   });
 
+  it("locks the native packages of every platform", () => {
+    const { packages } = JSON.parse(readSource("package-lock.json").text) as Lock;
+    const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+      Object.keys(optionalDependencies),
+    );
+    const locked = new Set(Object.keys(packages).map((place) => place.replace(/^.*node_modules\//, "")));
+    // `npm run lock` adds what a registry did not have when the package was installed.
+    expect(wanted.filter((name) => !locked.has(name))).toEqual([]);
+  });
+
   it("pins every package to one version", () => {
     const { dependencies, devDependencies } = JSON.parse(readSource("package.json").text) as Manifest;
     const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
@@ -164,6 +174,12 @@ function commandsIn({ text }: SourceFile): string[] {
   return spans.flatMap((span) =>
     [...span.matchAll(/\bnpm (?:run )?([a-z][\w:-]*)/g)].map(([, name]) => name ?? ""),
   );
+}
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>
+  >;
 }
 
 interface Manifest {

@@ -51,10 +51,9 @@ export async function startThrowawayService(
   process.once("exit", onExit);
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopping ??= end(child).finally(async () => {
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-      process.off("exit", onExit);
-    });
+    stopping ??= end(child)
+      .then(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+      .then(() => void process.off("exit", onExit));
     return stopping;
   };
   try {

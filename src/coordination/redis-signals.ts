@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Redis } from "ioredis";
 import { createListeners } from "./listeners.ts";
 import type { Signals } from "./signals.ts";
@@ -11,6 +12,12 @@ export interface RedisSignalsOptions {
   readonly prefix?: string;
 }
 
+/** Signals over Redis. */
+export interface RedisSignals extends Signals {
+  /** Resolves when the server answers and notifications of other processes arrive. */
+  ready(): Promise<void>;
+}
+
 const MAX_RECONNECT_DELAY_MS = 2_000;
 /** A hint that could not be sent by then is worth nothing. */
 const COMMAND_TIMEOUT_MS = 2_000;
@@ -20,13 +27,15 @@ const COMMAND_TIMEOUT_MS = 2_000;
  * without Redis, so that losing it costs only the wake-ups of others. Never waits for the server: a service starts
  * without it.
  */
-export function createRedisSignals({ url, log, prefix = "tss:" }: RedisSignalsOptions): Signals {
+export function createRedisSignals({ url, log, prefix = "tss:" }: RedisSignalsOptions): RedisSignals {
   const listeners = createListeners();
   const origin = crypto.randomUUID();
   const publisher = connect(url, log, { enableOfflineQueue: false, commandTimeout: COMMAND_TIMEOUT_MS });
   // One pattern instead of one subscription for each topic: nothing to keep in step when connections come and go.
   const subscriber = connect(url, log, { autoResubscribe: true });
-  subscriber.psubscribe(`${prefix}*`).catch(() => {});
+  const subscribed = subscriber.psubscribe(`${prefix}*`);
+  // A close before the first connection is no failure.
+  subscribed.catch(() => {});
   subscriber.on("pmessage", (_pattern: string, channel: string, sender: string) => {
     if (sender !== origin) listeners.wake(channel.slice(prefix.length));
   });
@@ -38,6 +47,10 @@ export function createRedisSignals({ url, log, prefix = "tss:" }: RedisSignalsOp
       publisher.publish(prefix + topic, origin).catch(() => {});
     },
     subscribe: (topic, listener) => listeners.add(topic, listener),
+    async ready() {
+      await subscribed;
+      if (publisher.status !== "ready") await once(publisher, "ready");
+    },
     async close() {
       isClosed = true;
       listeners.clear();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { open, readFile, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { resolve } from "node:path";
 
 /** A data folder that this process holds. */
 export interface DataLock {
@@ -20,7 +20,7 @@ const held = new Set<string>();
 
 /** Locks a data folder against a second process; a lock whose process is gone is taken over. */
 export async function lockDataDirectory(dataDirectory: string): Promise<DataLock> {
-  const path = join(dataDirectory, LOCK_FILE);
+  const path = resolve(dataDirectory, LOCK_FILE);
   for (let attempt = 0; attempt < 3; attempt++) {
     if (await create(path)) {
       held.add(path);

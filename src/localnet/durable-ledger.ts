@@ -4,7 +4,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { lockDataDirectory } from "./data-lock.ts";
 import { type Commit, decodeCommit, encodeCommit } from "./fullnode/commit.ts";
 import type { CommitLog } from "./fullnode/ledger.ts";
-import { type OpenedJournal, openJournal, replaceJournal } from "./journal.ts";
+import { type Journal, type OpenedJournal, openJournal, replaceJournal } from "./journal.ts";
 import type { Log } from "./network.ts";
 
 /** What a data folder was made for: it must not be opened with anything else. */
@@ -47,12 +47,13 @@ export async function durableHistory(
   identity: NetworkIdentity,
   genesis: () => Promise<Commit>,
   log: Log,
+  compactAboveBytes = COMPACT_ABOVE_BYTES,
 ): Promise<History> {
   await mkdir(dataDirectory, { recursive: true });
   const lock = await lockDataDirectory(dataDirectory);
   try {
     const path = join(dataDirectory, JOURNAL_FILE);
-    const { commits, journal } = await openHistory(path, identity, genesis, log);
+    const { commits, journal } = await openHistory(path, identity, genesis, log, compactAboveBytes);
     return {
       commits,
       log: { append: (commit) => journal.append(encodeCommit(commit)) },
@@ -72,8 +73,25 @@ async function openHistory(
   identity: NetworkIdentity,
   genesis: () => Promise<Commit>,
   log: Log,
-) {
+  compactAboveBytes: number,
+): Promise<{ commits: readonly Commit[]; journal: Journal }> {
   const opened = await openJournal(path);
+  try {
+    return await readHistory(path, opened, identity, genesis, log, compactAboveBytes);
+  } catch (error) {
+    await opened.journal.close();
+    throw error;
+  }
+}
+
+async function readHistory(
+  path: string,
+  opened: OpenedJournal,
+  identity: NetworkIdentity,
+  genesis: () => Promise<Commit>,
+  log: Log,
+  compactAboveBytes: number,
+): Promise<{ commits: readonly Commit[]; journal: Journal }> {
   if (opened.cutBytes > 0) log("cut off a torn journal record", { bytes: opened.cutBytes });
   const [header, ...records] = opened.records;
   if (header !== undefined) checkHeader(header, identity, path);
@@ -85,7 +103,7 @@ async function openHistory(
     return { commits: [commit], journal: opened.journal };
   }
   const commits = records.map(decodeCommit);
-  if (opened.journal.sizeBytes < COMPACT_ABOVE_BYTES) return { commits, journal: opened.journal };
+  if (opened.journal.sizeBytes < compactAboveBytes) return { commits, journal: opened.journal };
   const compacted = compact(commits);
   const payloads = compacted.map(encodeCommit);
   const size = payloads.reduce((total, payload) => total + payload.length, 0);

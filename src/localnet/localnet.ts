@@ -20,6 +20,7 @@ import type { NetworkMpc } from "./mpc/engine.ts";
 import { type Log, startNetwork } from "./network.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
+/** How to start a local network; everything has a default. */
 export interface LocalnetOptions {
   /** Default 0: a free port. */
   readonly port?: number;
@@ -179,7 +180,7 @@ async function openLedger(
 }
 
 async function realMpc(seed: Uint8Array, options: LocalnetOptions): Promise<NetworkMpc> {
-  const { createNetworkMpc } = await import("./mpc/network-mpc.ts");
+  const { createNetworkMpc } = await import("./mpc/create-network-mpc.ts");
   const base = options.dataDirectory ?? join(tmpdir(), "ika-localnet");
   return createNetworkMpc({ seed, cacheDirectory: options.cacheDirectory ?? join(base, "mpc-cache") });
 }

@@ -20,22 +20,24 @@ export interface Network {
   close(): Promise<void>;
 }
 
+/** What the network works on and with. */
 export interface NetworkOptions {
   readonly ledger: Ledger;
   readonly addresses: NetworkAddresses;
   readonly mpc: NetworkMpc;
   readonly log: Log;
-  /** Sessions handed to the MPC at a time; they start in order. Default 4. */
+  /** Sessions handed to the MPC at a time, in order; enough that the MPC can let signatures pass. Default 64. */
   readonly concurrencyCount?: number;
 }
 
+const DEFAULT_CONCURRENCY_COUNT = 64;
 /** An engine that fails, as opposed to one that rejects, is asked this many times before the session is rejected. */
 const MAX_ATTEMPTS = 3;
 
 /** Completes every session that waits now, after a restart also old ones, and every one that is opened later. */
 export function startNetwork(options: NetworkOptions): Network {
   const { ledger, addresses, mpc, log } = options;
-  const concurrencyCount = options.concurrencyCount ?? 4;
+  const concurrencyCount = options.concurrencyCount ?? DEFAULT_CONCURRENCY_COUNT;
   const running = new Map<bigint, Promise<void>>();
   let closing = false;
   let giveUp = (): void => undefined;

@@ -2,6 +2,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Localnet, type LocalnetOptions, startLocalnet } from "./localnet.ts";
 
+/** How to run a local network by itself. */
 export interface RunLocalnetOptions extends LocalnetOptions {
   /** Where the state and `ika-config.json` go. */
   readonly dataDirectory: string;

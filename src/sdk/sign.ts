@@ -1,7 +1,7 @@
 import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { SecretBytes } from "../crypto/secret-bytes.ts";
 import type { CurveName } from "../protocol/algorithms.ts";
-import { equalBytes } from "../protocol/bytes.ts";
+import { equalBytes, MalformedBytesError } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { userShareFitsOutput } from "../protocol/user-share.ts";
 import { type Action, runAction } from "./action.ts";
@@ -50,7 +50,7 @@ export async function sign(
     const parameters = await context.parameters.load(action, { curve: triple.curve, networkEncryptionKeyId });
     action.stage("share");
     const share = given ?? (await recover(context, action, seed, triple.curve, dwallet));
-    if (!userShareFitsOutput(triple.curve, share.reveal(), publicOutput)) {
+    if (!fits(triple.curve, share, publicOutput)) {
       throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
     }
 
@@ -105,6 +105,16 @@ async function recover(
   const keys = action.own(await context.engine.deriveUserKeys({ seed, curve }));
   const reference = { dwalletId, networkEncryptionKeyId, publicOutput, encryptedUserSecretKeyShareId };
   return action.own(await openShare(context, action, keys, reference));
+}
+
+/** A share that cannot even be read does not fit either. */
+function fits(curve: CurveName, share: SecretBytes, publicOutput: Uint8Array): boolean {
+  try {
+    return userShareFitsOutput(curve, share.reveal(), publicOutput);
+  } catch (error) {
+    if (error instanceof MalformedBytesError) return false;
+    throw error;
+  }
 }
 
 function randomKey(): string {

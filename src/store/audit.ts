@@ -10,26 +10,35 @@ export interface AuditOrigin {
 }
 
 /** One line of the audit trail. */
-export interface AuditEvent extends AuditOrigin {
+export interface AuditEvent {
   readonly projectId?: string | undefined;
-  /** A verb and its object, like `project.create`. */
+  /** What and how, like `project.create`. */
   readonly action: string;
   /** The id of what was acted on. */
   readonly subject: string;
 }
 
 /** Writes one line. Call it in the transaction of the change that it tells of. */
-export async function writeAuditEvent(sql: Sql, event: AuditEvent): Promise<void> {
+export async function writeAuditEvent(sql: Sql, origin: AuditOrigin, event: AuditEvent): Promise<void> {
   await sql.query(
-    `INSERT INTO audit_event (actor, project_id, action, subject, request_id, address)
+    `INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)
      VALUES ($1, $2, $3, $4, $5, $6)`,
-    [
-      event.actor,
-      event.projectId ?? null,
-      event.action,
-      event.subject,
-      event.requestId ?? null,
-      event.address ?? null,
-    ],
+    [...auditParameters(origin), event.projectId ?? null, event.action, event.subject],
   );
+}
+
+/**
+ * The same as a part of a larger statement: an INSERT of one line for each row of `source`, a common table
+ * expression with the columns `project_id` and `id`, which becomes the subject. {@link auditParameters} are bound
+ * from `$first` on.
+ */
+export function auditInsert(action: string, source: string, first: number): string {
+  return `INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)
+    SELECT $${first}::text, $${first + 1}::text, $${first + 2}::text, project_id, '${action}', id::text
+    FROM ${source}`;
+}
+
+/** The three parameters of {@link auditInsert}. */
+export function auditParameters(origin: AuditOrigin): [string, string | null, string | null] {
+  return [origin.actor, origin.requestId ?? null, origin.address ?? null];
 }

@@ -1,6 +1,7 @@
 import { createServer as createHttp1, type Server, type ServerOptions, type ServerResponse } from "node:http";
-import { createServer as createHttp2, type Http2Server, type ServerHttp2Session } from "node:http2";
+import { createServer as createHttp2, type Http2Server } from "node:http2";
 import type { Socket } from "node:net";
+import { type Http2Session, trackHttp2Session } from "./http2-session.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
@@ -9,7 +10,7 @@ import { sniffProtocol } from "./sniff-protocol.ts";
 export interface Connections {
   /** The listener. It is the HTTP/1.1 server itself, whose timeouts work only when it listens. */
   readonly server: Server;
-  readonly sessions: ReadonlySet<ServerHttp2Session>;
+  readonly sessions: ReadonlySet<Http2Session>;
   /** Connections that have not told their protocol. */
   readonly undecided: ReadonlySet<Socket>;
   /** From now on every HTTP/1.1 reply asks for its connection to be closed, those under way included. */
@@ -25,7 +26,7 @@ export function createConnections(
   limits: Limits,
 ): Connections {
   const underWay = new Set<ServerResponse>();
-  const sessions = new Set<ServerHttp2Session>();
+  const sessions = new Set<Http2Session>();
   const undecided = new Set<Socket>();
   let keepsAlive = true;
   const server = createHttp1(http1Options(limits), (request, response) => {
@@ -43,7 +44,13 @@ export function createConnections(
     },
   });
   http2.on("request", handler);
-  trackSessions(http2, sessions, limits.idleTimeoutMs);
+  // A connection that breaks before it is a session concerns nobody.
+  http2.on("sessionError", () => {});
+  http2.on("session", (session) => {
+    const tracked = trackHttp2Session(session, limits.idleTimeoutMs);
+    sessions.add(tracked);
+    session.once("close", () => sessions.delete(tracked));
+  });
   splitConnections(server, http2, undecided, limits.firstByteTimeoutMs);
   return {
     server,
@@ -88,24 +95,6 @@ function splitConnections(
       }
     });
   });
-}
-
-function trackSessions(http2: Http2Server, sessions: Set<ServerHttp2Session>, idleTimeoutMs: number): void {
-  http2.on("session", (session) => {
-    let openStreamsCount = 0;
-    sessions.add(session);
-    session.once("close", () => sessions.delete(session));
-    // A broken connection ends its calls by itself.
-    session.on("error", () => {});
-    session.on("stream", (stream) => {
-      openStreamsCount++;
-      stream.once("close", () => openStreamsCount--);
-    });
-    session.setTimeout(idleTimeoutMs, () => {
-      if (openStreamsCount === 0) session.close();
-    });
-  });
-  http2.on("sessionError", () => {});
 }
 
 /** What is no HTTP gets a short answer, if the peer still listens. */

@@ -41,7 +41,7 @@ test.each(ALGORITHM_TRIPLES)(
   "the demo ends verified for $curve, $signatureAlgorithm, $hash",
   async ({ curve, signatureAlgorithm, hash }) => {
     const demo = startDemo("--curve", curve, "--algorithm", signatureAlgorithm, "--hash", hash, "--json");
-    expect(await demo.ended, demo.stdout()).toBe(0);
+    expect({ code: await demo.ended, stdout: demo.stdout() }).toMatchObject({ code: 0 });
     const lines = demo.stdout().trimEnd().split("\n");
     const report = JSON.parse(lines.at(-1)!) as DemoReport;
     expect(report).toMatchObject({ curve, algorithm: signatureAlgorithm, hash, verified: true });

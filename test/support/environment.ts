@@ -8,6 +8,12 @@ export const environment = {
   redisUrl: process.env["TEST_REDIS_URL"] ?? "redis://127.0.0.1:6379",
 } as const;
 
+/** What a program that a test starts gets of this process's environment: where programs are, and nothing that configures. */
+export const programEnvironment = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+} as const;
+
 /**
  * Says that a server is missing and what goes untested for it. The run repeats the line at its end; in CI it is an
  * error instead, so that nothing is skipped there without anyone noticing.

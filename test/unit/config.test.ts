@@ -20,7 +20,12 @@ describe("the configuration", () => {
   });
 
   it("names every fault at once, with what was found and what is expected", () => {
-    const error = faultsOf({ PORT: "http", PRESIGN_BUCKETS: "SECP256K1/EdDSA", LOG_LEVEL: "loud", PRESIGN_BATCH_SIZE: "33" });
+    const error = faultsOf({
+      PORT: "http",
+      PRESIGN_BUCKETS: "SECP256K1/EdDSA",
+      LOG_LEVEL: "loud",
+      PRESIGN_BATCH_SIZE: "33",
+    });
     expect(error).toHaveLength(4);
     expect(error.join("\n")).toMatch(/PORT: expected a whole number from 0 to 65535, found "http"/);
     expect(error.join("\n")).toMatch(/PRESIGN_BUCKETS: expected one of SECP256K1\/ECDSASecp256k1/);

@@ -304,6 +304,11 @@ CREATE UNIQUE INDEX "chain_transaction_unresolved_lane" ON "chain_transaction" (
 CREATE INDEX "presign_ready" ON "presign" ("network", "curve", "signature_algorithm", "network_encryption_key_id", "id")
   WHERE "state" = 'ready';
 CREATE INDEX "presign_open" ON "presign" ("network", "id") WHERE "state" = 'pending';
+CREATE INDEX "presign_stock" ON "presign" ("network", "curve", "signature_algorithm", "network_encryption_key_id")
+  WHERE "state" IN ('requested', 'pending', 'ready');
+CREATE INDEX "presign_spoilt" ON "presign" ("network", "updated_at") WHERE "state" = 'burnt' AND "presign" IS NULL;
+CREATE INDEX "dwallet_bucket" ON "dwallet" ("network", "curve", "network_encryption_key_id")
+  WHERE "state" NOT IN ('Failed', 'NetworkRejectedDKGVerification');
 CREATE INDEX "sign_request_open" ON "sign_request" ("network", "id") WHERE "status" = 'submitted';
 CREATE INDEX "sign_request_expiring" ON "sign_request" ("expires_at") WHERE "status" = 'prepared';
 CREATE INDEX "dwallet_open" ON "dwallet" ("network", "id") WHERE "state" = 'AwaitingNetworkDKGVerification';

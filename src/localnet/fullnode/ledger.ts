@@ -41,6 +41,7 @@ export interface Ledger {
   onCommit(listener: () => void): void;
 }
 
+/** How a ledger keeps time and where its commits go. */
 export interface LedgerOptions {
   readonly epochDurationMs: bigint;
   readonly log: CommitLog;

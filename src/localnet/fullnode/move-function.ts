@@ -67,13 +67,21 @@ export function functionTable(functions: readonly MoveFunction[]): FunctionTable
   return new Map(functions.map((item) => [`${item.packageId}::${item.module}::${item.name}`, item]));
 }
 
+/** A `u8` as a number. */
 export const u8 = pure("u8", bcs.u8());
+/** A `u32` as a number. */
 export const u32 = pure("u32", bcs.u32());
+/** A `u64` as a bigint. */
 export const u64 = pure("u64", bcs.u64(), (value) => BigInt(value));
+/** A `bool`. */
 export const bool = pure("bool", bcs.bool());
+/** An `address` in its long form. */
 export const address = pure("address", bcs.Address);
+/** An `ID` in its long form. */
 export const objectId = pure(ID_TYPE, bcs.Address);
+/** A `vector<u8>`. */
 export const bytes = pure("vector<u8>", bcs.byteVector());
+/** A `vector<vector<u8>>`. */
 export const bytesVector = pure("vector<vector<u8>>", bcs.vector(bcs.byteVector()));
 
 /** An object by value. */

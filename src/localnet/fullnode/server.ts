@@ -17,6 +17,7 @@ export interface JsonRoute {
   handle(body: Uint8Array): Promise<{ readonly status: number; readonly json: unknown }>;
 }
 
+/** What a node serves and where. */
 export interface FullnodeServerOptions {
   readonly host: string;
   /** 0 takes a free port. */
@@ -26,6 +27,7 @@ export interface FullnodeServerOptions {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
+/** A node that listens. */
 export interface FullnodeServer {
   readonly url: string;
   readonly port: number;

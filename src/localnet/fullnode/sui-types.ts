@@ -1,13 +1,16 @@
 import { isValidSuiAddress, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { RpcFailure, Status } from "./failures.ts";
 
-/** The framework's addresses in the long form that every type string on this node is written in. */
+/** The standard library's address; every type string on this node is written with long addresses. */
 export const MOVE_STDLIB = normalizeSuiAddress("0x1");
+/** The Sui framework's address. */
 export const SUI_FRAMEWORK = normalizeSuiAddress("0x2");
 
-/** The type of the coin that pays for gas, and of its coin objects. */
+/** The type of the coin that pays for gas. */
 export const SUI_TYPE = `${SUI_FRAMEWORK}::sui::SUI`;
+/** The type of an object id as a value. */
 export const ID_TYPE = `${SUI_FRAMEWORK}::object::ID`;
+/** The type of a gas coin object. */
 export const SUI_COIN_TYPE = coinObjectType(SUI_TYPE);
 
 /** `0x2::coin::Coin<coinType>` with long addresses. */

@@ -11,6 +11,7 @@ export interface TransactionContent {
   readonly commands: readonly PtbCommand[];
 }
 
+/** Who pays for a transaction and with what; price and budget in MIST. */
 export interface GasContent {
   readonly owner: string;
   readonly payment: readonly ObjectReference[];
@@ -18,6 +19,7 @@ export interface GasContent {
   readonly budget: bigint;
 }
 
+/** One version of an object; the digest is base58. */
 export interface ObjectReference {
   readonly objectId: string;
   readonly version: bigint;
@@ -38,6 +40,7 @@ export type Expiration =
       readonly nonce: number;
     };
 
+/** An input of a programmable transaction. */
 export type PtbInput =
   | { readonly kind: "pure"; readonly bytes: Uint8Array }
   | { readonly kind: "owned"; readonly reference: ObjectReference }
@@ -48,11 +51,13 @@ export type PtbInput =
       readonly mutable: boolean;
     };
 
+/** Where a command takes a value from. */
 export type PtbArgument =
   | { readonly kind: "gas" }
   | { readonly kind: "input"; readonly index: number }
   | { readonly kind: "result"; readonly index: number; readonly subresult: number | undefined };
 
+/** A command of a programmable transaction. */
 export type PtbCommand =
   | {
       readonly kind: "moveCall";

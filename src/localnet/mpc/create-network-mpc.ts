@@ -19,11 +19,15 @@ export interface NetworkMpcOptions {
  * Starts the network's half of the protocol on a worker thread; resolves when the thread runs.
  * One job runs at a time. Presigns wait for everything else: refilling a pool must not delay a signature.
  * Throws a RangeError for a seed of another length; rejects with NetworkMpcError if the thread cannot start.
+ * `start` makes the thread, by default from the module beside this one.
  */
-export async function createNetworkMpc(options: NetworkMpcOptions): Promise<NetworkMpc> {
+export async function createNetworkMpc(
+  options: NetworkMpcOptions,
+  start: (workerData: MpcWorkerData) => Worker = startWorker,
+): Promise<NetworkMpc> {
   if (options.seed.length !== 32) throw new RangeError("seed must be 32 bytes");
   const workerData: MpcWorkerData = { seed: options.seed, cacheDirectory: options.cacheDirectory };
-  const worker = startWorker(workerData);
+  const worker = start(workerData);
   const urgent: PendingJob[] = [];
   const patient: PendingJob[] = [];
   let running: PendingJob | undefined;
@@ -31,7 +35,17 @@ export async function createNetworkMpc(options: NetworkMpcOptions): Promise<Netw
 
   const next = (): void => {
     running ??= urgent.shift() ?? patient.shift();
-    if (running !== undefined) worker.postMessage(running.job);
+    if (running === undefined) return;
+    try {
+      worker.postMessage(running.job);
+    } catch (error) {
+      // Only a job that cannot be copied to another thread gets here; it must not hold up those behind it.
+      running.reject(
+        new NetworkMpcError("the call's input cannot be sent to the MPC worker", { cause: error }),
+      );
+      running = undefined;
+      next();
+    }
   };
   const fail = (error: NetworkMpcError): void => {
     failure ??= error;

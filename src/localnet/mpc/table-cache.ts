@@ -66,10 +66,14 @@ function writeTable(directory: string, path: string, { table, high }: FixedBase)
   const temporary = `${path}.${randomUUID()}`;
   try {
     mkdirSync(directory, { recursive: true });
+  } catch {
+    // The cache is a convenience: a disk that cannot hold it must not stop the network. The same below.
+    return;
+  }
+  try {
     writeFileSync(temporary, concatBytes(sha256(content), content));
     renameSync(temporary, path);
   } catch {
-    // The cache is a convenience; a full or read-only disk must not stop the network.
     rmSync(temporary, { force: true });
   }
 }

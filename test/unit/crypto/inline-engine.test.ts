@@ -54,7 +54,7 @@ test("a closed engine refuses", async () => {
 test("secret bytes print as redacted in every way, and are gone after destroy", () => {
   const bytes = Uint8Array.of(222, 173, 190, 239);
   const secret = new SecretBytes(bytes);
-  for (const text of [String(secret), JSON.stringify({ secret }), inspect(secret), `${secret}`]) {
+  for (const text of [String(secret), JSON.stringify({ secret }), inspect(secret)]) {
     expect(text).not.toMatch(/222|173|deadbeef/);
   }
   expect(secret.reveal()).toBe(bytes);

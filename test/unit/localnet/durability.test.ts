@@ -1,16 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { compact } from "../../../src/localnet/durable-ledger.ts";
-import { decodeCommit, encodeCommit } from "../../../src/localnet/fullnode/commit.ts";
+import { compact, durableHistory } from "../../../src/localnet/durable-ledger.ts";
+import { type Commit, decodeCommit, encodeCommit } from "../../../src/localnet/fullnode/commit.ts";
+import { createLedger } from "../../../src/localnet/fullnode/ledger.ts";
+import type { ChainObject } from "../../../src/localnet/fullnode/object.ts";
 import { openJournal } from "../../../src/localnet/journal.ts";
 import { startLocalnet } from "../../../src/localnet/localnet.ts";
 import type { NetworkMpc } from "../../../src/localnet/mpc/engine.ts";
@@ -25,6 +25,7 @@ import {
   signIdOf,
   startHarness,
 } from "./harness.ts";
+import { type LocalnetChild, startLocalnetChild } from "./localnet-child.ts";
 
 const { SignSession } = CoordinatorInnerModule;
 const me = hotWallet.toSuiAddress();
@@ -62,14 +63,10 @@ function countingMpc(overrides: Partial<NetworkMpc> = {}): { mpc: NetworkMpc; as
   return { mpc, asked };
 }
 
-async function startChild(): Promise<{ child: ChildProcess; url: string }> {
-  const program = fileURLToPath(new URL("./localnet-process.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", program, dataDirectory], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  children.push(child);
-  const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), "line");
-  return { child, url: String(line) };
+async function startChild(): Promise<LocalnetChild> {
+  const started = await startLocalnetChild(dataDirectory, "cheap");
+  children.push(started.child);
+  return started;
 }
 
 async function transfer(client: SuiGrpcClient): Promise<string> {
@@ -212,3 +209,55 @@ test("a compacted history has the same objects and transactions", async () => {
     history.reduce((sum, commit) => sum + commit.written.length, 0);
   expect(written(compacted)).toBeLessThan(written(commits));
 });
+
+test("a journal of mostly replaced versions is rewritten at start, and the next start reads the same", async () => {
+  const identity = {
+    seedDigest: new Uint8Array(32),
+    hotWalletAddress: `0x${"5".repeat(64)}`,
+    operatorCount: 1,
+    epochDurationMs: 1_000n,
+  };
+  const lines: string[] = [];
+  const openHistory = (compactAboveBytes: number) =>
+    durableHistory(
+      dataDirectory,
+      identity,
+      async () => commitOf(0n),
+      (line) => lines.push(line),
+      compactAboveBytes,
+    );
+  const first = await openHistory(0);
+  for (let version = 1n; version < 40n; version++) await first.log.append(commitOf(version));
+  await first.close();
+  const second = await openHistory(0);
+  expect(lines).toEqual(["compacted the journal"]);
+  await second.log.append(commitOf(40n));
+  await second.close();
+  const third = await openHistory(Number.MAX_SAFE_INTEGER);
+  const ledger = createLedger(third.commits, { epochDurationMs: 1_000n, log: third.log, clock: () => 0 });
+  expect(ledger.objects.get(OBJECT_ID)?.version).toBe(40n);
+  expect(ledger.latestCheckpoint).toBe(40n);
+  for (let version = 0n; version <= 40n; version++) {
+    expect(ledger.checkpoint(version)?.digest).toBe(`digest ${version}`);
+  }
+  await third.close();
+});
+
+const OBJECT_ID = `0x${"1".repeat(64)}`;
+
+/** One commit of a chain that rewrites one large object. */
+function commitOf(version: bigint): Commit {
+  const object: ChainObject = {
+    id: OBJECT_ID,
+    version,
+    digest: `${version}`,
+    owner: { kind: "address", address: OBJECT_ID },
+    type: "0x1::m::T",
+    contents: new Uint8Array(5_000),
+    previousTransaction: `digest ${version}`,
+    storageRebate: 0n,
+    field: undefined,
+  };
+  const at = { digest: `digest ${version}`, checkpoint: version, timestampMs: version };
+  return { ...at, executed: Uint8Array.of(1), written: [object], deleted: [] };
+}

@@ -1,7 +1,15 @@
 import { startLocalnet } from "../../../src/localnet/localnet.ts";
 import { createCheapMpc } from "./cheap-mpc.ts";
 
-/** A localnet with a cheap MPC in a process of its own, for tests that kill it. Prints its URL, then a line per second. */
-const net = await startLocalnet({ mpc: createCheapMpc(), dataDirectory: process.argv[2] as string });
-process.stdout.write(`${net.url}\n`);
+/**
+ * A localnet in a process of its own: `<data folder> [real]`, with a cheap MPC unless `real` is asked for. Prints one
+ * line of JSON that says how to reach it, then a dot again and again while it lives.
+ */
+const [dataDirectory, kind] = process.argv.slice(2);
+const net = await startLocalnet({
+  dataDirectory: dataDirectory as string,
+  ...(kind === "real" ? {} : { mpc: createCheapMpc() }),
+});
+const { url, ikaConfig, ikaCoinType } = net;
+process.stdout.write(`${JSON.stringify({ url, ikaConfig, ikaCoinType })}\n`);
 setInterval(() => process.stdout.write(".\n"), 20);

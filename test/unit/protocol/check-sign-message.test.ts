@@ -20,7 +20,7 @@ describe.each(["Taproot", "EdDSA", "Schnorrkel"] as const)("%s", (algorithm) => 
   const claim = claimOf(algorithm);
 
   test("ika-wasm's message passes", () => {
-    checkSignMessage(claim);
+    expect(() => checkSignMessage(claim)).not.toThrow();
   });
 
   test("every flipped byte of the message is refused", () => {
@@ -61,7 +61,7 @@ describe.each(["ECDSASecp256k1", "ECDSASecp256r1"] as const)("%s", (algorithm) =
   const claim = claimOf(algorithm);
 
   test("ika-wasm's message passes", () => {
-    checkSignMessage(claim);
+    expect(() => checkSignMessage(claim)).not.toThrow();
   });
 
   test("another version, length, point or ciphertext length is refused", () => {

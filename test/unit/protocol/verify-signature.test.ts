@@ -42,9 +42,10 @@ describe.each(SIGNATURE_VECTORS.map((vector) => [name(vector.triple), claimOf(ve
     });
 
     test("the right signature under the name of another hash is refused", () => {
-      for (const hash of ["KECCAK256", "SHA256", "DoubleSHA256", "SHA512", "Merlin"] as const) {
-        if (hash !== claim.hash) expect(verifySignature({ ...claim, hash })).toBe(false);
-      }
+      const others = (["KECCAK256", "SHA256", "DoubleSHA256", "SHA512", "Merlin"] as const).filter(
+        (hash) => hash !== claim.hash,
+      );
+      expect(others.filter((hash) => verifySignature({ ...claim, hash }))).toEqual([]);
     });
 
     test("random bytes are never an error", () => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Code, ConnectError, createRouterTransport, type HandlerContext } from "@connectrpc/connect";
+import { vi } from "vitest";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { DWallet_State, Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
@@ -220,10 +221,24 @@ export function serviceError(
     { desc: ErrorInfoSchema, value: { reason, domain: "tss", metadata: options.metadata ?? {} } },
   ];
   if (options.retryAfterMs !== undefined) {
-    const retryDelay = { seconds: 0n, nanos: options.retryAfterMs * 1e6 };
+    const seconds = Math.floor(options.retryAfterMs / 1000);
+    const retryDelay = { seconds: BigInt(seconds), nanos: (options.retryAfterMs - seconds * 1000) * 1e6 };
     error.details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
   return error;
+}
+
+/** A progress callback that lets an hour pass when a stage begins, and a way back. */
+export function hourAt(stage: string): { onProgress: (begun: string) => void; restore: () => void } {
+  const now = performance.now.bind(performance);
+  let offsetMs = 0;
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + offsetMs);
+  return {
+    onProgress(begun) {
+      if (begun === stage) offsetMs = 3_600_000;
+    },
+    restore: () => spy.mockRestore(),
+  };
 }
 
 function encodeDWallet(state: Parameters<typeof DWallet.serialize>[0]["state"]): Uint8Array {

@@ -10,7 +10,7 @@ import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
 import { judgeEdDsa } from "../../support/judges.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
-import { createFakeService, DWALLET_ID, SEED, SHARE_ID, VECTOR } from "./fake-service.ts";
+import { createFakeService, DWALLET_ID, hourAt, SEED, SHARE_ID, VECTOR } from "./fake-service.ts";
 
 const args = { seed: SEED, curve: "ED25519" } as const;
 
@@ -157,7 +157,9 @@ test("after a time-out the id in the error resumes the same dWallet", async () =
   const service = createFakeService();
   const { dwalletState } = service.script;
   service.script.dwalletState = () => ({ AwaitingNetworkDKGVerification: true });
-  const error = await onboard(service.context, { ...args, timeoutMs: 600 }).catch((cause: unknown) => cause);
+  const { onProgress, restore } = hourAt("dkg");
+  const error = await onboard(service.context, args, { onProgress }).catch((cause: unknown) => cause);
+  restore();
   expect(error).toMatchObject({ reason: "TIMEOUT", metadata: { dwalletId: DWALLET_ID, stage: "dkg" } });
 
   service.script.dwalletState = dwalletState;

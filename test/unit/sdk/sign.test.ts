@@ -9,6 +9,7 @@ import {
   createFakeService,
   DWALLET_ID,
   type FakeService,
+  hourAt,
   SEED,
   SIGN_REQUEST_ID,
   SIGN_SESSION_ID,
@@ -95,10 +96,11 @@ test("without a share it is recovered from the seed", async () => {
 
 describe("nothing is reserved", () => {
   test("when the share does not fit the dWallet", async () => {
-    const userSecretKeyShareHex = vectorOf("Schnorrkel").userSecretKeyShareHex;
-    await expect(sign(service.context, { ...args, userSecretKeyShareHex })).rejects.toMatchObject({
-      reason: "SHARE_MISMATCH",
-    });
+    for (const userSecretKeyShareHex of [vectorOf("Schnorrkel").userSecretKeyShareHex, "00", ""]) {
+      await expect(sign(service.context, { ...args, userSecretKeyShareHex })).rejects.toMatchObject({
+        reason: "SHARE_MISMATCH",
+      });
+    }
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
@@ -187,10 +189,10 @@ describe("a call is made again", () => {
   });
 
   test("not when the hint outlasts the time, and the hint arrives", async () => {
-    failFirst("reserveSign", serviceError(Code.ResourceExhausted, "RATE_LIMITED", { retryAfterMs: 900 }));
-    await expect(sign(service.context, { ...args, timeoutMs: 800 })).rejects.toMatchObject({
+    failFirst("reserveSign", serviceError(Code.ResourceExhausted, "RATE_LIMITED", { retryAfterMs: 61_000 }));
+    await expect(sign(service.context, { ...args, timeoutMs: 60_000 })).rejects.toMatchObject({
       reason: "RATE_LIMITED",
-      retryAfterMs: 900,
+      retryAfterMs: 61_000,
     });
   });
 });
@@ -219,7 +221,9 @@ test("a signature that does not verify is never returned", async () => {
 describe("after a time-out", () => {
   test("the key in the error goes on with the same request, without a second half or charge", async () => {
     service.script.signStatuses = [Status.queued];
-    const error = await sign(service.context, { ...args, timeoutMs: 500 }).catch((cause: unknown) => cause);
+    const { onProgress, restore } = hourAt("queued");
+    const error = await sign(service.context, args, { onProgress }).catch((cause: unknown) => cause);
+    restore();
     expect(error).toMatchObject({
       reason: "TIMEOUT",
       metadata: { signRequestId: SIGN_REQUEST_ID, idempotencyKey: expect.any(String), stage: "queued" },

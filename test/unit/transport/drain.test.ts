@@ -84,7 +84,8 @@ describe("drain", () => {
     stream.resume();
     await Promise.all([once(session, "close"), drained]);
     expect(headers[":status"]).toBe(200);
-    expect(goaways).toEqual([2 ** 31 - 1, 1]);
+    expect(goaways[0]).toBe(2 ** 31 - 1);
+    expect(new Set(goaways.slice(1))).toEqual(new Set([1]));
     expect(await drained).toBe(true);
   });
 
@@ -95,7 +96,9 @@ describe("drain", () => {
     const session = connect(server.url);
     await once(session, "remoteSettings");
     const closed = once(session, "close");
+    const beganMs = performance.now();
     expect(await server.drain({ delayMs: 0, timeoutMs: 60_000 })).toBe(true);
+    expect(performance.now() - beganMs).toBeLessThan(500);
     await closed;
     agent.destroy();
   });
@@ -126,7 +129,7 @@ describe("close", () => {
     const call = fetch(`${server.url}/v1/sign/${UUID}`).catch(() => "cut");
     const session = connect(server.url);
     session.on("error", () => {});
-    const closed = once(session, "close");
+    const closed = new Promise((resolve) => session.once("close", resolve));
     await entered(1);
     await server.close();
     await closed;

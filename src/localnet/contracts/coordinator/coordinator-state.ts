@@ -7,11 +7,17 @@ import { abortInner } from "./aborts.ts";
 /** `DWalletCoordinatorInner` as the SDK decodes it. */
 export type CoordinatorInner = typeof CoordinatorInnerModule.DWalletCoordinatorInner.$inferType;
 
+/** The BCS of a dWallet object. */
 export const DWallet = CoordinatorInnerModule.DWallet;
+/** The BCS of a user's registered encryption key. */
 export const EncryptionKey = CoordinatorInnerModule.EncryptionKey;
+/** The BCS of a user's encrypted secret key share. */
 export const EncryptedShare = CoordinatorInnerModule.EncryptedUserSecretKeyShare;
+/** The BCS of a presign session. */
 export const PresignSession = CoordinatorInnerModule.PresignSession;
+/** The BCS of a sign session. */
 export const SignSession = CoordinatorInnerModule.SignSession;
+/** The BCS of the network encryption key. */
 export const NetworkEncryptionKey = CoordinatorInnerModule.DWalletNetworkEncryptionKey;
 
 /** The Move type names of the coordinator's package. */
@@ -21,6 +27,7 @@ export interface CoordinatorTypes {
   readonly coordinator: string;
 }
 
+/** The type names of this coordinator package. */
 export function coordinatorTypes(packageId: string): CoordinatorTypes {
   return {
     inner: (name) => `${packageId}::coordinator_inner::${name}`,

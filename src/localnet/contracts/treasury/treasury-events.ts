@@ -1,6 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 
-/** Events of `treasury::treasury`, in the order of their Move fields. Amounts are in the smallest units. */
+/** Somebody paid in. Amounts of all events are in the smallest units, fields in the order of the Move structs. */
 export const Deposited = bcs.struct("Deposited", {
   treasury_id: bcs.Address,
   from: bcs.Address,
@@ -8,6 +8,7 @@ export const Deposited = bcs.struct("Deposited", {
   sui: bcs.u64(),
 });
 
+/** The administrator took out. */
 export const Drained = bcs.struct("Drained", {
   treasury_id: bcs.Address,
   to: bcs.Address,
@@ -15,12 +16,14 @@ export const Drained = bcs.struct("Drained", {
   sui: bcs.u64(),
 });
 
+/** An operator's cap was authorised or revoked. */
 export const OperatorSet = bcs.struct("OperatorSet", {
   treasury_id: bcs.Address,
   operator_cap_id: bcs.Address,
   authorised: bcs.bool(),
 });
 
+/** The most that an operation may cost was set. */
 export const CeilingSet = bcs.struct("CeilingSet", {
   treasury_id: bcs.Address,
   op: bcs.u8(),
@@ -30,6 +33,7 @@ export const CeilingSet = bcs.struct("CeilingSet", {
   sui: bcs.u64(),
 });
 
+/** A dWallet was requested and paid; `request_ref` is the service's own reference. */
 export const DkgPaid = bcs.struct("DkgPaid", {
   treasury_id: bcs.Address,
   operator_cap_id: bcs.Address,
@@ -41,6 +45,7 @@ export const DkgPaid = bcs.struct("DkgPaid", {
   request_ref: bcs.byteVector(),
 });
 
+/** A presign was requested and paid. */
 export const PresignPaid = bcs.struct("PresignPaid", {
   treasury_id: bcs.Address,
   operator_cap_id: bcs.Address,
@@ -51,6 +56,7 @@ export const PresignPaid = bcs.struct("PresignPaid", {
   sui: bcs.u64(),
 });
 
+/** A signature was requested and paid; `request_ref` is the service's own reference. */
 export const SignPaid = bcs.struct("SignPaid", {
   treasury_id: bcs.Address,
   operator_cap_id: bcs.Address,

@@ -126,3 +126,20 @@ test("a transaction expires with its epoch, and epochs follow the clock", async 
   const { systemState } = await harness.client.core.getCurrentSystemState();
   expect(Number(systemState.epoch)).toBe(epoch + 1);
 });
+
+test("a transaction that is valid during other epochs, or on another chain, is refused", async () => {
+  const { chainId, epoch } = (await harness.client.ledgerService.getServiceInfo({})).response;
+  const during = (chain: string, from: number, to: number) =>
+    send((tx) => {
+      const window = { minEpoch: `${from}`, maxEpoch: `${to}`, minTimestamp: null, maxTimestamp: null };
+      tx.setExpiration({ ValidDuring: { ...window, chain, nonce: 7 } });
+      tx.mergeCoins(tx.gas, []);
+    });
+  const now = Number(epoch);
+  expect((await during(chainId as string, now, now + 1)).$kind).toBe("Transaction");
+  await expect(during(chainId as string, now + 1, now + 2)).rejects.toThrow("expired");
+  await expect(during(chainId as string, now - 2, now - 1)).rejects.toThrow("expired");
+  const other = await startHarness({ clock: () => 77 });
+  await expect(during(other.net.chainId, now, now + 1)).rejects.toThrow("Invalid chain ID");
+  await other.close();
+});

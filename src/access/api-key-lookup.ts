@@ -1,0 +1,82 @@
+import type { Sql } from "../store/database.ts";
+import { hashApiKey, isApiKeyForm } from "./api-key.ts";
+import type { Scope } from "./caller.ts";
+
+/** A stored key with the network of its project. */
+export interface KnownApiKey {
+  readonly id: string;
+  readonly projectId: string;
+  readonly network: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Finds keys by their plaintext. */
+export interface ApiKeyLookup {
+  /** The key, revoked and expired ones too; undefined if it is not known. */
+  find(plaintext: string): Promise<KnownApiKey | undefined>;
+  /** Drops what is remembered of a key. */
+  forget(apiKeyId: string): void;
+}
+
+/** What the lookup needs. */
+export interface ApiKeyLookupOptions {
+  readonly sql: Sql;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Milliseconds since the epoch. Default: the clock. */
+  readonly now?: () => number;
+}
+
+/** For so long a key that another process revoked may still be taken. */
+const REMEMBERED_MS = 5_000;
+const REMEMBERED_MAX_COUNT = 10_000;
+
+/**
+ * Looks keys up in the database and remembers those that exist for a few seconds. Unknown keys are not remembered,
+ * so that a key works as soon as it is made.
+ */
+export function createApiKeyLookup({ sql, log, now = Date.now }: ApiKeyLookupOptions): ApiKeyLookup {
+  const remembered = new Map<string, { readonly key: KnownApiKey; readonly untilMs: number }>();
+  return {
+    async find(plaintext) {
+      if (!isApiKeyForm(plaintext)) return undefined;
+      const hash = hashApiKey(plaintext);
+      const name = Buffer.from(hash).toString("base64");
+      const known = remembered.get(name);
+      if (known !== undefined && known.untilMs > now()) return known.key;
+      remembered.delete(name);
+      const key = await readKey(sql, hash);
+      if (key === undefined) return undefined;
+      // The oldest entry makes room: a map keeps the order of insertion.
+      if (remembered.size >= REMEMBERED_MAX_COUNT) remembered.delete(remembered.keys().next().value ?? "");
+      remembered.set(name, { key, untilMs: now() + REMEMBERED_MS });
+      noteUse(sql, key.id).catch((cause: unknown) =>
+        log.warn({ apiKeyId: key.id, cause }, "last use not noted"),
+      );
+      return key;
+    },
+    forget(apiKeyId) {
+      for (const [name, { key }] of remembered) if (key.id === apiKeyId) remembered.delete(name);
+    },
+  };
+}
+
+async function readKey(sql: Sql, hash: Uint8Array): Promise<KnownApiKey | undefined> {
+  const [key] = await sql.query<KnownApiKey>(
+    `SELECT k.id, k.project_id AS "projectId", p.network, k.scopes, k.expires_at AS "expiresAt",
+            k.revoked_at AS "revokedAt"
+     FROM api_key k JOIN project p ON p.id = k.project_id WHERE k.hash = $1`,
+    [hash],
+  );
+  return key;
+}
+
+/** Once a minute is exact enough to tell keys in use from forgotten ones. */
+async function noteUse(sql: Sql, apiKeyId: string): Promise<void> {
+  await sql.query(
+    `UPDATE api_key SET last_used_at = now()
+     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+    [apiKeyId],
+  );
+}

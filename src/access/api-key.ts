@@ -1,0 +1,47 @@
+import { createHash, randomBytes } from "node:crypto";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 190 bits. */
+const RANDOM_COUNT = 32;
+/** Characters of the random part that are kept to recognise a key by. */
+const SHOWN_COUNT = 4;
+const LABEL_OF_NETWORK: Readonly<Record<string, string>> = {
+  localnet: "local",
+  testnet: "test",
+  mainnet: "live",
+};
+const FORM = /^tss_(?:local|test|live)_[0-9A-Za-z]{32,64}$/;
+
+/** A fresh key for a network, like `tss_local_…`. */
+export function generateApiKey(network: string): string {
+  const label = LABEL_OF_NETWORK[network];
+  if (label === undefined) throw new Error(`there are no keys for the network ${network}`);
+  return `tss_${label}_${randomBase62(RANDOM_COUNT)}`;
+}
+
+/** Whether the text looks like a key; what does not need not be looked up. */
+export function isApiKeyForm(text: string): boolean {
+  return FORM.test(text);
+}
+
+/** What is stored of a key. The key is random enough for a plain hash. */
+export function hashApiKey(key: string): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(key).digest());
+}
+
+/** The first characters of a key, to recognise it by. */
+export function apiKeyPrefix(key: string): string {
+  return key.slice(0, key.lastIndexOf("_") + 1 + SHOWN_COUNT);
+}
+
+function randomBase62(count: number): string {
+  // Bytes above the last multiple of 62 are drawn again, so that every character is equally likely.
+  const limit = 256 - (256 % ALPHABET.length);
+  let text = "";
+  while (text.length < count) {
+    for (const byte of randomBytes(count)) {
+      if (byte < limit && text.length < count) text += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return text;
+}

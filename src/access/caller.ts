@@ -1,0 +1,67 @@
+import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import type { AuditOrigin } from "../store/audit.ts";
+
+/** What a key may be used for. */
+export type Scope = "onboard" | "sign" | "read" | "billing";
+
+/** All scopes, for keys that may do everything. */
+export const SCOPES: readonly Scope[] = ["onboard", "sign", "read", "billing"];
+
+/** A caller with a project's key. */
+export interface ProjectCaller {
+  readonly kind: "project";
+  readonly projectId: string;
+  readonly apiKeyId: string;
+  readonly network: string;
+  readonly scopes: readonly Scope[];
+  readonly origin: AuditOrigin;
+}
+
+/** A caller with an admin key. */
+export interface AdminCaller {
+  readonly kind: "admin";
+  readonly network: string;
+  readonly origin: AuditOrigin;
+}
+
+/** A caller of a public method. */
+export interface AnonymousCaller {
+  readonly kind: "anonymous";
+  readonly network: string;
+}
+
+/** Who is calling, as the gate found. */
+export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
+
+const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
+
+/** Notes who is calling. The gate does. */
+export function setCaller(values: ContextValues, caller: Caller): void {
+  values.set(callerKey, caller);
+}
+
+/**
+ * The caller of a method that takes this kind of caller. The gate has let nobody else through; if it was left out,
+ * this throws.
+ */
+export function callerOf<K extends Caller["kind"]>(
+  context: { readonly values: ContextValues },
+  kind: K,
+): Extract<Caller, { kind: K }> {
+  const caller = context.values.get(callerKey);
+  if (!isOfKind(caller, kind)) throw new Error(`the gate let ${caller?.kind ?? "an unknown caller"} through`);
+  return caller;
+}
+
+/** The ids of the caller for the log line of a call, if the gate has let it through. */
+export function describeCaller(values: ContextValues): Readonly<Record<string, string>> {
+  const caller = values.get(callerKey);
+  return caller?.kind === "project" ? { projectId: caller.projectId, apiKeyId: caller.apiKeyId } : {};
+}
+
+function isOfKind<K extends Caller["kind"]>(
+  caller: Caller | undefined,
+  kind: K,
+): caller is Extract<Caller, { kind: K }> {
+  return caller?.kind === kind;
+}

@@ -1,0 +1,50 @@
+/**
+ * The movements of money that belong to a sign request, as parts of larger statements, so that money, state and
+ * presign move together or not at all. Each takes the name of a common table expression that holds at most one row
+ * with the columns `id` (the sign request), `project_id` and `price_micro_usd`, and gives further ones.
+ * Every ledger entry has a unique key: a second booking raises instead of passing by. The table's own check refuses
+ * a balance below what is held, and a negative hold.
+ *
+ * | posting | balance | held | ledger | gives |
+ * |---|---|---|---|---|
+ * | hold | - | + price | - | `posting_hold` |
+ * | capture | - price | - price | sign:<id> | `posting_capture` |
+ * | release | - | - price | - | `posting_release` |
+ * | refund | + price | - | refund:<id> | `posting_refund` |
+ *
+ * What a posting gives has one row exactly if it was made; whatever depends on the money joins it.
+ */
+export const postings = {
+  hold: (source: string): string =>
+    `posting_hold AS (
+      UPDATE project p SET held_micro_usd = p.held_micro_usd + s.price_micro_usd
+      FROM ${source} s
+      WHERE p.id = s.project_id AND p.balance_micro_usd - p.held_micro_usd >= s.price_micro_usd
+      RETURNING s.id
+    )`,
+  capture: (source: string): string =>
+    `posting_capture AS (
+      UPDATE project p SET balance_micro_usd = p.balance_micro_usd - s.price_micro_usd,
+                           held_micro_usd = p.held_micro_usd - s.price_micro_usd
+      FROM ${source} s WHERE p.id = s.project_id
+      RETURNING s.id
+    ), capture_entry AS (${entry(source, "posting_capture", "sign", "-s.price_micro_usd", "Signature")})`,
+  release: (source: string): string =>
+    `posting_release AS (
+      UPDATE project p SET held_micro_usd = p.held_micro_usd - s.price_micro_usd
+      FROM ${source} s WHERE p.id = s.project_id
+      RETURNING s.id
+    )`,
+  refund: (source: string): string =>
+    `posting_refund AS (
+      UPDATE project p SET balance_micro_usd = p.balance_micro_usd + s.price_micro_usd
+      FROM ${source} s WHERE p.id = s.project_id
+      RETURNING s.id
+    ), refund_entry AS (${entry(source, "posting_refund", "refund", "s.price_micro_usd", "Refund of a signature")})`,
+} as const;
+
+function entry(source: string, posted: string, kind: string, amount: string, description: string): string {
+  return `INSERT INTO ledger_entry (project_id, amount_micro_usd, kind, key, description)
+      SELECT s.project_id, ${amount}, '${kind}', '${kind}:' || s.id, '${description}'
+      FROM ${source} s JOIN ${posted} USING (id)`;
+}

@@ -1,0 +1,60 @@
+import type { Sql } from "../store/database.ts";
+
+/** Something that does not add up. */
+export interface LedgerDifference {
+  /**
+   * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
+   * `charge`, `refund`: a sign request's entry is missing, of another amount, or there without reason.
+   * `orphan`: an entry without its sign request.
+   */
+  readonly kind: "balance" | "held" | "charge" | "refund" | "orphan";
+  /** The project, the sign request, or the key of the entry. */
+  readonly subject: string;
+  readonly expectedMicroUsd: bigint;
+  readonly actualMicroUsd: bigint;
+}
+
+/**
+ * Recomputes all money from the ledger and the sign requests, at one moment in time, and names every difference.
+ * An empty list means that everything adds up.
+ */
+export function verifyLedger(sql: Sql): Promise<LedgerDifference[]> {
+  return sql.query<LedgerDifference>(VERIFY, []);
+}
+
+const VERIFY = `
+WITH entries AS (
+  SELECT project_id, sum(amount_micro_usd)::bigint AS total FROM ledger_entry GROUP BY project_id
+), reservations AS (
+  SELECT project_id, sum(price_micro_usd)::bigint AS total
+  FROM sign_request WHERE status = 'prepared' GROUP BY project_id
+), requests AS (
+  SELECT id, project_id,
+    -- Who submitted was charged. What expired was never submitted.
+    CASE WHEN status <> 'prepared' AND user_sign_message IS NOT NULL THEN -price_micro_usd ELSE 0 END AS charge,
+    CASE WHEN status = 'failed' AND refunded THEN price_micro_usd ELSE 0 END AS refund
+  FROM sign_request
+), bookings AS (
+  SELECT project_id, kind, key, split_part(key, ':', 2) AS subject, amount_micro_usd
+  FROM ledger_entry WHERE kind IN ('sign', 'refund')
+), differences AS (
+  SELECT 'balance' AS kind, p.id::text AS subject, coalesce(e.total, 0) AS expected, p.balance_micro_usd AS actual
+  FROM project p LEFT JOIN entries e ON e.project_id = p.id
+  UNION ALL
+  SELECT 'held', p.id::text, coalesce(r.total, 0), p.held_micro_usd
+  FROM project p LEFT JOIN reservations r ON r.project_id = p.id
+  UNION ALL
+  SELECT 'charge', r.id::text, r.charge, coalesce(b.amount_micro_usd, 0)
+  FROM requests r LEFT JOIN bookings b
+    ON b.kind = 'sign' AND b.subject = r.id::text AND b.project_id = r.project_id
+  UNION ALL
+  SELECT 'refund', r.id::text, r.refund, coalesce(b.amount_micro_usd, 0)
+  FROM requests r LEFT JOIN bookings b
+    ON b.kind = 'refund' AND b.subject = r.id::text AND b.project_id = r.project_id
+  UNION ALL
+  SELECT 'orphan', b.key, 0, b.amount_micro_usd
+  FROM bookings b LEFT JOIN requests r ON r.id::text = b.subject AND r.project_id = b.project_id
+  WHERE r.id IS NULL
+)
+SELECT kind, subject, expected::bigint AS "expectedMicroUsd", actual::bigint AS "actualMicroUsd"
+FROM differences WHERE expected <> actual ORDER BY kind, subject`;

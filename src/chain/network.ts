@@ -1,0 +1,70 @@
+import { IkaClient, type IkaConfig } from "@ika.xyz/sdk";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import type { Secret } from "../telemetry/secret.ts";
+
+/** The Treasury's objects on one network. */
+export interface TreasuryIds {
+  readonly packageId: string;
+  readonly treasuryId: string;
+  /** OperatorCaps that the hot wallet owns. */
+  readonly operatorCapIds: readonly string[];
+}
+
+/** Where a network is and as whom the service acts there. */
+export interface NetworkOptions {
+  readonly name: string;
+  readonly fullnodeUrl: string;
+  /** Becomes this network's own: the Ika client completes it in place. */
+  readonly ikaConfig: IkaConfig;
+  readonly treasury: TreasuryIds;
+  /** The hot wallet's Ed25519 secret, 32 bytes. */
+  readonly hotWalletSecret: Secret<Uint8Array>;
+}
+
+/** A shared object by explicit reference, so that a transaction needs no look-up. */
+export interface SharedRef {
+  readonly objectId: string;
+  readonly initialSharedVersion: string;
+}
+
+/** A connected network. */
+export interface ChainNetwork {
+  readonly name: string;
+  readonly fullnodeUrl: string;
+  readonly client: SuiGrpcClient;
+  readonly ika: IkaClient;
+  readonly ikaConfig: IkaConfig;
+  readonly treasury: TreasuryIds;
+  readonly treasuryRef: SharedRef;
+  readonly coordinatorRef: SharedRef;
+  readonly signer: Ed25519Keypair;
+  readonly senderAddress: string;
+}
+
+/** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
+export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
+  const { name, fullnodeUrl, ikaConfig, treasury } = options;
+  const client = new SuiGrpcClient({ network: name, baseUrl: fullnodeUrl });
+  const ika = new IkaClient({ suiClient: client, config: ikaConfig });
+  await ika.initialize();
+  const signer = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
+  return {
+    name,
+    fullnodeUrl,
+    client,
+    ika,
+    ikaConfig,
+    treasury,
+    treasuryRef: await sharedRef(client, treasury.treasuryId),
+    coordinatorRef: await sharedRef(client, ikaConfig.objects.ikaDWalletCoordinator.objectID),
+    signer,
+    senderAddress: signer.toSuiAddress(),
+  };
+}
+
+async function sharedRef(client: SuiGrpcClient, objectId: string): Promise<SharedRef> {
+  const { object } = await client.core.getObject({ objectId });
+  if (object.owner.$kind !== "Shared") throw new Error(`${objectId} is not a shared object`);
+  return { objectId, initialSharedVersion: object.owner.Shared.initialSharedVersion };
+}

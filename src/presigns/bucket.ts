@@ -1,0 +1,13 @@
+/** One part of the pool: presigns that can stand in for each other. Curve and algorithm are the chain's integers. */
+export interface PresignBucket {
+  readonly network: string;
+  readonly curve: number;
+  /** Counted per curve. */
+  readonly signatureAlgorithm: number;
+  readonly networkEncryptionKeyId: string;
+}
+
+/** The bucket as one string, for tables in memory. */
+export function bucketKey(bucket: PresignBucket): string {
+  return [bucket.network, bucket.curve, bucket.signatureAlgorithm, bucket.networkEncryptionKeyId].join("/");
+}

@@ -1,0 +1,49 @@
+import type { CurveAlgorithm } from "../protocol/algorithms.ts";
+import type { Sql } from "../store/database.ts";
+import { bucketKey, type PresignBucket } from "./bucket.ts";
+import { readWarmBuckets } from "./read-buckets.ts";
+
+/** The presigns of a bucket by state. */
+export interface PresignCounts {
+  readonly ready: number;
+  /** Asked for and not yet there. */
+  readonly pending: number;
+  readonly held: number;
+  readonly used: number;
+  readonly burnt: number;
+}
+
+/** What {@link readPresignHealth} needs. */
+export interface PresignHealthDeps {
+  readonly sql: Sql;
+  readonly network: string;
+  readonly configured: readonly CurveAlgorithm[];
+  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
+}
+
+/** Counts every bucket that is warm or has ever had presigns, in the order of curve, algorithm and key. */
+export async function readPresignHealth(deps: PresignHealthDeps): Promise<(PresignBucket & PresignCounts)[]> {
+  const { sql, network, configured, newestNetworkEncryptionKeyId } = deps;
+  const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
+  const warm = await readWarmBuckets(sql, network, configured, newestNetworkEncryptionKeyId);
+  const counted = await sql.query<PresignBucket & PresignCounts>(COUNTS, [network]);
+  const all = [...warm.map((bucket) => ({ ...bucket, ...empty })), ...counted];
+  const byBucket = new Map(all.map((bucket) => [bucketKey(bucket), bucket]));
+  return [...byBucket.values()].sort(
+    (a, b) =>
+      a.curve - b.curve ||
+      a.signatureAlgorithm - b.signatureAlgorithm ||
+      a.networkEncryptionKeyId.localeCompare(b.networkEncryptionKeyId),
+  );
+}
+
+const COUNTS = `
+SELECT network, curve, signature_algorithm AS "signatureAlgorithm",
+       network_encryption_key_id AS "networkEncryptionKeyId",
+       count(*) FILTER (WHERE state = 'ready')::int AS ready,
+       count(*) FILTER (WHERE state IN ('requested', 'pending'))::int AS pending,
+       count(*) FILTER (WHERE state = 'held')::int AS held,
+       count(*) FILTER (WHERE state = 'used')::int AS used,
+       count(*) FILTER (WHERE state = 'burnt')::int AS burnt
+FROM presign WHERE network = $1
+GROUP BY network, curve, signature_algorithm, network_encryption_key_id`;

@@ -1,0 +1,76 @@
+import type { OperationKind } from "../chain/operation.ts";
+import { bytesToHex } from "../protocol/bytes.ts";
+import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import { bucketKey, type PresignBucket } from "./bucket.ts";
+import { presignIdsByPreimage } from "./presign-request-event.ts";
+
+/** After everything that a user waits for. */
+export const PRESIGN_PRIORITY = 50;
+
+/** A presign to be requested from the network. */
+export interface PresignSubject extends PresignBucket {
+  readonly id: string;
+  readonly sessionBytes: Uint8Array;
+}
+
+/** What the kind needs. */
+export interface PresignOperationOptions {
+  /** The address that sends the transactions: sessions are bound to it. */
+  readonly senderAddress: string;
+  /** Presigns in one transaction. */
+  readonly batchCount: number;
+}
+
+/** Session bytes with their length; the rest of the call is shared by the batch. */
+const SIZE_BYTES = 40;
+
+/** Requests presigns: requested -> pending when landed, burnt when it never can. */
+export function createPresignOperation({
+  senderAddress,
+  batchCount,
+}: PresignOperationOptions): OperationKind<PresignSubject> {
+  return {
+    name: "presign",
+    priority: PRESIGN_PRIORITY,
+    batchCount,
+    async load(sql, subjectIds) {
+      const rows = await sql.query<PresignSubject>(
+        `SELECT id, network, curve, signature_algorithm AS "signatureAlgorithm",
+                network_encryption_key_id AS "networkEncryptionKeyId", session_bytes AS "sessionBytes"
+         FROM presign WHERE id = ANY($1::uuid[])`,
+        [subjectIds],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+    sizeBytes: () => SIZE_BYTES,
+    add(calls, subjects) {
+      for (const bucket of Map.groupBy(subjects, bucketKey).values()) {
+        const { networkEncryptionKeyId, curve, signatureAlgorithm } = bucket[0]!;
+        calls.payPresigns({
+          networkEncryptionKeyId,
+          curve,
+          signatureAlgorithm,
+          sessionBytes: bucket.map((subject) => subject.sessionBytes),
+        });
+      }
+    },
+    async landed(sql, subject, transaction) {
+      const preimage = bytesToHex(sessionIdentifierPreimage(subject.sessionBytes, senderAddress));
+      const presignId = presignIdsByPreimage(transaction.events).get(preimage);
+      if (presignId === undefined) {
+        throw new Error(`transaction ${transaction.digest} requested no presign for ${subject.id}`);
+      }
+      await sql.query(
+        `UPDATE presign SET state = 'pending', presign_id = $2, tx_digest = $3, updated_at = now()
+         WHERE id = $1 AND state = 'requested'`,
+        [subject.id, presignId, transaction.digest],
+      );
+    },
+    async failed(sql, subject) {
+      await sql.query(
+        "UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = $1 AND state = 'requested'",
+        [subject.id],
+      );
+    },
+  };
+}

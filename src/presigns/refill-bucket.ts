@@ -1,0 +1,40 @@
+import type { CurveAlgorithm } from "../protocol/algorithms.ts";
+import { type AuditOrigin, writeAuditEvent } from "../store/audit.ts";
+import type { Database } from "../store/database.ts";
+import { bucketKey } from "./bucket.ts";
+import { bucketOf } from "./read-buckets.ts";
+import { readStock } from "./read-stock.ts";
+import { awaitPlanner, requestPresigns } from "./request-presigns.ts";
+
+/** What {@link refillBucket} needs. */
+export interface RefillBucketDeps {
+  readonly database: Pick<Database, "transaction">;
+  readonly network: string;
+  readonly highWaterCount: number;
+  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
+  /** Called after operations were queued. */
+  readonly wakeSubmitter: () => void;
+}
+
+/**
+ * Asks for presigns on an operator's word, under the newest network encryption key. Returns how many were queued:
+ * fewer than `count` where more would pass the high water.
+ */
+export async function refillBucket(
+  deps: RefillBucketDeps,
+  origin: AuditOrigin,
+  algorithm: CurveAlgorithm,
+  count: number,
+): Promise<number> {
+  const bucket = bucketOf(deps.network, algorithm, await deps.newestNetworkEncryptionKeyId());
+  const queuedCount = await deps.database.transaction(async (sql) => {
+    await awaitPlanner(sql);
+    const { readyCount, pendingCount } = (await readStock(sql, deps.network))(bucket);
+    const room = Math.max(0, Math.min(count, deps.highWaterCount - readyCount - pendingCount));
+    if (room > 0) await requestPresigns(sql, bucket, room);
+    await writeAuditEvent(sql, origin, { action: "presign.refill", subject: `${bucketKey(bucket)} ${room}` });
+    return room;
+  });
+  if (queuedCount > 0) deps.wakeSubmitter();
+  return queuedCount;
+}

@@ -1,0 +1,96 @@
+import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
+import type { CurveAlgorithm } from "../protocol/algorithms.ts";
+import type { Database } from "../store/database.ts";
+import { bucketKey, type PresignBucket } from "./bucket.ts";
+import { type PoolBounds, planRefill } from "./plan-refill.ts";
+import type { PresignQueue } from "./presign-queue.ts";
+import { readWarmBuckets } from "./read-buckets.ts";
+import { readStock } from "./read-stock.ts";
+import { lockPlanner, requestPresigns } from "./request-presigns.ts";
+
+/** What the refill loop needs. */
+export interface RefillLoopDeps {
+  readonly database: Database;
+  readonly signals: Signals;
+  readonly queue: Pick<PresignQueue, "waitedFor" | "waitingCount">;
+  readonly network: string;
+  readonly bounds: PoolBounds;
+  /** Kept warm before anyone uses them. */
+  readonly configured: readonly CurveAlgorithm[];
+  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
+  /** Called after operations were queued. */
+  readonly wakeSubmitter: () => void;
+  readonly log: {
+    debug(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  /** Default 2 s; signals wake it sooner. */
+  readonly intervalMs?: number;
+}
+
+const DEFAULT_INTERVAL_MS = 2_000;
+/** Which buckets are warm changes with first uses only, and is read from all dWallets. */
+const WARM_BUCKETS_MS = 5_000;
+
+/** Keeps every warm bucket at its low water and fills what is waited for. */
+export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
+  const { database, signals, queue, network, log } = deps;
+  let warm: { readonly buckets: PresignBucket[]; readonly untilMs: number } | undefined;
+  let unsubscribe: () => void = () => {};
+  const loop = createBackgroundLoop({
+    name: "presign refill",
+    intervalMs: deps.intervalMs ?? DEFAULT_INTERVAL_MS,
+    log,
+    async pass() {
+      await refill();
+      return false;
+    },
+  });
+  return {
+    start() {
+      unsubscribe = signals.subscribe(topics.presignWanted(network), loop.wake);
+      loop.start();
+    },
+    wake: loop.wake,
+    async stop() {
+      unsubscribe();
+      await loop.stop();
+    },
+  };
+
+  async function refill(): Promise<void> {
+    const buckets = await bucketsToFill();
+    if (buckets.length === 0) return;
+    const requested = await database.transaction(async (sql) => {
+      if (!(await lockPlanner(sql))) return [];
+      const stock = await readStock(sql, network);
+      const plans = buckets
+        .map((bucket) => {
+          const demand = { ...stock(bucket), waitingCount: queue.waitingCount(bucket) };
+          return { bucket, count: planRefill(demand, deps.bounds) };
+        })
+        .filter((plan) => plan.count > 0);
+      for (const { bucket, count } of plans) await requestPresigns(sql, bucket, count);
+      return plans;
+    });
+    for (const { bucket, count } of requested) log.debug({ ...bucket, count }, "presigns requested");
+    if (requested.length > 0) deps.wakeSubmitter();
+  }
+
+  async function bucketsToFill(): Promise<PresignBucket[]> {
+    if (warm === undefined || warm.untilMs <= performance.now()) {
+      const buckets = await readWarmBuckets(
+        database,
+        network,
+        deps.configured,
+        deps.newestNetworkEncryptionKeyId,
+      );
+      warm = { buckets, untilMs: performance.now() + WARM_BUCKETS_MS };
+    }
+    // A first use is served at once, before the list of warm buckets is read again.
+    const all = [...warm.buckets, ...queue.waitedFor()];
+    return [...new Map(all.map((bucket) => [bucketKey(bucket), bucket])).values()];
+  }
+}

@@ -1,0 +1,146 @@
+import {
+  Curve,
+  createClassGroupsKeypair,
+  networkDkgPublicOutputToProtocolPublicParameters,
+} from "@ika.xyz/sdk";
+import { describe, expect, it } from "vitest";
+import { networkParty } from "../../src/localnet/mpc/network-party.ts";
+import { type ByteReader, byteReader } from "../../src/protocol/byte-reader.ts";
+import {
+  bigIntFromLittleEndian,
+  concatBytes,
+  signedBigIntFromLittleEndian,
+} from "../../src/protocol/bytes.ts";
+import {
+  type ClassGroup,
+  classGroupOfCurve,
+  completeForm,
+} from "../../src/protocol/class-groups/class-group.ts";
+import { powerForm } from "../../src/protocol/class-groups/exponentiation.ts";
+import { equalForms, type Form } from "../../src/protocol/class-groups/forms.ts";
+import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
+import {
+  buildProtocolParameters,
+  FULL_TABLES,
+} from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { curveConstants } from "../../src/protocol/parameters/curve-constants.ts";
+
+const networkOutput = networkParty(new Uint8Array(32).fill(5), undefined).networkDkgPublicOutput();
+
+interface Table {
+  readonly base: Form;
+  readonly degree: number;
+  readonly rowBits: number;
+  readonly entries: readonly Form[];
+}
+
+/** Takes the tables out of protocol parameters: what is left, and the tables. */
+function withoutTables(curve: number, parameters: Uint8Array): { rest: Uint8Array; tables: Table[] } {
+  const group = classGroupOfCurve(curve);
+  const reader = byteReader(parameters, "protocol parameters");
+  const kept: Uint8Array[] = [];
+  const keep = (until: () => void): void => {
+    const start = reader.offset;
+    until();
+    kept.push(parameters.subarray(start, reader.offset));
+  };
+  const point = () => (curveConstants(curve).lengthPrefixed ? reader.vector(33) : reader.take(32));
+  const vectors = (count: number) => {
+    for (let index = 0; index < count; index++) reader.vector();
+  };
+  const scalarGroup = () => {
+    vectors(2);
+    if (curveConstants(curve).lengthPrefixed) reader.vector(32);
+    else reader.take(32);
+  };
+  const tables: Table[] = [];
+  let bases = 0;
+  keep(() => {
+    for (const read of [point, point, () => vectors(4), scalarGroup, () => vectors(4), point]) read();
+    for (const read of [() => vectors(2), scalarGroup, () => reader.take(12)]) read();
+    discriminant(reader);
+    bases = reader.uleb128();
+  });
+  for (let index = 0; index < bases; index++) {
+    keep(() => readForm(group, reader));
+    const count = reader.uleb128();
+    for (let table = 0; table < count; table++) tables.push(readTable(group, reader));
+  }
+  keep(() => reader.take(reader.remaining));
+  return { rest: concatBytes(...kept), tables };
+}
+
+function discriminant(reader: ByteReader): void {
+  reader.vector(256);
+  reader.uint32();
+  reader.vector(256);
+}
+
+function readForm(group: ClassGroup, reader: ByteReader): Form {
+  const [a, b, c] = [reader.vector(256), reader.vector(256), reader.vector(256)];
+  reader.uint32();
+  const form = completeForm(group, bigIntFromLittleEndian(a), signedBigIntFromLittleEndian(b));
+  expect(form.c).toBe(bigIntFromLittleEndian(c));
+  return form;
+}
+
+function readTable(group: ClassGroup, reader: ByteReader): Table {
+  const base = readForm(group, reader);
+  discriminant(reader);
+  const entries = Array.from({ length: reader.uleb128() }, () => readForm(group, reader));
+  const [bits, degree, rowBits] = [reader.uint32(), reader.uint32(), reader.uint32()];
+  expect(bits).toBe(degree * rowBits);
+  return { base, degree, rowBits, entries };
+}
+
+describe.each([
+  [Curve.SECP256K1, 0],
+  [Curve.ED25519, 2],
+])("protocol parameters of %s", (name, curve) => {
+  it("are the wasm's byte for byte with full tables, and differ in the tables alone with compact ones", async () => {
+    const ofWasm = Uint8Array.from(
+      await networkDkgPublicOutputToProtocolPublicParameters(name, networkOutput),
+    );
+    expect(Buffer.compare(buildProtocolParameters(curve, networkOutput, FULL_TABLES), ofWasm)).toBe(0);
+
+    const full = withoutTables(curve, ofWasm);
+    const compact = withoutTables(curve, buildProtocolParameters(curve, networkOutput));
+    expect(compact.rest).toEqual(full.rest);
+    expect(full.tables.map(({ degree }) => degree)).toEqual(Array(14).fill(12));
+    expect(compact.tables.map(({ degree }) => degree)).toEqual(Array(12).fill(8));
+    // Each compact table stands for the wasm's table of the same base, and is at least as long.
+    const longEnough = full.tables.filter(({ rowBits }) => rowBits * 12 < 1500);
+    compact.tables.forEach((table, index) => {
+      expect(equalForms(table.base, longEnough[index]!.base)).toBe(true);
+      expect(8 * table.rowBits).toBeGreaterThanOrEqual(12 * longEnough[index]!.rowBits);
+    });
+  });
+
+  it("have compact tables whose entries are the powers that they stand for", () => {
+    const group = classGroupOfCurve(curve);
+    const { tables } = withoutTables(curve, buildProtocolParameters(curve, networkOutput));
+    for (const { base, rowBits, entries } of tables) {
+      expect(entries).toHaveLength(256);
+      for (const index of [0, 1, 2, 4, 8, 16, 32, 64, 128, 255, 171]) {
+        const exponent = Array.from(
+          { length: 8 },
+          (_, row) => BigInt((index >> row) & 1) << BigInt(row * rowBits),
+        );
+        const power = powerForm(
+          group,
+          base,
+          exponent.reduce((sum, term) => sum + term),
+        );
+        expect(equalForms(entries[index]!, power)).toBe(true);
+      }
+    }
+  });
+});
+
+it("a class-groups key pair derived here is the wasm's, for a seed that needs a second draw", async () => {
+  const seed = new Uint8Array(32).fill(6);
+  const ofWasm = await createClassGroupsKeypair(seed, Curve.ED25519);
+  const { encryptionKey, decryptionKey } = deriveClassGroupsKeypair(2, seed);
+  expect(encryptionKey).toEqual(Uint8Array.from(ofWasm.encryptionKey));
+  expect(decryptionKey).toEqual(Uint8Array.from(ofWasm.decryptionKey));
+});

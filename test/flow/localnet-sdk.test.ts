@@ -1,0 +1,279 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  CoordinatorInnerModule,
+  Curve,
+  createRandomSessionIdentifier,
+  createUserSignMessageWithPublicOutput,
+  type DKGRequestInput,
+  Hash,
+  prepareDKG,
+  prepareDKGAsync,
+  publicKeyFromDWalletOutput,
+  SignatureAlgorithm,
+  UserShareEncryptionKeys,
+} from "@ika.xyz/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { JUDGES } from "../support/judges.ts";
+import { type LocalnetChild, startLocalnetChild } from "../unit/localnet/localnet-child.ts";
+import { type ActiveDwallet, connectSdk, me, POLL, type SdkDriver } from "../unit/localnet/sdk-driver.ts";
+
+const { DWallet, EncryptedUserSecretKeyShare } = CoordinatorInnerModule;
+const message = new TextEncoder().encode("signed on a local network through the SDK alone");
+
+let dataDirectory: string;
+let network: LocalnetChild;
+let sdk: SdkDriver;
+
+beforeAll(async () => {
+  dataDirectory = await mkdtemp(join(tmpdir(), "localnet-sdk-"));
+  network = await startLocalnetChild(dataDirectory, "real");
+  sdk = await connectSdk(network);
+});
+afterAll(async () => {
+  network.child.kill();
+  await rm(dataDirectory, { recursive: true, force: true });
+});
+
+/** Each curve with its algorithms, and the hashes that they are signed with here. */
+const CASES = [
+  {
+    curve: Curve.SECP256K1,
+    number: 0,
+    signs: [
+      {
+        algorithm: SignatureAlgorithm.ECDSASecp256k1,
+        hashes: [Hash.KECCAK256, Hash.SHA256, Hash.DoubleSHA256],
+      },
+      { algorithm: SignatureAlgorithm.Taproot, hashes: [Hash.SHA256] },
+    ],
+  },
+  {
+    curve: Curve.SECP256R1,
+    number: 1,
+    signs: [{ algorithm: SignatureAlgorithm.ECDSASecp256r1, hashes: [Hash.SHA256] }],
+  },
+  {
+    curve: Curve.RISTRETTO,
+    number: 3,
+    signs: [{ algorithm: SignatureAlgorithm.SchnorrkelSubstrate, hashes: [Hash.Merlin] }],
+  },
+] as const;
+
+describe.each(CASES)("$curve", ({ curve, number, signs }) => {
+  test("key, DKG, accept, presign and sign; an outside library accepts every signature", async () => {
+    const parameters = buildProtocolParameters(number, sdk.networkOutput);
+    const keys = await UserShareEncryptionKeys.fromRootSeedKey(seedOf(number), curve);
+    await sdk.registerKey(keys, curve);
+    const session = createRandomSessionIdentifier();
+    const dkg = await prepareDKG(parameters, curve, keys.encryptionKey, session, me);
+    const dwallet = await sdk.accept(keys, dkg, await sdk.requestDkg(keys, curve, dkg, session));
+    const output = Uint8Array.from(dwallet.state.Active.public_output);
+    const publicKey = await publicKeyFromDWalletOutput(curve, output);
+    let spent: Uint8Array | undefined;
+    for (const { algorithm, hashes } of signs) {
+      for (const hash of hashes) {
+        const presign = await sdk.readyPresign(curve, algorithm);
+        const userMessage = await createUserSignMessageWithPublicOutput(
+          parameters,
+          output,
+          dkg.userSecretKeyShare,
+          Uint8Array.from(presign.state.Completed.presign),
+          message,
+          hash as never,
+          algorithm as never,
+          curve as never,
+        );
+        const signId = await sdk.requestSign(
+          dwallet,
+          presign.cap_id,
+          curve,
+          algorithm,
+          hash,
+          userMessage,
+          message,
+        );
+        const signature = await sdk.signatureOf(signId);
+        expect(judged(algorithm, hash, publicKey, signature)).toBe(true);
+        const flipped = signature.map((byte, index) => (index === 40 ? byte ^ 1 : byte));
+        expect(judged(algorithm, hash, publicKey, flipped)).toBe(false);
+        spent ??= userMessage;
+      }
+    }
+    // A message that was made for another presign is rejected by the network, not by a crash.
+    const [{ algorithm, hashes }] = signs;
+    const presign = await sdk.readyPresign(curve, algorithm);
+    const signId = await sdk.requestSign(
+      dwallet,
+      presign.cap_id,
+      curve,
+      algorithm,
+      hashes[0],
+      spent as Uint8Array,
+      message,
+    );
+    expect(await sdk.settledSign(signId)).toBe("NetworkRejected");
+  });
+});
+
+describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
+  const curve = Curve.ED25519;
+  const algorithm = SignatureAlgorithm.EdDSA;
+  const hash = Hash.SHA512;
+  let keys: UserShareEncryptionKeys;
+  let parameters: Uint8Array;
+  let dkg: DKGRequestInput;
+  let dwallet: ActiveDwallet;
+  let shareId: string;
+
+  beforeAll(async () => {
+    keys = await UserShareEncryptionKeys.fromRootSeedKey(seedOf(2), curve);
+    await sdk.registerKey(keys, curve);
+    parameters = await sdk.ika.getProtocolPublicParameters(undefined, curve);
+    const session = createRandomSessionIdentifier();
+    dkg = await prepareDKGAsync(sdk.ika, curve, keys, session, me);
+    const requested = await sdk.requestDkg(keys, curve, dkg, session);
+    shareId = requested.shareId;
+    dwallet = await sdk.accept(keys, dkg, requested);
+  });
+
+  test("IkaTransaction signs from the encrypted share, and OpenSSL accepts the signature", async () => {
+    const presign = await sdk.readyPresign(curve, algorithm);
+    const encryptedUserSecretKeyShare = await sdk.ika.getEncryptedUserSecretKeyShare(shareId);
+    const executed = await sdk.execute(keys, async (tx, ikaTransaction, coins) => {
+      const signed = ikaTransaction.requestSign({
+        dWallet: dwallet as never,
+        messageApproval: ikaTransaction.approveMessage({
+          dWalletCap: dwallet.dwallet_cap_id,
+          curve,
+          signatureAlgorithm: algorithm,
+          hashScheme: hash,
+          message,
+        }),
+        hashScheme: hash,
+        verifiedPresignCap: ikaTransaction.verifyPresignCap({ presign }),
+        presign,
+        encryptedUserSecretKeyShare,
+        message,
+        signatureScheme: algorithm,
+        ...coins,
+      });
+      await signed;
+      tx.transferObjects([coins.suiCoin as never], me);
+    });
+    const sign = await sdk.ika.getSignInParticularState(
+      sdk.signIdOf(executed),
+      curve,
+      algorithm,
+      "Completed",
+      POLL,
+    );
+    const publicKey = await publicKeyFromDWalletOutput(
+      curve,
+      Uint8Array.from(dwallet.state.Active.public_output),
+    );
+    expect(judged(algorithm, hash, publicKey, Uint8Array.from(sign.state.Completed.signature))).toBe(true);
+  });
+
+  const rejectedDkg = async (change: (input: DKGRequestInput) => DKGRequestInput, otherSession = false) => {
+    const session = createRandomSessionIdentifier();
+    const input = await prepareDKG(parameters, curve, keys.encryptionKey, session, me);
+    const used = otherSession ? createRandomSessionIdentifier() : session;
+    const { dwalletId, shareId: id } = await sdk.requestDkg(keys, curve, change(input), used);
+    const settled = await sdk.settle(dwalletId, DWallet, (kind) => kind !== "AwaitingNetworkDKGVerification");
+    const share = await sdk.settle(
+      id,
+      EncryptedUserSecretKeyShare,
+      (kind) => kind !== "AwaitingNetworkVerification",
+    );
+    return [settled, share];
+  };
+  const REJECTED = ["NetworkRejectedDKGVerification", "NetworkVerificationRejected"];
+
+  test("a DKG message of another session is rejected", async () => {
+    expect(await rejectedDkg((input) => input, true)).toEqual(REJECTED);
+  });
+
+  test("a tampered DKG proof is rejected", async () => {
+    const flip = (input: DKGRequestInput) => ({
+      ...input,
+      userDKGMessage: flipped(input.userDKGMessage, 700),
+    });
+    expect(await rejectedDkg(flip)).toEqual(REJECTED);
+  });
+
+  test("a tampered proof of the encrypted share is rejected", async () => {
+    const at = dkg.encryptedUserShareAndProof.length - 700;
+    const flip = (input: DKGRequestInput) => ({
+      ...input,
+      encryptedUserShareAndProof: flipped(input.encryptedUserShareAndProof, at),
+    });
+    expect(await rejectedDkg(flip)).toEqual(REJECTED);
+  });
+
+  const signWith = async (options: {
+    share?: Uint8Array;
+    approved?: Uint8Array;
+    change?: (userMessage: Uint8Array) => Uint8Array;
+    otherPresign?: boolean;
+  }) => {
+    const presign = await sdk.readyPresign(curve, algorithm);
+    const used = options.otherPresign === true ? await sdk.readyPresign(curve, algorithm) : presign;
+    const userMessage = await createUserSignMessageWithPublicOutput(
+      parameters,
+      Uint8Array.from(dwallet.state.Active.public_output),
+      options.share ?? dkg.userSecretKeyShare,
+      Uint8Array.from(presign.state.Completed.presign),
+      message,
+      hash,
+      algorithm,
+      curve,
+    );
+    const changed = options.change?.(userMessage) ?? userMessage;
+    return sdk
+      .requestSign(dwallet, used.cap_id, curve, algorithm, hash, changed, options.approved ?? message)
+      .then(sdk.settledSign);
+  };
+
+  test("the same way without any fault completes", async () => {
+    expect(await signWith({})).toBe("Completed");
+  });
+
+  test("a tampered partial signature is rejected", async () => {
+    const last = (userMessage: Uint8Array) => flipped(userMessage, userMessage.length - 5);
+    expect(await signWith({ change: last })).toBe("NetworkRejected");
+  });
+
+  test("a sign message that is no message at all is rejected", async () => {
+    expect(await signWith({ change: () => new Uint8Array(0) })).toBe("NetworkRejected");
+    expect(await signWith({ change: (userMessage) => userMessage.slice(0, 20) })).toBe("NetworkRejected");
+  });
+
+  test("a sign message for another presign is rejected", async () => {
+    expect(await signWith({ otherPresign: true })).toBe("NetworkRejected");
+  });
+
+  test("a sign message for another message than the approved one is rejected", async () => {
+    expect(await signWith({ approved: new TextEncoder().encode("another message") })).toBe("NetworkRejected");
+  });
+});
+
+function seedOf(curve: number): Uint8Array {
+  return Uint8Array.from({ length: 32 }, (_, index) => (index * 7 + curve + 1) % 256);
+}
+
+function flipped(bytes: Uint8Array, at: number): Uint8Array {
+  return bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
+}
+
+function judged(
+  algorithm: SignatureAlgorithm,
+  hash: Hash,
+  publicKey: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  const signatureAlgorithm = algorithm === SignatureAlgorithm.SchnorrkelSubstrate ? "Schnorrkel" : algorithm;
+  return JUDGES[signatureAlgorithm]({ signatureAlgorithm, hash, publicKey, message, signature });
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import type { MpcOutcome } from "../../../../src/localnet/mpc/engine.ts";
+import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
+import { decodeNetworkDkgPublicOutput } from "../../../../src/protocol/parameters/network-dkg-output.ts";
+import { NETWORK_SEED } from "./recorded-sessions.ts";
+
+const party = networkParty(NETWORK_SEED, undefined);
+
+function output(outcome: MpcOutcome): Uint8Array {
+  if (outcome.kind === "rejected") throw new Error(`rejected: ${outcome.reason}`);
+  return outcome.output;
+}
+
+describe("presigns", () => {
+  it("are the same for a session and differ between sessions and families, so no nonce is shared", () => {
+    const make = (signatureAlgorithm: number, fill: number) =>
+      output(party.presign({ curve: 0, signatureAlgorithm, sessionId: new Uint8Array(32).fill(fill) }));
+    expect(make(1, 1)).toEqual(make(1, 1));
+    const tails = [make(0, 1), make(0, 2), make(1, 1), make(1, 2)].map((presign) =>
+      Buffer.from(presign.subarray(-101, -33)).toString("hex"),
+    );
+    expect(new Set(tails).size).toBe(4);
+  });
+
+  it("have the sizes of the real network's", () => {
+    const size = (curve: number, signatureAlgorithm: number) =>
+      output(party.presign({ curve, signatureAlgorithm, sessionId: new Uint8Array(32) })).length;
+    expect([size(0, 0), size(1, 0), size(2, 0)]).toEqual([2718, 2718, 1165]);
+  });
+});
+
+it("the network's public output is read back, and follows from the seed", () => {
+  const bytes = party.networkDkgPublicOutput();
+  expect(bytes).toHaveLength(7489);
+  expect(decodeNetworkDkgPublicOutput(bytes).shares).toHaveLength(4);
+  expect(networkParty(NETWORK_SEED, undefined).networkDkgPublicOutput()).toEqual(bytes);
+});

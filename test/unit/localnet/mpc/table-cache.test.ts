@@ -1,0 +1,78 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fixedBaseFactors } from "../../../../src/localnet/mpc/fixed-base.ts";
+import { tableSource } from "../../../../src/localnet/mpc/table-cache.ts";
+import { classGroupOfCurve } from "../../../../src/protocol/class-groups/class-group.ts";
+import { powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
+import { composeForms } from "../../../../src/protocol/class-groups/forms.ts";
+
+const group = classGroupOfCurve(2);
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tables-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function onlyFile(): string {
+  const files = readdirSync(directory);
+  expect(files).toHaveLength(1);
+  return join(directory, files[0]!);
+}
+
+describe("a fixed base", () => {
+  it("gives powers by its table and a rest, for exponents longer than the table", () => {
+    const base = tableSource(undefined).fixedBase(group, group.h);
+    for (const exponent of [0n, 5n, (1n << 749n) - 3n, (1n << 941n) - 7n]) {
+      const { power, rest } = fixedBaseFactors(group, base, exponent);
+      const product = composeForms(group, power, powerForm(group, rest.base, rest.exponent));
+      expect(product).toEqual(powerForm(group, group.h, exponent));
+    }
+  });
+});
+
+describe("tables kept in a directory", () => {
+  it("are written once, without leftovers, and read back the same", () => {
+    const built = tableSource(directory).fixedBase(group, group.h);
+    const before = readFileSync(onlyFile());
+    expect(tableSource(directory).fixedBase(group, group.h)).toEqual(built);
+    expect(readFileSync(onlyFile()).equals(before)).toBe(true);
+  });
+
+  it.each([
+    ["a flipped bit in an entry", (file: Buffer) => file.with(5000, file[5000]! ^ 1)],
+    ["a flipped bit in the digest", (file: Buffer) => file.with(0, file[0]! ^ 1)],
+    ["a missing tail", (file: Buffer) => file.subarray(0, 100_000)],
+    ["nothing", () => Buffer.alloc(0)],
+  ])("are built anew, and the file put right, after %s", (_, corrupt) => {
+    const built = tableSource(directory).fixedBase(group, group.h);
+    const path = onlyFile();
+    const good = readFileSync(path);
+    writeFileSync(path, corrupt(good));
+    expect(tableSource(directory).fixedBase(group, group.h)).toEqual(built);
+    expect(readFileSync(onlyFile()).equals(good)).toBe(true);
+  });
+
+  it("are not taken from a good file of another base", () => {
+    const source = tableSource(directory);
+    source.fixedBase(group, group.h);
+    const path = onlyFile();
+    const ofH = readFileSync(path);
+    rmSync(path);
+    const other = powerForm(group, group.h, 3n);
+    const built = source.fixedBase(group, other);
+    writeFileSync(onlyFile(), ofH);
+    expect(source.fixedBase(group, other)).toEqual(built);
+  });
+
+  it("are built when the directory cannot be made", () => {
+    const file = join(directory, "file");
+    writeFileSync(file, "");
+    chmodSync(file, 0o400);
+    expect(tableSource(join(file, "below")).fixedBase(group, group.h).table.entries).toHaveLength(1024);
+  });
+});

@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bigIntToLittleEndian, concatBytes } from "../../../../src/protocol/bytes.ts";
+import {
+  classGroupOfCurve,
+  decodeForm,
+  decodeScalar,
+  encodeForm,
+  encodeScalar,
+  InvalidFormError,
+} from "../../../../src/protocol/class-groups/class-group.ts";
+import { powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
+import { composeForms, invertForm } from "../../../../src/protocol/class-groups/forms.ts";
+
+describe.each([0, 1, 2, 3])("the class group of curve %i", (curve) => {
+  const group = classGroupOfCurve(curve);
+  const scalar = fc.bigInt({ min: 0n, max: group.q - 1n });
+
+  it("has the discriminant -p*q^3", () => {
+    expect(-group.p * group.q ** 3n).toBe(group.discriminant);
+  });
+
+  it("writes and reads forms as 256 bytes", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 1n << 80n }), fc.boolean(), (exponent, isInverse) => {
+        const power = powerForm(group, group.h, exponent);
+        const form = isInverse ? invertForm(power) : power;
+        const bytes = encodeForm(form);
+        expect(bytes).toHaveLength(256);
+        expect(decodeForm(group, bytes)).toEqual(form);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("encodes scalars as a subgroup of order q, homomorphically, and reads them back", () => {
+    fc.assert(
+      fc.property(scalar, scalar, (m, n) => {
+        const sum = composeForms(group, encodeScalar(group, m), encodeScalar(group, n));
+        expect(decodeScalar(group, encodeScalar(group, m))).toBe(m);
+        expect(decodeScalar(group, sum)).toBe((m + n) % group.q);
+      }),
+      { numRuns: 20 },
+    );
+    expect(encodeScalar(group, group.q)).toEqual(group.identity);
+    expect(powerForm(group, encodeScalar(group, 1n), group.q)).toEqual(group.identity);
+  });
+
+  it("decrypts what it encrypted", () => {
+    fc.assert(
+      fc.property(
+        scalar,
+        fc.bigInt({ min: 1n, max: 1n << 749n }),
+        fc.bigInt({ min: 1n, max: 1n << 749n }),
+        (m, dk, r) => {
+          const encryptionKey = powerForm(group, group.h, dk);
+          const randomizer = powerForm(group, group.h, r);
+          const masked = composeForms(group, encodeScalar(group, m), powerForm(group, encryptionKey, r));
+          const unmasked = composeForms(group, masked, invertForm(powerForm(group, randomizer, dk)));
+          expect(decodeScalar(group, unmasked)).toBe(m);
+        },
+      ),
+      { numRuns: 2 },
+    );
+  });
+
+  it("takes a form outside the subgroup for no scalar", () => {
+    expect(() => decodeScalar(group, group.h)).toThrow(InvalidFormError);
+  });
+
+  it("refuses every single changed bit of a form", () => {
+    const bytes = encodeForm(group.h);
+    fc.assert(
+      fc.property(fc.nat(8 * 256 - 1), (bit) => {
+        const changed = bytes.slice();
+        changed[bit >> 3]! ^= 1 << (bit & 7);
+        expect(() => decodeForm(group, changed)).toThrow(InvalidFormError);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("refuses equivalent forms that are not reduced, negative ones, and other lengths", () => {
+    const { a, b, c } = group.h;
+    const bytesOf = (x: bigint, y: bigint) =>
+      concatBytes(bigIntToLittleEndian(x, 128), bigIntToLittleEndian(y, 128));
+    expect(() => decodeForm(group, bytesOf(c, -b))).toThrow("not reduced");
+    expect(() => decodeForm(group, bytesOf(a, b + 2n * a))).toThrow("not reduced");
+    expect(() => decodeForm(group, bytesOf(0n, b))).toThrow("not positive");
+    expect(() => decodeForm(group, bytesOf(a, b).subarray(1))).toThrow("256 bytes");
+  });
+});
+
+it("an unknown curve has no class group", () => {
+  expect(() => classGroupOfCurve(4)).toThrow(RangeError);
+});

@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { classGroupOfCurve } from "../../../../src/protocol/class-groups/class-group.ts";
+import { combPower, combTable } from "../../../../src/protocol/class-groups/comb.ts";
+import { multiPower, powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
+import {
+  composeForms,
+  composeFormsPlainly,
+  type Form,
+  invertForm,
+} from "../../../../src/protocol/class-groups/forms.ts";
+
+const group = classGroupOfCurve(2);
+const { h } = group;
+const scalar = fc.bigInt({ min: -(1n << 200n), max: 1n << 200n });
+
+/** Square and multiply with the plain composition. */
+function plainPower(base: Form, exponent: bigint): Form {
+  let power = group.identity;
+  for (const bit of exponent.toString(2)) {
+    power = composeFormsPlainly(group, power, power);
+    if (bit === "1") power = composeFormsPlainly(group, power, base);
+  }
+  return power;
+}
+
+describe("powers of forms", () => {
+  it("equal those by plain squaring and multiplying", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 1n << 200n }), (exponent) => {
+        expect(powerForm(group, h, exponent)).toEqual(plainPower(h, exponent));
+      }),
+      { numRuns: 5 },
+    );
+    for (const exponent of [0n, 1n, 2n, 3n, 31n, 32n, 33n, 63n, 64n, (1n << 40n) - 1n]) {
+      expect(powerForm(group, h, exponent)).toEqual(plainPower(h, exponent));
+    }
+  });
+
+  it("follow the laws of powers, for negative exponents too", () => {
+    fc.assert(
+      fc.property(scalar, scalar, (m, n) => {
+        const [x, y] = [powerForm(group, h, m), powerForm(group, h, n)];
+        expect(composeForms(group, x, y)).toEqual(powerForm(group, h, m + n));
+        expect(powerForm(group, x, n)).toEqual(powerForm(group, y, m));
+        expect(powerForm(group, h, -m)).toEqual(invertForm(x));
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  it("multiply together as one by one, whatever their lengths", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), scalar), { maxLength: 4 }), (list) => {
+        const terms = list.map(([seed, exponent]) => ({ base: powerForm(group, h, BigInt(seed)), exponent }));
+        const expected = terms.reduce(
+          (product, { base, exponent }) => composeForms(group, product, powerForm(group, base, exponent)),
+          group.identity,
+        );
+        expect(multiPower(group, terms)).toEqual(expected);
+      }),
+      { numRuns: 5 },
+    );
+  });
+});
+
+describe("a comb table", () => {
+  const table = combTable(group, h, 100, 4);
+
+  it("gives the power for every exponent that it is long enough for", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: (1n << 100n) - 1n }), (exponent) => {
+        expect(combPower(group, table, exponent)).toEqual(powerForm(group, h, exponent));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("holds the products of the row bases", () => {
+    expect(table.entries).toHaveLength(16);
+    for (let index = 0; index < 16; index++) {
+      const exponent = [0, 1, 2, 3].reduce(
+        (sum, row) => sum + (BigInt((index >> row) & 1) << BigInt(25 * row)),
+        0n,
+      );
+      expect(table.entries[index]).toEqual(powerForm(group, h, exponent));
+    }
+  });
+
+  it("refuses an exponent beyond its bits", () => {
+    expect(() => combPower(group, table, 1n << 100n)).toThrow(RangeError);
+    expect(() => combPower(group, table, -1n)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { classGroupOfCurve } from "../../../../src/protocol/class-groups/class-group.ts";
+import { powerForm } from "../../../../src/protocol/class-groups/exponentiation.ts";
+import {
+  composeForms,
+  composeFormsPlainly,
+  type Form,
+  type FormGroup,
+  formGroup,
+  invertForm,
+  squareForm,
+} from "../../../../src/protocol/class-groups/forms.ts";
+import { extendedGcd } from "../../../../src/protocol/class-groups/integers.ts";
+
+/** All reduced primitive forms of a small discriminant: the whole class group, by definition. */
+function allForms(discriminant: bigint): Form[] {
+  const forms: Form[] = [];
+  for (let a = 1n; 3n * a * a <= -discriminant; a++) {
+    for (let b = -a + 1n; b <= a; b++) {
+      const dividend = b * b - discriminant;
+      const c = dividend / (4n * a);
+      if (dividend % (4n * a) !== 0n || c < a || (a === c && b < 0n)) continue;
+      const content = extendedGcd(extendedGcd(a, b)[0], c)[0];
+      if (content === 1n) forms.push({ a, b, c });
+    }
+  }
+  return forms;
+}
+
+function checkDiscriminant(group: FormGroup, form: Form): void {
+  expect(form.b * form.b - 4n * form.a * form.c).toBe(group.discriminant);
+  expect(form.b > -form.a && form.b <= form.a && form.a <= form.c).toBe(true);
+}
+
+describe.each([-23n, -47n, -84n, -420n, -1155n, -3299n, -5n * 7n ** 3n])(
+  "the class group of discriminant %s",
+  (discriminant) => {
+    const group = formGroup(discriminant);
+    const forms = allForms(discriminant);
+    const key = (form: Form) => `${form.a},${form.b}`;
+    const some = fc.constantFrom(...forms);
+
+    it("is closed, commutative, associative, with identity and inverses", () => {
+      const known = new Set(forms.map(key));
+      fc.assert(
+        fc.property(some, some, some, (x, y, z) => {
+          const product = composeForms(group, x, y);
+          checkDiscriminant(group, product);
+          expect(known.has(key(product))).toBe(true);
+          expect(composeForms(group, y, x)).toEqual(product);
+          expect(composeForms(group, product, z)).toEqual(composeForms(group, x, composeForms(group, y, z)));
+          expect(composeForms(group, x, group.identity)).toEqual(x);
+          expect(composeForms(group, x, invertForm(x))).toEqual(group.identity);
+        }),
+      );
+    });
+
+    it("composes fast as it composes plainly, for every pair", () => {
+      for (const x of forms.slice(0, 40)) {
+        for (const y of forms.slice(0, 40)) {
+          expect(composeForms(group, x, y)).toEqual(composeFormsPlainly(group, x, y));
+        }
+        expect(squareForm(group, x)).toEqual(composeFormsPlainly(group, x, x));
+      }
+    });
+
+    it("has an order that every class's power divides", () => {
+      for (const form of forms) expect(powerForm(group, form, BigInt(forms.length))).toEqual(group.identity);
+    });
+  },
+);
+
+describe.each([0, 1, 2])("the class group of curve %i", (curve) => {
+  const group = classGroupOfCurve(curve);
+  const exponent = fc.bigInt({ min: 1n, max: (1n << 64n) - 1n });
+
+  it("composes and squares fast as plainly, with what the fast way needs intact", () => {
+    fc.assert(
+      fc.property(exponent, exponent, (m, n) => {
+        const x = powerForm(group, group.h, m);
+        const y = powerForm(group, group.h, n);
+        const product = composeForms(group, x, y);
+        checkDiscriminant(group, product);
+        expect(product).toEqual(composeFormsPlainly(group, x, y));
+        expect(squareForm(group, x)).toEqual(composeFormsPlainly(group, x, x));
+        expect(composeForms(group, x, x)).toEqual(squareForm(group, x));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("is associative and has inverses", () => {
+    fc.assert(
+      fc.property(exponent, exponent, exponent, (m, n, o) => {
+        const [x, y, z] = [m, n, o].map((e) => powerForm(group, group.h, e)) as [Form, Form, Form];
+        const left = composeForms(group, composeForms(group, x, y), z);
+        expect(left).toEqual(composeForms(group, x, composeForms(group, y, z)));
+        expect(composeForms(group, left, invertForm(left))).toEqual(group.identity);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+it("a discriminant that is positive, or 2 or 3 modulo 4, has no class group", () => {
+  for (const discriminant of [5n, 0n, -5n, -6n]) expect(() => formGroup(discriminant)).toThrow(RangeError);
+});

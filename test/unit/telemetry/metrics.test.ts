@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { Code, createContextKey, createContextValues } from "@connectrpc/connect";
+import { afterEach, describe, expect, it } from "vitest";
+import { startLoopMonitor } from "../../../src/telemetry/loop-monitor.ts";
+import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
+import { observeCalls } from "../../../src/telemetry/observe-calls.ts";
+
+let metrics: Metrics;
+afterEach(() => metrics.close());
+
+async function value(name: string): Promise<string | undefined> {
+  const { body } = await metrics.render();
+  return body
+    .split("\n")
+    .find((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    ?.split(" ")
+    .at(-1);
+}
+
+describe("the metrics", () => {
+  it("all have the service's prefix, the process's own included", async () => {
+    metrics = createMetrics();
+    metrics.counter("signs_total", "Signs.").inc();
+    const { body, contentType } = await metrics.render();
+    const names = body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    expect(names.filter((line) => !line.startsWith("service_"))).toEqual([]);
+    expect(body).toContain("service_nodejs_eventloop_lag_seconds");
+    expect(contentType).toContain("text/plain");
+    expect(await value("service_signs_total")).toBe("1");
+  });
+
+  it("read gauges anew for each scrape", async () => {
+    metrics = createMetrics();
+    let ready = 3;
+    metrics.gauge("presigns", "Presigns.", ["state"], (gauge) => gauge.set({ state: "ready" }, ready));
+    expect(await value("service_presigns")).toBe("3");
+    ready = 4;
+    expect(await value("service_presigns")).toBe("4");
+  });
+});
+
+describe("a finished call", () => {
+  it("is one log line and one observation, with the project that the gate left", async () => {
+    metrics = createMetrics();
+    const projectKey = createContextKey("");
+    const lines: unknown[] = [];
+    const observe = observeCalls({
+      metrics,
+      logger: { info: (fields: unknown) => lines.push(fields) } as never,
+      describe: (values) => ({ projectId: values.get(projectKey) }),
+    });
+    const values = createContextValues().set(projectKey, "p1");
+    const call = {
+      method: "tss.v1.Signing/GetSign",
+      protocol: "grpc",
+      durationMs: 12.34,
+      requestId: "r",
+      values,
+    };
+    observe({ ...call, code: undefined });
+    observe({ ...call, code: Code.ResourceExhausted });
+    expect(lines).toMatchObject([
+      {
+        method: "tss.v1.Signing/GetSign",
+        protocol: "grpc",
+        code: "ok",
+        durationMs: 12.3,
+        requestId: "r",
+        projectId: "p1",
+      },
+      { code: "resource_exhausted" },
+    ]);
+    const { body } = await metrics.render();
+    expect(body).toContain(
+      'service_request_duration_seconds_count{method="tss.v1.Signing/GetSign",protocol="grpc",code="ok"} 1',
+    );
+  });
+});
+
+describe("the loop monitor", () => {
+  it("reports the longest block, and forgets it when reset", async () => {
+    metrics = createMetrics();
+    const monitor = startLoopMonitor(metrics);
+    const turn = async () => {
+      for (let at = 0; at < 3; at++) await once(AbortSignal.timeout(12), "abort");
+    };
+    await turn();
+    monitor.reset();
+    const endMs = performance.now() + 80;
+    while (performance.now() < endMs);
+    await turn();
+    expect(monitor.longestBlockMs()).toBeGreaterThan(50);
+    expect(Number(await value("service_event_loop_longest_block_ms"))).toBeGreaterThan(50);
+    monitor.reset();
+    expect(monitor.longestBlockMs()).toBe(0);
+    monitor.close();
+  });
+});
