@@ -14,7 +14,11 @@ export interface OwnedRef {
  * Adds the service's Move calls to a transaction, all objects by explicit reference. Argument order is that of
  * `move/treasury` for the paid calls and of the Ika coordinator module for the others.
  */
-export function createTreasuryCalls(tx: Transaction, network: ChainNetwork, operatorCap: OwnedRef): ChainCalls {
+export function createTreasuryCalls(
+  tx: Transaction,
+  network: ChainNetwork,
+  operatorCap: OwnedRef,
+): ChainCalls {
   const coordinator = () => tx.sharedObjectRef({ ...network.coordinatorRef, mutable: true });
   const treasury = () => tx.sharedObjectRef({ ...network.treasuryRef, mutable: true });
   const bytes = (value: Uint8Array) => tx.pure(bcs.byteVector().serialize(value));

@@ -55,7 +55,8 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
         failedCount = 0;
       } catch (cause) {
         failedCount++;
-        if (!stopping.signal.aborted) log.error({ loop: name, failedCount, cause }, "a background pass failed");
+        if (!stopping.signal.aborted)
+          log.error({ loop: name, failedCount, cause }, "a background pass failed");
       }
       if (failedCount > 0) {
         // A wake-up does not shorten the pause: what failed would fail again, as often as it is called for.

@@ -6,4 +6,8 @@ export const topics = {
   presignReady: (network: string): string => `presign-ready:${network}`,
   /** Presigns of the network were taken or are waited for: the pool may have to be refilled. */
   presignWanted: (network: string): string => `presign-wanted:${network}`,
+  /** An operation for the network was put into the outbox. */
+  outbox: (network: string): string => `outbox:${network}`,
+  /** The operation about this row ended. */
+  operation: (subjectId: string): string => `operation:${subjectId}`,
 } as const;

@@ -44,14 +44,10 @@ export function createPresignOperation({
     },
     sizeBytes: () => SIZE_BYTES,
     add(calls, subjects) {
-      for (const bucket of Map.groupBy(subjects, bucketKey).values()) {
-        const { networkEncryptionKeyId, curve, signatureAlgorithm } = bucket[0]!;
-        calls.payPresigns({
-          networkEncryptionKeyId,
-          curve,
-          signatureAlgorithm,
-          sessionBytes: bucket.map((subject) => subject.sessionBytes),
-        });
+      for (const [{ networkEncryptionKeyId, curve, signatureAlgorithm }, sessionBytes] of byBucket(
+        subjects,
+      )) {
+        calls.payPresigns({ networkEncryptionKeyId, curve, signatureAlgorithm, sessionBytes });
       }
     },
     async landed(sql, subject, transaction) {
@@ -73,4 +69,15 @@ export function createPresignOperation({
       );
     },
   };
+}
+
+function byBucket(subjects: readonly PresignSubject[]): [PresignBucket, Uint8Array[]][] {
+  const groups = new Map<string, [PresignBucket, Uint8Array[]]>();
+  for (const subject of subjects) {
+    const key = bucketKey(subject);
+    const group = groups.get(key) ?? [subject, []];
+    group[1].push(subject.sessionBytes);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
 }

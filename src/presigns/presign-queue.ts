@@ -17,7 +17,11 @@ export interface PresignQueue {
    * bucket tries first. Undefined when the time is over, the caller has gone, or too many wait already.
    * What `attempt` throws ends the wait.
    */
-  take<T>(bucket: PresignBucket, wait: PresignWait, attempt: () => Promise<T | undefined>): Promise<T | undefined>;
+  take<T>(
+    bucket: PresignBucket,
+    wait: PresignWait,
+    attempt: () => Promise<T | undefined>,
+  ): Promise<T | undefined>;
   /** How many wait for a presign of the bucket. */
   waitingCount(bucket: PresignBucket): number;
   /** The buckets that are waited for. */

@@ -13,10 +13,7 @@ export interface PresignStock {
 type StockRow = PresignBucket & PresignStock;
 
 /** Counts the living presigns of a network. The result knows every bucket; one without presigns has none. */
-export async function readStock(
-  sql: Sql,
-  network: string,
-): Promise<(bucket: PresignBucket) => PresignStock> {
+export async function readStock(sql: Sql, network: string): Promise<(bucket: PresignBucket) => PresignStock> {
   const rows = await sql.query<StockRow>(STOCK, [network]);
   const byBucket = new Map(rows.map((row) => [bucketKey(row), row]));
   return (bucket) => byBucket.get(bucketKey(bucket)) ?? { readyCount: 0, pendingCount: 0, spoiltCount: 0 };

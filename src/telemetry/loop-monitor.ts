@@ -5,7 +5,7 @@ import type { Metrics } from "./metrics.ts";
 export interface LoopMonitor {
   /** The longest block since start or reset. Blocks shorter than the resolution do not show. */
   longestBlockMs(): number;
-  /** Forgets what was measured, for example after start-up. */
+  /** Forgets what was measured, for example after start-up. Measures again from the loop's next turn on. */
   reset(): void;
   close(): void;
 }

@@ -38,7 +38,12 @@ export function createRequestHandler(
     releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
     if (parts.cors(request, reply)) return;
     const call = new Call(requestId, protocolOf(request), parts.onCallEnd);
-    route(request, reply, call, parts).catch((reason: unknown) => fail(request, reply, call, reason, parts));
+    route(request, reply, call, parts)
+      .catch((reason: unknown) => fail(request, reply, call, reason, parts))
+      .catch((failure: unknown) => {
+        parts.onError(failure);
+        reply.destroy();
+      });
   };
 }
 
@@ -69,13 +74,8 @@ function fail(
     if (error.code !== Code.Canceled) parts.onError(reason);
     return;
   }
-  try {
-    if (call.protocol === "grpc") replyTrailersOnly(request, reply, error);
-    else replyError({ reply, isHead: request.method === "HEAD" }, error, parts.errors.httpStatus(error));
-  } catch (failure) {
-    parts.onError(failure);
-    reply.destroy();
-  }
+  if (call.protocol === "grpc") replyTrailersOnly(request, reply, error);
+  else replyError({ reply, isHead: request.method === "HEAD" }, error, parts.errors.httpStatus(error));
 }
 
 function protocolOf(request: ServerRequest): string {

@@ -15,9 +15,9 @@ export function releaseAfterReply(request: ServerRequest, reply: ServerReply, li
     if (request.complete) return;
     request.resume();
     const { socket } = request;
-    const timer = setTimeout(() => {
+    const cut = setTimeout(() => {
       if (!request.complete) socket.destroy();
     }, lingerTimeoutMs);
-    socket.once("close", () => clearTimeout(timer));
+    cut.unref();
   });
 }

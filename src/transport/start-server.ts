@@ -68,6 +68,8 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
     },
   );
   const port = await listen(connections, options);
+  // A connection that cannot be accepted, for want of file descriptors for instance, must not end the process.
+  connections.server.on("error", options.onError ?? (() => {}));
   let drained: Promise<boolean> | undefined;
   return {
     url: `http://${urlHost(options.host)}:${port}`,

@@ -251,6 +251,17 @@ describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
     expect(await signWith({ change: (userMessage) => userMessage.slice(0, 20) })).toBe("NetworkRejected");
   });
 
+  test("a sign message made with another dWallet's share is rejected", async () => {
+    const other = await prepareDKG(
+      parameters,
+      curve,
+      keys.encryptionKey,
+      createRandomSessionIdentifier(),
+      me,
+    );
+    expect(await signWith({ share: other.userSecretKeyShare })).toBe("NetworkRejected");
+  });
+
   test("a sign message for another presign is rejected", async () => {
     expect(await signWith({ otherPresign: true })).toBe("NetworkRejected");
   });

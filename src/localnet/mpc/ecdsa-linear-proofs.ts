@@ -29,11 +29,23 @@ export interface LinearEvaluation {
   readonly commitments: readonly [CurvePoint, CurvePoint];
 }
 
-/** Names of the two proofs in the protocol's context. */
-export const PARTIAL_SIGNATURE_PROOF =
-  "$\\pi_{\\ct_{\\CentralizedParty}}$ - Encryption of Partial Signature Proof";
-export const DISPLACED_NONCE_PROOF =
-  "$\\pi_{\\ctab}$ - Encryption of Displaced Decentralized Party Nonce Share Proof";
+/** What a linear evaluation proof is called: in reasons, and in the protocol's context. */
+export interface LinearEvaluationName {
+  readonly label: string;
+  readonly name: string;
+}
+
+/** pi_ctA: the encrypted partial signature. */
+export const PARTIAL_SIGNATURE_PROOF: LinearEvaluationName = {
+  label: "pi_ctA",
+  name: "$\\pi_{\\ct_{\\CentralizedParty}}$ - Encryption of Partial Signature Proof",
+};
+
+/** pi_ctab: the encrypted displaced nonce share. */
+export const DISPLACED_NONCE_PROOF: LinearEvaluationName = {
+  label: "pi_ctab",
+  name: "$\\pi_{\\ctab}$ - Encryption of Displaced Decentralized Party Nonce Share Proof",
+};
 
 /**
  * Checks a committed linear evaluation: a Maurer proof that mixes both groups, with coefficients as integers (blinded
@@ -42,7 +54,7 @@ export const DISPLACED_NONCE_PROOF =
 export function verifyLinearEvaluation(
   context: SignContext,
   key: NetworkKey,
-  name: string,
+  { label, name }: LinearEvaluationName,
   evaluation: LinearEvaluation,
   proof: LinearEvaluationProof,
 ): void {
@@ -62,7 +74,7 @@ export function verifyLinearEvaluation(
     const value = proof.coefficientResponses[index]! % curve.order;
     const opened = pedersenCommit(curve, curve.base, value, proof.commitmentResponses[index]!);
     const expected = proof.maskCommitments[index]!.add(scale(curve, commitment, challenge));
-    rejectUnless(opened.equals(expected), `${name.split(" ")[0]}: commitments do not match`);
+    rejectUnless(opened.equals(expected), `${label}: commitments do not match`);
   });
   const [first, second] = proof.coefficientResponses;
   // c1*z1 + c2*z2 + Enc(0; rho) - e*ct must be the first message.
@@ -77,10 +89,7 @@ export function verifyLinearEvaluation(
     return composeForms(curve.group, product, power);
   };
   const both = [recovered(0, key.h), recovered(1, key.ek)] as const;
-  rejectUnless(
-    equalCiphertexts(both, proof.maskCiphertext),
-    `${name.split(" ")[0]}: ciphertext does not match`,
-  );
+  rejectUnless(equalCiphertexts(both, proof.maskCiphertext), `${label}: ciphertext does not match`);
 }
 
 function languageJson({ curve }: SignContext, key: NetworkKey, inputs: readonly [Ciphertext, Ciphertext]) {

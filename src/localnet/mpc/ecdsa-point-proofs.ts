@@ -16,13 +16,13 @@ import { proofChallenge } from "./transcript.ts";
 /** pi_k: the user can open G as a commitment to base C_k, so k is not zero. */
 export function verifyProofK(context: SignContext, message: EcdsaSignMessage): void {
   const name = "$\\pi_{k}$ - Non-Zero Commitment to Centralized Party Signature Nonce Share Proof";
-  verifyDecommitment(context, name, message.commitK, message.proofK);
+  verifyDecommitment(context, "pi_k", name, message.commitK, message.proofK);
 }
 
 /** pi_alpha: the same for C_alpha. */
 export function verifyProofAlpha(context: SignContext, message: EcdsaSignMessage): void {
   const name = "$\\pi_{\\alpha}$ - Non-Zero Commitment to Alpha Displacer Proof";
-  verifyDecommitment(context, name, message.commitAlpha, message.proofAlpha);
+  verifyDecommitment(context, "pi_alpha", name, message.commitAlpha, message.proofAlpha);
 }
 
 /** pi_beta: the user can open C_beta, by Fischlin's transform so that a simulator could extract it. */
@@ -141,7 +141,13 @@ export function verifyProofDisplacedNonce(
 
 const DECOMMITMENT = "Knowledge of Decommitment";
 
-function verifyDecommitment(context: SignContext, name: string, base: CurvePoint, proof: PointProof): void {
+function verifyDecommitment(
+  context: SignContext,
+  label: string,
+  name: string,
+  base: CurvePoint,
+  proof: PointProof,
+): void {
   const { curve } = context;
   const [mask] = proof.masks as [CurvePoint];
   const challenge = challengeOf(context, {
@@ -153,10 +159,7 @@ function verifyDecommitment(context: SignContext, name: string, base: CurvePoint
   });
   const [value, randomness] = proof.responses as [bigint, bigint];
   const opened = pedersenCommit(curve, base, value, randomness);
-  rejectUnless(
-    equation(context, opened, mask, curve.base, challenge),
-    `${name.split(" ")[0]} does not verify`,
-  );
+  rejectUnless(equation(context, opened, mask, curve.base, challenge), `${label} does not verify`);
 }
 
 function decommitmentJson({ curve }: SignContext, base: CurvePoint) {

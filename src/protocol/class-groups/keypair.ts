@@ -56,7 +56,7 @@ export function decodeEncryptionKey(group: ClassGroup, bytes: Uint8Array): Form 
  */
 export function deriveDecryptionExponent(seed: Uint8Array): bigint {
   // Each retry has probability below one half, so this much key stream is never used up in practice.
-  const stream = byteReader(chacha20KeyStream(seed, 16_384), "key stream");
+  const stream = byteReader(chacha20KeyStream(seed, 4_096), "key stream");
   for (;;) {
     let high = stream.uint32() & HIGH_WORD_MASK;
     while (high > HIGH_WORD_OF_BOUND) high = stream.uint32() & HIGH_WORD_MASK;

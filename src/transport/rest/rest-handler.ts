@@ -108,6 +108,7 @@ function contextOf(
   const timeout = headers.get("connect-timeout-ms") ?? undefined;
   const timeoutMs = deadlineOf(timeout, spec.kind === "unary", options.limits);
   if (timeoutMs === "malformed") throw wrongField("connect-timeout-ms", "expected decimal digits");
+  const authority = String(request.headers[":authority"] ?? request.headers.host ?? "localhost");
   const closed = new AbortController();
   reply.once("close", () => closed.abort());
   return createHandlerContext({
@@ -115,7 +116,7 @@ function contextOf(
     method: spec.method,
     protocolName: "rest",
     requestMethod: request.method ?? "",
-    url: `http://${request.headers[":authority"] ?? request.headers.host ?? "localhost"}${request.url ?? ""}`,
+    url: `http://${authority}${request.url ?? ""}`,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     shutdownSignal: options.shutdownSignal,
     requestSignal: closed.signal,

@@ -86,6 +86,7 @@ describe("the loop monitor", () => {
     };
     await turn();
     monitor.reset();
+    await turn();
     const endMs = performance.now() + 80;
     while (performance.now() < endMs);
     await turn();

@@ -1,0 +1,64 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { callerOf } from "../access/caller.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import {
+  CURVE_ALGORITHMS,
+  type CurveAlgorithm,
+  curveName,
+  signatureAlgorithmName,
+} from "../protocol/algorithms.ts";
+import type { AuditOrigin } from "../store/audit.ts";
+
+/** A bucket of the presign pool with its presigns by state. Curve and algorithm are the chain's integers. */
+export interface BucketHealth {
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly networkEncryptionKeyId: string;
+  readonly ready: number;
+  readonly pending: number;
+  readonly held: number;
+  readonly used: number;
+  readonly burnt: number;
+}
+
+/** What the Admin service needs. */
+export interface AdminServiceDeps {
+  readonly readPresignHealth: () => Promise<readonly BucketHealth[]>;
+  /** Returns how many presigns were queued. */
+  readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
+  readonly lowWaterCount: number;
+  readonly highWaterCount: number;
+}
+
+/** Implements `tss.v1.Admin`. */
+export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof Admin> {
+  const { lowWaterCount: lowWater, highWaterCount: highWater } = deps;
+  return {
+    async getPresignHealth({ curve, signatureAlgorithm }) {
+      const buckets = (await deps.readPresignHealth())
+        .filter((bucket) => curve === undefined || bucket.curve === curve)
+        .filter(
+          (bucket) => signatureAlgorithm === undefined || bucket.signatureAlgorithm === signatureAlgorithm,
+        )
+        .map((bucket) => ({
+          ...bucket,
+          curveName: curveName(bucket.curve) ?? "",
+          signatureAlgorithmName: signatureAlgorithmName(bucket.curve, bucket.signatureAlgorithm) ?? "",
+          lowWater,
+          highWater,
+        }));
+      return { buckets };
+    },
+    async refillPresigns({ curve, signatureAlgorithm, count }, context) {
+      const { origin } = callerOf(context, "admin");
+      const algorithm = CURVE_ALGORITHMS.find(
+        (known) => known.curveNumber === curve && known.signatureAlgorithmNumber === signatureAlgorithm,
+      );
+      if (algorithm === undefined) {
+        throw new ServiceError("UNSUPPORTED_ALGORITHM", "the curve has no such signature algorithm");
+      }
+      return { queued: await deps.refillBucket(origin, algorithm, count) };
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { SimulationError } from "@mysten/sui/client";
+import { Transaction } from "@mysten/sui/transactions";
+import type { ChainCalls } from "./calls.ts";
+import type { ChainNetwork } from "./network.ts";
+import { type ExecutionFailure, type NetworkReader, toFailure } from "./reader.ts";
+import { createTreasuryCalls } from "./treasury-calls.ts";
+
+/** A transaction that is signed and not yet stored. */
+export interface SignedTransaction {
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+  readonly signatures: readonly string[];
+}
+
+/** The chain's verdict on a dry run: nothing was signed, nothing was paid. */
+export class DryRunRefused extends Error {
+  override readonly name = "DryRunRefused";
+  readonly failure: ExecutionFailure;
+
+  constructor(failure: ExecutionFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** A transaction may land in the epoch in which it was built and the next one, and never after. */
+const VALID_EPOCHS_AHEAD = 1n;
+
+/**
+ * Builds and signs a block with these calls. The fullnode's dry run fixes gas and finds aborts before anything is
+ * paid; then it throws {@link DryRunRefused}.
+ */
+export async function buildTransaction(
+  network: ChainNetwork,
+  reader: NetworkReader,
+  operatorCapId: string,
+  addCalls: (calls: ChainCalls) => void,
+): Promise<SignedTransaction> {
+  const [operatorCap, epoch] = await Promise.all([reader.ownedRef(operatorCapId), reader.epoch()]);
+  const tx = new Transaction();
+  tx.setSender(network.senderAddress);
+  tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
+  addCalls(createTreasuryCalls(tx, network, operatorCap));
+  const bytes = await dryRun(tx, network);
+  const { signature } = await network.signer.signTransaction(bytes);
+  return { digest: await tx.getDigest(), bytes, signatures: [signature] };
+}
+
+async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {
+  try {
+    return await tx.build({ client: network.client });
+  } catch (error) {
+    if (error instanceof SimulationError && error.executionError) {
+      throw new DryRunRefused(toFailure(error.executionError));
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { ExecutionFailure } from "./reader.ts";
+
+/**
+ * What is to be done about a failed execution.
+ * - `retry`: the same will work later; back off.
+ * - `operator`: nothing will work until the operator acts; the queue stays, the operator is told.
+ * - `already`: the chain may have it already; look for the operation's mark.
+ * - `fault`: the operation itself can never work.
+ */
+export type Verdict = "retry" | "operator" | "already" | "fault";
+
+/** Aborts by `module:code`; sources are the Ika coordinator's and the Treasury's abort codes. */
+const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
+  // The coordinator pauses a curve, an algorithm or a hash for a while.
+  "support_config:4": "retry",
+  "support_config:5": "retry",
+  "support_config:6": "retry",
+  // The price is above what the Treasury may pay (its ceiling), in IKA or SUI.
+  "sessions_manager:1": "operator",
+  "sessions_manager:2": "operator",
+  "treasury:1": "operator",
+  "treasury:2": "operator",
+  "treasury:3": "operator",
+  "treasury:5": "operator",
+  "treasury:8": "operator",
+  "balance:2": "operator",
+  // The session identifier, the signer or the presign was used before: perhaps by this very operation.
+  "sessions_manager:3": "already",
+  "dynamic_field:0": "already",
+  "treasury:7": "already",
+  "coordinator_inner:4": "already",
+};
+
+/** Decides by kind of error; an unknown abort is the operation's fault, an unknown trouble of the chain is not. */
+export function classifyFailure(failure: ExecutionFailure): Verdict {
+  if (failure.abort) return VERDICT_OF_ABORT[`${failure.abort.module}:${failure.abort.code}`] ?? "fault";
+  if (failure.kind === "CongestedObjects") return "retry";
+  if (
+    /insufficient.*gas|gas.*insufficient|no valid gas coins|lower than the needed amount/i.test(
+      failure.message,
+    )
+  ) {
+    return "operator";
+  }
+  return FAULTY_KINDS.has(failure.kind) ? "fault" : "retry";
+}
+
+const FAULTY_KINDS = new Set([
+  "SizeError",
+  "CommandArgumentError",
+  "TypeArgumentError",
+  "IndexError",
+  "ObjectIdError",
+]);

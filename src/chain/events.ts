@@ -1,0 +1,52 @@
+import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import type { ChainEvent } from "./operation.ts";
+
+/** A session that the network was asked for, as the coordinator's event tells it. */
+export interface RequestedSession<Data> {
+  /** keccak256 of sender and session bytes: tells which request this session belongs to. */
+  readonly preimage: Uint8Array;
+  readonly data: Data;
+}
+
+const REQUESTS = {
+  DWalletDKGRequestEvent: CoordinatorInnerModule.DWalletDKGRequestEvent,
+  PresignRequestEvent: CoordinatorInnerModule.PresignRequestEvent,
+  SignRequestEvent: CoordinatorInnerModule.SignRequestEvent,
+} as const;
+
+type RequestName = keyof typeof REQUESTS;
+type RequestData<Name extends RequestName> = ReturnType<(typeof REQUESTS)[Name]["parse"]>;
+
+/**
+ * The sessions of one kind that a transaction asked for. Event types carry the package that first defined them, so
+ * they are matched by their ends.
+ */
+export function requestedSessions<Name extends RequestName>(
+  events: readonly ChainEvent[],
+  name: Name,
+): RequestedSession<RequestData<Name>>[] {
+  const struct = SessionsManagerModule.DWalletSessionEvent(REQUESTS[name] as never);
+  return events
+    .filter(
+      ({ type }) => type.includes("::sessions_manager::DWalletSessionEvent<") && type.endsWith(`::${name}>`),
+    )
+    .map(({ bcs }) => {
+      const event = struct.parse(bcs) as {
+        session_identifier_preimage: number[];
+        event_data: RequestData<Name>;
+      };
+      return { preimage: Uint8Array.from(event.session_identifier_preimage), data: event.event_data };
+    });
+}
+
+/** The encryption keys that a transaction registered. */
+export function createdEncryptionKeys(
+  events: readonly ChainEvent[],
+): { encryptionKeyId: string; signerAddress: string }[] {
+  return events
+    .filter(({ type }) => type.endsWith("::coordinator_inner::CreatedEncryptionKeyEvent"))
+    .map(({ bcs }) => {
+      const event = CoordinatorInnerModule.CreatedEncryptionKeyEvent.parse(bcs);
+      return { encryptionKeyId: event.encryption_key_id, signerAddress: event.signer_address };
+    });
+}

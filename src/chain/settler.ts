@@ -1,0 +1,68 @@
+import { createBackgroundLoop } from "../coordination/background-loop.ts";
+import type { ChainReader } from "../protocol/chain-reader.ts";
+import type { Database } from "../store/database.ts";
+import type { OpenSession, SessionKind } from "./session.ts";
+
+/** What the settler works with. */
+export interface SettlerOptions {
+  readonly database: Database;
+  readonly reader: ChainReader;
+  readonly kinds: readonly SessionKind[];
+  readonly log: { error(fields: object, message: string): void };
+}
+
+/** The loop that delivers what the network has computed. */
+export interface Settler {
+  start(): void;
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+const POLL_INTERVAL_MS = 100;
+/** Between looks at the database while nothing is open. */
+const IDLE_INTERVAL_MS = 250;
+/** Open sessions of one kind in one pass; the rest waits for the next. */
+const OPEN_LIMIT_COUNT = 200;
+
+/**
+ * Reads the objects of all open sessions, in batches, and lets their kinds write what became of them. A session that
+ * completes late is delivered late: nothing here ever gives up.
+ */
+export function createSettler({ database, reader, kinds, log }: SettlerOptions): Settler {
+  let idleUntilMs = 0;
+  const loop = createBackgroundLoop({ name: "settler", pass, intervalMs: POLL_INTERVAL_MS, log });
+  return {
+    start: () => loop.start(),
+    wake() {
+      idleUntilMs = 0;
+      loop.wake();
+    },
+    stop: () => loop.stop(),
+  };
+
+  async function pass(): Promise<undefined> {
+    if (performance.now() < idleUntilMs) return;
+    const open: { kind: SessionKind; session: OpenSession }[] = [];
+    for (const kind of kinds) {
+      for (const session of await kind.open(database, OPEN_LIMIT_COUNT)) open.push({ kind, session });
+    }
+    if (open.length === 0) {
+      idleUntilMs = performance.now() + IDLE_INTERVAL_MS;
+      return;
+    }
+    const contents = await reader.getObjects(open.map(({ session }) => session.objectId));
+    for (const { kind, session } of open) {
+      const content = contents.get(session.objectId);
+      // An object that a lagging fullnode does not know yet comes with a later pass.
+      if (content !== undefined) await settleOne(kind, session, content);
+    }
+  }
+
+  async function settleOne(kind: SessionKind, session: OpenSession, content: Uint8Array): Promise<void> {
+    try {
+      await kind.settle(database, session, content);
+    } catch (cause) {
+      log.error({ kind: kind.name, ...session, cause }, "a session could not be settled; it is tried again");
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type ReserveSignResponse,
+  ReserveSignResponseSchema,
+  type SignRequest,
+  SignRequest_Status,
+  SignRequestSchema,
+} from "../../gen/proto/tss/v1/signing_pb.ts";
+import { enumsOfTriple, tripleOfRow } from "./algorithm-enums.ts";
+import type { SignRequestRow } from "./sign-request.ts";
+
+/** The row as the contract shows it. What a state lacks is absent. */
+export function encodeSignRequest(row: SignRequestRow): SignRequest {
+  return create(SignRequestSchema, {
+    signRequestId: row.id,
+    status: SignRequest_Status[row.status],
+    dwalletId: row.dwalletId,
+    ...enumsOfTriple(tripleOfRow(row)),
+    message: row.message,
+    presignId: row.presignId,
+    priceMicroUsd: row.priceMicroUsd,
+    createTime: timestampFromDate(row.createdAt),
+    updateTime: timestampFromDate(row.updatedAt),
+    expireTime: timestampFromDate(row.expiresAt),
+    ...(row.txDigest !== null && { txDigest: row.txDigest }),
+    ...(row.signSessionId !== null && { signSessionId: row.signSessionId }),
+    ...(row.signature !== null && { signature: row.signature }),
+    ...(row.failureReason !== null && {
+      failure: {
+        reason: row.failureReason,
+        message: row.failureMessage ?? "",
+        refunded: row.refunded,
+      },
+    }),
+  });
+}
+
+/**
+ * The reply to a reservation. A failed one no longer shows the presign: after an expiry it may belong to another
+ * request, and a half computed with it would be lost.
+ */
+export function encodeReservation(row: SignRequestRow): ReserveSignResponse {
+  const isUsable = row.status !== "failed";
+  return create(ReserveSignResponseSchema, {
+    signRequestId: row.id,
+    status: SignRequest_Status[row.status],
+    presignId: row.presignId,
+    presign: isUsable ? row.presign : new Uint8Array(),
+    dwalletPublicOutput: row.dwalletPublicOutput,
+    expireTime: timestampFromDate(row.expiresAt),
+    priceMicroUsd: row.priceMicroUsd,
+  });
+}

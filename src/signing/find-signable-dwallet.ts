@@ -1,0 +1,45 @@
+import { ServiceError } from "../errors/service-error.ts";
+import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import type { Sql } from "../store/database.ts";
+
+/** A dWallet that can sign. */
+export interface SignableDWallet {
+  /** The row. */
+  readonly id: string;
+  readonly networkEncryptionKeyId: string;
+}
+
+/**
+ * Finds the project's dWallet by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM when its curve is
+ * not the algorithm's, DWALLET_NOT_ACTIVE with the state.
+ */
+export async function findSignableDWallet(
+  sql: Sql,
+  { projectId, network, dwalletId }: { projectId: string; network: string; dwalletId: string },
+  triple: AlgorithmTriple,
+): Promise<SignableDWallet> {
+  const [dwallet] = await sql.query<SignableDWallet & { curve: number; state: string; hasOutput: boolean }>(
+    `SELECT id, network_encryption_key_id AS "networkEncryptionKeyId", curve, state,
+            public_output IS NOT NULL AS "hasOutput"
+     FROM dwallet WHERE project_id = $1 AND network = $2 AND object_id = $3`,
+    [projectId, network, dwalletId],
+  );
+  if (dwallet === undefined) {
+    throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
+      metadata: { dwalletId },
+    });
+  }
+  if (dwallet.curve !== triple.curveNumber) {
+    throw new ServiceError(
+      "UNSUPPORTED_ALGORITHM",
+      `${triple.signatureAlgorithm} does not sign with the dWallet's curve`,
+      { metadata: { dwalletId } },
+    );
+  }
+  if (dwallet.state !== "Active" || !dwallet.hasOutput) {
+    throw new ServiceError("DWALLET_NOT_ACTIVE", `the dWallet is ${dwallet.state}`, {
+      metadata: { dwalletId, state: dwallet.state },
+    });
+  }
+  return dwallet;
+}

@@ -1,0 +1,144 @@
+import { topics } from "../coordination/topics.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import type { AuditOrigin } from "../store/audit.ts";
+import type { Database } from "../store/database.ts";
+import { newId } from "../store/ids.ts";
+import { isUniqueViolation } from "../store/sql-errors.ts";
+import { findSignableDWallet } from "./find-signable-dwallet.ts";
+import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
+import { takeReservation } from "./take-reservation.ts";
+
+/** Where reservations wait for a presign, in order. */
+export interface PresignTurns {
+  take<T>(
+    bucket: { network: string; curve: number; signatureAlgorithm: number; networkEncryptionKeyId: string },
+    wait: { timeoutMs: number; signal: AbortSignal },
+    attempt: () => Promise<T | undefined>,
+  ): Promise<T | undefined>;
+}
+
+/** What a reservation needs. */
+export interface ReserveDeps {
+  readonly database: Database;
+  readonly presigns: PresignTurns;
+  readonly signals: { notify(topic: string): void };
+  readonly priceMicroUsd: bigint;
+  readonly reservationTtlMs: number;
+}
+
+/** Who reserves. */
+export interface SigningCaller {
+  readonly projectId: string;
+  readonly network: string;
+  readonly origin: AuditOrigin;
+}
+
+/** What is to be signed. */
+export interface ReserveInput {
+  /** The object on the chain. */
+  readonly dwalletId: string;
+  readonly triple: AlgorithmTriple;
+  readonly message: Uint8Array;
+  readonly idempotencyKey: string | undefined;
+  readonly requestHash: Uint8Array;
+}
+
+/** How long the call may take. */
+export interface CallTime {
+  /** Until the deadline; undefined without one. */
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A pure argument of a Move call is under 16,384 bytes with its length prefix. */
+const MESSAGE_MAX_BYTES = 16_381;
+const WAIT_MAX_MS = 20_000;
+/** The reply must be on its way before the caller's deadline. */
+const REPLY_MARGIN_MS = 500;
+
+/**
+ * Reserves a presign and holds the price. Waits for a presign while the pool is empty, up to 20 s or the deadline.
+ * The same idempotency key with the same request returns the request as it stands. Throws MESSAGE_TOO_LARGE,
+ * IDEMPOTENCY_KEY_REUSED, INSUFFICIENT_CREDIT, PRESIGN_POOL_EMPTY and what {@link findSignableDWallet} throws.
+ */
+export async function reserve(
+  deps: ReserveDeps,
+  caller: SigningCaller,
+  input: ReserveInput,
+  time: CallTime,
+): Promise<SignRequestRow> {
+  const { database, signals, presigns } = deps;
+  if (input.message.length > MESSAGE_MAX_BYTES) {
+    throw new ServiceError("MESSAGE_TOO_LARGE", `the message is longer than ${MESSAGE_MAX_BYTES} bytes`, {
+      metadata: { maxBytes: String(MESSAGE_MAX_BYTES) },
+    });
+  }
+  const earlier = await findRepeated(deps, caller, input);
+  if (earlier !== undefined) return earlier;
+
+  const { projectId, network } = caller;
+  const dwallet = await findSignableDWallet(
+    database,
+    { ...caller, dwalletId: input.dwalletId },
+    input.triple,
+  );
+  const id = newId();
+  const bucket = {
+    network,
+    curve: input.triple.curveNumber,
+    signatureAlgorithm: input.triple.signatureAlgorithmNumber,
+    networkEncryptionKeyId: dwallet.networkEncryptionKeyId,
+  };
+  const reservation = {
+    ...bucket,
+    id,
+    projectId,
+    dwalletId: dwallet.id,
+    hashScheme: input.triple.hashNumber,
+    message: input.message,
+    priceMicroUsd: deps.priceMicroUsd,
+    ttlMs: deps.reservationTtlMs,
+    idempotencyKey: input.idempotencyKey,
+    requestHash: input.requestHash,
+  };
+  const wait = {
+    timeoutMs: Math.min(WAIT_MAX_MS, (time.timeoutMs ?? Number.POSITIVE_INFINITY) - REPLY_MARGIN_MS),
+    signal: time.signal,
+  };
+  const row = await presigns.take(bucket, wait, async () => {
+    try {
+      const outcome = await takeReservation(database, caller.origin, reservation);
+      if (outcome === "no credit") throw insufficientCredit(deps.priceMicroUsd);
+      return outcome === "reserved" ? await readSignRequest(database, { id }) : undefined;
+    } catch (error) {
+      // Another call with the same key was first; its row is the answer to this one too.
+      if (!isUniqueViolation(error, "sign_request_project_id_idempotency_key_key")) throw error;
+      return findRepeated(deps, caller, input);
+    }
+  });
+  if (row === undefined) {
+    throw new ServiceError("PRESIGN_POOL_EMPTY", "no presign is ready; the pool is being filled");
+  }
+  signals.notify(topics.presignWanted(network));
+  return row;
+}
+
+async function findRepeated(
+  { database }: ReserveDeps,
+  { projectId }: SigningCaller,
+  { idempotencyKey, requestHash }: ReserveInput,
+): Promise<SignRequestRow | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  const row = await readSignRequest(database, { projectId, idempotencyKey });
+  if (row !== undefined && Buffer.compare(row.requestHash, requestHash) !== 0) {
+    throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "the idempotency key was used with another request");
+  }
+  return row;
+}
+
+function insufficientCredit(priceMicroUsd: bigint): ServiceError {
+  return new ServiceError("INSUFFICIENT_CREDIT", "the project's available credit is below the price", {
+    metadata: { priceMicroUsd: String(priceMicroUsd) },
+  });
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { OperationKind } from "../chain/operation.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
+import { failSignRequest } from "./fail-sign-request.ts";
+import { signSessionIdsByPresign } from "./sign-request-event.ts";
+
+/** Before everything else: a user waits, and has paid. */
+export const SIGN_PRIORITY = 10;
+
+/** A signature to be requested from the network. */
+export interface SignSubject {
+  readonly id: string;
+  /** The dWallet's object on the chain. */
+  readonly dwalletId: string;
+  /** The presign's object on the chain. */
+  readonly presignId: string;
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly hashScheme: number;
+  readonly message: Uint8Array;
+  readonly userSignMessage: Uint8Array;
+}
+
+/** What the kind needs. */
+export interface SignOperationOptions {
+  readonly signals: Pick<Signals, "notify">;
+  /** Signatures in one transaction. */
+  readonly batchCount: number;
+}
+
+/** Ids, numbers, session bytes and the command itself. */
+const OVERHEAD_BYTES = 400;
+
+/** Requests signatures: queued -> submitted when landed; failed, refunded and the presign burnt when it never can. */
+export function createSignOperation({
+  signals,
+  batchCount,
+}: SignOperationOptions): OperationKind<SignSubject> {
+  return {
+    name: "sign",
+    priority: SIGN_PRIORITY,
+    batchCount,
+    async load(sql, subjectIds) {
+      const rows = await sql.query<SignSubject>(
+        `SELECT r.id, d.object_id AS "dwalletId", p.presign_id AS "presignId", r.curve,
+                r.signature_algorithm AS "signatureAlgorithm", r.hash_scheme AS "hashScheme", r.message,
+                r.user_sign_message AS "userSignMessage"
+         FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id
+         WHERE r.id = ANY($1::uuid[])`,
+        [subjectIds],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+    sizeBytes: (subject) => subject.message.length + subject.userSignMessage.length + OVERHEAD_BYTES,
+    add(calls, subjects) {
+      for (const { id, ...call } of subjects) {
+        calls.paySign({
+          ...call,
+          sessionBytes: signSessionBytes(id),
+          requestReference: new TextEncoder().encode(id),
+        });
+      }
+    },
+    async landed(sql, subject, transaction) {
+      const signSessionId = signSessionIdsByPresign(transaction.events).get(subject.presignId);
+      if (signSessionId === undefined) {
+        throw new Error(`transaction ${transaction.digest} requested no signature for ${subject.id}`);
+      }
+      await sql.query(LANDED, [subject.id, transaction.digest, signSessionId]);
+      signals.notify(topics.sign(subject.id));
+    },
+    async failed(sql, subject, { reason, message }) {
+      await failSignRequest(sql, subject.id, { from: "queued", reason, message });
+      signals.notify(topics.sign(subject.id));
+    },
+  };
+}
+
+const LANDED = `
+WITH submitted AS (
+  UPDATE sign_request SET status = 'submitted', tx_digest = $2, sign_session_id = $3, updated_at = now()
+  WHERE id = $1 AND status = 'queued' RETURNING presign_id
+)
+UPDATE presign p SET state = 'used', updated_at = now() FROM submitted s
+WHERE p.id = s.presign_id AND p.state = 'held'`;
+
+/**
+ * The bytes that name the request's session on the chain. They follow from the id, so that whoever sends the request
+ * again names the same session, which the chain takes once.
+ */
+function signSessionBytes(signRequestId: string): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(`tss/sign/${signRequestId}`).digest());
+}

@@ -1,0 +1,89 @@
+import type { OpenSession, SessionKind } from "../chain/session.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
+import { MalformedBytesError } from "../protocol/bytes.ts";
+import { parseSignSession } from "../protocol/chain-objects.ts";
+import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
+import { signatureFromChain } from "../protocol/signature-forms.ts";
+import { verifySignature } from "../protocol/verify-signature.ts";
+import type { Sql } from "../store/database.ts";
+import { tripleOfRow } from "./algorithm-enums.ts";
+import { failSignRequest } from "./fail-sign-request.ts";
+import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
+
+/** What the kind needs. */
+export interface SignSessionOptions {
+  readonly network: string;
+  readonly signals: Pick<Signals, "notify">;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+/** Waits for signatures: submitted -> completed once verified, or failed and refunded. */
+export function createSignSession({ network, signals, log }: SignSessionOptions): SessionKind {
+  return {
+    name: "sign",
+    open: (database, limit) =>
+      database.query<OpenSession>(
+        `SELECT id AS "subjectId", sign_session_id AS "objectId" FROM sign_request
+         WHERE network = $1 AND status = 'submitted' ORDER BY sign_request.id LIMIT $2`,
+        [network, limit],
+      ),
+    async settle(database, { subjectId: id }, content) {
+      const { state } = parseSignSession(content);
+      switch (state.kind) {
+        case "Requested":
+          return false;
+        case "NetworkRejected":
+          await failSignRequest(database, id, {
+            from: "submitted",
+            reason: "NETWORK_REJECTED",
+            message: "the network rejected the user's half of the signature",
+          });
+          break;
+        case "Completed":
+          if (!(await complete(database, id, state.output))) {
+            log.error({ signRequestId: id }, "the network's signature does not verify");
+          }
+          break;
+      }
+      signals.notify(topics.sign(id));
+      return true;
+    },
+  };
+}
+
+/** False if the signature was not what it should be. */
+async function complete(sql: Sql, id: string, output: Uint8Array): Promise<boolean> {
+  const row = await readSignRequest(sql, { id });
+  if (row === undefined) throw new Error(`there is no sign request ${id}`);
+  const signature = verifiedSignature(row, output);
+  if (signature === undefined) {
+    await failSignRequest(sql, id, {
+      from: "submitted",
+      reason: "SIGNATURE_INVALID",
+      message: "the network's signature does not verify under the dWallet's public key",
+    });
+    return false;
+  }
+  await sql.query(
+    `UPDATE sign_request SET status = 'completed', signature = $2, updated_at = now()
+     WHERE id = $1 AND status = 'submitted'`,
+    [id, signature],
+  );
+  return true;
+}
+
+/** The signature in the form of the contract; undefined if it does not verify. */
+function verifiedSignature(row: SignRequestRow, output: Uint8Array): Uint8Array | undefined {
+  const { curve, signatureAlgorithm, hash } = tripleOfRow(row);
+  const publicKey = row.dwalletPublicKey ?? publicKeyFromDWalletOutput(curve, row.dwalletPublicOutput);
+  let signature: Uint8Array;
+  try {
+    signature = signatureFromChain(signatureAlgorithm, output);
+  } catch (error) {
+    if (error instanceof MalformedBytesError) return undefined;
+    throw error;
+  }
+  const claim = { signatureAlgorithm, hash, publicKey, message: row.message, signature };
+  return verifySignature(claim) ? signature : undefined;
+}

@@ -1,0 +1,77 @@
+import { postings } from "../billing/postings.ts";
+import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
+import type { Sql } from "../store/database.ts";
+
+/** A sign request to be written. */
+export interface NewReservation {
+  readonly id: string;
+  readonly projectId: string;
+  /** The row. */
+  readonly dwalletId: string;
+  readonly network: string;
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly hashScheme: number;
+  readonly networkEncryptionKeyId: string;
+  readonly message: Uint8Array;
+  readonly priceMicroUsd: bigint;
+  readonly ttlMs: number;
+  readonly idempotencyKey: string | undefined;
+  readonly requestHash: Uint8Array;
+}
+
+/** What became of an attempt. */
+export type ReservationOutcome = "reserved" | "no presign" | "no credit";
+
+/**
+ * Takes the oldest ready presign of the bucket, holds the price and writes the request, all or nothing, in one
+ * statement. The project's row is locked first, so that its calls are decided one after the other, and a presign is
+ * only taken by who can pay. Raises a unique violation when the idempotency key has a request.
+ */
+export async function takeReservation(
+  sql: Sql,
+  origin: AuditOrigin,
+  reservation: NewReservation,
+): Promise<ReservationOutcome> {
+  const [outcome] = await sql.query<{ funded: boolean; reserved: boolean }>(RESERVE, [
+    reservation.id,
+    reservation.projectId,
+    reservation.dwalletId,
+    reservation.network,
+    reservation.curve,
+    reservation.signatureAlgorithm,
+    reservation.hashScheme,
+    reservation.networkEncryptionKeyId,
+    reservation.message,
+    reservation.priceMicroUsd,
+    reservation.ttlMs,
+    reservation.idempotencyKey ?? null,
+    reservation.requestHash,
+    ...auditParameters(origin),
+  ]);
+  if (outcome?.reserved) return "reserved";
+  return outcome?.funded ? "no presign" : "no credit";
+}
+
+const RESERVE = `
+WITH funds AS (
+  SELECT id FROM project
+  WHERE id = $2::uuid AND balance_micro_usd - held_micro_usd >= $10::bigint FOR UPDATE
+), claim AS (
+  SELECT $1::uuid AS id, $2::uuid AS project_id, $10::bigint AS price_micro_usd, presign.id AS presign_row
+  FROM presign
+  WHERE network = $4 AND curve = $5 AND signature_algorithm = $6 AND network_encryption_key_id = $8
+    AND state = 'ready' AND (SELECT count(*) FROM funds) = 1
+  ORDER BY presign.id LIMIT 1 FOR UPDATE SKIP LOCKED
+), ${postings.hold("claim")}, reserved AS (
+  INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm, hash_scheme,
+                            message, price_micro_usd, status, idempotency_key, request_hash, expires_at)
+  SELECT c.id, c.project_id, $3, c.presign_row, $4, $5, $6, $7, $9, c.price_micro_usd, 'prepared', $12, $13,
+         clock_timestamp() + $11::double precision * interval '1 millisecond'
+  FROM claim c JOIN posting_hold USING (id)
+  RETURNING id, project_id
+), taken AS (
+  UPDATE presign SET state = 'held', updated_at = now()
+  FROM claim c JOIN reserved USING (id) WHERE presign.id = c.presign_row
+), audited AS (${auditInsert("sign.reserve", "reserved", 14)})
+SELECT (SELECT count(*) FROM funds) > 0 AS funded, (SELECT count(*) FROM reserved) > 0 AS reserved`;

@@ -1,0 +1,272 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Curve,
+  createUserSignMessageWithPublicOutput,
+  type DKGRequestInput,
+  prepareDKG,
+  publicKeyFromDWalletOutput,
+  sessionIdentifierDigest,
+  verifyUserShare,
+} from "@ika.xyz/sdk";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createNetworkMpc } from "../../src/localnet/mpc/create-network-mpc.ts";
+import type {
+  MpcOutcome,
+  NetworkDkgInput,
+  NetworkMpc,
+  NetworkSignInput,
+} from "../../src/localnet/mpc/engine.ts";
+import { ALGORITHM_TRIPLES, type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
+import { concatBytes } from "../../src/protocol/bytes.ts";
+import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
+import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { judge } from "../support/judges.ts";
+
+/** The unmodified SDK's functions as the user, the localnet's MPC as the network, no chain between them. */
+
+let directory: string;
+let mpc: NetworkMpc;
+let networkOutput: Uint8Array;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "localnet-mpc-"));
+  mpc = await createNetworkMpc({ seed: new Uint8Array(32).fill(11), cacheDirectory: directory });
+  networkOutput = await mpc.networkDkgPublicOutput();
+});
+afterAll(async () => {
+  await mpc.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const REJECTED = { kind: "rejected", reason: expect.stringMatching(/./) };
+const OTHER_KEY_SEED = new Uint8Array(32).fill(13);
+
+function completed(outcome: MpcOutcome): Uint8Array {
+  if (outcome.kind === "rejected") throw new Error(`rejected: ${outcome.reason}`);
+  return outcome.output;
+}
+
+function flip(bytes: Uint8Array, index: number): Uint8Array {
+  return bytes.with(index, bytes[index]! ^ 1);
+}
+
+/** A DKG as the SDK prepares it, and how it looks to the network. */
+async function prepare(curve: number, parameters: Uint8Array, encryptionKey: Uint8Array) {
+  const identifier = crypto.getRandomValues(new Uint8Array(32));
+  const sender = new Uint8Array(32).fill(0x11);
+  const name = CURVES[curve] as Curve;
+  const request: DKGRequestInput = await prepareDKG(
+    parameters,
+    name,
+    encryptionKey,
+    identifier,
+    `0x${"11".repeat(32)}`,
+  );
+  const input: NetworkDkgInput = {
+    curve,
+    sessionId: sessionIdentifierDigest(identifier, sender),
+    userDkgMessage: request.userDKGMessage,
+    userPublicOutput: request.userPublicOutput,
+    encryptedShareAndProof: request.encryptedUserShareAndProof,
+    encryptionKey,
+  };
+  return { request, input };
+}
+
+/** The SDK's types tie the hash to the algorithm and that to the curve; here they come from a table. */
+const createSignMessage = createUserSignMessageWithPublicOutput as (
+  parameters: Uint8Array,
+  dwalletOutput: Uint8Array,
+  share: Uint8Array,
+  presign: Uint8Array,
+  message: Uint8Array,
+  hash: string,
+  signatureAlgorithm: string,
+  curve: string,
+) => Promise<Uint8Array>;
+
+describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
+  const triples = ALGORITHM_TRIPLES.filter((triple) => triple.curveNumber === curve);
+  let parameters: Uint8Array;
+  let first: Awaited<ReturnType<typeof prepare>>;
+  let second: Awaited<ReturnType<typeof prepare>>;
+  let dwalletOutput: Uint8Array;
+  let publicKey: Uint8Array;
+
+  beforeAll(async () => {
+    parameters = buildProtocolParameters(curve, networkOutput);
+    const { encryptionKey } = deriveClassGroupsKeypair(curve, new Uint8Array(32).fill(12));
+    first = await prepare(curve, parameters, encryptionKey);
+    second = await prepare(curve, parameters, encryptionKey);
+    dwalletOutput = completed(await mpc.dkg(first.input));
+    publicKey = await publicKeyFromDWalletOutput(CURVES[curve] as Curve, dwalletOutput);
+  });
+
+  const presignOf = async ({ signatureAlgorithmNumber }: AlgorithmTriple, sessionId = randomSession()) =>
+    completed(await mpc.presign({ curve, signatureAlgorithm: signatureAlgorithmNumber, sessionId }));
+
+  /** What the user sends for a message, and the network gets. */
+  const prepareSign = async (triple: AlgorithmTriple): Promise<NetworkSignInput> => {
+    const presign = await presignOf(triple);
+    const message = new TextEncoder().encode(`${triple.curve} ${triple.signatureAlgorithm} ${triple.hash}`);
+    const sdkName =
+      triple.signatureAlgorithm === "Schnorrkel" ? "SchnorrkelSubstrate" : triple.signatureAlgorithm;
+    const share = first.request.userSecretKeyShare;
+    const userSignMessage = await createSignMessage(
+      ...([parameters, dwalletOutput, share, presign, message, triple.hash, sdkName, triple.curve] as const),
+    );
+    return {
+      curve,
+      signatureAlgorithm: triple.signatureAlgorithmNumber,
+      hashScheme: triple.hashNumber,
+      dwalletPublicOutput: dwalletOutput,
+      presign,
+      message,
+      userSignMessage,
+    };
+  };
+
+  it("the SDK finds its share in the dWallet that the network completed", async () => {
+    const share = first.request.userSecretKeyShare;
+    const name = CURVES[curve] as Curve;
+    expect(await verifyUserShare(name, share, dwalletOutput, parameters)).toBe(true);
+  });
+
+  describe("a DKG is rejected", () => {
+    it("in another session than it was made for", async () => {
+      expect(await mpc.dkg({ ...first.input, sessionId: second.input.sessionId })).toEqual(REJECTED);
+    });
+    it("with the encrypted share of another DKG", async () => {
+      const { encryptedShareAndProof } = second.input;
+      expect(await mpc.dkg({ ...first.input, encryptedShareAndProof })).toEqual(REJECTED);
+    });
+    it("with the public output of another DKG", async () => {
+      const { userPublicOutput } = second.input;
+      expect(await mpc.dkg({ ...first.input, userPublicOutput })).toEqual(REJECTED);
+    });
+    it("for another encryption key than the share was encrypted to", async () => {
+      const { encryptionKey } = deriveClassGroupsKeypair(curve, OTHER_KEY_SEED);
+      expect(await mpc.dkg({ ...first.input, encryptionKey })).toEqual(REJECTED);
+    });
+
+    const [point, scalar] = curve < 2 ? [34, 33] : [32, 32];
+    const dkgParts = {
+      mask: 3 + 20,
+      response: 3 + 16 * point + 10,
+      challenge: 3 + 16 * (point + scalar) + 1,
+    };
+    it.each(Object.entries({ ...dkgParts, "public share": 3 + 16 * (point + scalar + 17) + 20 }))(
+      "with one bit flipped in its proof: %s",
+      async (_, index) => {
+        const userDkgMessage = flip(first.input.userDkgMessage, index);
+        expect(await mpc.dkg({ ...first.input, userDkgMessage })).toEqual(REJECTED);
+      },
+    );
+    const afterMask = 3 + 516 + point;
+    it.each(
+      Object.entries({
+        "mask ciphertext": 3 + 40,
+        "mask point": 3 + 516 + 20,
+        "share's response": afterMask + 10,
+        "randomness response": afterMask + scalar + 10,
+        ciphertext: afterMask + scalar + 194 + 40,
+      }),
+    )("with one bit flipped in the encrypted share's proof: %s", async (_, index) => {
+      const encryptedShareAndProof = flip(first.input.encryptedShareAndProof, index);
+      expect(await mpc.dkg({ ...first.input, encryptedShareAndProof })).toEqual(REJECTED);
+    });
+  });
+
+  describe.each(triples)("$signatureAlgorithm with $hash", (triple) => {
+    let sign: NetworkSignInput;
+
+    beforeAll(async () => {
+      sign = await prepareSign(triple);
+    });
+
+    it("makes a signature that an outside library accepts", async () => {
+      const signature = completed(await mpc.sign(sign));
+      const judged =
+        signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature;
+      const { signatureAlgorithm, hash } = triple;
+      expect(judge({ signatureAlgorithm, hash, publicKey, message: sign.message, signature: judged })).toBe(
+        true,
+      );
+      const message = flip(sign.message, 0);
+      expect(judge({ signatureAlgorithm, hash, publicKey, message, signature: judged })).toBe(false);
+    });
+
+    it("is rejected for another message", async () => {
+      expect(await mpc.sign({ ...sign, message: flip(sign.message, 0) })).toEqual(REJECTED);
+    });
+
+    it("is rejected for another presign", async () => {
+      expect(await mpc.sign({ ...sign, presign: await presignOf(triple) })).toEqual(REJECTED);
+    });
+
+    it("is rejected for another dWallet of the same network", async () => {
+      const dwalletPublicOutput = completed(await mpc.dkg(second.input));
+      expect(await mpc.sign({ ...sign, dwalletPublicOutput })).toEqual(REJECTED);
+    });
+
+    if (triple.hash === "SHA256" && triple.signatureAlgorithm.startsWith("ECDSA")) {
+      it.each(ECDSA_PARTS)("is rejected with one bit flipped in %s", async (_, index) => {
+        expect(sign.userSignMessage).toHaveLength(7144);
+        expect(await mpc.sign({ ...sign, userSignMessage: flip(sign.userSignMessage, index) })).toEqual(
+          REJECTED,
+        );
+      });
+    }
+    if (!triple.signatureAlgorithm.startsWith("ECDSA")) {
+      it.each([
+        ["nonce", 20],
+        ["response", -5],
+      ])("is rejected with one bit flipped in the partial signature's %s", async (_, index) => {
+        const at = index < 0 ? sign.userSignMessage.length + index : index;
+        expect(await mpc.sign({ ...sign, userSignMessage: flip(sign.userSignMessage, at) })).toEqual(
+          REJECTED,
+        );
+      });
+    }
+  });
+});
+
+function randomSession(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(32));
+}
+
+/**
+ * One place in each part of an ECDSA sign message, by the layout: 3 bytes of header, six points of 34, two ciphertexts
+ * of 516, then pi_k and pi_alpha 100 each, pi_beta 1872, pi_kx 167, pi_R 134, pi_RB 234, pi_ctA and pi_ctab 1649 each.
+ */
+const ECDSA_PARTS: readonly (readonly [string, number])[] = [
+  ["R", 3 + 20],
+  ["R_B", 37 + 20],
+  ["C_k", 71 + 20],
+  ["C_alpha", 105 + 20],
+  ["C_beta", 139 + 20],
+  ["C_kx", 173 + 20],
+  ["ct_A", 207 + 40],
+  ["ct_ab", 723 + 300],
+  ["pi_k: mask", 1239 + 20],
+  ["pi_k: response", 1239 + 90],
+  ["pi_alpha: response", 1339 + 60],
+  ["pi_beta: mask", 1439 + 20],
+  ["pi_beta: response", 1439 + 544 + 500],
+  ["pi_beta: challenge", 1439 + 544 + 1056 + 1],
+  ["pi_kx: first response", 3311 + 68 + 20],
+  ["pi_kx: last response", 3311 + 68 + 90],
+  ["pi_R: mask", 3478 + 50],
+  ["pi_R: response", 3478 + 68 + 20],
+  ["pi_RB: response", 3612 + 102 + 60],
+  ["pi_ctA: mask", 3846 + 40],
+  ["pi_ctA: coefficient", 3846 + 584 + 20],
+  ["pi_ctA: commitment's response", 3846 + 584 + 772 + 20],
+  ["pi_ctA: randomness", 3846 + 1649 - 150],
+  ["pi_ctab: mask", 5495 + 300],
+  ["pi_ctab: coefficient", 5495 + 584 + 400],
+  ["pi_ctab: commitment's response", 5495 + 584 + 772 + 50],
+  ["pi_ctab: randomness", 5495 + 1649 - 190],
+];
