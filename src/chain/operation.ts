@@ -49,14 +49,26 @@ export interface OperationKind<Subject = unknown> {
   adopt?(sql: Sql, subject: Subject, failure: OperationFailure): Promise<boolean>;
 }
 
-/** Puts an operation into the outbox. A second call for the same subject changes nothing. */
+/**
+ * Puts an operation into the outbox. A second call for the same subject changes nothing, unless the first one failed
+ * and `again` says that this kind may be tried anew.
+ */
 export async function enqueueOperation(
   sql: Sql,
-  operation: { id: string; network: string; kind: OperationName; subjectId: string; priority: number },
+  operation: {
+    readonly id: string;
+    readonly network: string;
+    readonly kind: OperationName;
+    readonly subjectId: string;
+    readonly priority: number;
+  },
+  { again = false }: { readonly again?: boolean } = {},
 ): Promise<void> {
   await sql.query(
     `INSERT INTO chain_operation (id, network, kind, subject_id, priority) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (kind, subject_id) DO NOTHING`,
-    [operation.id, operation.network, operation.kind, operation.subjectId, operation.priority],
+     ON CONFLICT (kind, subject_id) DO UPDATE SET state = 'queued', tx_digest = NULL, alone = false, not_before = now(),
+       failure_reason = NULL, failure_detail = NULL, updated_at = now()
+     WHERE $6 AND chain_operation.state = 'failed'`,
+    [operation.id, operation.network, operation.kind, operation.subjectId, operation.priority, again],
   );
 }

@@ -1,8 +1,8 @@
-import type { OperationKind } from "../chain/operation.ts";
+import { requestedSessions } from "../chain/events.ts";
+import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import { bytesToHex } from "../protocol/bytes.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
-import { presignIdsByPreimage } from "./presign-request-event.ts";
 
 /** After everything that a user waits for. */
 export const PRESIGN_PRIORITY = 50;
@@ -29,6 +29,8 @@ export function createPresignOperation({
   senderAddress,
   batchCount,
 }: PresignOperationOptions): OperationKind<PresignSubject> {
+  // A batch shares its transaction, whose events are read once.
+  const presignIds = new WeakMap<LandedTransaction, ReadonlyMap<string, string>>();
   return {
     name: "presign",
     priority: PRESIGN_PRIORITY,
@@ -52,7 +54,9 @@ export function createPresignOperation({
     },
     async landed(sql, subject, transaction) {
       const preimage = bytesToHex(sessionIdentifierPreimage(subject.sessionBytes, senderAddress));
-      const presignId = presignIdsByPreimage(transaction.events).get(preimage);
+      const byPreimage = presignIds.get(transaction) ?? presignIdsByPreimage(transaction);
+      presignIds.set(transaction, byPreimage);
+      const presignId = byPreimage.get(preimage);
       if (presignId === undefined) {
         throw new Error(`transaction ${transaction.digest} requested no presign for ${subject.id}`);
       }
@@ -69,6 +73,12 @@ export function createPresignOperation({
       );
     },
   };
+}
+
+/** The presigns that a transaction requested, by their session identifier preimage in hex. */
+function presignIdsByPreimage({ events }: LandedTransaction): ReadonlyMap<string, string> {
+  const sessions = requestedSessions(events, "PresignRequestEvent");
+  return new Map(sessions.map(({ preimage, data }) => [bytesToHex(preimage), data.presign_id]));
 }
 
 function byBucket(subjects: readonly PresignSubject[]): [PresignBucket, Uint8Array[]][] {

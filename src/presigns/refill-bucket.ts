@@ -1,3 +1,5 @@
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
 import { type AuditOrigin, writeAuditEvent } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
@@ -12,8 +14,7 @@ export interface RefillBucketDeps {
   readonly network: string;
   readonly highWaterCount: number;
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
-  /** Called after operations were queued. */
-  readonly wakeSubmitter: () => void;
+  readonly signals: Pick<Signals, "notify">;
 }
 
 /**
@@ -35,6 +36,6 @@ export async function refillBucket(
     await writeAuditEvent(sql, origin, { action: "presign.refill", subject: `${bucketKey(bucket)} ${room}` });
     return room;
   });
-  if (queuedCount > 0) deps.wakeSubmitter();
+  if (queuedCount > 0) deps.signals.notify(topics.outbox(deps.network));
   return queuedCount;
 }

@@ -20,8 +20,6 @@ export interface RefillLoopDeps {
   /** Kept warm before anyone uses them. */
   readonly configured: readonly CurveAlgorithm[];
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
-  /** Called after operations were queued. */
-  readonly wakeSubmitter: () => void;
   readonly log: {
     debug(fields: object, message: string): void;
     error(fields: object, message: string): void;
@@ -76,7 +74,7 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
       return plans;
     });
     for (const { bucket, count } of requested) log.debug({ ...bucket, count }, "presigns requested");
-    if (requested.length > 0) deps.wakeSubmitter();
+    if (requested.length > 0) signals.notify(topics.outbox(network));
   }
 
   async function bucketsToFill(): Promise<PresignBucket[]> {

@@ -1,3 +1,4 @@
+import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
@@ -22,7 +23,7 @@ export interface PresignTurns {
 export interface ReserveDeps {
   readonly database: Database;
   readonly presigns: PresignTurns;
-  readonly signals: { notify(topic: string): void };
+  readonly signals: Pick<Signals, "notify">;
   readonly priceMicroUsd: bigint;
   readonly reservationTtlMs: number;
 }

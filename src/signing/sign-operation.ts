@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { OperationKind } from "../chain/operation.ts";
+import { requestedSessions } from "../chain/events.ts";
+import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
-import { signSessionIdsByPresign } from "./sign-request-event.ts";
 
 /** Before everything else: a user waits, and has paid. */
 export const SIGN_PRIORITY = 10;
@@ -37,6 +37,8 @@ export function createSignOperation({
   signals,
   batchCount,
 }: SignOperationOptions): OperationKind<SignSubject> {
+  // A batch shares its transaction, whose events are read once.
+  const signSessionIds = new WeakMap<LandedTransaction, ReadonlyMap<string, string>>();
   return {
     name: "sign",
     priority: SIGN_PRIORITY,
@@ -63,7 +65,9 @@ export function createSignOperation({
       }
     },
     async landed(sql, subject, transaction) {
-      const signSessionId = signSessionIdsByPresign(transaction.events).get(subject.presignId);
+      const byPresign = signSessionIds.get(transaction) ?? signSessionIdsByPresign(transaction);
+      signSessionIds.set(transaction, byPresign);
+      const signSessionId = byPresign.get(subject.presignId);
       if (signSessionId === undefined) {
         throw new Error(`transaction ${transaction.digest} requested no signature for ${subject.id}`);
       }
@@ -84,6 +88,12 @@ WITH submitted AS (
 )
 UPDATE presign p SET state = 'used', updated_at = now() FROM submitted s
 WHERE p.id = s.presign_id AND p.state = 'held'`;
+
+/** The sign sessions that a transaction requested, by the presign that each uses up. */
+function signSessionIdsByPresign({ events }: LandedTransaction): ReadonlyMap<string, string> {
+  const sessions = requestedSessions(events, "SignRequestEvent");
+  return new Map(sessions.map(({ data }) => [data.presign_id, data.sign_id]));
+}
 
 /**
  * The bytes that name the request's session on the chain. They follow from the id, so that whoever sends the request

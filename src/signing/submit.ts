@@ -1,4 +1,6 @@
 import { postings } from "../billing/postings.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { MalformedBytesError } from "../protocol/bytes.ts";
 import { checkSignMessage } from "../protocol/check-sign-message.ts";
@@ -13,8 +15,7 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 /** What a submit needs. */
 export interface SubmitDeps {
   readonly database: Sql;
-  /** Called after the operation was queued. */
-  readonly wakeSubmitter: () => void;
+  readonly signals: Pick<Signals, "notify">;
 }
 
 /** The user's half. */
@@ -29,7 +30,7 @@ export interface SubmitInput {
  * WRONG_STATE when the reservation has expired.
  */
 export async function submit(
-  { database, wakeSubmitter }: SubmitDeps,
+  { database, signals }: SubmitDeps,
   caller: SigningCaller,
   { signRequestId, userSignMessage }: SubmitInput,
 ): Promise<SignRequestRow> {
@@ -47,7 +48,7 @@ export async function submit(
     ...auditParameters(origin),
   ]);
   const current = await readOwn(database, signRequestId, projectId);
-  if (queued.length > 0) wakeSubmitter();
+  if (queued.length > 0) signals.notify(topics.outbox(caller.network));
   else if (!current.wasSubmitted) throw expired(current);
   return current;
 }

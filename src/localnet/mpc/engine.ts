@@ -33,12 +33,21 @@ export interface NetworkDkgInput {
   readonly encryptionKey: Uint8Array;
 }
 
+/**
+ * A presign request: for a curve's algorithm, not yet for a hash, a dWallet or a message.
+ * `sessionId`: 32 bytes, as in {@link NetworkDkgInput}.
+ */
 export interface NetworkPresignInput {
   readonly curve: number;
   readonly signatureAlgorithm: number;
   readonly sessionId: Uint8Array;
 }
 
+/**
+ * A sign request. `dwalletPublicOutput` and `presign` are what {@link NetworkMpc.dkg} and {@link NetworkMpc.presign}
+ * completed with; `message` is the message itself, before hashing. That a presign serves one signature only is the
+ * caller's duty: the network keeps no state.
+ */
 export interface NetworkSignInput {
   readonly curve: number;
   readonly signatureAlgorithm: number;

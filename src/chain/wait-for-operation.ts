@@ -1,0 +1,64 @@
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
+import { waitForSignal } from "../coordination/wait-for-signal.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { Database } from "../store/database.ts";
+import type { OperationName } from "./operation.ts";
+
+/** How long a caller waits for an operation. */
+export interface WaitTime {
+  /** Until the call's deadline; undefined waits {@link DEFAULT_WAIT_MS}. */
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+const DEFAULT_WAIT_MS = 30_000;
+/** Left of the call's time for the reply. */
+const REPLY_TIME_MS = 250;
+/** A signal may be lost, so the row is looked at by itself too. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Waits until the operation about a row has ended. Throws CHAIN_REJECTED when it can never land, and DEADLINE when
+ * the time is over: the operation goes on, and the same call may be made again.
+ */
+export async function waitForOperation(
+  deps: { readonly database: Database; readonly signals: Pick<Signals, "subscribe"> },
+  kind: OperationName,
+  subjectId: string,
+  { timeoutMs = DEFAULT_WAIT_MS, signal }: WaitTime,
+): Promise<void> {
+  const endMs = performance.now() + Math.max(0, timeoutMs - REPLY_TIME_MS);
+  for (;;) {
+    const leftMs = endMs - performance.now();
+    if (leftMs <= 0 || signal.aborted) {
+      throw new ServiceError("DEADLINE", "the operation is still on its way to the chain; make the same call again");
+    }
+    const look = () => readEnd(deps.database, kind, subjectId);
+    const wait = { timeoutMs: Math.min(leftMs, LOOK_AGAIN_MS), signal };
+    const ended = await waitForSignal(deps.signals, topics.operation(subjectId), wait, look);
+    if (ended === undefined) continue;
+    if (ended.state === "landed") return;
+    throw new ServiceError("CHAIN_REJECTED", "the chain refused the operation for good", {
+      metadata: { chainError: ended.failureDetail ?? "" },
+    });
+  }
+}
+
+interface EndedOperation {
+  readonly state: "landed" | "failed";
+  readonly failureDetail: string | null;
+}
+
+async function readEnd(
+  database: Database,
+  kind: OperationName,
+  subjectId: string,
+): Promise<EndedOperation | undefined> {
+  const [row] = await database.query<EndedOperation>(
+    `SELECT state, failure_detail AS "failureDetail" FROM chain_operation
+     WHERE kind = $1 AND subject_id = $2 AND state IN ('landed', 'failed')`,
+    [kind, subjectId],
+  );
+  return row;
+}

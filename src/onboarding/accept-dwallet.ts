@@ -1,0 +1,62 @@
+import type { AcceptDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { enqueueOperation } from "../chain/operation.ts";
+import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
+import { invalidField, ServiceError } from "../errors/service-error.ts";
+import { verifyEd25519 } from "../protocol/verify-ed25519.ts";
+import { writeAuditEvent } from "../store/audit.ts";
+import { newId } from "../store/ids.ts";
+import { type DWalletRow, findDWallet } from "./dwallet-row.ts";
+import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
+import { readDWallet } from "./read-dwallet.ts";
+
+/**
+ * Accepts the encrypted share for the user, whose signature is checked before gas is spent; the dWallet becomes
+ * Active. A repeat returns the first transaction. Throws DWALLET_NOT_FOUND, VALIDATION, WRONG_STATE, BAD_SIGNATURE,
+ * and what waiting for the chain throws.
+ */
+export async function acceptDWallet(
+  deps: OnboardingDeps,
+  caller: OnboardingCaller,
+  request: AcceptDWalletRequest,
+  time: WaitTime,
+): Promise<DWalletRow> {
+  const row = await readDWallet(deps, caller.projectId, request.dwalletId);
+  if (row.encryptedUserSecretKeyShareId !== request.encryptedUserSecretKeyShareId) {
+    throw invalidField("encrypted_user_secret_key_share_id", "is not the dWallet's share");
+  }
+  if (row.state === "Active") return row;
+  if (row.state !== "AwaitingKeyHolderSignature" || row.publicOutput === null) {
+    throw new ServiceError("WRONG_STATE", `the dWallet is ${row.state}`, { metadata: { state: row.state } });
+  }
+  if (!verifyEd25519(row.signerPublicKey, row.publicOutput, request.userOutputSignature)) {
+    throw new ServiceError("BAD_SIGNATURE", "user_output_signature: does not verify over the dWallet's public output");
+  }
+  await storeAcceptance(deps, caller, row, request.userOutputSignature);
+  deps.wakeSubmitter();
+  await waitForOperation(deps, "accept", row.id, time);
+  return findDWallet(deps.database, caller.projectId, request.dwalletId);
+}
+
+async function storeAcceptance(
+  { database, network }: OnboardingDeps,
+  caller: OnboardingCaller,
+  row: DWalletRow,
+  userOutputSignature: Uint8Array,
+): Promise<void> {
+  await database.transaction(async (sql) => {
+    await sql.query("UPDATE dwallet SET user_output_signature = $2, updated_at = now() WHERE id = $1", [
+      row.id,
+      userOutputSignature,
+    ]);
+    await enqueueOperation(
+      sql,
+      { id: newId(), network: network.name, kind: "accept", subjectId: row.id, priority: ONBOARDING_PRIORITY },
+      { again: true },
+    );
+    await writeAuditEvent(sql, caller.origin, {
+      projectId: caller.projectId,
+      action: "dwallet.accept",
+      subject: row.id,
+    });
+  });
+}

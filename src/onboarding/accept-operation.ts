@@ -1,0 +1,55 @@
+import type { OperationKind } from "../chain/operation.ts";
+import { parseDWallet } from "../protocol/chain-objects.ts";
+import type { ChainReader } from "../protocol/chain-reader.ts";
+import type { Sql } from "../store/database.ts";
+import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
+
+interface AcceptSubject {
+  readonly id: string;
+  readonly dwalletId: string;
+  readonly encryptedUserSecretKeyShareId: string;
+  readonly userOutputSignature: Uint8Array;
+}
+
+const SIZE_BYTES = 250;
+const BATCH_COUNT = 10;
+
+/** Accepts encrypted shares with the coordinator. The mark on the chain is the dWallet's state. */
+export function createAcceptOperation(reader: ChainReader): OperationKind<AcceptSubject> {
+  return {
+    name: "accept",
+    priority: ONBOARDING_PRIORITY,
+    batchCount: BATCH_COUNT,
+    async load(sql, subjectIds) {
+      const rows = await sql.query<AcceptSubject>(
+        `SELECT id, object_id AS "dwalletId", encrypted_user_secret_key_share_id AS "encryptedUserSecretKeyShareId",
+                user_output_signature AS "userOutputSignature"
+         FROM dwallet WHERE id = ANY($1::uuid[])`,
+        [subjectIds],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+    sizeBytes: () => SIZE_BYTES,
+    add(calls, subjects) {
+      for (const subject of subjects) calls.acceptEncryptedUserShare(subject);
+    },
+    landed: (sql, subject, { digest }) => setActive(sql, subject.id, digest),
+    async failed() {
+      // The outbox says why; the dWallet stays as the chain has it, and the call may be made again.
+    },
+    async adopt(sql, subject) {
+      const content = (await reader.getObjects([subject.dwalletId])).get(subject.dwalletId);
+      if (content === undefined || parseDWallet(content).state.kind !== "Active") return false;
+      await setActive(sql, subject.id, null);
+      return true;
+    },
+  };
+}
+
+async function setActive(sql: Sql, id: string, digest: string | null): Promise<void> {
+  await sql.query(
+    `UPDATE dwallet SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, $2), updated_at = now()
+     WHERE id = $1`,
+    [id, digest],
+  );
+}

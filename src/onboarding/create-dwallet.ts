@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
+import { type CreateDWalletRequest, CreateDWalletRequestSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { enqueueOperation } from "../chain/operation.ts";
+import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
+import { invalidField, ServiceError } from "../errors/service-error.ts";
+import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
+import { writeAuditEvent } from "../store/audit.ts";
+import { newId } from "../store/ids.ts";
+import { curveNumberOf } from "./curve-number.ts";
+import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
+import { type EncryptionKeyRow, findKeyByObject } from "./encryption-key-row.ts";
+import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
+
+/**
+ * Requests a DKG, once for each session identifier, and waits until its transaction is final.
+ * Throws ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another
+ * body, or by another project), VALIDATION, and what waiting for the chain throws.
+ */
+export async function createDWallet(
+  deps: OnboardingDeps,
+  caller: OnboardingCaller,
+  request: CreateDWalletRequest,
+  time: WaitTime,
+): Promise<DWalletRow> {
+  const hash = hashRequest(request);
+  const find = () =>
+    findDWalletOfSession(deps.database, deps.network.name, request.senderAddress, request.sessionIdentifier);
+  let row = await find();
+  if (!row) {
+    const key = await checkRequest(deps, caller, request);
+    await storeDWallet(deps, caller, request, key, hash);
+    deps.wakeSubmitter();
+    row = await find();
+  }
+  if (row?.projectId !== caller.projectId || !equalBytes(row.requestHash, hash)) {
+    throw new ServiceError("SESSION_REUSED", "session_identifier: was used before with another request", {
+      metadata: { sessionIdentifier: bytesToHex(request.sessionIdentifier) },
+    });
+  }
+  if (row.objectId !== null) return row;
+  await waitForOperation(deps, "dkg", row.id, time);
+  return (await find()) ?? row;
+}
+
+async function checkRequest(
+  { database, network, reader }: OnboardingDeps,
+  caller: OnboardingCaller,
+  request: CreateDWalletRequest,
+): Promise<EncryptionKeyRow> {
+  const key = await findKeyByObject(database, caller.projectId, request.encryptionKeyId);
+  if (!key) {
+    throw new ServiceError("ENCRYPTION_KEY_NOT_FOUND", "the project has no encryption key with this id", {
+      metadata: { encryptionKeyId: request.encryptionKeyId },
+    });
+  }
+  if (key.curve !== curveNumberOf(request.curve)) throw invalidField("curve", "is not the encryption key's curve");
+  if (!equalBytes(key.signerPublicKey, request.signerPublicKey)) {
+    throw invalidField("signer_public_key", "is not the encryption key's signer");
+  }
+  if (request.senderAddress !== network.senderAddress) {
+    throw new ServiceError("WRONG_SENDER", "sender_address: this service does not send from it; read GetNetwork again", {
+      metadata: { senderAddresses: network.senderAddress },
+    });
+  }
+  const newest = (await reader.networkKey()).id;
+  if (request.networkEncryptionKeyId !== newest) {
+    throw new ServiceError("STALE_NETWORK_KEY", "network_encryption_key_id: is not the newest; read GetNetwork again", {
+      metadata: { networkEncryptionKeyId: newest },
+    });
+  }
+  return key;
+}
+
+/** Inserts the row and its operation; a concurrent call for the same session may have been first. */
+async function storeDWallet(
+  { database, network }: OnboardingDeps,
+  caller: OnboardingCaller,
+  request: CreateDWalletRequest,
+  key: EncryptionKeyRow,
+  hash: Uint8Array,
+): Promise<void> {
+  await database.transaction(async (sql) => {
+    const id = newId();
+    const inserted = await sql.query(
+      `INSERT INTO dwallet
+         (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
+          session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
+          signer_public_key, state)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'Submitting')
+       ON CONFLICT (network, sender_address, session_identifier) DO NOTHING RETURNING id`,
+      [
+        id,
+        caller.projectId,
+        network.name,
+        key.curve,
+        key.id,
+        request.networkEncryptionKeyId,
+        request.senderAddress,
+        request.sessionIdentifier,
+        hash,
+        request.userDkgMessage,
+        request.encryptedUserShareAndProof,
+        request.userPublicOutput,
+        request.signerPublicKey,
+      ],
+    );
+    if (inserted.length === 0) return;
+    await enqueueOperation(sql, {
+      id: newId(),
+      network: network.name,
+      kind: "dkg",
+      subjectId: id,
+      priority: ONBOARDING_PRIORITY,
+    });
+    await writeAuditEvent(sql, caller.origin, { projectId: caller.projectId, action: "dwallet.create", subject: id });
+  });
+}
+
+function hashRequest(request: CreateDWalletRequest): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
+}

@@ -1,0 +1,72 @@
+import { requestedSessions } from "../chain/events.ts";
+import type { OperationKind } from "../chain/operation.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
+
+interface DkgSubject {
+  readonly id: string;
+  readonly curve: number;
+  readonly networkEncryptionKeyId: string;
+  readonly senderAddress: string;
+  readonly sessionBytes: Uint8Array;
+  readonly userDkgMessage: Uint8Array;
+  readonly encryptedUserShareAndProof: Uint8Array;
+  readonly userPublicOutput: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+  readonly encryptionKeyAddress: string;
+}
+
+const OVERHEAD_BYTES = 500;
+const BATCH_COUNT = 8;
+
+/** Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification when landed. */
+export function createDkgOperation(): OperationKind<DkgSubject> {
+  return {
+    name: "dkg",
+    priority: ONBOARDING_PRIORITY,
+    batchCount: BATCH_COUNT,
+    async load(sql, subjectIds) {
+      const rows = await sql.query<DkgSubject>(
+        `SELECT d.id, d.curve, d.network_encryption_key_id AS "networkEncryptionKeyId",
+                d.sender_address AS "senderAddress", d.session_identifier AS "sessionBytes",
+                d.user_dkg_message AS "userDkgMessage",
+                d.encrypted_user_share_and_proof AS "encryptedUserShareAndProof",
+                d.user_public_output AS "userPublicOutput", d.signer_public_key AS "signerPublicKey",
+                k.signer_address AS "encryptionKeyAddress"
+         FROM dwallet d JOIN encryption_key k ON k.id = d.encryption_key_id WHERE d.id = ANY($1::uuid[])`,
+        [subjectIds],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+    sizeBytes: (subject) =>
+      subject.userDkgMessage.length +
+      subject.encryptedUserShareAndProof.length +
+      subject.userPublicOutput.length +
+      OVERHEAD_BYTES,
+    add(calls, subjects) {
+      for (const { id, ...call } of subjects) {
+        calls.payDkg({ ...call, requestReference: new TextEncoder().encode(id) });
+      }
+    },
+    async landed(sql, subject, { digest, events }) {
+      const preimage = sessionIdentifierPreimage(subject.sessionBytes, subject.senderAddress);
+      const session = requestedSessions(events, "DWalletDKGRequestEvent").find((s) => equalBytes(s.preimage, preimage));
+      const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
+      if (!session || !shareId) throw new Error(`transaction ${digest} requested no DKG for ${subject.id}`);
+      await sql.query(
+        `UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = $2, cap_id = $3,
+           encrypted_user_secret_key_share_id = $4, tx_digest = $5, updated_at = now()
+         WHERE id = $1 AND state = 'Submitting'`,
+        [subject.id, session.data.dwallet_id, session.data.dwallet_cap_id, shareId, digest],
+      );
+    },
+    async failed(sql, subject, { reason }) {
+      await sql.query(
+        `UPDATE dwallet SET state = 'Failed', failure_reason = $2, updated_at = now()
+         WHERE id = $1 AND state = 'Submitting'`,
+        [subject.id, reason],
+      );
+    },
+  };
+}

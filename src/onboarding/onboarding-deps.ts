@@ -1,0 +1,24 @@
+import type { ChainNetwork } from "../chain/network.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { Signals } from "../coordination/signals.ts";
+import type { Database } from "../store/database.ts";
+import type { AuditOrigin } from "../store/audit.ts";
+
+/** What the onboarding calls work with. */
+export interface OnboardingDeps {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly signals: Pick<Signals, "subscribe">;
+  /** Called after an operation was queued. */
+  readonly wakeSubmitter: () => void;
+}
+
+/** The project behind a call. */
+export interface OnboardingCaller {
+  readonly projectId: string;
+  readonly origin: AuditOrigin;
+}
+
+/** Registering, creating and accepting: a user waits for them, but nobody has paid. */
+export const ONBOARDING_PRIORITY = 20;

@@ -1,0 +1,64 @@
+import { createdEncryptionKeys } from "../chain/events.ts";
+import type { OperationKind } from "../chain/operation.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import type { Sql } from "../store/database.ts";
+import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
+
+interface RegisterSubject {
+  readonly id: string;
+  readonly curve: number;
+  readonly signerAddress: string;
+  readonly encryptionKey: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+}
+
+const SIZE_BYTES = 600;
+const BATCH_COUNT = 10;
+
+/** Registers encryption keys with the coordinator. The mark on the chain is the signer: it has one key for ever. */
+export function createRegisterOperation(
+  reader: Pick<NetworkReader, "registeredEncryptionKey">,
+): OperationKind<RegisterSubject> {
+  return {
+    name: "register",
+    priority: ONBOARDING_PRIORITY,
+    batchCount: BATCH_COUNT,
+    async load(sql, subjectIds) {
+      const rows = await sql.query<RegisterSubject>(
+        `SELECT id, curve, signer_address AS "signerAddress", encryption_key AS "encryptionKey", signature,
+                signer_public_key AS "signerPublicKey"
+         FROM encryption_key WHERE id = ANY($1::uuid[])`,
+        [subjectIds],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    },
+    sizeBytes: () => SIZE_BYTES,
+    add(calls, subjects) {
+      for (const subject of subjects) calls.registerEncryptionKey(subject);
+    },
+    async landed(sql, subject, { digest, events }) {
+      const created = createdEncryptionKeys(events).find((key) => key.signerAddress === subject.signerAddress);
+      if (!created) throw new Error(`transaction ${digest} registered no key for ${subject.signerAddress}`);
+      await setObject(sql, subject.id, created.encryptionKeyId, digest);
+    },
+    async failed() {
+      // The outbox says why; the row stays without an object, and the call may be made again.
+    },
+    async adopt(sql, subject) {
+      const onChain = await reader.registeredEncryptionKey(subject.signerAddress);
+      if (!onChain || !equalBytes(onChain.encryptionKey, subject.encryptionKey)) return false;
+      await setObject(sql, subject.id, onChain.id, null);
+      return true;
+    },
+  };
+}
+
+async function setObject(sql: Sql, id: string, objectId: string, digest: string | null): Promise<void> {
+  await sql.query("UPDATE encryption_key SET object_id = $2, tx_digest = $3 WHERE id = $1 AND object_id IS NULL", [
+    id,
+    objectId,
+    digest,
+  ]);
+}

@@ -1,0 +1,173 @@
+/** Charges, holds and presigns under calls that come at the same time, on a real PostgreSQL. */
+import { afterAll, describe, expect, it } from "vitest";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import { expireReservations } from "../../src/signing/expire-loop.ts";
+import { failSignRequest } from "../../src/signing/fail-sign-request.ts";
+import { type ReserveInput, reserve } from "../../src/signing/reserve.ts";
+import { submit } from "../../src/signing/submit.ts";
+import { openRaceDatabase } from "../support/database.ts";
+import {
+  dwalletOf,
+  layoutOfSignMessage,
+  moneyOf,
+  projectWith,
+  readyPresigns,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+  type TestDWalletRow,
+} from "../support/rows.ts";
+
+const PRICE = 10_000n;
+const database = await openRaceDatabase();
+afterAll(() => database?.close());
+
+describe.skipIf(database === undefined)("calls at the same time", () => {
+  const db = database!;
+  const signals = createLocalSignals();
+  const presigns = createPresignQueue({ signals });
+  const deps = { database: db, signals, presigns, priceMicroUsd: PRICE, reservationTtlMs: 60_000 };
+  const caller = (projectId: string) => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
+  const time = (timeoutMs = 30_000) => ({ timeoutMs, signal: new AbortController().signal });
+  const input = (dwallet: TestDWalletRow, more: Partial<ReserveInput> = {}): ReserveInput => ({
+    dwalletId: dwallet.objectId,
+    triple: TEST_TRIPLE,
+    message: new TextEncoder().encode("message"),
+    idempotencyKey: undefined,
+    requestHash: new Uint8Array(32),
+    ...more,
+  });
+  const times = <T>(count: number, call: () => Promise<T>) =>
+    Promise.allSettled(Array.from({ length: count }, call));
+
+  it("charge one request once, however often it is submitted", async () => {
+    const projectId = await projectWith(db, 100n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 1);
+    const row = await reserve(deps, caller(projectId), input(dwallet), time());
+    expect(await moneyOf(db, projectId)).toMatchObject({ balance: 100n * PRICE, held: PRICE });
+
+    const message = { signRequestId: row.id, userSignMessage: layoutOfSignMessage() };
+    const results = await times(64, () => submit(deps, caller(projectId), message));
+
+    expect(results.map((r) => r.status === "fulfilled" && r.value.status)).toEqual(Array(64).fill("queued"));
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 99n * PRICE, held: 0n, differences: [] });
+    expect(await db.query("SELECT 1 FROM chain_operation WHERE subject_id = $1", [row.id])).toHaveLength(1);
+  });
+
+  it("serve exactly as many requests as the credit pays for", async () => {
+    const projectId = await projectWith(db, 19n * PRICE + PRICE - 1n);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 64);
+
+    const results = await times(64, async () => {
+      const { id } = await reserve(deps, caller(projectId), input(dwallet), time());
+      return submit(deps, caller(projectId), { signRequestId: id, userSignMessage: layoutOfSignMessage() });
+    });
+
+    const refusals = results.flatMap((r) => (r.status === "rejected" ? [reasonOf(r.reason)] : []));
+    expect(refusals).toEqual(Array(45).fill("INSUFFICIENT_CREDIT"));
+    expect(await moneyOf(db, projectId)).toEqual({ balance: PRICE - 1n, held: 0n, differences: [] });
+    expect(await statesOf(dwallet)).toEqual({ held: 19, ready: 45 });
+  });
+
+  it("make one row and one hold for one idempotency key", async () => {
+    const projectId = await projectWith(db, 100n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 32);
+
+    const repeated = input(dwallet, { idempotencyKey: "one" });
+    const results = await times(32, () => reserve(deps, caller(projectId), repeated, time()));
+
+    const ids = results.map((r) => (r.status === "fulfilled" ? r.value.id : reasonOf(r.reason)));
+    expect(new Set(ids).size).toBe(1);
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 100n * PRICE, held: PRICE, differences: [] });
+    expect(await statesOf(dwallet)).toEqual({ held: 1, ready: 31 });
+  });
+
+  it("never share a presign between reservations, of several projects", async () => {
+    const projects = await Promise.all(Array.from({ length: 4 }, () => projectWith(db, 100n * PRICE)));
+    const first = await dwalletOf(db, projects[0]!);
+    const dwallets = [first];
+    for (const project of projects.slice(1)) dwallets.push(await dwalletOf(db, project, first.bucket));
+    const ids = await readyPresigns(db, first.bucket, 40);
+
+    const results = await Promise.allSettled(
+      Array.from({ length: 48 }, (_, i) =>
+        reserve(deps, caller(projects[i % 4]!), input(dwallets[i % 4]!), time(3_000)),
+      ),
+    );
+
+    const taken = results.flatMap((r) => (r.status === "fulfilled" ? [r.value.presignId] : []));
+    const refused = results.flatMap((r) => (r.status === "rejected" ? [reasonOf(r.reason)] : []));
+    expect(taken.toSorted()).toEqual(ids.toSorted());
+    expect(refused).toEqual(Array(8).fill("PRESIGN_POOL_EMPTY"));
+    const held = await Promise.all(projects.map((project) => moneyOf(db, project)));
+    expect(held.reduce((sum, money) => sum + (money.held ?? 0n), 0n)).toBe(40n * PRICE);
+    expect(held.flatMap((money) => money.differences)).toEqual([]);
+  });
+
+  it("refund a failed request once, however often it is settled", async () => {
+    const projectId = await projectWith(db, PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 1);
+    const { id } = await reserve(deps, caller(projectId), input(dwallet), time());
+    await submit(deps, caller(projectId), { signRequestId: id, userSignMessage: layoutOfSignMessage() });
+
+    const failure = { from: "queued", reason: "CHAIN_REJECTED", message: "no" } as const;
+    const results = await times(32, () => failSignRequest(db, id, failure));
+
+    expect(results.filter((r) => r.status === "fulfilled" && r.value)).toHaveLength(1);
+    expect(await moneyOf(db, projectId)).toEqual({ balance: PRICE, held: 0n, differences: [] });
+    expect(await statesOf(dwallet)).toEqual({ burnt: 1 });
+  });
+
+  it("decide between submit and expiry: a request is charged or released, never both", async () => {
+    const projectId = await projectWith(db, 100n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 40);
+    const rows = await Promise.all(
+      Array.from({ length: 40 }, () => reserve(deps, caller(projectId), input(dwallet), time())),
+    );
+    // They expire one after the other while the submits are under way.
+    await db.query(
+      `UPDATE sign_request SET expires_at = clock_timestamp() + random() * interval '60 milliseconds'
+       WHERE project_id = $1`,
+      [projectId],
+    );
+
+    const submits = rows.map((row) =>
+      submit(deps, caller(projectId), { signRequestId: row.id, userSignMessage: layoutOfSignMessage() }),
+    );
+    const sweeps = Array.from({ length: 8 }, () => expireReservations(db, signals, 40));
+    const results = await Promise.allSettled(submits);
+    await Promise.all(sweeps);
+    await db.query("UPDATE sign_request SET expires_at = now() WHERE project_id = $1 AND status = 'prepared'", [
+      projectId,
+    ]);
+    await expireReservations(db, signals, 40);
+
+    const chargedCount = results.filter((r) => r.status === "fulfilled").length;
+    expect(await moneyOf(db, projectId)).toEqual({
+      balance: (100n - BigInt(chargedCount)) * PRICE,
+      held: 0n,
+      differences: [],
+    });
+    const states: Record<string, number> = await statesOf(dwallet);
+    expect(states["held"] ?? 0).toBe(chargedCount);
+    expect(states["ready"] ?? 0).toBe(40 - chargedCount);
+  });
+
+  async function statesOf({ bucket }: TestDWalletRow): Promise<Record<string, number>> {
+    const rows = await db.query<{ state: string; count: number }>(
+      "SELECT state, count(*)::int AS count FROM presign WHERE network_encryption_key_id = $1 GROUP BY state",
+      [bucket.networkEncryptionKeyId],
+    );
+    return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+  }
+});
+
+function reasonOf(error: unknown): string {
+  return error instanceof ServiceError ? error.reason : String(error);
+}

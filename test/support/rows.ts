@@ -1,0 +1,131 @@
+import { randomBytes } from "node:crypto";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { createProject } from "../../src/access/create-project.ts";
+import { creditProject } from "../../src/billing/credit-project.ts";
+import { verifyLedger } from "../../src/billing/verify-ledger.ts";
+import type { PresignBucket } from "../../src/presigns/bucket.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import type { Database } from "../../src/store/database.ts";
+import { newId } from "../../src/store/ids.ts";
+
+/** Who makes rows for tests. */
+export const TEST_ORIGIN = { actor: "system" } as const;
+
+/** The combination that test rows are of: its sign message has a layout, but no secret, to be checked. */
+export const TEST_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!;
+
+/** A fresh object id. */
+export const objectId = (): string => `0x${randomBytes(32).toString("hex")}`;
+
+/** A project with credit. */
+export async function projectWith(database: Database, creditMicroUsd: bigint): Promise<string> {
+  const projectId = await createProject(database, TEST_ORIGIN, { name: "test", network: "localnet" });
+  if (creditMicroUsd > 0n) {
+    const credit = {
+      projectId,
+      amountMicroUsd: creditMicroUsd,
+      reference: projectId,
+      description: "test credit",
+    };
+    if (!(await creditProject(database, TEST_ORIGIN, credit))) throw new Error("not credited");
+  }
+  return projectId;
+}
+
+/** A dWallet in the database, with the secret key that a real one would not have in one place. */
+export interface TestDWalletRow {
+  readonly rowId: string;
+  readonly objectId: string;
+  readonly secretKey: Uint8Array;
+  readonly bucket: PresignBucket;
+}
+
+/** A dWallet of the project under a network encryption key of its own, so that suites do not share buckets. */
+export async function dwalletOf(
+  database: Database,
+  projectId: string,
+  { state = "Active", networkEncryptionKeyId = objectId() } = {},
+): Promise<TestDWalletRow> {
+  const { secretKey, publicKey } = secp256k1.keygen();
+  const [rowId, keyId, id] = [newId(), newId(), objectId()];
+  await database.query(
+    `INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
+                                 signer_public_key, object_id)
+     VALUES ($1, $2, 'localnet', 0, $3, '\\x00', '\\x00', '\\x00', $4)`,
+    [keyId, projectId, objectId(), objectId()],
+  );
+  await database.query(
+    `INSERT INTO dwallet (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
+       session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
+       signer_public_key, state, object_id, public_output, public_key)
+     VALUES ($1, $2, 'localnet', 0, $3, $4, $5, $6, '\\x00', '\\x00', '\\x00', '\\x00', '\\x00', $7, $8, $9, $10)`,
+    [
+      rowId,
+      projectId,
+      keyId,
+      networkEncryptionKeyId,
+      objectId(),
+      randomBytes(32),
+      state,
+      id,
+      state === "Active" ? Uint8Array.of(1, 2, 3) : null,
+      publicKey,
+    ],
+  );
+  const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId };
+  return { rowId, objectId: id, secretKey, bucket };
+}
+
+/** Presigns of the bucket that can be reserved; returns their object ids, the oldest first. */
+export async function readyPresigns(
+  database: Database,
+  bucket: PresignBucket,
+  count: number,
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, objectId);
+  for (const id of ids) {
+    await database.query(
+      `INSERT INTO presign (id, network, curve, signature_algorithm, network_encryption_key_id, session_bytes,
+                            presign_id, presign, state)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'ready')`,
+      [
+        newId(),
+        bucket.network,
+        bucket.curve,
+        bucket.signatureAlgorithm,
+        bucket.networkEncryptionKeyId,
+        randomBytes(32),
+        id,
+        randomBytes(16),
+      ],
+    );
+  }
+  return ids;
+}
+
+/** Bytes with the layout of a user's ECDSA sign message on secp256k1. */
+export function layoutOfSignMessage(): Uint8Array {
+  const LENGTH = 7144;
+  const point = [0x21, ...secp256k1.Point.BASE.toBytes()];
+  const form = [0x80, 0x02, ...new Uint8Array(256)];
+  const body = [...Array(6).fill(point), ...Array(4).fill(form)].flat() as number[];
+  const message = new Uint8Array(LENGTH);
+  const bodyLength = LENGTH - 3;
+  message.set([0, (bodyLength & 127) | 128, bodyLength >> 7, ...body]);
+  return message;
+}
+
+/** The dWallet's ECDSA signature as the chain stores it: v, r, s. */
+export function chainSignature(dwallet: TestDWalletRow, message: Uint8Array): Uint8Array {
+  return secp256k1.sign(sha256(message), dwallet.secretKey, { prehash: false, format: "recovered" });
+}
+
+/** What a project has, and what does not add up anywhere. */
+export async function moneyOf(database: Database, projectId: string) {
+  const [money] = await database.query<{ balance: bigint; held: bigint }>(
+    "SELECT balance_micro_usd AS balance, held_micro_usd AS held FROM project WHERE id = $1",
+    [projectId],
+  );
+  return { ...money, differences: await verifyLedger(database) };
+}

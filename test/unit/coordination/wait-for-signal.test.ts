@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { waitForSignal } from "../../../src/coordination/wait-for-signal.ts";
+
+const NEVER_MS = 1_000_000;
+
+it("ends at once with what is there already", async () => {
+  const found = await waitForSignal(createLocalSignals(), "a", { timeoutMs: NEVER_MS }, async () => 7);
+  expect(found).toBe(7);
+});
+
+it("hears a notification that comes while it is looking", async () => {
+  const signals = createLocalSignals();
+  const found = await waitForSignal(signals, "a", { timeoutMs: NEVER_MS }, async () => {
+    signals.notify("a");
+    await new Promise((resolve) => setImmediate(resolve));
+    return undefined;
+  });
+  expect(found).toBeUndefined();
+});
+
+it("ends with the time, and with the caller", async () => {
+  const signals = createLocalSignals();
+  await waitForSignal(signals, "a", { timeoutMs: 1 }, async () => undefined);
+  const caller = new AbortController();
+  const waiting = waitForSignal(signals, "a", { timeoutMs: NEVER_MS, signal: caller.signal }, async () => undefined);
+  caller.abort();
+  await waiting;
+});
+
+it("leaves no listener behind", async () => {
+  let listenerCount = 0;
+  const signals = {
+    subscribe() {
+      listenerCount++;
+      return () => void listenerCount--;
+    },
+  };
+  await waitForSignal(signals, "a", { timeoutMs: 1 }, async () => undefined);
+  await expect(
+    waitForSignal(signals, "a", { timeoutMs: 1 }, async () => {
+      throw new Error("no");
+    }),
+  ).rejects.toThrow("no");
+  expect(listenerCount).toBe(0);
+});
