@@ -32,7 +32,6 @@ export const CONFIG_VARIABLES = [
     default: "9000",
     description: "Port of the embedded localnet's fullnode; 0 takes a free one",
   },
-  { name: "SUI_GRPC_URL_LOCALNET", description: "A localnet that runs elsewhere; unset: one is embedded" },
   { name: "SUI_GRPC_URL_TESTNET", description: "Fullnode of testnet" },
   { name: "SUI_GRPC_URL_MAINNET", description: "Fullnode of mainnet" },
   { name: "SERVICECORE_TESTNET_PACKAGE_ID", description: "The Treasury's package on testnet" },
@@ -91,8 +90,7 @@ type VariableName = (typeof CONFIG_VARIABLES)[number]["name"];
 
 /** Where the chain is, and as whom the service acts there. */
 export type NetworkConfig =
-  | { readonly name: "localnet"; readonly embeddedPort: number }
-  | { readonly name: "localnet"; readonly fullnodeUrl: string }
+  | { readonly name: "localnet"; readonly port: number }
   | {
       readonly name: "testnet" | "mainnet";
       readonly fullnodeUrl: string;
@@ -188,10 +186,7 @@ export function describeConfig(environment: NodeJS.ProcessEnv = process.env): st
 function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
   const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
   if (name === "localnet") {
-    const fullnodeUrl = read.url("SUI_GRPC_URL_LOCALNET");
-    return fullnodeUrl
-      ? { name, fullnodeUrl }
-      : { name, embeddedPort: read.integer("LOCALNET_PORT", 0, 65_535) };
+    return { name, port: read.integer("LOCALNET_PORT", 0, 65_535) };
   }
   const network = name === "testnet" ? "testnet" : "mainnet";
   const upper = network === "testnet" ? "TESTNET" : "MAINNET";

@@ -11,7 +11,10 @@ import { createLogger } from "./telemetry/logger.ts";
 export async function serve(): Promise<void> {
   const config = loadConfig();
   const log = createLogger({ level: config.logLevel, stream: process.stderr });
-  const lifecycle = new Lifecycle({ log, stopTimeoutMs: config.drainDelayMs + config.drainTimeoutMs + 5_000 });
+  const lifecycle = new Lifecycle({
+    log,
+    stopTimeoutMs: config.drainDelayMs + config.drainTimeoutMs + 5_000,
+  });
   const ended = runUntilSignal({
     signals: process,
     log,

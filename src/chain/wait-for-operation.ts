@@ -32,7 +32,10 @@ export async function waitForOperation(
   for (;;) {
     const leftMs = endMs - performance.now();
     if (leftMs <= 0 || signal.aborted) {
-      throw new ServiceError("DEADLINE", "the operation is still on its way to the chain; make the same call again");
+      throw new ServiceError(
+        "DEADLINE",
+        "the operation is still on its way to the chain; make the same call again",
+      );
     }
     const look = () => readEnd(deps.database, kind, subjectId);
     const wait = { timeoutMs: Math.min(leftMs, LOOK_AGAIN_MS), signal };

@@ -11,7 +11,8 @@ export async function runLocalnetCommand(argv: readonly string[]): Promise<void>
     options: { port: { type: "string" }, host: { type: "string" }, "data-dir": { type: "string" } },
   });
   const port = values.port === undefined ? DEFAULT_PORT : Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`--port takes 0 to 65535, not ${values.port}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new Error(`--port takes 0 to 65535, not ${values.port}`);
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   await runLocalnet({

@@ -20,7 +20,8 @@ const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promi
     run: async () => (await import("./config.ts")).runConfig(),
   },
   demo: {
-    summary: "start a service in a throw-away folder, make a key, sign, verify (--curve --algorithm --hash --message --json)",
+    summary:
+      "start a service in a throw-away folder, make a key, sign, verify (--curve --algorithm --hash --message --json)",
     run: async (argv) => (await import("./demo.ts")).runDemo(argv),
   },
 };
@@ -40,7 +41,12 @@ if (command && (argv.includes("--help") || argv.includes("-h"))) {
   const wanted = ["help", "--help", "-h"].includes(name);
   const lines = Object.entries(COMMANDS).map(([n, c]) => `  ${n.padEnd(10)}${c.summary}`);
   console[wanted ? "log" : "error"](
-    [...(wanted ? [] : [`tss: there is no command "${name}"`, ""]), "usage: tss <command>", "", ...lines].join("\n"),
+    [
+      ...(wanted ? [] : [`tss: there is no command "${name}"`, ""]),
+      "usage: tss <command>",
+      "",
+      ...lines,
+    ].join("\n"),
   );
   process.exitCode = wanted ? 0 : 2;
 }

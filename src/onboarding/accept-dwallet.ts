@@ -1,6 +1,7 @@
 import type { AcceptDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
+import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { verifyEd25519 } from "../protocol/verify-ed25519.ts";
 import { writeAuditEvent } from "../store/audit.ts";
@@ -29,10 +30,13 @@ export async function acceptDWallet(
     throw new ServiceError("WRONG_STATE", `the dWallet is ${row.state}`, { metadata: { state: row.state } });
   }
   if (!verifyEd25519(row.signerPublicKey, row.publicOutput, request.userOutputSignature)) {
-    throw new ServiceError("BAD_SIGNATURE", "user_output_signature: does not verify over the dWallet's public output");
+    throw new ServiceError(
+      "BAD_SIGNATURE",
+      "user_output_signature: does not verify over the dWallet's public output",
+    );
   }
   await storeAcceptance(deps, caller, row, request.userOutputSignature);
-  deps.wakeSubmitter();
+  deps.signals.notify(topics.outbox(deps.network.name));
   await waitForOperation(deps, "accept", row.id, time);
   return findDWallet(deps.database, caller.projectId, request.dwalletId);
 }
@@ -50,7 +54,13 @@ async function storeAcceptance(
     ]);
     await enqueueOperation(
       sql,
-      { id: newId(), network: network.name, kind: "accept", subjectId: row.id, priority: ONBOARDING_PRIORITY },
+      {
+        id: newId(),
+        network: network.name,
+        kind: "accept",
+        subjectId: row.id,
+        priority: ONBOARDING_PRIORITY,
+      },
       { again: true },
     );
     await writeAuditEvent(sql, caller.origin, {

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
-import { type CreateDWalletRequest, CreateDWalletRequestSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import {
+  type CreateDWalletRequest,
+  CreateDWalletRequestSchema,
+} from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
+import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
 import { writeAuditEvent } from "../store/audit.ts";
@@ -30,7 +34,7 @@ export async function createDWallet(
   if (!row) {
     const key = await checkRequest(deps, caller, request);
     await storeDWallet(deps, caller, request, key, hash);
-    deps.wakeSubmitter();
+    deps.signals.notify(topics.outbox(deps.network.name));
     row = await find();
   }
   if (row?.projectId !== caller.projectId || !equalBytes(row.requestHash, hash)) {
@@ -54,20 +58,29 @@ async function checkRequest(
       metadata: { encryptionKeyId: request.encryptionKeyId },
     });
   }
-  if (key.curve !== curveNumberOf(request.curve)) throw invalidField("curve", "is not the encryption key's curve");
+  if (key.curve !== curveNumberOf(request.curve))
+    throw invalidField("curve", "is not the encryption key's curve");
   if (!equalBytes(key.signerPublicKey, request.signerPublicKey)) {
     throw invalidField("signer_public_key", "is not the encryption key's signer");
   }
   if (request.senderAddress !== network.senderAddress) {
-    throw new ServiceError("WRONG_SENDER", "sender_address: this service does not send from it; read GetNetwork again", {
-      metadata: { senderAddresses: network.senderAddress },
-    });
+    throw new ServiceError(
+      "WRONG_SENDER",
+      "sender_address: this service does not send from it; read GetNetwork again",
+      {
+        metadata: { senderAddresses: network.senderAddress },
+      },
+    );
   }
   const newest = (await reader.networkKey()).id;
   if (request.networkEncryptionKeyId !== newest) {
-    throw new ServiceError("STALE_NETWORK_KEY", "network_encryption_key_id: is not the newest; read GetNetwork again", {
-      metadata: { networkEncryptionKeyId: newest },
-    });
+    throw new ServiceError(
+      "STALE_NETWORK_KEY",
+      "network_encryption_key_id: is not the newest; read GetNetwork again",
+      {
+        metadata: { networkEncryptionKeyId: newest },
+      },
+    );
   }
   return key;
 }
@@ -113,7 +126,11 @@ async function storeDWallet(
       subjectId: id,
       priority: ONBOARDING_PRIORITY,
     });
-    await writeAuditEvent(sql, caller.origin, { projectId: caller.projectId, action: "dwallet.create", subject: id });
+    await writeAuditEvent(sql, caller.origin, {
+      projectId: caller.projectId,
+      action: "dwallet.create",
+      subject: id,
+    });
   });
 }
 

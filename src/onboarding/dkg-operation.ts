@@ -51,7 +51,9 @@ export function createDkgOperation(): OperationKind<DkgSubject> {
     },
     async landed(sql, subject, { digest, events }) {
       const preimage = sessionIdentifierPreimage(subject.sessionBytes, subject.senderAddress);
-      const session = requestedSessions(events, "DWalletDKGRequestEvent").find((s) => equalBytes(s.preimage, preimage));
+      const session = requestedSessions(events, "DWalletDKGRequestEvent").find((s) =>
+        equalBytes(s.preimage, preimage),
+      );
       const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
       if (!session || !shareId) throw new Error(`transaction ${digest} requested no DKG for ${subject.id}`);
       await sql.query(

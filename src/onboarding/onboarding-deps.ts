@@ -1,17 +1,15 @@
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Signals } from "../coordination/signals.ts";
-import type { Database } from "../store/database.ts";
 import type { AuditOrigin } from "../store/audit.ts";
+import type { Database } from "../store/database.ts";
 
 /** What the onboarding calls work with. */
 export interface OnboardingDeps {
   readonly database: Database;
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
-  readonly signals: Pick<Signals, "subscribe">;
-  /** Called after an operation was queued. */
-  readonly wakeSubmitter: () => void;
+  readonly signals: Pick<Signals, "notify" | "subscribe">;
 }
 
 /** The project behind a call. */

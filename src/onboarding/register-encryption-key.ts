@@ -1,6 +1,7 @@
 import type { RegisterEncryptionKeyRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
+import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { suiAddress } from "../protocol/addresses.ts";
 import { equalBytes } from "../protocol/bytes.ts";
@@ -25,9 +26,16 @@ export async function registerEncryptionKey(
 ): Promise<EncryptionKeyRow> {
   const { encryptionKey, signature, signerPublicKey } = request;
   if (!verifyEd25519(signerPublicKey, encryptionKey, signature)) {
-    throw new ServiceError("BAD_SIGNATURE", "signature: does not verify over encryption_key under signer_public_key");
+    throw new ServiceError(
+      "BAD_SIGNATURE",
+      "signature: does not verify over encryption_key under signer_public_key",
+    );
   }
-  const key = { curve: curveNumberOf(request.curve), signerAddress: suiAddress("ED25519", signerPublicKey), request };
+  const key = {
+    curve: curveNumberOf(request.curve),
+    signerAddress: suiAddress("ED25519", signerPublicKey),
+    request,
+  };
   const known = await findKeyOfSigner(deps.database, caller.projectId, key.curve, key.signerAddress);
   if (known && !equalBytes(known.encryptionKey, encryptionKey)) throw conflict();
   if (known && known.objectId !== null) return known;
@@ -35,7 +43,7 @@ export async function registerEncryptionKey(
   if (onChain && !isSame(onChain, key)) throw conflict();
   const id = await storeKey(deps, caller, key, onChain);
   if (!onChain) {
-    deps.wakeSubmitter();
+    deps.signals.notify(topics.outbox(deps.network.name));
     await waitForOperation(deps, "register", id, time);
   }
   const row = await findKeyOfSigner(deps.database, caller.projectId, key.curve, key.signerAddress);
@@ -81,7 +89,13 @@ function storeKey(
     const row = await findKeyOfSigner(sql, caller.projectId, curve, signerAddress);
     if (row && !equalBytes(row.encryptionKey, request.encryptionKey)) throw conflict();
     if (row?.objectId === null) {
-      const operation = { id: newId(), network, kind: "register", subjectId: id, priority: ONBOARDING_PRIORITY } as const;
+      const operation = {
+        id: newId(),
+        network,
+        kind: "register",
+        subjectId: id,
+        priority: ONBOARDING_PRIORITY,
+      } as const;
       await enqueueOperation(sql, operation, { again: true });
     }
     await writeAuditEvent(sql, caller.origin, {

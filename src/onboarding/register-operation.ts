@@ -39,7 +39,9 @@ export function createRegisterOperation(
       for (const subject of subjects) calls.registerEncryptionKey(subject);
     },
     async landed(sql, subject, { digest, events }) {
-      const created = createdEncryptionKeys(events).find((key) => key.signerAddress === subject.signerAddress);
+      const created = createdEncryptionKeys(events).find(
+        (key) => key.signerAddress === subject.signerAddress,
+      );
       if (!created) throw new Error(`transaction ${digest} registered no key for ${subject.signerAddress}`);
       await setObject(sql, subject.id, created.encryptionKeyId, digest);
     },
@@ -56,9 +58,8 @@ export function createRegisterOperation(
 }
 
 async function setObject(sql: Sql, id: string, objectId: string, digest: string | null): Promise<void> {
-  await sql.query("UPDATE encryption_key SET object_id = $2, tx_digest = $3 WHERE id = $1 AND object_id IS NULL", [
-    id,
-    objectId,
-    digest,
-  ]);
+  await sql.query(
+    "UPDATE encryption_key SET object_id = $2, tx_digest = $3 WHERE id = $1 AND object_id IS NULL",
+    [id, objectId, digest],
+  );
 }

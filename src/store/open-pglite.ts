@@ -2,11 +2,12 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { createPgConfig } from "@electric-sql/pglite/node-postgres";
-import pg from "pg";
+import type pg from "pg";
 import { columnTypes } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { takePidLock } from "./pid-lock.ts";
 import { createPoolDatabase } from "./pool-database.ts";
+import { SingleSessionPool } from "./single-session-pool.ts";
 
 /** Longer than any statement of ours: who waits this long waits for itself, inside a transaction. */
 const SESSION_TIMEOUT_MS = 30_000;
@@ -33,7 +34,7 @@ export async function openPglite(dataDirectory: string): Promise<Database> {
 
 /** The database on a PGlite instance, which is closed with it. */
 export function databaseOnPglite(pglite: PGlite, onClosed?: () => Promise<void>): Database {
-  const pool = new pg.Pool({
+  const pool = new SingleSessionPool({
     ...acceptTypeObjects(createPgConfig(pglite)),
     // There is one session, and it never has to be made again.
     max: 1,

@@ -48,7 +48,7 @@ describe("kill -9 between submit and completion", () => {
     const done = await signEnd(after, reserved["signRequestId"]!);
     expect(done["status"]).toBe("completed");
     expect(
-      judge(triple, { publicKey: dwallet.publicKey, message, signature: fromBase64(done["signature"]) }),
+      judge({ ...triple, publicKey: dwallet.publicKey, message, signature: fromBase64(done["signature"]) }),
     ).toBe(true);
 
     const again = await submitOver(after, steps, dwallet, reserved, message);

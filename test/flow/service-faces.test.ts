@@ -69,8 +69,8 @@ describe("a service on one port", () => {
       const done = await signEnd(face, reserved["signRequestId"]!);
       expect(done["status"]).toBe("completed");
       const signature = fromBase64(done["signature"]);
-      expect(judge(triple, { publicKey: dwallet.publicKey, message, signature })).toBe(true);
-      expect(judge(triple, { publicKey: dwallet.publicKey, message: message.slice(1), signature })).toBe(
+      expect(judge({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
+      expect(judge({ ...triple, publicKey: dwallet.publicKey, message: message.slice(1), signature })).toBe(
         false,
       );
     } finally {

@@ -11,7 +11,7 @@ describe("the configuration", () => {
     expect(config).toMatchObject({
       host: "127.0.0.1",
       port: 3000,
-      network: { name: "localnet", embeddedPort: 9000 },
+      network: { name: "localnet", port: 9000 },
       databaseUrl: undefined,
       presignLowWaterCount: 2,
       priceSignMicroUsd: 10_000n,

@@ -53,6 +53,29 @@ describe.each([
       expect([await exists(kept), await exists(lost)]).toEqual([true, false]);
     });
 
+    it("answers every statement with its own result, also behind statements that fail", async () => {
+      const failing: (() => Promise<unknown>)[] = [
+        () => database.query("SELEKT 1", []),
+        () => database.query("SELECT $1::int", ["no number"]),
+        () => database.query("SELECT 1 / 0", []),
+        () => database.query("SELECT 1; SELECT 1 / 0"),
+        () => database.prisma.project.create({ data: { id: newId(), name: "p", network: "marsnet" } }),
+        () => database.transaction((sql) => sql.query("SELECT 1 / (1 - $1::int)", [1])),
+        () => database.session((sql) => sql.query("SELECT nothing FROM nowhere", [])),
+      ];
+      const calls = Array.from({ length: 70 }, (_, i) =>
+        i % 2 === 0
+          ? failing[(i / 2) % failing.length]!().then(
+              () => "passed",
+              () => "failed",
+            )
+          : database.query<{ i: number }>("SELECT $1::int AS i", [i]).then(([row]) => row?.i),
+      );
+      expect(await Promise.all(calls)).toEqual(
+        Array.from({ length: 70 }, (_, i) => (i % 2 === 0 ? "failed" : i)),
+      );
+    });
+
     it("names the unique index that was violated", async () => {
       const id = newId();
       await add(id);

@@ -1,0 +1,236 @@
+import type { Logger } from "pino";
+import { Admin } from "../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../gen/proto/tss/v1/billing_pb.ts";
+import { Onboarding } from "../gen/proto/tss/v1/onboarding_pb.ts";
+import { Signing } from "../gen/proto/tss/v1/signing_pb.ts";
+import { createAccessGate } from "./access/access-gate.ts";
+import { createApiKeyLookup } from "./access/api-key-lookup.ts";
+import { describeCaller } from "./access/caller.ts";
+import { createAdminService } from "./admin/admin-service.ts";
+import { createBillingService } from "./billing/billing-service.ts";
+import { connectNetwork } from "./chain/network.ts";
+import { createNetworkReader } from "./chain/reader.ts";
+import { createSettler } from "./chain/settler.ts";
+import { createSubmitter } from "./chain/submitter.ts";
+import { openChainAccess } from "./chain-access.ts";
+import type { Config } from "./config.ts";
+import { createLocalSignals } from "./coordination/local-signals.ts";
+import { createRedisSignals } from "./coordination/redis-signals.ts";
+import { type DevelopmentKeys, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
+import { createErrorInterceptor } from "./errors/error-interceptor.ts";
+import { createErrorMapping } from "./errors/error-mapping.ts";
+import { createWarmValidateInterceptor } from "./errors/validate-interceptor.ts";
+import type { Lifecycle } from "./lifecycle/lifecycle.ts";
+import { createAcceptOperation } from "./onboarding/accept-operation.ts";
+import { createParameterBuilder } from "./onboarding/build-parameters.ts";
+import { createDkgOperation } from "./onboarding/dkg-operation.ts";
+import { createDWalletSession } from "./onboarding/dwallet-session.ts";
+import { createOnboardingService } from "./onboarding/onboarding-service.ts";
+import { createParameterStore } from "./onboarding/parameter-store.ts";
+import { createRegisterOperation } from "./onboarding/register-operation.ts";
+import { healthRoute, metricsRoute } from "./plain-routes.ts";
+import { readPresignHealth } from "./presigns/presign-health.ts";
+import { createPresignOperation } from "./presigns/presign-operation.ts";
+import { createPresignQueue } from "./presigns/presign-queue.ts";
+import { createPresignSession } from "./presigns/presign-session.ts";
+import { refillBucket } from "./presigns/refill-bucket.ts";
+import { createRefillLoop } from "./presigns/refill-loop.ts";
+import { CURVES } from "./protocol/algorithms.ts";
+import { createExpireLoop } from "./signing/expire-loop.ts";
+import { createSignOperation } from "./signing/sign-operation.ts";
+import { createSignSession } from "./signing/sign-session.ts";
+import { createSigningService } from "./signing/signing-service.ts";
+import { migrate } from "./store/migrate.ts";
+import { openDatabase } from "./store/open-database.ts";
+import { startLoopMonitor } from "./telemetry/loop-monitor.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+import { observeCalls } from "./telemetry/observe-calls.ts";
+import { requestIdKey } from "./transport/request-id.ts";
+import { registerService } from "./transport/service-registration.ts";
+import { startServer } from "./transport/start-server.ts";
+
+/** What the process gives the service. */
+export interface AppOptions {
+  readonly log: Logger;
+  /** Stops in reverse what this starts. */
+  readonly lifecycle: Lifecycle;
+}
+
+/** A running service. */
+export interface App {
+  /** Base URL of all protocols. */
+  readonly url: string;
+  /** Lines for the person who started it. */
+  readonly banner: readonly string[];
+}
+
+/** Puts all parts together, in the order in which they need each other, and listens last. */
+export async function startApp(config: Config, { log, lifecycle }: AppOptions): Promise<App> {
+  const metrics = createMetrics();
+  lifecycle.onStop("metrics", () => metrics.close());
+  const loopMonitor = startLoopMonitor(metrics);
+  lifecycle.onStop("loop monitor", () => loopMonitor.close());
+
+  const databaseUrl = config.databaseUrl?.reveal();
+  const [database, chain] = await Promise.all([
+    lifecycle.start(
+      "database",
+      async () => {
+        const opened = await openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log });
+        await migrate(opened, log);
+        return opened;
+      },
+      (opened) => opened.close(),
+    ),
+    openChainAccess(config, { lifecycle, log }),
+  ]);
+  const redisUrl = config.redisUrl?.reveal();
+  const signals = redisUrl ? createRedisSignals({ url: redisUrl, log }) : createLocalSignals();
+  lifecycle.onStop("signals", () => signals.close());
+
+  const network = await connectNetwork(chain);
+  const reader = createNetworkReader(network);
+  const newestNetworkEncryptionKeyId = async () => (await reader.networkKey()).id;
+  const configured = config.presignBuckets;
+
+  const parameterStore = createParameterStore(config.dataDirectory);
+  const curves = [...new Set([...configured.map((bucket) => bucket.curveNumber), ...CURVES.keys()])];
+  const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
+  lifecycle.onStop("parameters", () => parameters.close());
+  parameters
+    .refresh()
+    .catch((cause: unknown) => log.error({ cause }, "protocol parameters could not be built"));
+
+  const presigns = createPresignQueue({ signals });
+  const submitter = createSubmitter({
+    database,
+    network,
+    reader,
+    signals,
+    log,
+    kinds: [
+      createSignOperation({ signals, batchCount: config.submitBatchCount }),
+      createRegisterOperation(reader),
+      createDkgOperation(),
+      createAcceptOperation(reader),
+      createPresignOperation({ senderAddress: network.senderAddress, batchCount: config.presignBatchCount }),
+    ],
+  });
+  const settler = createSettler({
+    database,
+    reader,
+    log,
+    kinds: [
+      createSignSession({ network: network.name, signals, log }),
+      createDWalletSession(network.name),
+      createPresignSession({ network: network.name, signals, log }),
+    ],
+  });
+  const bounds = { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount };
+  const pool = { network: network.name, newestNetworkEncryptionKeyId };
+  const refill = createRefillLoop({ ...pool, database, signals, queue: presigns, bounds, configured, log });
+  const expiry = createExpireLoop({ database, signals, log });
+  for (const [name, loop] of Object.entries({ settler, submitter, refill, expiry })) {
+    await lifecycle.start(
+      name,
+      () => {
+        loop.start();
+        return loop;
+      },
+      (started) => started.stop(),
+    );
+  }
+
+  const isDevelopment = databaseUrl === undefined && network.name === "localnet";
+  const keys = isDevelopment
+    ? await ensureDevelopmentKeys(database, config.dataDirectory, config.adminApiKey)
+    : undefined;
+  const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
+  const services = [Onboarding, Signing, Billing, Admin];
+  const server = await lifecycle.start(
+    "server",
+    () =>
+      startServer({
+        host: config.host,
+        port: config.port,
+        errors,
+        services: [
+          registerService(
+            Onboarding,
+            createOnboardingService({
+              database,
+              network,
+              reader,
+              signals,
+              parameters,
+              parameterStore,
+            }),
+          ),
+          registerService(
+            Signing,
+            createSigningService({
+              database,
+              presigns,
+              signals,
+              priceMicroUsd: config.priceSignMicroUsd,
+              reservationTtlMs: config.reservationTtlMs,
+            }),
+          ),
+          registerService(Billing, createBillingService({ database })),
+          registerService(
+            Admin,
+            createAdminService({
+              ...bounds,
+              readPresignHealth: () => readPresignHealth({ ...pool, sql: database, configured }),
+              refillBucket: (...call) =>
+                refillBucket({ ...pool, database, highWaterCount: bounds.highWaterCount, signals }, ...call),
+            }),
+          ),
+        ],
+        interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor(services)],
+        gate: createAccessGate({
+          lookup: createApiKeyLookup({ sql: database, log }),
+          adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
+          networks: [network.name],
+          traceOf: ({ values }) => ({ requestId: values.get(requestIdKey) }),
+        }),
+        cors: { origins: config.corsOrigins, ...CORS_HEADERS },
+        routes: [healthRoute(), metricsRoute(metrics)],
+        onCallEnd: observeCalls({ logger: log, metrics, describe: describeCaller }),
+        onError: (cause) => log.error({ cause }, "a reply could not be written"),
+      }),
+    (running) => running.drain({ delayMs: config.drainDelayMs, timeoutMs: config.drainTimeoutMs }),
+  );
+  if (keys) {
+    writeDevelopmentAccess(config.dataDirectory, {
+      baseUrl: server.url,
+      fullnodeUrl: network.fullnodeUrl,
+      keys,
+    });
+  }
+  loopMonitor.reset();
+  return { url: server.url, banner: describe(config, keys, network.fullnodeUrl) };
+}
+
+/** The headers of ours that browsers must be allowed to send and read, beside those of the protocols. */
+const CORS_HEADERS = {
+  requestHeaders: ["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
+  replyHeaders: ["x-request-id", "retry-after", "etag"],
+};
+
+function describe(config: Config, keys: DevelopmentKeys | undefined, fullnodeUrl: string): string[] {
+  if (!keys) return [];
+  const lines = [
+    "",
+    `localnet fullnode  ${fullnodeUrl}`,
+    `access             ${config.dataDirectory}/dev.json`,
+  ];
+  if (keys.areNew) {
+    lines.push(
+      `api key            ${keys.apiKey.reveal()}`,
+      `admin key          ${keys.adminApiKey.reveal()}`,
+    );
+    lines.push("The keys are for development and are not shown again.");
+  }
+  return [...lines, ""];
+}

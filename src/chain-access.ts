@@ -1,0 +1,53 @@
+import { getNetworkConfig } from "@ika.xyz/sdk";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import type { NetworkOptions } from "./chain/network.ts";
+import type { Config } from "./config.ts";
+import type { Lifecycle } from "./lifecycle/lifecycle.ts";
+import { startLocalnet } from "./localnet/localnet.ts";
+import { localnetHotWalletSecret } from "./localnet/seed.ts";
+import { hexToBytes } from "./protocol/bytes.ts";
+import { Secret } from "./telemetry/secret.ts";
+
+/** What starting a localnet needs beside the configuration. */
+export interface ChainAccessDeps {
+  readonly lifecycle: Pick<Lifecycle, "start">;
+  readonly log: { info(fields: object, message: string): void };
+}
+
+/**
+ * Where the chain is and as whom to act there: the configured network, or a localnet that is embedded in this
+ * process. Throws when the hot wallet is the localnet's public development key on any other network.
+ */
+export async function openChainAccess(config: Config, deps: ChainAccessDeps): Promise<NetworkOptions> {
+  const { network } = config;
+  const developmentSecret = localnetHotWalletSecret();
+  const configured =
+    config.hotWalletSecretHex && hexToBytes(config.hotWalletSecretHex.reveal().toLowerCase());
+  const hotWalletSecret = new Secret(configured ?? developmentSecret);
+  if (network.name !== "localnet") {
+    if (Buffer.compare(hotWalletSecret.reveal(), developmentSecret) === 0) {
+      throw new Error(
+        `HOT_WALLET_SUI_SECRET_HEX is the localnet's public development key; it cannot be used on ${network.name}`,
+      );
+    }
+    const { name, fullnodeUrl, treasury } = network;
+    return { name, fullnodeUrl, treasury, ikaConfig: getNetworkConfig(name), hotWalletSecret };
+  }
+  const localnet = await deps.lifecycle.start(
+    "localnet",
+    () =>
+      startLocalnet({
+        port: network.port,
+        dataDirectory: `${config.dataDirectory}/localnet`,
+        hotWalletAddress: addressOf(hotWalletSecret.reveal()),
+        log: (message, fields) => deps.log.info(fields ?? {}, `localnet: ${message}`),
+      }),
+    (running) => running.close(),
+  );
+  const { url, ikaConfig, treasury } = localnet;
+  return { name: "localnet", fullnodeUrl: url, treasury, ikaConfig, hotWalletSecret };
+}
+
+function addressOf(secret: Uint8Array): string {
+  return Ed25519Keypair.fromSecretKey(secret).toSuiAddress();
+}

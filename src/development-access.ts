@@ -1,0 +1,86 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { SCOPES } from "./access/caller.ts";
+import { createApiKey } from "./access/create-api-key.ts";
+import { createProject } from "./access/create-project.ts";
+import { creditProject } from "./billing/credit-project.ts";
+import type { Database } from "./store/database.ts";
+import { Secret } from "./telemetry/secret.ts";
+
+/** The keys of a development service, kept in its data folder from one start to the next. */
+export interface DevelopmentKeys {
+  readonly apiKey: Secret;
+  readonly adminApiKey: Secret;
+  /** Whether they were made just now, so that they are worth printing. */
+  readonly areNew: boolean;
+}
+
+/** Fifty US dollars: five thousand signatures at the default price. */
+const CREDIT_MICRO_USD = 50_000_000n;
+const ORIGIN = { actor: "system" };
+
+/**
+ * On embedded defaults: a project with credit and an API key, made on the first start. `dev.json` remembers them,
+ * readable for the owner alone.
+ */
+export async function ensureDevelopmentKeys(
+  database: Database,
+  dataDirectory: string,
+  adminApiKey: Secret | undefined,
+): Promise<DevelopmentKeys> {
+  const known = readFileOrNothing(dataDirectory);
+  const admin = adminApiKey ?? new Secret(known?.adminApiKey ?? randomBytes(32).toString("base64url"));
+  if (known && (await database.query("SELECT 1 FROM project LIMIT 1")).length > 0) {
+    return { apiKey: new Secret(known.apiKey), adminApiKey: admin, areNew: false };
+  }
+  const projectId = await createProject(database, ORIGIN, { name: "development", network: "localnet" });
+  await creditProject(database, ORIGIN, {
+    projectId,
+    amountMicroUsd: CREDIT_MICRO_USD,
+    reference: `development:${projectId}`,
+    description: "credit for development",
+  });
+  const { plaintext } = await createApiKey(database, ORIGIN, {
+    projectId,
+    name: "development",
+    scopes: SCOPES,
+  });
+  return { apiKey: new Secret(plaintext), adminApiKey: admin, areNew: true };
+}
+
+/** Writes `dev.json`: how to reach the service and with which keys. It appears whole or not at all. */
+export function writeDevelopmentAccess(
+  dataDirectory: string,
+  access: { readonly baseUrl: string; readonly fullnodeUrl: string; readonly keys: DevelopmentKeys },
+): void {
+  const { baseUrl, fullnodeUrl, keys } = access;
+  const content: DevelopmentFile = {
+    baseUrl,
+    apiKey: keys.apiKey.reveal(),
+    adminApiKey: keys.adminApiKey.reveal(),
+    network: "localnet",
+    fullnodeUrl,
+  };
+  const file = path.join(dataDirectory, FILE);
+  writeFileSync(`${file}.tmp`, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.tmp`, file);
+}
+
+const FILE = "dev.json";
+
+interface DevelopmentFile {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly adminApiKey: string;
+  readonly network: "localnet";
+  readonly fullnodeUrl: string;
+}
+
+function readFileOrNothing(dataDirectory: string): DevelopmentFile | undefined {
+  try {
+    return JSON.parse(readFileSync(path.join(dataDirectory, FILE), "utf8")) as DevelopmentFile;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import { Worker } from "node:worker_threads";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
+import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";
+
+/** What building works with. */
+export interface ParameterBuilderOptions {
+  readonly reader: Pick<NetworkReader, "networkKey" | "networkDkgOutput">;
+  readonly store: ParameterStore;
+  /** The chain's integers, the first wanted first. */
+  readonly curves: readonly number[];
+  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+}
+
+/** The parameters of the newest network key, as they get ready. */
+export interface ParameterBuilder {
+  /** Those of this network key that are ready. */
+  ready(networkKeyId: string): readonly StoredParameters[];
+  /** Looks at the network's key and builds what is missing; resolves when all is there. */
+  refresh(): Promise<void>;
+  /** Ends a build that is under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Builds compact protocol parameters from the network DKG's output, on a thread that is thrown away afterwards. What
+ * was built before, in this folder, is not built again. A key that was reconfigured has another form of output, which
+ * this cannot read: then nothing is served, and clients build parameters from the chain themselves.
+ */
+export function createParameterBuilder({
+  reader,
+  store,
+  curves,
+  log,
+}: ParameterBuilderOptions): ParameterBuilder {
+  const ready = new Map<string, StoredParameters[]>();
+  let worker: Worker | undefined;
+  return {
+    ready: (networkKeyId) => ready.get(networkKeyId) ?? [],
+    async refresh() {
+      const key = await reader.networkKey();
+      if (key.isReconfigured) {
+        log.warn(
+          { networkEncryptionKeyId: key.id },
+          "no parameters are served for a reconfigured network key",
+        );
+        return;
+      }
+      const known = await store.find(key.id);
+      ready.set(key.id, known);
+      const missing = curves.filter((curve) => !known.some((parameters) => parameters.curve === curve));
+      if (missing.length === 0) return;
+      const data = { curves: missing, networkDkgOutput: await reader.networkDkgOutput() };
+      worker = startWorker(data);
+      await collect(worker, async ({ curve, bytes }) => {
+        const parameters = await store.put(key.id, curve, bytes);
+        known.push(parameters);
+        log.info({ ...parameters }, "protocol parameters are ready");
+      });
+    },
+    async close() {
+      await worker?.terminate();
+    },
+  };
+}
+
+/** Takes what the thread posts until it ends; rejects when it ends with an error. */
+async function collect(worker: Worker, take: (built: BuiltParameters) => Promise<void>): Promise<void> {
+  let taken: Promise<void> = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    worker.on("message", (built: BuiltParameters) => {
+      taken = taken.then(() => take(built));
+      taken.catch(reject);
+    });
+    worker.on("error", reject);
+    worker.on("exit", () => resolve());
+  });
+  await taken;
+}
+
+/** Runs from source through tsx, and from the published package as compiled. */
+function startWorker(workerData: ParametersWorkerData): Worker {
+  if (!import.meta.url.endsWith(".ts")) {
+    return new Worker(new URL("./parameters-worker.js", import.meta.url), { workerData });
+  }
+  // `--import tsx` registers on a main thread only; its API registers on the thread that calls it.
+  const register = `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register();`;
+  const execArgv = ["--import", `data:text/javascript,${encodeURIComponent(register)}`];
+  return new Worker(new URL("./parameters-worker.ts", import.meta.url), { workerData, execArgv });
+}

@@ -1,0 +1,50 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type GetNetworkResponse,
+  GetNetworkResponseSchema,
+  type SharedObjectSchema,
+} from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { ParameterBuilder } from "./build-parameters.ts";
+import { curveEnum } from "./encryption-key-row.ts";
+
+/** The network as clients need it, with the parameters that are ready by now. */
+export async function describeNetwork(deps: {
+  readonly network: ChainNetwork;
+  readonly reader: Pick<NetworkReader, "networkKey">;
+  readonly parameters: ParameterBuilder;
+}): Promise<GetNetworkResponse> {
+  const { network, reader, parameters } = deps;
+  const key = await reader.networkKey();
+  const { packages, objects } = network.ikaConfig;
+  return create(GetNetworkResponseSchema, {
+    network: network.name,
+    fullnodeUrl: network.fullnodeUrl,
+    senderAddresses: [network.senderAddress],
+    networkEncryptionKeyId: key.id,
+    networkEncryptionKeyEpoch: BigInt(key.epoch),
+    ikaConfig: {
+      ikaPackage: packages.ikaPackage,
+      ikaCommonPackage: packages.ikaCommonPackage,
+      ikaSystemOriginalPackage: packages.ikaSystemOriginalPackage,
+      ikaSystemPackage: packages.ikaSystemPackage,
+      ikaDwallet2pcMpcOriginalPackage: packages.ikaDwallet2pcMpcOriginalPackage,
+      ikaDwallet2pcMpcPackage: packages.ikaDwallet2pcMpcPackage,
+      ikaSystemObject: sharedObject(objects.ikaSystemObject),
+      ikaDwalletCoordinator: sharedObject(objects.ikaDWalletCoordinator),
+    },
+    protocolParameters: parameters.ready(key.id).map(({ curve, sha256, sizeBytes }) => ({
+      curve: curveEnum(curve),
+      sha256,
+      sizeBytes: BigInt(sizeBytes),
+    })),
+  });
+}
+
+function sharedObject(ref: {
+  readonly objectID: string;
+  readonly initialSharedVersion: number;
+}): MessageInitShape<typeof SharedObjectSchema> {
+  return { objectId: ref.objectID, initialSharedVersion: BigInt(ref.initialSharedVersion) };
+}

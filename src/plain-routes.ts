@@ -1,0 +1,34 @@
+import { createRequire } from "node:module";
+import type { Metrics } from "./telemetry/metrics.ts";
+import type { PlainRoute } from "./transport/plain-routes.ts";
+
+const { version } = createRequire(import.meta.url)("threshold-signing-service/package.json") as {
+  version: string;
+};
+
+/** `GET /v1/health`: 200 while the process lives. */
+export function healthRoute(): PlainRoute {
+  return {
+    path: "/v1/health",
+    handle: ({ isDraining }) => ({
+      status: 200,
+      headers: { "content-type": "application/json", "cache-control": "no-store" },
+      body: JSON.stringify({
+        status: isDraining ? "draining" : "ok",
+        version,
+        uptimeSeconds: Math.floor(process.uptime()),
+      }),
+    }),
+  };
+}
+
+/** `GET /metrics` in Prometheus' text format. */
+export function metricsRoute(metrics: Pick<Metrics, "render">): PlainRoute {
+  return {
+    path: "/metrics",
+    async handle() {
+      const { contentType, body } = await metrics.render();
+      return { status: 200, headers: { "content-type": contentType }, body };
+    },
+  };
+}

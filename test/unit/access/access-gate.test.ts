@@ -1,0 +1,192 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { createContextValues } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { callerOf, describeCaller, SCOPES, type Scope } from "../../../src/access/caller.ts";
+import { createApiKey } from "../../../src/access/create-api-key.ts";
+import { createProject } from "../../../src/access/create-project.ts";
+import { checkAccessDeclared, requiredAccess } from "../../../src/access/required-access.ts";
+import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
+import { projectWith, TEST_ORIGIN } from "../../support/rows.ts";
+
+const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
+let database: Database;
+let projectId: string;
+let nowMs = Date.now();
+let lookup: ReturnType<typeof createApiKeyLookup>;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  projectId = await projectWith(database, 0n);
+  lookup = createApiKeyLookup({ sql: database, log: silentLog, now: () => nowMs });
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+
+const newKey = (scopes: readonly Scope[] = SCOPES, expiresAt?: Date, project = projectId) =>
+  createApiKey(database, TEST_ORIGIN, { projectId: project, name: "key", scopes, expiresAt });
+
+async function knock(
+  method: DescMethod,
+  headers: Record<string, string>,
+  networks: readonly string[] = ["localnet"],
+) {
+  const gate = createAccessGate({
+    lookup,
+    adminApiKey: new Secret(ADMIN_KEY),
+    networks,
+    traceOf: () => ({ requestId: "r-1" }),
+    now: () => nowMs,
+  });
+  const values = createContextValues();
+  await gate({ method, requestHeader: new Headers(headers), values });
+  return { values };
+}
+const bearer = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
+const { reserveSign, getSign } = Signing.method;
+const { getNetwork } = Onboarding.method;
+const { getPresignHealth } = Admin.method;
+
+describe("the gate", () => {
+  it("lets a project's key through and says who it is", async () => {
+    const key = await newKey();
+    for (const headers of [bearer(key.plaintext), { "x-api-key": key.plaintext }]) {
+      const context = await knock(reserveSign, headers);
+      expect(callerOf(context, "project")).toEqual({
+        kind: "project",
+        projectId,
+        apiKeyId: key.id,
+        network: "localnet",
+        scopes: SCOPES,
+        origin: { actor: `key:${key.id}`, requestId: "r-1" },
+      });
+      expect(describeCaller(context.values)).toEqual({ projectId, apiKeyId: key.id });
+    }
+  });
+
+  it("asks nobody for a key on public methods", async () => {
+    const context = await knock(getNetwork, {});
+    expect(callerOf(context, "anonymous")).toEqual({ kind: "anonymous", network: "localnet" });
+    expect(() => callerOf(context, "project")).toThrow("the gate let anonymous through");
+  });
+
+  it("takes the admin key on admin methods, and there only", async () => {
+    expect(callerOf(await knock(getPresignHealth, bearer(ADMIN_KEY)), "admin").origin.actor).toBe("admin");
+    await expect(knock(reserveSign, bearer(ADMIN_KEY))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+  });
+
+  it("refuses no key, unknown keys and keys of another form", async () => {
+    await expect(knock(reserveSign, {})).rejects.toMatchObject({ reason: "MISSING_KEY" });
+    await expect(knock(reserveSign, { authorization: "Basic YTpi" })).rejects.toMatchObject({
+      reason: "MISSING_KEY",
+    });
+    for (const key of ["tss_local_nope", `tss_local_${"0".repeat(32)}`, `${ADMIN_KEY}x`]) {
+      await expect(knock(reserveSign, bearer(key))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+      await expect(knock(getPresignHealth, bearer(key))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    }
+  });
+
+  it("refuses a project's key on admin methods", async () => {
+    const key = await newKey();
+    await expect(knock(getPresignHealth, bearer(key.plaintext))).rejects.toMatchObject({
+      reason: "ADMIN_ONLY",
+    });
+  });
+
+  it("refuses a revoked key at once", async () => {
+    const key = await newKey();
+    await knock(reserveSign, bearer(key.plaintext));
+    expect(await revokeApiKey({ sql: database, lookup }, TEST_ORIGIN, key.id)).toBe(true);
+    expect(await revokeApiKey({ sql: database, lookup }, TEST_ORIGIN, key.id)).toBe(true);
+    expect(await revokeApiKey({ sql: database, lookup }, TEST_ORIGIN, projectId)).toBe(false);
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "REVOKED_KEY" });
+  });
+
+  it("notices within seconds that another process revoked a key", async () => {
+    const key = await newKey();
+    await knock(reserveSign, bearer(key.plaintext));
+    await revokeApiKey({ sql: database, lookup: { forget() {} } }, TEST_ORIGIN, key.id);
+    await knock(reserveSign, bearer(key.plaintext));
+    nowMs += 6_000;
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "REVOKED_KEY" });
+  });
+
+  it("refuses a key from the moment it expires, remembered or not", async () => {
+    const key = await newKey(SCOPES, new Date(nowMs + 1_000));
+    await knock(reserveSign, bearer(key.plaintext));
+    nowMs += 1_000;
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "EXPIRED_KEY" });
+  });
+
+  it("wants the scope of the method", async () => {
+    const key = await newKey(["read"]);
+    await knock(getSign, bearer(key.plaintext));
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({
+      reason: "SCOPE_MISSING",
+      metadata: { scope: "sign" },
+    });
+  });
+
+  it("keeps networks apart", async () => {
+    const local = await newKey();
+    const test = await newKey(
+      SCOPES,
+      undefined,
+      await createProject(database, TEST_ORIGIN, { name: "t", network: "testnet" }),
+    );
+    await knock(reserveSign, bearer(local.plaintext, { "x-network": "localnet" }));
+    await expect(
+      knock(reserveSign, bearer(local.plaintext, { "x-network": "testnet" })),
+    ).rejects.toMatchObject({ reason: "NETWORK_MISMATCH" });
+    await expect(knock(reserveSign, bearer(test.plaintext))).rejects.toMatchObject({
+      reason: "NETWORK_DISABLED",
+    });
+    await expect(knock(getNetwork, { "x-network": "testnet" })).rejects.toMatchObject({
+      reason: "NETWORK_DISABLED",
+    });
+  });
+
+  it("wants to know the network where there are several", async () => {
+    const both = ["testnet", "mainnet"];
+    await expect(knock(getNetwork, {}, both)).rejects.toMatchObject({ reason: "VALIDATION" });
+    const context = await knock(getNetwork, { "x-network": "mainnet" }, both);
+    expect(callerOf(context, "anonymous").network).toBe("mainnet");
+  });
+});
+
+describe("what is stored of keys", () => {
+  it("is not enough to use one, and tells when it was last used", async () => {
+    const key = await newKey();
+    await knock(reserveSign, bearer(key.plaintext));
+    const stored = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } });
+    expect(JSON.stringify(stored)).not.toContain(key.plaintext.slice(key.prefix.length));
+    expect(stored.lastUsedAt).not.toBeNull();
+  });
+
+  it("has its line in the audit trail, without the key", async () => {
+    const key = await newKey();
+    const events = await database.query<{ action: string; projectId: string }>(
+      `SELECT action, project_id AS "projectId" FROM audit_event WHERE subject = $1`,
+      [key.id],
+    );
+    expect(events).toEqual([{ action: "api_key.create", projectId }]);
+  });
+});
+
+describe("the methods of the contract", () => {
+  it("all declare who may call them", () => {
+    checkAccessDeclared([Onboarding, Signing, Billing, Admin]);
+  });
+
+  it("cannot be served without", () => {
+    const silent = { ...reserveSign, proto: { ...reserveSign.proto, options: undefined } } as DescMethod;
+    expect(() => requiredAccess(silent)).toThrow("does not declare who may call it");
+  });
+});

@@ -1,0 +1,114 @@
+import { afterEach, expect, it } from "vitest";
+import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { topics } from "../../../src/coordination/topics.ts";
+import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
+
+const NEVER_MS = 1_000_000;
+const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId: "0x1" };
+const other = { ...bucket, curve: 2 };
+const signals = createLocalSignals();
+const patient = { timeoutMs: NEVER_MS, signal: new AbortController().signal };
+let presigns: string[] = [];
+const attempt = async () => presigns.shift();
+const deliver = (...names: string[]) => {
+  presigns.push(...names);
+  signals.notify(topics.presignReady("localnet"));
+};
+afterEach(() => {
+  presigns = [];
+});
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+it("gives what is there without a wait", async () => {
+  const queue = createPresignQueue({ signals });
+  presigns = ["a"];
+  expect(await queue.take(bucket, patient, attempt)).toBe("a");
+  expect(queue.waitedFor()).toEqual([]);
+});
+
+it("asks for a refill when somebody has to wait, and serves them in the order in which they came", async () => {
+  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const asked = new Promise<void>((resolve) => {
+    signals.subscribe(topics.presignWanted("localnet"), resolve);
+  });
+  const served: string[] = [];
+  const waiting = ["first", "second", "third"].map(async (name) => {
+    const presign = await queue.take(bucket, patient, attempt);
+    served.push(`${name} ${presign}`);
+  });
+  await asked;
+  await settled();
+  expect(queue.waitingCount(bucket)).toBe(3);
+  expect(queue.waitedFor()).toEqual([bucket]);
+  deliver("a", "b");
+  await Promise.all(waiting.slice(0, 2));
+  expect(served).toEqual(["first a", "second b"]);
+  deliver("c");
+  await Promise.all(waiting);
+  expect(served).toEqual(["first a", "second b", "third c"]);
+  expect(queue.waitingCount(bucket)).toBe(0);
+});
+
+it("lets nobody pass by those who wait", async () => {
+  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const first = queue.take(bucket, patient, attempt);
+  await settled();
+  presigns = ["a", "b"];
+  const late = queue.take(bucket, patient, attempt);
+  signals.notify(topics.presignReady("localnet"));
+  expect([await first, await late]).toEqual(["a", "b"]);
+});
+
+it("looks by itself when a signal is lost", async () => {
+  const queue = createPresignQueue({ signals, pollMs: 1 });
+  const waiting = queue.take(bucket, patient, attempt);
+  await settled();
+  presigns = ["a"];
+  expect(await waiting).toBe("a");
+});
+
+it("keeps buckets apart", async () => {
+  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const waiting = queue.take(bucket, patient, attempt);
+  await settled();
+  expect(await queue.take(other, patient, async () => "of the other")).toBe("of the other");
+  deliver("a");
+  await waiting;
+});
+
+it("gives up when the time is over or the caller has gone, and lets the next one try", async () => {
+  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const caller = new AbortController();
+  const late = queue.take(bucket, { ...patient, timeoutMs: 5 }, attempt);
+  const gone = queue.take(bucket, { ...patient, signal: caller.signal }, attempt);
+  const last = queue.take(bucket, patient, attempt);
+  await settled();
+  caller.abort();
+  expect([await late, await gone]).toEqual([undefined, undefined]);
+  deliver("a");
+  expect(await last).toBe("a");
+});
+
+it("turns away more than it has room for", async () => {
+  const queue = createPresignQueue({ signals, pollMs: NEVER_MS, waitingMaxCount: 1 });
+  const waiting = queue.take(bucket, patient, attempt);
+  await settled();
+  expect(await queue.take(bucket, patient, attempt)).toBeUndefined();
+  deliver("a");
+  await waiting;
+});
+
+it("passes on what an attempt throws, and goes on with the next one", async () => {
+  const queue = createPresignQueue({ signals, pollMs: 1 });
+  let isBroke = false;
+  const failing = queue.take(bucket, patient, async () => {
+    if (isBroke) throw new Error("no credit");
+    return undefined;
+  });
+  const next = queue.take(bucket, patient, attempt);
+  await settled();
+  isBroke = true;
+  await expect(failing).rejects.toThrow("no credit");
+  deliver("a");
+  expect(await next).toBe("a");
+});
