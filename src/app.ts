@@ -7,16 +7,21 @@ import { createAccessGate } from "./access/access-gate.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { describeCaller } from "./access/caller.ts";
 import { createAdminService } from "./admin/admin-service.ts";
+import { openChainAccess } from "./app/chain-access.ts";
+import {
+  type DevelopmentKeys,
+  ensureDevelopmentKeys,
+  writeDevelopmentAccess,
+} from "./app/development-access.ts";
+import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
 import { createBillingService } from "./billing/billing-service.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
 import { createSettler } from "./chain/settler.ts";
 import { createSubmitter } from "./chain/submitter.ts";
-import { openChainAccess } from "./chain-access.ts";
 import type { Config } from "./config.ts";
 import { createLocalSignals } from "./coordination/local-signals.ts";
 import { createRedisSignals } from "./coordination/redis-signals.ts";
-import { type DevelopmentKeys, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
 import { createErrorInterceptor } from "./errors/error-interceptor.ts";
 import { createErrorMapping } from "./errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "./errors/validate-interceptor.ts";
@@ -28,7 +33,6 @@ import { createDWalletSession } from "./onboarding/dwallet-session.ts";
 import { createOnboardingService } from "./onboarding/onboarding-service.ts";
 import { createParameterStore } from "./onboarding/parameter-store.ts";
 import { createRegisterOperation } from "./onboarding/register-operation.ts";
-import { healthRoute, metricsRoute } from "./plain-routes.ts";
 import { readPresignHealth } from "./presigns/presign-health.ts";
 import { createPresignOperation } from "./presigns/presign-operation.ts";
 import { createPresignQueue } from "./presigns/presign-queue.ts";

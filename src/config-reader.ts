@@ -120,7 +120,7 @@ export class ConfigReader<Name extends string> {
       this.fault(
         name,
         `${name}_FILE=${file}`,
-        `a readable file (${error instanceof Error ? error.message : error})`,
+        `a readable file (${error instanceof Error ? error.message : String(error)})`,
       );
       return undefined;
     }

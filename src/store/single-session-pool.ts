@@ -1,6 +1,10 @@
 import pg from "pg";
 
-type ConnectCallback = (error: Error | undefined, client: pg.PoolClient | undefined, done: () => void) => void;
+type ConnectCallback = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: () => void,
+) => void;
 
 /**
  * A pool over PGlite's one session. A pool throws a connection away when a statement on it fails, which is right for

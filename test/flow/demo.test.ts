@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DemoReport } from "../../src/cli/demo.ts";
 import { ALGORITHM_TRIPLES } from "../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
+import { programEnvironment } from "../support/environment.ts";
 import { judge } from "../support/judges.ts";
 
 /** The demo's temporary folders go here, so that what it leaves behind can be seen. */
@@ -26,7 +27,7 @@ function startDemo(...argv: string[]): {
   const root = path.resolve(import.meta.dirname, "../..");
   const child = spawn(process.execPath, ["--import", "tsx", "src/cli/main.ts", "demo", ...argv], {
     cwd: root,
-    env: { PATH: process.env["PATH"], TMPDIR: folder },
+    env: { ...programEnvironment, TMPDIR: folder },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let stdout = "";

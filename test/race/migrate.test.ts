@@ -12,9 +12,7 @@ afterAll(() => test?.drop());
 describe.skipIf(test === undefined)("four processes that migrate at once", () => {
   it("apply each migration once, and all find the database ready", async () => {
     const names = (await readMigrations()).map(({ name }) => name);
-    const databases = await Promise.all(
-      Array.from({ length: 4 }, () => openPostgres(test!.url, silentLog)),
-    );
+    const databases = await Promise.all(Array.from({ length: 4 }, () => openPostgres(test!.url, silentLog)));
     try {
       const applied = await Promise.all(databases.map((database) => migrate(database, silentLog)));
       expect(applied.flat()).toEqual(names);

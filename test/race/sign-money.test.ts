@@ -143,9 +143,10 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     const sweeps = Array.from({ length: 8 }, () => expireReservations(db, signals, 40));
     const results = await Promise.allSettled(submits);
     await Promise.all(sweeps);
-    await db.query("UPDATE sign_request SET expires_at = now() WHERE project_id = $1 AND status = 'prepared'", [
-      projectId,
-    ]);
+    await db.query(
+      "UPDATE sign_request SET expires_at = now() WHERE project_id = $1 AND status = 'prepared'",
+      [projectId],
+    );
     await expireReservations(db, signals, 40);
 
     const chargedCount = results.filter((r) => r.status === "fulfilled").length;

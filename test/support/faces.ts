@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -135,13 +135,6 @@ export function curlFace(baseUrl: string, apiKey: string): Face {
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
-}
-
-/** Whether a program is on this machine. */
-export function hasProgram(program: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile(program, ["--version"], (error) => resolve(error === null));
-  });
 }
 
 function findMethod(name: MethodName): DescMethodUnary {

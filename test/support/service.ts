@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { programEnvironment } from "./environment.ts";
 
 /** What a client needs to call a service under test. */
 export interface ServiceAccess {
@@ -18,6 +19,7 @@ export interface ServiceAccess {
 export interface ServiceProcess {
   readonly access: ServiceAccess;
   readonly folder: string;
+  /** The lines of its log. What it prints for people is not among them. */
   readonly log: readonly string[];
   /** SIGKILL, then waits until the process is gone. */
   crash(): Promise<void>;
@@ -49,7 +51,6 @@ export async function startService(
   const exited = once(child, "exit") as Promise<[number | null]>;
   await new Promise<void>((resolve, reject) => {
     lines.on("line", (line) => {
-      log.push(line);
       if (line.startsWith("ready at ")) resolve();
     });
     void exited.then(([code]) =>
@@ -77,7 +78,7 @@ export function runTss(argv: readonly string[], environment: Record<string, stri
   const root = path.resolve(import.meta.dirname, "../..");
   return spawn(process.execPath, ["--import", "tsx", path.join(root, "src/cli/main.ts"), ...argv], {
     cwd: root,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
+    env: { ...programEnvironment, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -49,7 +49,10 @@ async function knock(
   await gate({ method, requestHeader: new Headers(headers), values });
   return { values };
 }
-const bearer = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
+const bearer = (key: string, more: Record<string, string> = {}) => ({
+  authorization: `Bearer ${key}`,
+  ...more,
+});
 const { reserveSign, getSign } = Signing.method;
 const { getNetwork } = Onboarding.method;
 const { getPresignHealth } = Admin.method;

@@ -23,7 +23,12 @@ it("ends with the time, and with the caller", async () => {
   const signals = createLocalSignals();
   await waitForSignal(signals, "a", { timeoutMs: 1 }, async () => undefined);
   const caller = new AbortController();
-  const waiting = waitForSignal(signals, "a", { timeoutMs: NEVER_MS, signal: caller.signal }, async () => undefined);
+  const waiting = waitForSignal(
+    signals,
+    "a",
+    { timeoutMs: NEVER_MS, signal: caller.signal },
+    async () => undefined,
+  );
   caller.abort();
   await waiting;
 });

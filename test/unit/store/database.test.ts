@@ -16,10 +16,10 @@ describe.each([
   }, DATABASE_TIMEOUT_MS);
   afterAll(() => database?.close(), DATABASE_TIMEOUT_MS);
   const add = (id: string, balance = 0n) =>
-    database.query("INSERT INTO project (id, name, network, balance_micro_usd) VALUES ($1, 'p', 'localnet', $2)", [
-      id,
-      balance,
-    ]);
+    database.query(
+      "INSERT INTO project (id, name, network, balance_micro_usd) VALUES ($1, 'p', 'localnet', $2)",
+      [id, balance],
+    );
   const exists = async (id: string) =>
     (await database.query("SELECT 1 FROM project WHERE id = $1", [id])).length === 1;
 
@@ -95,12 +95,17 @@ describe.each([
       await expect(set("balance_micro_usd", 4n)).rejects.toThrow("project_held_within_balance");
     });
 
-    it.each(["ledger_entry", "audit_event"])("lets nobody change or remove what stands in %s", async (table) => {
-      await expect(database.query(`DELETE FROM ${table}`, [])).rejects.toThrow("append-only");
-      await expect(database.query(`TRUNCATE ${table}`, [])).rejects.toThrow("append-only");
-      const column = table === "ledger_entry" ? "description" : "action";
-      await expect(database.query(`UPDATE ${table} SET ${column} = 'x'`, [])).rejects.toThrow("append-only");
-    });
+    it.each(["ledger_entry", "audit_event"])(
+      "lets nobody change or remove what stands in %s",
+      async (table) => {
+        await expect(database.query(`DELETE FROM ${table}`, [])).rejects.toThrow("append-only");
+        await expect(database.query(`TRUNCATE ${table}`, [])).rejects.toThrow("append-only");
+        const column = table === "ledger_entry" ? "description" : "action";
+        await expect(database.query(`UPDATE ${table} SET ${column} = 'x'`, [])).rejects.toThrow(
+          "append-only",
+        );
+      },
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
-import type { Metrics } from "./telemetry/metrics.ts";
-import type { PlainRoute } from "./transport/plain-routes.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { PlainRoute } from "../transport/plain-routes.ts";
 
 const { version } = createRequire(import.meta.url)("threshold-signing-service/package.json") as {
   version: string;

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { SCOPES } from "./access/caller.ts";
-import { createApiKey } from "./access/create-api-key.ts";
-import { createProject } from "./access/create-project.ts";
-import { creditProject } from "./billing/credit-project.ts";
-import type { Database } from "./store/database.ts";
-import { Secret } from "./telemetry/secret.ts";
+import { SCOPES } from "../access/caller.ts";
+import { createApiKey } from "../access/create-api-key.ts";
+import { createProject } from "../access/create-project.ts";
+import { creditProject } from "../billing/credit-project.ts";
+import type { Database } from "../store/database.ts";
+import { Secret } from "../telemetry/secret.ts";
 
 /** The keys of a development service, kept in its data folder from one start to the next. */
 export interface DevelopmentKeys {

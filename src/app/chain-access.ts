@@ -1,12 +1,12 @@
 import { getNetworkConfig } from "@ika.xyz/sdk";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import type { NetworkOptions } from "./chain/network.ts";
-import type { Config } from "./config.ts";
-import type { Lifecycle } from "./lifecycle/lifecycle.ts";
-import { startLocalnet } from "./localnet/localnet.ts";
-import { localnetHotWalletSecret } from "./localnet/seed.ts";
-import { hexToBytes } from "./protocol/bytes.ts";
-import { Secret } from "./telemetry/secret.ts";
+import type { NetworkOptions } from "../chain/network.ts";
+import type { Config } from "../config.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { startLocalnet } from "../localnet/localnet.ts";
+import { localnetHotWalletSecret } from "../localnet/seed.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
+import { Secret } from "../telemetry/secret.ts";
 
 /** What starting a localnet needs beside the configuration. */
 export interface ChainAccessDeps {

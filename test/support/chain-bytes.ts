@@ -1,0 +1,89 @@
+import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import type { ChainEvent } from "../../src/chain/operation.ts";
+import { PresignSession, SignSession } from "../../src/protocol/chain-structs.ts";
+import { objectId } from "./rows.ts";
+
+/** How a session ended, as the chain writes it. */
+export type TestSessionState =
+  | { readonly Requested: true }
+  | { readonly NetworkRejected: true }
+  | { readonly Completed: Uint8Array };
+
+const PACKAGE = `0x${"12".repeat(32)}`;
+
+/** The event of a presign that was requested. */
+export function presignRequested(preimage: Uint8Array, presignId: string): ChainEvent {
+  return sessionEvent("PresignRequestEvent", preimage, {
+    dwallet_id: null,
+    presign_id: presignId,
+    dwallet_public_output: null,
+    dwallet_network_encryption_key_id: objectId(),
+    curve: 0,
+    signature_algorithm: 0,
+  });
+}
+
+/** The event of a signature that was requested. */
+export function signRequested(presignId: string, signId: string): ChainEvent {
+  return sessionEvent("SignRequestEvent", new Uint8Array(32), {
+    sign_id: signId,
+    dwallet_id: objectId(),
+    dwallet_public_output: [],
+    curve: 0,
+    signature_algorithm: 0,
+    hash_scheme: 1,
+    message: [1],
+    dwallet_network_encryption_key_id: objectId(),
+    presign_id: presignId,
+    presign: [2],
+    message_centralized_signature: [3],
+    is_future_sign: false,
+  });
+}
+
+/** A presign session as its object's content. */
+export function presignSession(id: string, state: TestSessionState): Uint8Array {
+  return PresignSession.serialize({
+    id,
+    created_at_epoch: 0n,
+    curve: 0,
+    signature_algorithm: 0,
+    dwallet_id: null,
+    cap_id: objectId(),
+    state: chainState(state),
+  }).toBytes();
+}
+
+/** A sign session as its object's content. */
+export function signSession(id: string, state: TestSessionState): Uint8Array {
+  return SignSession.serialize({
+    id,
+    created_at_epoch: 0n,
+    dwallet_id: objectId(),
+    state: chainState(state),
+  }).toBytes();
+}
+
+function chainState(state: TestSessionState) {
+  return "Completed" in state ? { Completed: [...state.Completed] } : state;
+}
+
+function sessionEvent(
+  name: "PresignRequestEvent" | "SignRequestEvent",
+  preimage: Uint8Array,
+  data: object,
+): ChainEvent {
+  const struct = SessionsManagerModule.DWalletSessionEvent(CoordinatorInnerModule[name] as never);
+  const event = {
+    epoch: 1n,
+    session_object_id: objectId(),
+    session_type: { User: true },
+    session_sequence_number: 1n,
+    session_identifier_preimage: [...preimage],
+    event_data: data,
+  };
+  return {
+    type: `${PACKAGE}::sessions_manager::DWalletSessionEvent<${PACKAGE}::coordinator_inner::${name}>`,
+    bcs: struct.serialize(event as never).toBytes(),
+  };
+}

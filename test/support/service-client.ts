@@ -1,0 +1,40 @@
+import type { DescService } from "@bufbuild/protobuf";
+import {
+  type Client,
+  ConnectError,
+  createClient,
+  createRouterTransport,
+  type ServiceImpl,
+} from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
+import { type Caller, setCaller } from "../../src/access/caller.ts";
+import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
+import { createErrorMapping } from "../../src/errors/error-mapping.ts";
+import { createWarmValidateInterceptor } from "../../src/errors/validate-interceptor.ts";
+
+/** A client of one service without a network in between, whose calls are all made by `caller`. */
+export function clientOf<S extends DescService>(
+  service: S,
+  implementation: ServiceImpl<S>,
+  caller: () => Caller,
+): Client<S> {
+  const errors = createErrorMapping(() => {});
+  const transport = createRouterTransport((router) => router.service(service, implementation), {
+    router: {
+      interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor([service])],
+      requestGate: (context) => setCaller(context.values, caller()),
+    },
+  });
+  return createClient(service, transport);
+}
+
+/** The catalogue's reason that a call was refused with. */
+export async function refusalOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+  } catch (error) {
+    const refusal = ConnectError.from(error);
+    return refusal.findDetails(ErrorInfoSchema)[0]?.reason ?? refusal.message;
+  }
+  return "not refused";
+}

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { createAdminService } from "../../../src/admin/admin-service.ts";
+import { objectId, TEST_ORIGIN } from "../../support/rows.ts";
+import { clientOf, refusalOf } from "../../support/service-client.ts";
+
+const networkEncryptionKeyId = objectId();
+const bucket = (curve: number, signatureAlgorithm: number) => ({
+  curve,
+  signatureAlgorithm,
+  networkEncryptionKeyId,
+  ready: 1,
+  pending: 2,
+  held: 3,
+  used: 4,
+  burnt: 5,
+});
+const refills: unknown[] = [];
+const admin = clientOf(
+  Admin,
+  createAdminService({
+    readPresignHealth: async () => [bucket(0, 0), bucket(0, 1), bucket(2, 0)],
+    refillBucket: async (origin, { signatureAlgorithm }, count) => {
+      refills.push({ actor: origin.actor, signatureAlgorithm, count });
+      return count - 1;
+    },
+    lowWaterCount: 2,
+    highWaterCount: 100,
+  }),
+  () => ({ kind: "admin", network: "localnet", origin: TEST_ORIGIN }),
+);
+
+it("shows every bucket by the chain's integers and by name", async () => {
+  const { buckets } = await admin.getPresignHealth({});
+  expect(buckets).toHaveLength(3);
+  expect(buckets[1]).toMatchObject({
+    ...bucket(0, 1),
+    curveName: "SECP256K1",
+    signatureAlgorithmName: "Taproot",
+    lowWater: 2,
+    highWater: 100,
+  });
+});
+
+it("shows one curve or one algorithm where that is asked for, 0 as well", async () => {
+  const names = async (filter: { curve?: number; signatureAlgorithm?: number }) =>
+    (await admin.getPresignHealth(filter)).buckets.map((b) => b.signatureAlgorithmName);
+  expect(await names({ curve: 0 })).toEqual(["ECDSASecp256k1", "Taproot"]);
+  expect(await names({ curve: 0, signatureAlgorithm: 0 })).toEqual(["ECDSASecp256k1"]);
+  expect(await names({ signatureAlgorithm: 0 })).toEqual(["ECDSASecp256k1", "EdDSA"]);
+  expect(await names({ curve: 3 })).toEqual([]);
+});
+
+it("says how many presigns it queued", async () => {
+  expect(await admin.refillPresigns({ curve: 0, signatureAlgorithm: 1, count: 20 })).toMatchObject({
+    queued: 19,
+  });
+  expect(refills).toEqual([{ actor: "system", signatureAlgorithm: "Taproot", count: 20 }]);
+});
+
+it("refuses an algorithm that the curve has not, and a bucket that is not named", async () => {
+  expect(await refusalOf(admin.refillPresigns({ curve: 2, signatureAlgorithm: 1, count: 1 }))).toBe(
+    "UNSUPPORTED_ALGORITHM",
+  );
+  expect(await refusalOf(admin.refillPresigns({ signatureAlgorithm: 0, count: 1 }))).toBe("VALIDATION");
+});
