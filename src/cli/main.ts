@@ -15,6 +15,10 @@ const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promi
     summary: "bring the database up to date and exit",
     run: async () => (await import("./migrate.ts")).runMigrate(),
   },
+  project: {
+    summary: "create a project with an API key: tss project create --name acme --credit-usd 50",
+    run: async (argv) => (await import("./project.ts")).runProject(argv),
+  },
   config: {
     summary: "print every variable with its effective value, secrets redacted",
     run: async () => (await import("./config.ts")).runConfig(),

@@ -35,13 +35,13 @@ export async function openPglite(dataDirectory: string): Promise<Database> {
 /** The database on a PGlite instance, which is closed with it. */
 export function databaseOnPglite(pglite: PGlite, onClosed?: () => Promise<void>): Database {
   const pool = new SingleSessionPool({
-    ...acceptTypeObjects(createPgConfig(pglite)),
+    ...connectionTo(pglite),
     // There is one session, and it never has to be made again.
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: SESSION_TIMEOUT_MS,
     types: columnTypes,
-  } as pg.PoolConfig);
+  });
   pool.on("error", () => {});
   return createPoolDatabase({
     kind: "pglite",
@@ -54,13 +54,14 @@ export function databaseOnPglite(pglite: PGlite, onClosed?: () => Promise<void>)
 }
 
 /**
- * PGlite's connection takes `types` of a statement as parameter types, and pg passes on what Prisma's adapter gives
- * there: an object of column parsers.
+ * What makes a client of pg talk to PGlite. PGlite's connection takes `types` of a statement as parameter types, and
+ * pg passes on what Prisma's adapter gives there: an object of column parsers.
  */
-function acceptTypeObjects(config: ReturnType<typeof createPgConfig>): ReturnType<typeof createPgConfig> {
-  const { connection } = config;
+function connectionTo(pglite: PGlite): pg.PoolConfig {
+  const { connection, user, password, database } = createPgConfig(pglite);
   const parse = connection.parse.bind(connection);
   connection.parse = (query: { types?: unknown }) =>
     parse({ ...query, types: Array.isArray(query.types) ? query.types : undefined });
-  return config;
+  // pg takes a ready connection, which its types do not tell.
+  return { connection, user, password, database } as pg.PoolConfig;
 }

@@ -14,11 +14,12 @@ type ConnectCallback = (
 export class SingleSessionPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ConnectCallback): void;
-  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | void {
+  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
     if (callback === undefined) return super.connect().then(keepOnRelease);
     super.connect((error, client, done) => {
       callback(error, client && keepOnRelease(client), () => done());
     });
+    return undefined;
   }
 }
 

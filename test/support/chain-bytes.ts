@@ -13,7 +13,7 @@ const PACKAGE = `0x${"12".repeat(32)}`;
 
 /** The event of a presign that was requested. */
 export function presignRequested(preimage: Uint8Array, presignId: string): ChainEvent {
-  return sessionEvent("PresignRequestEvent", preimage, {
+  return sessionEvent("PresignRequestEvent", CoordinatorInnerModule.PresignRequestEvent, preimage, {
     dwallet_id: null,
     presign_id: presignId,
     dwallet_public_output: null,
@@ -25,7 +25,7 @@ export function presignRequested(preimage: Uint8Array, presignId: string): Chain
 
 /** The event of a signature that was requested. */
 export function signRequested(presignId: string, signId: string): ChainEvent {
-  return sessionEvent("SignRequestEvent", new Uint8Array(32), {
+  return sessionEvent("SignRequestEvent", CoordinatorInnerModule.SignRequestEvent, new Uint8Array(32), {
     sign_id: signId,
     dwallet_id: objectId(),
     dwallet_public_output: [],
@@ -68,19 +68,15 @@ function chainState(state: TestSessionState) {
   return "Completed" in state ? { Completed: [...state.Completed] } : state;
 }
 
-function sessionEvent(
-  name: "PresignRequestEvent" | "SignRequestEvent",
-  preimage: Uint8Array,
-  data: object,
-): ChainEvent {
-  const struct = SessionsManagerModule.DWalletSessionEvent(CoordinatorInnerModule[name] as never);
+function sessionEvent(name: string, data: unknown, preimage: Uint8Array, values: object): ChainEvent {
+  const struct = SessionsManagerModule.DWalletSessionEvent(data as never);
   const event = {
     epoch: 1n,
     session_object_id: objectId(),
     session_type: { User: true },
     session_sequence_number: 1n,
     session_identifier_preimage: [...preimage],
-    event_data: data,
+    event_data: values,
   };
   return {
     type: `${PACKAGE}::sessions_manager::DWalletSessionEvent<${PACKAGE}::coordinator_inner::${name}>`,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -11,8 +11,6 @@ export interface ServiceAccess {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly adminApiKey: string;
-  readonly network: string;
-  readonly fullnodeUrl: string;
 }
 
 /** A service in a process of its own, on free ports, in a folder that outlives a crash of it. */
@@ -49,17 +47,17 @@ export async function startService(
   createInterface({ input: child.stderr! }).on("line", (line) => log.push(line));
   const lines = createInterface({ input: child.stdout! });
   const exited = once(child, "exit") as Promise<[number | null]>;
-  await new Promise<void>((resolve, reject) => {
+  const baseUrl = await new Promise<string>((resolve, reject) => {
     lines.on("line", (line) => {
-      if (line.startsWith("ready at ")) resolve();
+      const [, url] = /^ready at (\S+)$/.exec(line) ?? [];
+      if (url) resolve(url);
     });
     void exited.then(([code]) =>
       reject(new Error(`the service ended with ${code}:\n${log.slice(-30).join("\n")}`)),
     );
   });
-  const access = JSON.parse(readFileSync(path.join(folder, "dev.json"), "utf8")) as ServiceAccess;
   return {
-    access,
+    access: { ...readDevelopmentAccess(folder), baseUrl },
     folder,
     log,
     async crash() {
@@ -71,6 +69,13 @@ export async function startService(
       return (await exited)[0];
     },
   };
+}
+
+/** On embedded defaults the service leaves its keys in its folder; elsewhere there are none. */
+function readDevelopmentAccess(folder: string): Omit<ServiceAccess, "baseUrl"> {
+  const file = path.join(folder, "dev.json");
+  if (!existsSync(file)) return { apiKey: "", adminApiKey: "" };
+  return JSON.parse(readFileSync(file, "utf8")) as ServiceAccess;
 }
 
 /** Runs one `tss` command from the sources. */
