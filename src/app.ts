@@ -6,6 +6,7 @@ import { Signing } from "../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "./access/access-gate.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { describeCaller } from "./access/caller.ts";
+import { checkAccessDeclared } from "./access/required-access.ts";
 import { createAdminService } from "./admin/admin-service.ts";
 import { openChainAccess } from "./app/chain-access.ts";
 import {
@@ -79,15 +80,12 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   const [database, chain] = await Promise.all([
     lifecycle.start(
       "database",
-      async () => {
-        const opened = await openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log });
-        await migrate(opened, log);
-        return opened;
-      },
+      () => openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log }),
       (opened) => opened.close(),
     ),
     openChainAccess(config, { lifecycle, log }),
   ]);
+  await migrate(database, log);
   const redisUrl = config.redisUrl?.reveal();
   const signals = redisUrl ? createRedisSignals({ url: redisUrl, log }) : createLocalSignals();
   lifecycle.onStop("signals", () => signals.close());
@@ -151,6 +149,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
     : undefined;
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
   const services = [Onboarding, Signing, Billing, Admin];
+  checkAccessDeclared(services);
   const server = await lifecycle.start(
     "server",
     () =>

@@ -8,14 +8,15 @@ export interface RequestedSession<Data> {
   readonly data: Data;
 }
 
-const REQUESTS = {
+type RequestName = "DWalletDKGRequestEvent" | "PresignRequestEvent" | "SignRequestEvent";
+
+const REQUESTS: Pick<typeof CoordinatorInnerModule, RequestName> = {
   DWalletDKGRequestEvent: CoordinatorInnerModule.DWalletDKGRequestEvent,
   PresignRequestEvent: CoordinatorInnerModule.PresignRequestEvent,
   SignRequestEvent: CoordinatorInnerModule.SignRequestEvent,
-} as const;
+};
 
-type RequestName = keyof typeof REQUESTS;
-type RequestData<Name extends RequestName> = ReturnType<(typeof REQUESTS)[Name]["parse"]>;
+type RequestData<Name extends RequestName> = (typeof CoordinatorInnerModule)[Name]["$inferType"];
 
 /**
  * The sessions of one kind that a transaction asked for. Event types carry the package that first defined them, so

@@ -24,13 +24,13 @@ export interface RefillLoopDeps {
     debug(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
-  /** Default 2 s; signals wake it sooner. */
+  /** Default 1 s; signals wake it sooner. */
   readonly intervalMs?: number;
 }
 
-const DEFAULT_INTERVAL_MS = 2_000;
+const DEFAULT_INTERVAL_MS = 1_000;
 /** Which buckets are warm changes with first uses only, and is read from all dWallets. */
-const WARM_BUCKETS_MS = 5_000;
+const WARM_BUCKETS_MS = 1_000;
 
 /** Keeps every warm bucket at its low water and fills what is waited for. */
 export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {

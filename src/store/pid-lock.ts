@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 
 /** A lock file that is ours. */
 export interface PidLock {
@@ -13,7 +13,7 @@ interface Holder {
   readonly token: string;
 }
 
-/** Locks that this process holds: its own id in a file is then no leftover. */
+/** Locks that this process holds or is about to take: its own id in a file is then no leftover. */
 const held = new Set<string>();
 
 /**
@@ -24,14 +24,17 @@ export async function takePidLock(file: string): Promise<PidLock> {
   const startTicks = await startTicksOf(process.pid);
   const own: Holder = { pid: process.pid, token: randomUUID(), ...(startTicks && { startTicks }) };
   const draft = `${file}.${own.token}`;
-  await writeFile(draft, JSON.stringify(own));
+  held.add(own.token);
   try {
+    await writeFile(draft, JSON.stringify(own));
     // A link is made whole or not at all, and never over another.
-    while (!(await linked(draft, file))) await removeLeftover(file);
+    while (!(await linked(draft, file))) await removeLeftover(file, draft);
+  } catch (error) {
+    held.delete(own.token);
+    throw error;
   } finally {
     await rm(draft, { force: true });
   }
-  held.add(own.token);
   return {
     async release() {
       if (!held.delete(own.token)) return;
@@ -50,26 +53,27 @@ async function linked(draft: string, file: string): Promise<boolean> {
   }
 }
 
-/** Removes the file if its holder is gone; throws if it lives. Returns also when the file vanished meanwhile. */
-async function removeLeftover(file: string): Promise<void> {
-  const holder = await readHolder(file);
-  if (holder === undefined) return;
-  if (await isAlive(holder)) throw lockedError(file, holder.pid);
-  // Two processes may find the same leftover. Who moves the other's new file aside puts it back and gives up.
-  const aside = `${file}.${randomUUID()}`;
+/**
+ * Removes the file if its holder is gone; throws if it lives. Returns also when the file vanished meanwhile.
+ * Many may find the same leftover. Only who has the file beside it removes anything, so that nobody takes another's
+ * new file for the leftover that it saw a moment ago.
+ */
+async function removeLeftover(file: string, draft: string): Promise<void> {
+  const leftover = await readHolder(file);
+  if (leftover === undefined) return;
+  if (await isAlive(leftover)) throw lockedError(file, leftover.pid);
+  const takeover = `${file}.takeover`;
+  if (!(await linked(draft, takeover))) {
+    const other = await readHolder(takeover);
+    if (other !== undefined && (await isAlive(other))) throw lockedError(file, other.pid);
+    await rm(takeover, { force: true });
+    return;
+  }
   try {
-    await rename(file, aside);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
-    throw error;
+    if ((await readHolder(file))?.token === leftover.token) await rm(file);
+  } finally {
+    await rm(takeover, { force: true });
   }
-  const moved = await readHolder(aside);
-  if (moved !== undefined && moved.token !== holder.token) {
-    await linked(aside, file);
-    await rm(aside, { force: true });
-    throw lockedError(file, moved.pid);
-  }
-  await rm(aside, { force: true });
 }
 
 async function isAlive({ pid, startTicks, token }: Holder): Promise<boolean> {

@@ -8,17 +8,21 @@ import { abortInner } from "./aborts.ts";
 export type CoordinatorInner = typeof CoordinatorInnerModule.DWalletCoordinatorInner.$inferType;
 
 /** The BCS of a dWallet object. */
-export const DWallet = CoordinatorInnerModule.DWallet;
+export const DWallet: typeof CoordinatorInnerModule.DWallet = CoordinatorInnerModule.DWallet;
 /** The BCS of a user's registered encryption key. */
-export const EncryptionKey = CoordinatorInnerModule.EncryptionKey;
+export const EncryptionKey: typeof CoordinatorInnerModule.EncryptionKey =
+  CoordinatorInnerModule.EncryptionKey;
 /** The BCS of a user's encrypted secret key share. */
-export const EncryptedShare = CoordinatorInnerModule.EncryptedUserSecretKeyShare;
+export const EncryptedShare: typeof CoordinatorInnerModule.EncryptedUserSecretKeyShare =
+  CoordinatorInnerModule.EncryptedUserSecretKeyShare;
 /** The BCS of a presign session. */
-export const PresignSession = CoordinatorInnerModule.PresignSession;
+export const PresignSession: typeof CoordinatorInnerModule.PresignSession =
+  CoordinatorInnerModule.PresignSession;
 /** The BCS of a sign session. */
-export const SignSession = CoordinatorInnerModule.SignSession;
+export const SignSession: typeof CoordinatorInnerModule.SignSession = CoordinatorInnerModule.SignSession;
 /** The BCS of the network encryption key. */
-export const NetworkEncryptionKey = CoordinatorInnerModule.DWalletNetworkEncryptionKey;
+export const NetworkEncryptionKey: typeof CoordinatorInnerModule.DWalletNetworkEncryptionKey =
+  CoordinatorInnerModule.DWalletNetworkEncryptionKey;
 
 /** The Move type names of the coordinator's package. */
 export interface CoordinatorTypes {

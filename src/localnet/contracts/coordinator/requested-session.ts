@@ -14,9 +14,9 @@ const SignEvent = DWalletSessionEvent(SignRequestEvent);
 
 /** A session that waits for the network, with the event that asked for it. */
 export type RequestedSession = { readonly sequenceNumber: bigint; readonly fields: SessionFields } & (
-  | { readonly kind: "dkg"; readonly data: typeof DWalletDKGRequestEvent.$inferType }
-  | { readonly kind: "presign"; readonly data: typeof PresignRequestEvent.$inferType }
-  | { readonly kind: "sign"; readonly data: typeof SignRequestEvent.$inferType }
+  | { readonly kind: "dkg"; readonly data: typeof CoordinatorInnerModule.DWalletDKGRequestEvent.$inferType }
+  | { readonly kind: "presign"; readonly data: typeof CoordinatorInnerModule.PresignRequestEvent.$inferType }
+  | { readonly kind: "sign"; readonly data: typeof CoordinatorInnerModule.SignRequestEvent.$inferType }
 );
 
 /** The sequence numbers of all sessions that wait for the network, in the order they were opened. */

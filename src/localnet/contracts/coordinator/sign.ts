@@ -35,7 +35,7 @@ const SignSessionEvent = SessionsManagerModule.DWalletSessionEvent(SignRequestEv
 const REQUEST_SIGN = "request_sign";
 
 /** `coordinator_inner::MessageApproval` as the SDK decodes it. */
-export type Approval = typeof MessageApproval.$inferType;
+export type Approval = typeof CoordinatorInnerModule.MessageApproval.$inferType;
 
 /** The calls that approve a message and ask for its signature. */
 export function signFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
