@@ -1,6 +1,7 @@
 import { SimulationError } from "@mysten/sui/client";
 import { Transaction } from "@mysten/sui/transactions";
 import type { ChainCalls } from "./calls.ts";
+import { INVALID_TRANSACTION } from "./classify.ts";
 import type { ChainNetwork } from "./network.ts";
 import { type ExecutionFailure, type NetworkReader, toFailure } from "./reader.ts";
 import { createTreasuryCalls } from "./treasury-calls.ts";
@@ -50,9 +51,17 @@ async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Arra
   try {
     return await tx.build({ client: network.client });
   } catch (error) {
-    if (error instanceof SimulationError && error.executionError) {
-      throw new DryRunRefused(toFailure(error.executionError));
-    }
+    if (!(error instanceof SimulationError)) throw error;
+    if (error.executionError) throw new DryRunRefused(toFailure(error.executionError));
+    if (isRefusal(error.cause))
+      throw new DryRunRefused({ kind: INVALID_TRANSACTION, message: error.message });
     throw error;
   }
+}
+
+/** The codes by which a fullnode says that it is the transaction that is wrong, not the fullnode. */
+const REFUSALS = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "OUT_OF_RANGE"];
+
+function isRefusal(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && REFUSALS.includes(String(cause.code));
 }

@@ -1,6 +1,12 @@
 import type { ExecutionFailure } from "./reader.ts";
 
 /**
+ * The kind of a failure that is no execution's: the fullnode refused to look at the transaction. One operation of it
+ * may be malformed, or the fullnode may lag behind.
+ */
+export const INVALID_TRANSACTION = "InvalidTransaction";
+
+/**
  * What is to be done about a failed execution.
  * - `retry`: the same will work later; back off.
  * - `operator`: nothing will work until the operator acts; the queue stays, the operator is told.

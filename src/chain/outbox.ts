@@ -51,7 +51,7 @@ export async function storeTransaction(
     [digest, network, sender, lane, bytes, signatures],
   );
   const tied = await sql.query(
-    `UPDATE chain_operation SET state = 'sent', tx_digest = $1, attempts = attempts + 1, updated_at = now()
+    `UPDATE chain_operation SET state = 'sent', tx_digest = $1, updated_at = now()
      WHERE id = ANY($2::uuid[]) AND state = 'queued' RETURNING id`,
     [digest, operationIds],
   );
@@ -123,7 +123,7 @@ export async function requeueOperations(
   how: { alone: boolean; delayMs: number },
 ): Promise<void> {
   await sql.query(
-    `UPDATE chain_operation SET state = 'queued', tx_digest = NULL, alone = alone OR $2,
+    `UPDATE chain_operation SET state = 'queued', tx_digest = NULL, alone = alone OR $2, attempts = attempts + 1,
        not_before = now() + $3 * interval '1 millisecond', updated_at = now()
      WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'sent')`,
     [ids, how.alone, how.delayMs],

@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { classifyFailure } from "./classify.ts";
+import { classifyFailure, INVALID_TRANSACTION } from "./classify.ts";
 import type { OperationFailure, OperationKind, OperationName } from "./operation.ts";
 import { failOperation, finishOperations, type QueuedOperation, requeueOperations } from "./outbox.ts";
 import type { ExecutionFailure } from "./reader.ts";
@@ -34,7 +34,11 @@ export function createRefusalHandler(
     switch (verdict) {
       case "retry":
         log.warn(fields, "the chain refused for now");
-        return requeueOperations(database, ids, { alone: false, delayMs: backoff(only.attempts) });
+        // One malformed operation must not hold up those that share its block.
+        return requeueOperations(database, ids, {
+          alone: failure.kind === INVALID_TRANSACTION,
+          delayMs: backoff(only.attempts),
+        });
       case "operator":
         log.error(fields, "nothing can be submitted until the operator acts; the queue stays");
         return requeueOperations(database, ids, { alone: false, delayMs: OPERATOR_RETRY_MS });

@@ -19,6 +19,8 @@ export interface Settler {
 }
 
 const POLL_INTERVAL_MS = 100;
+/** The longest pause while the fullnode does not answer. */
+const MAX_BACKOFF_MS = 2_000;
 /** Between looks at the database while nothing is open. */
 const IDLE_INTERVAL_MS = 250;
 /** Open sessions of one kind in one pass; the rest waits for the next. */
@@ -30,7 +32,13 @@ const OPEN_LIMIT_COUNT = 200;
  */
 export function createSettler({ database, reader, kinds, log }: SettlerOptions): Settler {
   let idleUntilMs = 0;
-  const loop = createBackgroundLoop({ name: "settler", pass, intervalMs: POLL_INTERVAL_MS, log });
+  const loop = createBackgroundLoop({
+    name: "settler",
+    pass,
+    intervalMs: POLL_INTERVAL_MS,
+    maxBackoffMs: MAX_BACKOFF_MS,
+    log,
+  });
   return {
     start: () => loop.start(),
     wake() {

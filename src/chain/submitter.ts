@@ -7,6 +7,7 @@ import { buildTransaction, DryRunRefused } from "./build-transaction.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { OperationKind, OperationName } from "./operation.ts";
 import {
+  failOperation,
   finishOperations,
   nextOperations,
   OperationTakenError,
@@ -49,6 +50,8 @@ export interface Submitter {
 }
 
 const POLL_INTERVAL_MS = 500;
+/** The longest pause while the fullnode does not answer. */
+const MAX_BACKOFF_MS = 5_000;
 /** Lets a lane have one transaction whose outcome is not known. */
 const LANE_INDEX = "chain_transaction_unresolved_lane";
 /** Below the chain's limit of 128 KiB, with room for gas, signatures and the calls themselves. */
@@ -65,7 +68,13 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   if (lane === undefined) throw new Error(`${network.name} has no OperatorCap to submit with`);
   const send = options.send ?? ((stored: StoredTransaction) => sendTransaction(network, reader, stored));
   const refuse = createRefusalHandler({ database, kindOf, log, notify });
-  const loop = createBackgroundLoop({ name: "submitter", pass, intervalMs: POLL_INTERVAL_MS, log });
+  const loop = createBackgroundLoop({
+    name: "submitter",
+    pass,
+    intervalMs: POLL_INTERVAL_MS,
+    maxBackoffMs: MAX_BACKOFF_MS,
+    log,
+  });
   const unsubscribe = signals.subscribe(topics.outbox(network.name), () => loop.wake());
 
   return {
@@ -97,7 +106,9 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
       database,
       due.map((operation) => operation.subjectId),
     );
+    await failOrphans(due.filter((operation) => !subjects.has(operation.subjectId)));
     const batch = cutToSize(due, kind, subjects);
+    if (batch.length === 0) return undefined;
     try {
       const signed = await buildTransaction(network, reader, lane as string, (calls) =>
         kind.add(
@@ -125,6 +136,19 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
     }
   }
 
+  /** An operation whose row is gone can never be built, and must not stand in the way of the others. */
+  async function failOrphans(operations: readonly QueuedOperation[]): Promise<void> {
+    for (const { id, kind, subjectId } of operations) {
+      log.error({ kind, subjectId }, "an operation has no subject");
+      await failOperation(
+        database,
+        id,
+        "SUBJECT_MISSING",
+        "the row that the operation is about does not exist",
+      );
+    }
+  }
+
   async function settle(stored: StoredTransaction): Promise<void> {
     const result = await send(stored);
     switch (result.kind) {
@@ -134,7 +158,8 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
         return abort(stored.digest, result.error, result.gasUsedMist);
       case "dead":
         log.warn({ digest: stored.digest, reason: result.reason }, "a stored transaction can never land");
-        return release(stored.digest, result.reason);
+        await requeueAll(stored.digest, { state: "dropped", error: result.reason });
+        return;
     }
   }
 
@@ -162,23 +187,23 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   }
 
   async function abort(digest: string, failure: ExecutionFailure, gasUsedMist: bigint): Promise<void> {
-    const operations = await database.transaction(async (sql) => {
-      const found = await operationsOf(sql, digest);
-      await resolveTransaction(sql, digest, { state: "aborted", gasUsedMist, error: failure.message });
-      return found;
-    });
-    await refuse(operations, failure);
+    await refuse(
+      await requeueAll(digest, { state: "aborted", gasUsedMist, error: failure.message }),
+      failure,
+    );
   }
 
-  async function release(digest: string, reason: string): Promise<void> {
-    await database.transaction(async (sql) => {
-      const found = await operationsOf(sql, digest);
-      await resolveTransaction(sql, digest, { state: "dropped", error: reason });
-      await requeueOperations(
-        sql,
-        found.map(({ id }) => id),
-        { alone: false, delayMs: 0 },
-      );
+  /** Ends a transaction that did nothing and gives its operations back, in one step: none is left tied to it. */
+  function requeueAll(
+    digest: string,
+    outcome: Parameters<typeof resolveTransaction>[2],
+  ): Promise<QueuedOperation[]> {
+    return database.transaction(async (sql) => {
+      const operations = await operationsOf(sql, digest);
+      await resolveTransaction(sql, digest, outcome);
+      const ids = operations.map(({ id }) => id);
+      await requeueOperations(sql, ids, { alone: false, delayMs: 0 });
+      return operations;
     });
   }
 
