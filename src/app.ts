@@ -15,6 +15,7 @@ import {
   writeDevelopmentAccess,
 } from "./app/development-access.ts";
 import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
+import { listening } from "./app/port-taken.ts";
 import { createBillingService } from "./billing/billing-service.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
@@ -77,14 +78,14 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   lifecycle.onStop("loop monitor", () => loopMonitor.close());
 
   const databaseUrl = config.databaseUrl?.reveal();
-  const [database, chain] = await Promise.all([
+  const [database, chain] = await together(
     lifecycle.start(
       "database",
       () => openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log }),
       (opened) => opened.close(),
     ),
     openChainAccess(config, { lifecycle, log }),
-  ]);
+  );
   await migrate(database, log);
   const redisUrl = config.redisUrl?.reveal();
   const signals = redisUrl ? createRedisSignals({ url: redisUrl, log }) : createLocalSignals();
@@ -153,55 +154,60 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   const server = await lifecycle.start(
     "server",
     () =>
-      startServer({
-        host: config.host,
-        port: config.port,
-        errors,
-        services: [
-          registerService(
-            Onboarding,
-            createOnboardingService({
-              database,
-              network,
-              reader,
-              signals,
-              parameters,
-              parameterStore,
-            }),
-          ),
-          registerService(
-            Signing,
-            createSigningService({
-              database,
-              presigns,
-              signals,
-              priceMicroUsd: config.priceSignMicroUsd,
-              reservationTtlMs: config.reservationTtlMs,
-            }),
-          ),
-          registerService(Billing, createBillingService({ database })),
-          registerService(
-            Admin,
-            createAdminService({
-              ...bounds,
-              readPresignHealth: () => readPresignHealth({ ...pool, sql: database, configured }),
-              refillBucket: (...call) =>
-                refillBucket({ ...pool, database, highWaterCount: bounds.highWaterCount, signals }, ...call),
-            }),
-          ),
-        ],
-        interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor(services)],
-        gate: createAccessGate({
-          lookup: createApiKeyLookup({ sql: database, log }),
-          adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
-          networks: [network.name],
-          traceOf: ({ values }) => ({ requestId: values.get(requestIdKey) }),
+      listening("PORT", config.port, () =>
+        startServer({
+          host: config.host,
+          port: config.port,
+          errors,
+          services: [
+            registerService(
+              Onboarding,
+              createOnboardingService({
+                database,
+                network,
+                reader,
+                signals,
+                parameters,
+                parameterStore,
+              }),
+            ),
+            registerService(
+              Signing,
+              createSigningService({
+                database,
+                presigns,
+                signals,
+                priceMicroUsd: config.priceSignMicroUsd,
+                reservationTtlMs: config.reservationTtlMs,
+              }),
+            ),
+            registerService(Billing, createBillingService({ database })),
+            registerService(
+              Admin,
+              createAdminService({
+                ...bounds,
+                readPresignHealth: () => readPresignHealth({ ...pool, sql: database, configured }),
+                refillBucket: (...call) =>
+                  refillBucket(
+                    { ...pool, database, highWaterCount: bounds.highWaterCount, signals },
+                    ...call,
+                  ),
+              }),
+            ),
+          ],
+          interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor(services)],
+          gate: createAccessGate({
+            lookup: createApiKeyLookup({ sql: database, log }),
+            adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
+            networks: [network.name],
+            traceOf: ({ values }) => ({ requestId: values.get(requestIdKey) }),
+          }),
+          cors: { origins: config.corsOrigins, ...CORS_HEADERS },
+          routes: [healthRoute(), metricsRoute(metrics)],
+          onCallEnd: observeCalls({ logger: log, metrics, describe: describeCaller }),
+          onError: (cause) => log.error({ cause }, "a reply could not be written"),
         }),
-        cors: { origins: config.corsOrigins, ...CORS_HEADERS },
-        routes: [healthRoute(), metricsRoute(metrics)],
-        onCallEnd: observeCalls({ logger: log, metrics, describe: describeCaller }),
-        onError: (cause) => log.error({ cause }, "a reply could not be written"),
-      }),
+      ),
     (running) => running.drain({ delayMs: config.drainDelayMs, timeoutMs: config.drainTimeoutMs }),
   );
   if (keys) {
@@ -236,4 +242,10 @@ function describe(config: Config, keys: DevelopmentKeys | undefined, fullnodeUrl
     lines.push("The keys are for development and are not shown again.");
   }
   return [...lines, ""];
+}
+
+/** Both at once. When one fails, the other is waited for first, so that what it started can be stopped. */
+async function together<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
 }

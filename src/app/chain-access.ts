@@ -7,6 +7,7 @@ import { startLocalnet } from "../localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { Secret } from "../telemetry/secret.ts";
+import { listening } from "./port-taken.ts";
 
 /** What starting a localnet needs beside the configuration. */
 export interface ChainAccessDeps {
@@ -36,12 +37,14 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
   const localnet = await deps.lifecycle.start(
     "localnet",
     () =>
-      startLocalnet({
-        port: network.port,
-        dataDirectory: `${config.dataDirectory}/localnet`,
-        hotWalletAddress: addressOf(hotWalletSecret.reveal()),
-        log: (message, fields) => deps.log.info(fields ?? {}, `localnet: ${message}`),
-      }),
+      listening("LOCALNET_PORT", network.port, () =>
+        startLocalnet({
+          port: network.port,
+          dataDirectory: `${config.dataDirectory}/localnet`,
+          hotWalletAddress: addressOf(hotWalletSecret.reveal()),
+          log: (message, fields) => deps.log.info(fields, `localnet: ${message}`),
+        }),
+      ),
     (running) => running.close(),
   );
   const { url, ikaConfig, treasury } = localnet;
