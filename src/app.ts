@@ -10,7 +10,7 @@ import { checkAccessDeclared } from "./access/required-access.ts";
 import { createAdminService } from "./admin/admin-service.ts";
 import { openChainAccess } from "./app/chain-access.ts";
 import {
-  type DevelopmentKeys,
+  developmentBanner,
   ensureDevelopmentKeys,
   writeDevelopmentAccess,
 } from "./app/development-access.ts";
@@ -218,7 +218,10 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
     });
   }
   loopMonitor.reset();
-  return { url: server.url, banner: describe(config, keys, network.fullnodeUrl) };
+  return {
+    url: server.url,
+    banner: keys ? developmentBanner(config.dataDirectory, network.fullnodeUrl, keys) : [],
+  };
 }
 
 /** The headers of ours that browsers must be allowed to send and read, beside those of the protocols. */
@@ -226,23 +229,6 @@ const CORS_HEADERS = {
   requestHeaders: ["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
   replyHeaders: ["x-request-id", "retry-after", "etag"],
 };
-
-function describe(config: Config, keys: DevelopmentKeys | undefined, fullnodeUrl: string): string[] {
-  if (!keys) return [];
-  const lines = [
-    "",
-    `localnet fullnode  ${fullnodeUrl}`,
-    `access             ${config.dataDirectory}/dev.json`,
-  ];
-  if (keys.areNew) {
-    lines.push(
-      `api key            ${keys.apiKey.reveal()}`,
-      `admin key          ${keys.adminApiKey.reveal()}`,
-    );
-    lines.push("The keys are for development and are not shown again.");
-  }
-  return [...lines, ""];
-}
 
 /** Both at once. When one fails, the other is waited for first, so that what it started can be stopped. */
 async function together<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {

@@ -67,6 +67,27 @@ export function writeDevelopmentAccess(
   renameSync(`${file}.tmp`, file);
 }
 
+/** Lines for the person who started the service. New keys are shown, known ones are not. */
+export function developmentBanner(
+  dataDirectory: string,
+  fullnodeUrl: string,
+  keys: DevelopmentKeys,
+): string[] {
+  const lines = [
+    "",
+    `localnet fullnode  ${fullnodeUrl}`,
+    `access             ${path.join(dataDirectory, FILE)}`,
+  ];
+  if (keys.areNew) {
+    lines.push(
+      `api key            ${keys.apiKey.reveal()}`,
+      `admin key          ${keys.adminApiKey.reveal()}`,
+    );
+    lines.push("The keys are for development and are not shown again.");
+  }
+  return [...lines, ""];
+}
+
 const FILE = "dev.json";
 
 interface DevelopmentFile {
