@@ -1,11 +1,11 @@
-import { bigIntFromLittleEndian, concatBytes, uint32ToLittleEndian } from "../../protocol/bytes.ts";
-import { strobe } from "./strobe.ts";
+import { bigIntFromLittleEndian, concatBytes } from "../../protocol/bytes.ts";
+import { createTranscript } from "../../protocol/merlin.ts";
 
-/** A Merlin transcript (merlin.cool; the `merlin` crate 3): what both sides hash to agree on a challenge. */
+/** A Merlin transcript as the 2PC-MPC protocol uses it: bytes as they are, everything else as JSON. */
 export interface Transcript {
   /** Absorbs bytes under a label. */
   append(label: string, message: Uint8Array): void;
-  /** Absorbs a value as JSON, indented by two spaces: how the protocol absorbs everything that is not bytes. */
+  /** Absorbs a value as JSON, indented by two spaces. */
   appendJson(label: string, value: unknown): void;
   /** Squeezes `length` bytes. */
   challenge(label: string, length: number): Uint8Array;
@@ -13,22 +13,11 @@ export interface Transcript {
 
 /** Opens a transcript with its domain-separating name. */
 export function transcript(name: string): Transcript {
-  const utf8 = new TextEncoder();
-  const state = strobe("Merlin v1.0");
-  const append = (label: string, message: Uint8Array): void => {
-    state.metaAd(utf8.encode(label), false);
-    state.metaAd(uint32ToLittleEndian(message.length), true);
-    state.ad(message);
-  };
-  append("dom-sep", utf8.encode(name));
+  const merlin = createTranscript(name);
   return {
-    append,
-    appendJson: (label, value) => append(label, utf8.encode(JSON.stringify(value, null, 2))),
-    challenge: (label, length) => {
-      state.metaAd(utf8.encode(label), false);
-      state.metaAd(uint32ToLittleEndian(length), true);
-      return state.prf(length);
-    },
+    append: (label, message) => void merlin.append(label, message),
+    appendJson: (label, value) => void merlin.append(label, JSON.stringify(value, null, 2)),
+    challenge: (label, length) => merlin.challenge(label, length),
   };
 }
 
