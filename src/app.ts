@@ -17,6 +17,7 @@ import {
 import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
 import { listening } from "./app/port-taken.ts";
 import { createBillingService } from "./billing/billing-service.ts";
+import { checkChain } from "./chain/check-chain.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
 import { createSettler } from "./chain/settler.ts";
@@ -92,6 +93,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   lifecycle.onStop("signals", () => signals.close());
 
   const network = await connectNetwork(chain);
+  await checkChain(database, network);
   const reader = createNetworkReader(network);
   const newestNetworkEncryptionKeyId = async () => (await reader.networkKey()).id;
   const configured = config.presignBuckets;
@@ -99,10 +101,6 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   const parameterStore = createParameterStore(config.dataDirectory);
   const curves = [...new Set([...configured.map((bucket) => bucket.curveNumber), ...CURVES.keys()])];
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
-  lifecycle.onStop("parameters", () => parameters.close());
-  parameters
-    .refresh()
-    .catch((cause: unknown) => log.error({ cause }, "protocol parameters could not be built"));
 
   const presigns = createPresignQueue({ signals });
   const submitter = createSubmitter({
@@ -133,7 +131,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   const pool = { network: network.name, newestNetworkEncryptionKeyId };
   const refill = createRefillLoop({ ...pool, database, signals, queue: presigns, bounds, configured, log });
   const expiry = createExpireLoop({ database, signals, log });
-  for (const [name, loop] of Object.entries({ settler, submitter, refill, expiry })) {
+  for (const [name, loop] of Object.entries({ parameters, settler, submitter, refill, expiry })) {
     await lifecycle.start(
       name,
       () => {

@@ -141,7 +141,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     dataDirectory: read.text("DATA_DIR"),
     databaseUrl: read.secret("DATABASE_URL", /^postgres(ql)?:\/\//, "postgresql://user@host:port/database"),
     redisUrl: read.secret("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
-    adminApiKey: read.secret("ADMIN_API_KEY", /^.{32,}$/, "32 characters or more"),
+    adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, none of them white space"),
     network,
     hotWalletSecretHex,
     priceSignMicroUsd: BigInt(read.integer("BILLING_PRICE_SIGN_MICRO_USD", 0, 1_000_000_000_000)),

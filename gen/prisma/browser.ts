@@ -18,6 +18,11 @@ export { Prisma }
 export * as $Enums from './enums.ts'
 export * from './enums.ts';
 /**
+ * Model KnownNetwork
+ * Which chain this database's rows are about: a reset network is another chain under the same name.
+ */
+export type KnownNetwork = Prisma.KnownNetworkModel
+/**
  * Model Project
  * A paying account, bound to one network.
  */

@@ -8,6 +8,7 @@
  *
  * 🟢 You can import this file directly.
  */
+export type * from './models/KnownNetwork.ts'
 export type * from './models/Project.ts'
 export type * from './models/ApiKey.ts'
 export type * from './models/EncryptionKey.ts'

@@ -5,6 +5,7 @@ import { INVALID_TRANSACTION } from "./classify.ts";
 import type { ChainNetwork } from "./network.ts";
 import { type ExecutionFailure, type NetworkReader, toFailure } from "./reader.ts";
 import { createTreasuryCalls } from "./treasury-calls.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 /** A transaction that is signed and not yet stored. */
 export interface SignedTransaction {
@@ -26,6 +27,7 @@ export class DryRunRefused extends Error {
 
 /** A transaction may land in the epoch in which it was built and the next one, and never after. */
 const VALID_EPOCHS_AHEAD = 1n;
+const DRY_RUN_TIMEOUT_MS = 30_000;
 
 /**
  * Builds and signs a block with these calls. The fullnode's dry run fixes gas and finds aborts before anything is
@@ -49,7 +51,7 @@ export async function buildTransaction(
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {
   try {
-    return await tx.build({ client: network.client });
+    return await withDeadline(DRY_RUN_TIMEOUT_MS, () => tx.build({ client: network.client }));
   } catch (error) {
     if (!(error instanceof SimulationError)) throw error;
     if (error.executionError) throw new DryRunRefused(toFailure(error.executionError));

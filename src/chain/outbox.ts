@@ -100,7 +100,7 @@ export async function resolveTransaction(
   return rows.length === 1;
 }
 
-/** Marks operations as done. */
+/** Marks operations as done: those of a transaction that landed, or a queued one that the chain had before. */
 export async function finishOperations(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query(
     `UPDATE chain_operation SET state = 'landed', updated_at = now() WHERE id = ANY($1::uuid[])`,
@@ -108,24 +108,35 @@ export async function finishOperations(sql: Sql, ids: readonly string[]): Promis
   );
 }
 
-/** Marks an operation as one that can never land. */
-export async function failOperation(sql: Sql, id: string, reason: string, detail: string): Promise<void> {
-  await sql.query(
-    `UPDATE chain_operation SET state = 'failed', failure_reason = $2, failure_detail = $3, updated_at = now() WHERE id = $1`,
+/** Marks a queued operation as one that can never land; false when it is not queued any more. */
+export async function failOperation(sql: Sql, id: string, reason: string, detail: string): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE chain_operation SET state = 'failed', failure_reason = $2, failure_detail = $3, updated_at = now()
+     WHERE id = $1 AND state = 'queued' RETURNING id`,
     [id, reason, detail],
   );
+  return rows.length === 1;
 }
 
-/** Puts operations back into the queue, not before a while, and each by itself if one of them spoilt the block. */
+/** Takes queued operations up again after a while, and each by itself if one of them may have spoilt the block. */
 export async function requeueOperations(
   sql: Sql,
   ids: readonly string[],
-  how: { alone: boolean; delayMs: number },
+  how: { readonly alone: boolean; readonly delayMs: number },
 ): Promise<void> {
   await sql.query(
-    `UPDATE chain_operation SET state = 'queued', tx_digest = NULL, alone = alone OR $2, attempts = attempts + 1,
+    `UPDATE chain_operation SET alone = alone OR $2, attempts = attempts + 1,
        not_before = now() + $3 * interval '1 millisecond', updated_at = now()
-     WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'sent')`,
+     WHERE id = ANY($1::uuid[]) AND state = 'queued'`,
     [ids, how.alone, how.delayMs],
+  );
+}
+
+/** Gives the operations of a transaction that did nothing back to the queue. */
+export async function releaseOperations(sql: Sql, digest: string): Promise<void> {
+  await sql.query(
+    `UPDATE chain_operation SET state = 'queued', tx_digest = NULL, updated_at = now()
+     WHERE tx_digest = $1 AND state = 'sent'`,
+    [digest],
   );
 }

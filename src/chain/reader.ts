@@ -7,6 +7,7 @@ import { type ChainReader, createChainReader } from "../protocol/chain-reader.ts
 import type { ChainNetwork } from "./network.ts";
 import type { LandedTransaction } from "./operation.ts";
 import type { OwnedRef } from "./treasury-calls.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 /** The newest network encryption key. */
 export interface NetworkKey {
@@ -155,9 +156,7 @@ function toNetworkKey(key: {
 
 async function read<T>(attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
-    return await attempt(AbortSignal.timeout(READ_TIMEOUT_MS)).catch(() =>
-      attempt(AbortSignal.timeout(READ_TIMEOUT_MS)),
-    );
+    return await withDeadline(READ_TIMEOUT_MS, attempt).catch(() => withDeadline(READ_TIMEOUT_MS, attempt));
   } catch (cause) {
     throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
   }

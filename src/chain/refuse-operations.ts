@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { classifyFailure, INVALID_TRANSACTION } from "./classify.ts";
+import { classifyFailure } from "./classify.ts";
 import type { OperationFailure, OperationKind, OperationName } from "./operation.ts";
 import { failOperation, finishOperations, type QueuedOperation, requeueOperations } from "./outbox.ts";
 import type { ExecutionFailure } from "./reader.ts";
@@ -15,7 +15,6 @@ export interface RefusalOptions {
 
 const RETRY_BASE_MS = 500;
 const RETRY_LIMIT_MS = 30_000;
-const OPERATOR_RETRY_MS = 5_000;
 
 /**
  * Decides what becomes of operations that the chain refused, in a dry run or for real. A refused batch is split until
@@ -31,44 +30,49 @@ export function createRefusalHandler(
     const ids = operations.map(({ id }) => id);
     const verdict = classifyFailure(failure);
     const fields = { kind: only.kind, operations: ids.length, verdict, failure: failure.message };
+    if (operations.length > 1 && failure.kind !== "CongestedObjects") {
+      log.warn(fields, "the chain refused a batch; splitting it");
+      return requeueOperations(database, ids, { alone: true, delayMs: 0 });
+    }
+    const delayMs = backoff(only.attempts);
     switch (verdict) {
       case "retry":
         log.warn(fields, "the chain refused for now");
-        // One malformed operation must not hold up those that share its block.
-        return requeueOperations(database, ids, {
-          alone: failure.kind === INVALID_TRANSACTION,
-          delayMs: backoff(only.attempts),
-        });
+        return requeueOperations(database, ids, { alone: false, delayMs });
       case "operator":
         log.error(fields, "nothing can be submitted until the operator acts; the queue stays");
-        return requeueOperations(database, ids, { alone: false, delayMs: OPERATOR_RETRY_MS });
+        return requeueOperations(database, ids, { alone: false, delayMs });
+      case "used":
+        if (await adopt(only, failure)) return notify(operations);
+        log.error(fields, "the chain has what the operation may use once, and not for it; the queue stays");
+        return requeueOperations(database, ids, { alone: true, delayMs });
       case "already":
+        if (!(await adopt(only, failure))) await fail(only, failure);
+        return notify(operations);
       case "fault":
-        log.warn(
-          fields,
-          operations.length > 1 ? "the chain refused a batch; splitting it" : "the chain refused",
-        );
-        if (operations.length > 1) return requeueOperations(database, ids, { alone: true, delayMs: 0 });
-        await end(only, failure, verdict === "already");
+        log.warn(fields, "the chain refused for good");
+        await fail(only, failure);
         return notify(operations);
     }
   };
 
-  async function end(
-    operation: QueuedOperation,
-    failure: ExecutionFailure,
-    mayBeThere: boolean,
-  ): Promise<void> {
+  async function adopt(operation: QueuedOperation, failure: ExecutionFailure): Promise<boolean> {
     const kind = kindOf(operation.kind);
-    const subjects = await kind.load(database, [operation.subjectId]);
-    const subject = subjects.get(operation.subjectId);
+    const subject = (await kind.load(database, [operation.subjectId])).get(operation.subjectId);
+    if (subject === undefined || kind.adopt === undefined) return false;
+    if (!(await kind.adopt(database, subject, toOperationFailure(failure)))) return false;
+    await finishOperations(database, [operation.id]);
+    return true;
+  }
+
+  async function fail(operation: QueuedOperation, failure: ExecutionFailure): Promise<void> {
+    const kind = kindOf(operation.kind);
     const why = toOperationFailure(failure);
-    if (mayBeThere && subject !== undefined && (await kind.adopt?.(database, subject, why))) {
-      return finishOperations(database, [operation.id]);
-    }
     await database.transaction(async (sql) => {
+      // Another process may have taken it since: then its transaction decides, not this refusal.
+      if (!(await failOperation(sql, operation.id, why.reason, failure.message))) return;
+      const subject = (await kind.load(sql, [operation.subjectId])).get(operation.subjectId);
       if (subject !== undefined) await kind.failed(sql, subject, why);
-      await failOperation(sql, operation.id, why.reason, failure.message);
     });
   }
 }

@@ -1,4 +1,3 @@
-import { ObjectError } from "@mysten/sui/client";
 import { Transaction } from "@mysten/sui/transactions";
 import type { ChainNetwork } from "./network.ts";
 import type { StoredTransaction } from "./outbox.ts";
@@ -29,43 +28,22 @@ export async function sendTransaction(
   } catch (error) {
     const known = await reader.transaction(stored.digest);
     if (known) return known;
-    const reason = await deadBecause(network, reader, stored);
-    if (reason === undefined) throw error;
+    const reason = await deadBecause(reader, stored);
+    if (reason === undefined) {
+      throw new Error(`transaction ${stored.digest} has no outcome yet; its lane waits for it`, {
+        cause: error,
+      });
+    }
     return { kind: "dead", reason };
   }
 }
 
-/** Why a transaction that the fullnode does not know can never land, or undefined while it still may. */
-async function deadBecause(
-  network: ChainNetwork,
-  reader: NetworkReader,
-  stored: StoredTransaction,
-): Promise<string | undefined> {
-  const { expiration, gasData } = Transaction.from(stored.bytes).getData();
-  if (expiration?.$kind === "Epoch" && (await reader.epoch()) > BigInt(expiration.Epoch)) {
-    return `its last epoch ${expiration.Epoch} is over`;
-  }
-  for (const coin of gasData.payment ?? []) {
-    const maker = await successorMaker(network, coin.objectId, BigInt(coin.version));
-    if (maker !== undefined && maker !== stored.digest) return `its gas coin was used by ${maker}`;
-  }
-  return undefined;
-}
-
-/** The transaction that made a later version of an object, if there is a later version. */
-async function successorMaker(
-  network: ChainNetwork,
-  objectId: string,
-  version: bigint,
-): Promise<string | undefined> {
-  try {
-    const { object } = await network.client.core.getObject({
-      objectId,
-      include: { previousTransaction: true },
-    });
-    return BigInt(object.version) > version ? (object.previousTransaction ?? undefined) : undefined;
-  } catch (error) {
-    if (error instanceof ObjectError && error.reason === "deleted") return "a transaction that merged it";
-    throw error;
-  }
+/**
+ * Why a transaction that the fullnode does not know can never land, or undefined while it still may. Only its epoch
+ * proves that: that an input has moved on proves nothing while this very transaction may have moved it.
+ */
+async function deadBecause(reader: NetworkReader, stored: StoredTransaction): Promise<string | undefined> {
+  const { expiration } = Transaction.from(stored.bytes).getData();
+  if (expiration?.$kind !== "Epoch" || (await reader.epoch()) <= BigInt(expiration.Epoch)) return undefined;
+  return `its last epoch ${expiration.Epoch} is over`;
 }

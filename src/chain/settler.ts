@@ -23,6 +23,8 @@ const POLL_INTERVAL_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 /** Between looks at the database while nothing is open. */
 const IDLE_INTERVAL_MS = 250;
+/** A session that could not be settled is left alone for so long. */
+const FAILED_PAUSE_MS = 5_000;
 /** Open sessions of one kind in one pass; the rest waits for the next. */
 const OPEN_LIMIT_COUNT = 200;
 
@@ -32,6 +34,7 @@ const OPEN_LIMIT_COUNT = 200;
  */
 export function createSettler({ database, reader, kinds, log }: SettlerOptions): Settler {
   let idleUntilMs = 0;
+  const pausedUntilMs = new Map<string, number>();
   const loop = createBackgroundLoop({
     name: "settler",
     pass,
@@ -52,7 +55,9 @@ export function createSettler({ database, reader, kinds, log }: SettlerOptions):
     if (performance.now() < idleUntilMs) return;
     const open: { kind: SessionKind; session: OpenSession }[] = [];
     for (const kind of kinds) {
-      for (const session of await kind.open(database, OPEN_LIMIT_COUNT)) open.push({ kind, session });
+      for (const session of await kind.open(database, OPEN_LIMIT_COUNT)) {
+        if (!isPaused(session.objectId)) open.push({ kind, session });
+      }
     }
     if (open.length === 0) {
       idleUntilMs = performance.now() + IDLE_INTERVAL_MS;
@@ -66,11 +71,23 @@ export function createSettler({ database, reader, kinds, log }: SettlerOptions):
     }
   }
 
+  function isPaused(objectId: string): boolean {
+    const untilMs = pausedUntilMs.get(objectId);
+    if (untilMs === undefined) return false;
+    if (untilMs > performance.now()) return true;
+    pausedUntilMs.delete(objectId);
+    return false;
+  }
+
   async function settleOne(kind: SessionKind, session: OpenSession, content: Uint8Array): Promise<void> {
     try {
       await kind.settle(database, session, content);
     } catch (cause) {
-      log.error({ kind: kind.name, ...session, cause }, "a session could not be settled; it is tried again");
+      log.error(
+        { kind: kind.name, ...session, cause },
+        "a session could not be settled; it is tried again later",
+      );
+      pausedUntilMs.set(session.objectId, performance.now() + FAILED_PAUSE_MS);
     }
   }
 }

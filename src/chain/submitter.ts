@@ -13,7 +13,7 @@ import {
   OperationTakenError,
   operationsOf,
   type QueuedOperation,
-  requeueOperations,
+  releaseOperations,
   resolveTransaction,
   type StoredTransaction,
   storeTransaction,
@@ -200,9 +200,8 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   ): Promise<QueuedOperation[]> {
     return database.transaction(async (sql) => {
       const operations = await operationsOf(sql, digest);
-      await resolveTransaction(sql, digest, outcome);
-      const ids = operations.map(({ id }) => id);
-      await requeueOperations(sql, ids, { alone: false, delayMs: 0 });
+      if (!(await resolveTransaction(sql, digest, outcome))) return [];
+      await releaseOperations(sql, digest);
       return operations;
     });
   }

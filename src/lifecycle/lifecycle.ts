@@ -27,7 +27,9 @@ export class Lifecycle {
   readonly #log: LifecycleLog;
   readonly #stopTimeoutMs: number;
   readonly #parts: Part[] = [];
+  readonly #starting = new Set<Promise<unknown>>();
   #stopped: Promise<boolean> | undefined;
+  #isOver = false;
 
   constructor({ log, stopTimeoutMs = DEFAULT_STOP_TIMEOUT_MS }: LifecycleOptions) {
     this.#log = log;
@@ -45,16 +47,20 @@ export class Lifecycle {
     timeoutMs?: number,
   ): Promise<T> {
     this.#checkRunning(name);
-    const beganMs = performance.now();
-    const part = await start();
-    this.onStop(name, () => stop(part), timeoutMs);
-    this.#log.info({ part: name, durationMs: Math.round(performance.now() - beganMs) }, "started");
-    return part;
+    const starting = this.#begin(name, start, stop, timeoutMs);
+    this.#starting.add(starting);
+    try {
+      return await starting;
+    } finally {
+      this.#starting.delete(starting);
+    }
   }
 
   /** Registers what is to be done when the process stops, before all that was registered earlier. */
   onStop(name: string, stop: () => unknown, timeoutMs = this.#stopTimeoutMs): void {
     this.#parts.push({ name, stop, timeoutMs });
+    // What comes after everything was stopped is stopped too, or the process would never end.
+    if (this.#isOver) void this.#stopParts();
   }
 
   /**
@@ -66,9 +72,40 @@ export class Lifecycle {
     return this.#stopped;
   }
 
+  async #begin<T>(
+    name: string,
+    start: () => Promise<T> | T,
+    stop: (part: T) => unknown,
+    timeoutMs: number | undefined,
+  ): Promise<T> {
+    const beganMs = performance.now();
+    const part = await start();
+    this.onStop(name, () => stop(part), timeoutMs);
+    this.#log.info({ part: name, durationMs: Math.round(performance.now() - beganMs) }, "started");
+    return part;
+  }
+
   async #stopAll(): Promise<boolean> {
+    let isClean = await this.#awaitStarts();
+    isClean = (await this.#stopParts()) && isClean;
+    this.#isOver = true;
+    return isClean;
+  }
+
+  /** Parts that are starting are waited for, within a bound, so that they can be stopped. */
+  async #awaitStarts(): Promise<boolean> {
+    const stop = () => Promise.allSettled(this.#starting);
+    try {
+      await withTimeout({ name: "what is starting", stop, timeoutMs: this.#stopTimeoutMs });
+      return true;
+    } catch (cause) {
+      this.#log.error({ cause }, "did not start in time to be stopped");
+      return false;
+    }
+  }
+
+  async #stopParts(): Promise<boolean> {
     let isClean = true;
-    // Parts may still be added by a start that was under way; they are stopped too.
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       const beganMs = performance.now();
       try {

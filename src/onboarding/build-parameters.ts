@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { NetworkReader } from "../chain/reader.ts";
+import { createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
 import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";
 
@@ -9,18 +10,25 @@ export interface ParameterBuilderOptions {
   readonly store: ParameterStore;
   /** The chain's integers, the first wanted first. */
   readonly curves: readonly number[];
-  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
 }
 
 /** The parameters of the newest network key, as they get ready. */
 export interface ParameterBuilder {
   /** Those of this network key that are ready. */
   ready(networkKeyId: string): readonly StoredParameters[];
-  /** Looks at the network's key and builds what is missing; resolves when all is there. */
-  refresh(): Promise<void>;
+  /** Begins to build what is missing, and looks for a newer network key now and then. */
+  start(): void;
   /** Ends a build that is under way. */
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
+
+/** How often a newer network key is looked for. */
+const INTERVAL_MS = 30_000;
 
 /**
  * Builds compact protocol parameters from the network DKG's output, on a thread that is thrown away afterwards. What
@@ -35,33 +43,42 @@ export function createParameterBuilder({
 }: ParameterBuilderOptions): ParameterBuilder {
   const ready = new Map<string, StoredParameters[]>();
   let worker: Worker | undefined;
+  const loop = createBackgroundLoop({ name: "protocol parameters", pass, intervalMs: INTERVAL_MS, log });
   return {
     ready: (networkKeyId) => ready.get(networkKeyId) ?? [],
-    async refresh() {
-      const key = await reader.networkKey();
-      if (key.isReconfigured) {
+    start: () => loop.start(),
+    async stop() {
+      const stopped = loop.stop();
+      await worker?.terminate();
+      await stopped;
+    },
+  };
+
+  async function pass(signal: AbortSignal): Promise<undefined> {
+    const key = await reader.networkKey();
+    if (key.isReconfigured) {
+      if (ready.get(key.id)?.length !== 0) {
         log.warn(
           { networkEncryptionKeyId: key.id },
           "no parameters are served for a reconfigured network key",
         );
-        return;
       }
-      const known = await store.find(key.id);
-      ready.set(key.id, known);
-      const missing = curves.filter((curve) => !known.some((parameters) => parameters.curve === curve));
-      if (missing.length === 0) return;
-      const data = { curves: missing, networkDkgOutput: await reader.networkDkgOutput() };
-      worker = startWorker(data);
-      await collect(worker, async ({ curve, bytes }) => {
-        const parameters = await store.put(key.id, curve, bytes);
-        known.push(parameters);
-        log.info({ ...parameters }, "protocol parameters are ready");
-      });
-    },
-    async close() {
-      await worker?.terminate();
-    },
-  };
+      ready.set(key.id, []);
+      return;
+    }
+    const known = ready.get(key.id) ?? (await store.find(key.id));
+    ready.set(key.id, known);
+    const missing = curves.filter((curve) => !known.some((parameters) => parameters.curve === curve));
+    if (missing.length === 0) return;
+    const data = { curves: missing, networkDkgOutput: await reader.networkDkgOutput() };
+    if (signal.aborted) return;
+    worker = startWorker(data);
+    await collect(worker, async ({ curve, bytes }) => {
+      const parameters = await store.put(key.id, curve, bytes);
+      known.push(parameters);
+      log.info({ ...parameters }, "protocol parameters are ready");
+    });
+  }
 }
 
 /** Takes what the thread posts until it ends; rejects when it ends with an error. */

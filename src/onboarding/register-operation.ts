@@ -50,7 +50,8 @@ export function createRegisterOperation(
     },
     async adopt(sql, subject) {
       const onChain = await reader.registeredEncryptionKey(subject.signerAddress);
-      if (!onChain || !equalBytes(onChain.encryptionKey, subject.encryptionKey)) return false;
+      if (onChain?.curveNumber !== subject.curve) return false;
+      if (!equalBytes(onChain.encryptionKey, subject.encryptionKey)) return false;
       await setObject(sql, subject.id, onChain.id, null);
       return true;
     },

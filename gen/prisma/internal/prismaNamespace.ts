@@ -397,6 +397,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 
 export const ModelName = {
+  KnownNetwork: 'KnownNetwork',
   Project: 'Project',
   ApiKey: 'ApiKey',
   EncryptionKey: 'EncryptionKey',
@@ -422,10 +423,84 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "project" | "apiKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "auditEvent"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "auditEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
+    KnownNetwork: {
+      payload: Prisma.$KnownNetworkPayload<ExtArgs>
+      fields: Prisma.KnownNetworkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KnownNetworkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KnownNetworkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        findFirst: {
+          args: Prisma.KnownNetworkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KnownNetworkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        findMany: {
+          args: Prisma.KnownNetworkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        create: {
+          args: Prisma.KnownNetworkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        createMany: {
+          args: Prisma.KnownNetworkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KnownNetworkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        delete: {
+          args: Prisma.KnownNetworkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        update: {
+          args: Prisma.KnownNetworkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        deleteMany: {
+          args: Prisma.KnownNetworkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KnownNetworkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KnownNetworkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        upsert: {
+          args: Prisma.KnownNetworkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        aggregate: {
+          args: Prisma.KnownNetworkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKnownNetwork>
+        }
+        groupBy: {
+          args: Prisma.KnownNetworkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownNetworkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KnownNetworkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownNetworkCountAggregateOutputType> | number
+        }
+      }
+    }
     Project: {
       payload: Prisma.$ProjectPayload<ExtArgs>
       fields: Prisma.ProjectFieldRefs
@@ -1205,6 +1280,15 @@ export const TransactionIsolationLevel = runtime.makeStrictEnum({
 export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof typeof TransactionIsolationLevel]
 
 
+export const KnownNetworkScalarFieldEnum = {
+  name: 'name',
+  chainId: 'chainId',
+  createdAt: 'createdAt'
+} as const
+
+export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
+
+
 export const ProjectScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -1438,20 +1522,6 @@ export type ListStringFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
- * Reference to a field of type 'BigInt'
- */
-export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
-    
-
-
-/**
- * Reference to a field of type 'BigInt[]'
- */
-export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
-    
-
-
-/**
  * Reference to a field of type 'DateTime'
  */
 export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime'>
@@ -1462,6 +1532,20 @@ export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel
  * Reference to a field of type 'DateTime[]'
  */
 export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime[]'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt'
+ */
+export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt[]'
+ */
+export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
     
 
 
@@ -1664,6 +1748,7 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
  */
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
+  knownNetwork?: Prisma.KnownNetworkOmit
   project?: Prisma.ProjectOmit
   apiKey?: Prisma.ApiKeyOmit
   encryptionKey?: Prisma.EncryptionKeyOmit

@@ -51,6 +51,7 @@ export const AnyNull = runtime.AnyNull
 
 
 export const ModelName = {
+  KnownNetwork: 'KnownNetwork',
   Project: 'Project',
   ApiKey: 'ApiKey',
   EncryptionKey: 'EncryptionKey',
@@ -77,6 +78,15 @@ export const TransactionIsolationLevel = runtime.makeStrictEnum({
 } as const)
 
 export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof typeof TransactionIsolationLevel]
+
+
+export const KnownNetworkScalarFieldEnum = {
+  name: 'name',
+  chainId: 'chainId',
+  createdAt: 'createdAt'
+} as const
+
+export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
 
 
 export const ProjectScalarFieldEnum = {

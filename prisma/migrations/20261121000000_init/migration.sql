@@ -2,6 +2,15 @@
 CREATE SCHEMA IF NOT EXISTS "public";
 
 -- CreateTable
+CREATE TABLE "known_network" (
+    "name" TEXT NOT NULL,
+    "chain_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "known_network_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
 CREATE TABLE "project" (
     "id" UUID NOT NULL,
     "name" TEXT NOT NULL,
