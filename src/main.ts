@@ -15,10 +15,14 @@ export async function serve(): Promise<void> {
     log,
     stopTimeoutMs: config.drainDelayMs + config.drainTimeoutMs + 5_000,
   });
+  let isStopping = false;
   const ended = runUntilSignal({
     signals: process,
     log,
-    stop: () => lifecycle.stop(),
+    stop: () => {
+      isStopping = true;
+      return lifecycle.stop();
+    },
     exit: (code) => process.exit(code),
   });
   try {
@@ -27,7 +31,9 @@ export async function serve(): Promise<void> {
     console.log(`ready at ${url}`);
   } catch (error) {
     await lifecycle.stop();
-    throw error;
+    // What fails because it is being stopped is no fault of the start.
+    if (!isStopping) throw error;
+    log.info("stopped before it was ready");
   }
   process.exitCode = await ended;
 }

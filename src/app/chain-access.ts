@@ -3,10 +3,10 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import type { NetworkOptions } from "../chain/network.ts";
 import type { Config } from "../config.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import { startLocalnet } from "../localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { Secret } from "../telemetry/secret.ts";
+import { startLocalnetThread } from "./localnet-thread.ts";
 import { listening } from "./port-taken.ts";
 
 /** What starting a localnet needs beside the configuration. */
@@ -38,12 +38,14 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
     "localnet",
     () =>
       listening("LOCALNET_PORT", network.port, () =>
-        startLocalnet({
-          port: network.port,
-          dataDirectory: `${config.dataDirectory}/localnet`,
-          hotWalletAddress: addressOf(hotWalletSecret.reveal()),
-          log: (message, fields) => deps.log.info(fields, `localnet: ${message}`),
-        }),
+        startLocalnetThread(
+          {
+            port: network.port,
+            dataDirectory: `${config.dataDirectory}/localnet`,
+            hotWalletAddress: addressOf(hotWalletSecret.reveal()),
+          },
+          (message, fields) => deps.log.info(fields, `localnet: ${message}`),
+        ),
       ),
     (running) => running.close(),
   );

@@ -1,6 +1,7 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { NetworkReader } from "../chain/reader.ts";
 import { createBackgroundLoop } from "../coordination/background-loop.ts";
+import { startThread } from "../threads/start-thread.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
 import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";
 
@@ -72,7 +73,7 @@ export function createParameterBuilder({
     if (missing.length === 0) return;
     const data = { curves: missing, networkDkgOutput: await reader.networkDkgOutput() };
     if (signal.aborted) return;
-    worker = startWorker(data);
+    worker = startThread(import.meta.url, "./parameters-worker", data satisfies ParametersWorkerData);
     await collect(worker, async ({ curve, bytes }) => {
       const parameters = await store.put(key.id, curve, bytes);
       known.push(parameters);
@@ -93,15 +94,4 @@ async function collect(worker: Worker, take: (built: BuiltParameters) => Promise
     worker.on("exit", () => resolve());
   });
   await taken;
-}
-
-/** Runs from source through tsx, and from the published package as compiled. */
-function startWorker(workerData: ParametersWorkerData): Worker {
-  if (!import.meta.url.endsWith(".ts")) {
-    return new Worker(new URL("./parameters-worker.js", import.meta.url), { workerData });
-  }
-  // `--import tsx` registers on a main thread only; its API registers on the thread that calls it.
-  const register = `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register();`;
-  const execArgv = ["--import", `data:text/javascript,${encodeURIComponent(register)}`];
-  return new Worker(new URL("./parameters-worker.ts", import.meta.url), { workerData, execArgv });
 }

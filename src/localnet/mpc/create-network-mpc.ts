@@ -1,4 +1,5 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../threads/start-thread.ts";
 import type { MpcOutcome, NetworkMpc } from "./engine.ts";
 import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 
@@ -98,13 +99,5 @@ interface PendingJob {
   readonly reject: (error: NetworkMpcError) => void;
 }
 
-/** Runs from source through tsx, and from the published package as compiled. */
-function startWorker(workerData: MpcWorkerData): Worker {
-  if (!import.meta.url.endsWith(".ts")) {
-    return new Worker(new URL("./network-mpc-worker.js", import.meta.url), { workerData });
-  }
-  // `--import tsx` registers on a main thread only; its API registers on the thread that calls it.
-  const register = `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register();`;
-  const execArgv = ["--import", `data:text/javascript,${encodeURIComponent(register)}`];
-  return new Worker(new URL("./network-mpc-worker.ts", import.meta.url), { workerData, execArgv });
-}
+const startWorker = (workerData: MpcWorkerData): Worker =>
+  startThread(import.meta.url, "./network-mpc-worker", workerData);

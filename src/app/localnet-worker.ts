@@ -1,0 +1,33 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { type LocalnetOptions, startLocalnet } from "../localnet/localnet.ts";
+import type { LocalnetMessage } from "./localnet-thread.ts";
+
+/** The localnet on its own thread: says where it is, passes its log on, and closes when it is told to. */
+const post = (message: LocalnetMessage): void => parentPort?.postMessage(message);
+
+try {
+  const localnet = await startLocalnet({
+    ...(workerData as Omit<LocalnetOptions, "log">),
+    log: (message, fields) => post({ kind: "log", message, fields: plain(fields) }),
+  });
+  parentPort?.once("message", () => void localnet.close().finally(() => process.exit()));
+  const { url, ikaConfig, treasury } = localnet;
+  post({ kind: "started", localnet: { url, ikaConfig, treasury } });
+} catch (error) {
+  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+  post({ kind: "failed", message: error instanceof Error ? error.message : String(error), code });
+}
+
+/** Errors keep their text when they cross to another thread; what cannot cross becomes text. */
+function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value instanceof Error
+        ? (value.stack ?? value.message)
+        : typeof value === "object"
+          ? String(value)
+          : value,
+    ]),
+  );
+}
