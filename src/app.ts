@@ -18,6 +18,7 @@ import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
 import { listening } from "./app/port-taken.ts";
 import { createBillingService } from "./billing/billing-service.ts";
 import { checkChain } from "./chain/check-chain.ts";
+import { createLane } from "./chain/lane.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
 import { createSettler } from "./chain/settler.ts";
@@ -105,8 +106,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   const presigns = createPresignQueue({ signals });
   const submitter = createSubmitter({
     database,
-    network,
-    reader,
+    lane: createLane(network, reader),
     signals,
     log,
     kinds: [

@@ -3,8 +3,8 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { Database } from "../store/database.ts";
 import { isUniqueViolation } from "../store/sql-errors.ts";
-import { buildTransaction, DryRunRefused } from "./build-transaction.ts";
-import type { ChainNetwork } from "./network.ts";
+import { DryRunRefused } from "./build-transaction.ts";
+import type { Lane } from "./lane.ts";
 import type { OperationKind, OperationName } from "./operation.ts";
 import {
   failOperation,
@@ -19,20 +19,16 @@ import {
   storeTransaction,
   unresolvedTransaction,
 } from "./outbox.ts";
-import type { ExecutionFailure, NetworkReader, TransactionOutcome } from "./reader.ts";
+import type { ExecutionFailure, TransactionOutcome } from "./reader.ts";
 import { createRefusalHandler } from "./refuse-operations.ts";
-import { type SendResult, sendTransaction } from "./send-transaction.ts";
 
 /** What the submitter works with. */
 export interface SubmitterOptions {
   readonly database: Database;
-  readonly network: ChainNetwork;
-  readonly reader: NetworkReader;
+  readonly lane: Lane;
   readonly signals: Signals;
   readonly kinds: readonly OperationKind[];
   readonly log: SubmitterLog;
-  /** How stored bytes are sent; default {@link sendTransaction}. */
-  readonly send?: (stored: StoredTransaction) => Promise<SendResult>;
 }
 
 /** Where the submitter tells of what an operator should know. */
@@ -58,15 +54,12 @@ const LANE_INDEX = "chain_transaction_unresolved_lane";
 const BLOCK_BYTES = 100 * 1024;
 
 /**
- * One lane: the first OperatorCap and its transactions, one after another. A transaction is stored before it is sent,
+ * Drives one lane. A transaction is stored before it is sent,
  * and while its outcome is not known nothing else is sent on the lane but the same bytes again.
  */
 export function createSubmitter(options: SubmitterOptions): Submitter {
-  const { database, network, reader, signals, log } = options;
+  const { database, lane, signals, log } = options;
   const kinds = new Map<OperationName, OperationKind>(options.kinds.map((kind) => [kind.name, kind]));
-  const lane = network.treasury.operatorCapIds[0];
-  if (lane === undefined) throw new Error(`${network.name} has no OperatorCap to submit with`);
-  const send = options.send ?? ((stored: StoredTransaction) => sendTransaction(network, reader, stored));
   const refuse = createRefusalHandler({ database, kindOf, log, notify });
   const loop = createBackgroundLoop({
     name: "submitter",
@@ -75,7 +68,7 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
     maxBackoffMs: MAX_BACKOFF_MS,
     log,
   });
-  const unsubscribe = signals.subscribe(topics.outbox(network.name), () => loop.wake());
+  const unsubscribe = signals.subscribe(topics.outbox(lane.network), () => loop.wake());
 
   return {
     start: () => loop.start(),
@@ -87,12 +80,12 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   };
 
   async function pass(): Promise<boolean> {
-    const unresolved = await unresolvedTransaction(database, network.name, lane as string);
+    const unresolved = await unresolvedTransaction(database, lane.network, lane.id);
     if (unresolved) {
       await settle(unresolved);
       return true;
     }
-    const due = await nextOperations(database, network.name, (name) => kindOf(name).batchCount);
+    const due = await nextOperations(database, lane.network, (name) => kindOf(name).batchCount);
     if (due.length === 0) return false;
     const stored = await store(due);
     if (stored) await settle(stored);
@@ -110,17 +103,16 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
     const batch = cutToSize(due, kind, subjects);
     if (batch.length === 0) return undefined;
     try {
-      const signed = await buildTransaction(network, reader, lane as string, (calls) =>
+      const signed = await lane.build((calls) =>
         kind.add(
           calls,
           batch.map((operation) => subjects.get(operation.subjectId)),
         ),
       );
-      const { name, senderAddress: sender } = network;
       await database.transaction((sql) =>
         storeTransaction(
           sql,
-          { ...signed, network: name, sender, lane: lane as string },
+          { ...signed, network: lane.network, sender: lane.sender, lane: lane.id },
           batch.map(({ id }) => id),
         ),
       );
@@ -150,7 +142,7 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   }
 
   async function settle(stored: StoredTransaction): Promise<void> {
-    const result = await send(stored);
+    const result = await lane.send(stored);
     switch (result.kind) {
       case "landed":
         return land(stored.digest, result);
