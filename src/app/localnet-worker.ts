@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { type LocalnetOptions, startLocalnet } from "../localnet/localnet.ts";
 import type { LocalnetMessage } from "./localnet-thread.ts";
@@ -18,16 +19,9 @@ try {
   post({ kind: "failed", message: error instanceof Error ? error.message : String(error), code });
 }
 
-/** Errors keep their text when they cross to another thread; what cannot cross becomes text. */
+/** Errors and objects go to the other thread as text: not all of them could be copied. */
 function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      value instanceof Error
-        ? (value.stack ?? value.message)
-        : typeof value === "object"
-          ? String(value)
-          : value,
-    ]),
+    Object.entries(fields).map(([name, value]) => [name, typeof value === "object" ? inspect(value) : value]),
   );
 }

@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { OpenSession, SessionKind } from "../../../src/chain/session.ts";
+import { createSettler, type Settler } from "../../../src/chain/settler.ts";
+import type { Database } from "../../../src/store/database.ts";
+
+let settler: Settler | undefined;
+afterEach(() => settler?.stop());
+
+describe("the settler", () => {
+  it("delivers the others although one session cannot be settled", async () => {
+    const delivered = await settle({
+      sessions: ["0xbad", "0xgood"],
+      present: ["0xbad", "0xgood"],
+      wanted: 1,
+    });
+    expect(delivered).toEqual(["0xgood"]);
+  });
+
+  it("delivers an object that the fullnode did not know at first, and one that completes late", async () => {
+    const delivered = await settle({ sessions: ["0xlate"], present: [], appearsAtRead: 3, wanted: 1 });
+    expect(delivered).toEqual(["0xlate"]);
+  });
+
+  it("reads all open sessions of all kinds in one call", async () => {
+    const reads: (readonly string[])[] = [];
+    await settle({ sessions: ["0x1", "0x2"], present: ["0x1", "0x2"], wanted: 2, reads });
+    expect(reads[0]).toEqual(["0x1", "0x2"]);
+  });
+});
+
+interface Scene {
+  readonly sessions: readonly string[];
+  readonly present: readonly string[];
+  /** From this read on every object is there. */
+  readonly appearsAtRead?: number;
+  /** How many deliveries to wait for. */
+  readonly wanted: number;
+  readonly reads?: (readonly string[])[];
+}
+
+function settle({
+  sessions,
+  present,
+  appearsAtRead = Infinity,
+  wanted,
+  reads = [],
+}: Scene): Promise<string[]> {
+  return new Promise((resolve) => {
+    const delivered: string[] = [];
+    const kindOf = (objectId: string): SessionKind => ({
+      name: objectId,
+      open: async (): Promise<OpenSession[]> =>
+        delivered.includes(objectId) ? [] : [{ subjectId: objectId, objectId }],
+      settle: async () => {
+        if (objectId === "0xbad") throw new Error("it cannot be settled");
+        if (delivered.push(objectId) === wanted) resolve(delivered);
+        return true;
+      },
+    });
+    settler = createSettler({
+      database: {} as Database,
+      kinds: sessions.map(kindOf),
+      log: { error: () => {} },
+      reader: {
+        async getObjects(ids) {
+          reads.push(ids);
+          const there = reads.length >= appearsAtRead ? ids : ids.filter((id) => present.includes(id));
+          return new Map(there.map((id) => [id, new Uint8Array()]));
+        },
+      },
+    });
+    settler.start();
+  });
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createParameterBuilder } from "../../../src/onboarding/build-parameters.ts";
+import { createParameterStore } from "../../../src/onboarding/parameter-store.ts";
+
+const KEY = `0x${"a".repeat(64)}`;
+const BYTES = new TextEncoder().encode("parameters of a curve");
+const SHA256 = createHash("sha256").update(BYTES).digest("hex");
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "parameters-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("the parameter store", () => {
+  it("addresses what it keeps by the digest of its bytes, and finds it after a restart", async () => {
+    const put = await createParameterStore(folder).put(KEY, 2, BYTES);
+    expect(put).toEqual({ curve: 2, sha256: SHA256, sizeBytes: BYTES.length });
+    const store = createParameterStore(folder);
+    expect(await store.find(KEY)).toEqual([put]);
+    expect(await store.size(SHA256)).toBe(BYTES.length);
+  });
+
+  it("knows nothing of another network key, and of another digest", async () => {
+    const store = createParameterStore(folder);
+    await store.put(KEY, 2, BYTES);
+    expect(await store.find(`0x${"b".repeat(64)}`)).toEqual([]);
+    expect(await store.size("0".repeat(64))).toBeUndefined();
+  });
+
+  it("takes a spoilt file as absent", async () => {
+    const store = createParameterStore(folder);
+    await store.put(KEY, 2, BYTES);
+    writeFileSync(path.join(folder, "parameters", `${SHA256}.bin`), "spoilt");
+    expect(await store.find(KEY)).toEqual([]);
+  });
+
+  it("reads from an offset, in chunks", async () => {
+    const store = createParameterStore(folder);
+    await store.put(KEY, 2, BYTES);
+    const chunks: string[] = [];
+    for await (const chunk of store.read(SHA256, 11, 4)) chunks.push(Buffer.from(chunk).toString());
+    expect(chunks).toEqual(["of a", " cur", "ve"]);
+  });
+
+  it("leaves no half-written file", async () => {
+    await createParameterStore(folder).put(KEY, 2, BYTES);
+    expect(readdirSync(path.join(folder, "parameters")).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+});
+
+describe("the parameter builder", () => {
+  it("builds nothing that is there already", async () => {
+    const store = createParameterStore(folder);
+    const put = await store.put(KEY, 2, BYTES);
+    const builder = createParameterBuilder({
+      store,
+      curves: [2],
+      reader: {
+        networkKey: async () => ({ id: KEY, epoch: 1, isReconfigured: false }),
+        networkDkgOutput: () => Promise.reject(new Error("it must not be read")),
+      },
+      log: silent(),
+    });
+    builder.start();
+    await builder.stop();
+    expect(builder.ready(KEY)).toEqual([put]);
+  });
+
+  it("serves none for a key that was reconfigured, and says so", async () => {
+    const warnings: string[] = [];
+    const builder = createParameterBuilder({
+      store: createParameterStore(folder),
+      curves: [2],
+      reader: {
+        networkKey: async () => ({ id: KEY, epoch: 2, isReconfigured: true }),
+        networkDkgOutput: () => Promise.reject(new Error("it must not be read")),
+      },
+      log: { ...silent(), warn: (_fields, message) => void warnings.push(message) },
+    });
+    builder.start();
+    await builder.stop();
+    expect(builder.ready(KEY)).toEqual([]);
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+function silent() {
+  return { info: () => {}, warn: (_fields: object, _message: string) => {}, error: () => {} };
+}
