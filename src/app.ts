@@ -16,6 +16,7 @@ import {
 } from "./app/development-access.ts";
 import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
 import { listening } from "./app/port-taken.ts";
+import { warmUp } from "./app/warm-up.ts";
 import { createBillingService } from "./billing/billing-service.ts";
 import { checkChain } from "./chain/check-chain.ts";
 import { createLane } from "./chain/lane.ts";
@@ -146,6 +147,8 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   const keys = isDevelopment
     ? await ensureDevelopmentKeys(database, config.dataDirectory, config.adminApiKey)
     : undefined;
+  const lookup = createApiKeyLookup({ database, log });
+  await warmUp(database, lookup);
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
   const services = [Onboarding, Signing, Billing, Admin];
   checkAccessDeclared(services);
@@ -195,7 +198,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
           ],
           interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor(services)],
           gate: createAccessGate({
-            lookup: createApiKeyLookup({ sql: database, log }),
+            lookup,
             adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
             networks: [network.name],
             traceOf: ({ values }) => ({ requestId: values.get(requestIdKey) }),

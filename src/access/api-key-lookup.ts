@@ -1,4 +1,4 @@
-import type { Sql } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { hashApiKey, isApiKeyForm } from "./api-key.ts";
 import type { Scope } from "./caller.ts";
 
@@ -22,11 +22,13 @@ export interface ApiKeyLookup {
 
 /** What the lookup needs. */
 export interface ApiKeyLookupOptions {
-  readonly sql: Sql;
+  readonly database: ApiKeyDatabase;
   readonly log: { warn(fields: object, message: string): void };
   /** Milliseconds since the epoch. Default: the clock. */
   readonly now?: () => number;
 }
+
+type ApiKeyDatabase = Pick<Database, "prisma" | "query">;
 
 /** For so long a key that another process revoked may still be taken. */
 const REMEMBERED_MS = 5_000;
@@ -36,7 +38,7 @@ const REMEMBERED_MAX_COUNT = 10_000;
  * Looks keys up in the database and remembers those that exist for a few seconds. Unknown keys are not remembered,
  * so that a key works as soon as it is made.
  */
-export function createApiKeyLookup({ sql, log, now = Date.now }: ApiKeyLookupOptions): ApiKeyLookup {
+export function createApiKeyLookup({ database, log, now = Date.now }: ApiKeyLookupOptions): ApiKeyLookup {
   const remembered = new Map<string, { readonly key: KnownApiKey; readonly untilMs: number }>();
   return {
     async find(plaintext) {
@@ -46,12 +48,12 @@ export function createApiKeyLookup({ sql, log, now = Date.now }: ApiKeyLookupOpt
       const known = remembered.get(name);
       if (known !== undefined && known.untilMs > now()) return known.key;
       remembered.delete(name);
-      const key = await readKey(sql, hash);
+      const key = await readKey(database, hash);
       if (key === undefined) return undefined;
       // The oldest entry makes room: a map keeps the order of insertion.
       if (remembered.size >= REMEMBERED_MAX_COUNT) remembered.delete(remembered.keys().next().value ?? "");
       remembered.set(name, { key, untilMs: now() + REMEMBERED_MS });
-      noteUse(sql, key.id).catch((cause: unknown) =>
+      noteUse(database, key.id).catch((cause: unknown) =>
         log.warn({ apiKeyId: key.id, cause }, "last use not noted"),
       );
       return key;
@@ -62,19 +64,19 @@ export function createApiKeyLookup({ sql, log, now = Date.now }: ApiKeyLookupOpt
   };
 }
 
-async function readKey(sql: Sql, hash: Uint8Array): Promise<KnownApiKey | undefined> {
-  const [key] = await sql.query<KnownApiKey>(
-    `SELECT k.id, k.project_id AS "projectId", p.network, k.scopes, k.expires_at AS "expiresAt",
-            k.revoked_at AS "revokedAt"
-     FROM api_key k JOIN project p ON p.id = k.project_id WHERE k.hash = $1`,
-    [hash],
-  );
-  return key;
+async function readKey({ prisma }: ApiKeyDatabase, hash: Uint8Array): Promise<KnownApiKey | undefined> {
+  const key = await prisma.apiKey.findUnique({
+    where: { hash: new Uint8Array(hash) },
+    include: { project: { select: { network: true } } },
+  });
+  if (key === null) return undefined;
+  const { id, projectId, project, scopes, expiresAt, revokedAt } = key;
+  return { id, projectId, network: project.network, scopes: scopes as Scope[], expiresAt, revokedAt };
 }
 
 /** Once a minute is exact enough to tell keys in use from forgotten ones. */
-async function noteUse(sql: Sql, apiKeyId: string): Promise<void> {
-  await sql.query(
+async function noteUse(database: ApiKeyDatabase, apiKeyId: string): Promise<void> {
+  await database.query(
     `UPDATE api_key SET last_used_at = now()
      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
     [apiKeyId],

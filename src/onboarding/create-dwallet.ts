@@ -28,8 +28,9 @@ export async function createDWallet(
   time: WaitTime,
 ): Promise<DWalletRow> {
   const hash = hashRequest(request);
-  const find = () =>
-    findDWalletOfSession(deps.database, deps.network.name, request.senderAddress, request.sessionIdentifier);
+  const { senderAddress, sessionIdentifier } = request;
+  const session = { network: deps.network.name, senderAddress, sessionIdentifier };
+  const find = () => findDWalletOfSession(deps.database, session);
   let row = await find();
   if (!row) {
     const key = await checkRequest(deps, caller, request);
@@ -52,7 +53,8 @@ async function checkRequest(
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
 ): Promise<EncryptionKeyRow> {
-  const key = await findKeyByObject(database, caller.projectId, request.encryptionKeyId);
+  const { projectId } = caller;
+  const key = await findKeyByObject(database, { projectId, objectId: request.encryptionKeyId });
   if (!key) {
     throw new ServiceError("ENCRYPTION_KEY_NOT_FOUND", "the project has no encryption key with this id", {
       metadata: { encryptionKeyId: request.encryptionKeyId },

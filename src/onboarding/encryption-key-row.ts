@@ -1,49 +1,37 @@
 import { create } from "@bufbuild/protobuf";
+import type { Prisma } from "../../gen/prisma/client.ts";
 import { type EncryptionKey, EncryptionKeySchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../gen/proto/tss/v1/types_pb.ts";
 import { curveName } from "../protocol/algorithms.ts";
-import type { Sql } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 
-/** A row of `encryption_key`. */
-export interface EncryptionKeyRow {
-  readonly id: string;
-  readonly curve: number;
-  readonly signerAddress: string;
-  readonly encryptionKey: Uint8Array;
-  readonly signerPublicKey: Uint8Array;
-  readonly objectId: string | null;
-  readonly txDigest: string | null;
+const COLUMNS = {
+  id: true,
+  curve: true,
+  signerAddress: true,
+  encryptionKey: true,
+  signerPublicKey: true,
+  objectId: true,
+  txDigest: true,
+} as const satisfies Prisma.EncryptionKeySelect;
+
+/** What is read of a row of `encryption_key`. */
+export type EncryptionKeyRow = Prisma.EncryptionKeyGetPayload<{ select: typeof COLUMNS }>;
+
+/** The project's key of a signer on a curve, or null. */
+export function findKeyOfSigner(
+  { prisma }: Pick<Database, "prisma">,
+  key: { readonly projectId: string; readonly curve: number; readonly signerAddress: string },
+): Promise<EncryptionKeyRow | null> {
+  return prisma.encryptionKey.findUnique({ where: { projectId_curve_signerAddress: key }, select: COLUMNS });
 }
 
-/** The columns of {@link EncryptionKeyRow}. */
-export const ENCRYPTION_KEY_COLUMNS = `id, curve, signer_address AS "signerAddress", encryption_key AS "encryptionKey",
-  signer_public_key AS "signerPublicKey", object_id AS "objectId", tx_digest AS "txDigest"`;
-
-/** The project's key of a signer on a curve. */
-export async function findKeyOfSigner(
-  sql: Sql,
-  projectId: string,
-  curve: number,
-  signerAddress: string,
-): Promise<EncryptionKeyRow | undefined> {
-  const [row] = await sql.query<EncryptionKeyRow>(
-    `SELECT ${ENCRYPTION_KEY_COLUMNS} FROM encryption_key WHERE project_id = $1 AND curve = $2 AND signer_address = $3`,
-    [projectId, curve, signerAddress],
-  );
-  return row;
-}
-
-/** The project's key with this object id. */
-export async function findKeyByObject(
-  sql: Sql,
-  projectId: string,
-  objectId: string,
-): Promise<EncryptionKeyRow | undefined> {
-  const [row] = await sql.query<EncryptionKeyRow>(
-    `SELECT ${ENCRYPTION_KEY_COLUMNS} FROM encryption_key WHERE project_id = $1 AND object_id = $2`,
-    [projectId, objectId],
-  );
-  return row;
+/** The project's key with this object id, or null. */
+export function findKeyByObject(
+  { prisma }: Pick<Database, "prisma">,
+  key: { readonly projectId: string; readonly objectId: string },
+): Promise<EncryptionKeyRow | null> {
+  return prisma.encryptionKey.findFirst({ where: { ...key }, select: COLUMNS });
 }
 
 /** The contract's message of a registered key. */

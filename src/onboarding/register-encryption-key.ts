@@ -31,22 +31,22 @@ export async function registerEncryptionKey(
       "signature: does not verify over encryption_key under signer_public_key",
     );
   }
-  const key = {
+  const name = {
+    projectId: caller.projectId,
     curve: curveNumberOf(request.curve),
     signerAddress: suiAddress("ED25519", signerPublicKey),
-    request,
   };
-  const known = await findKeyOfSigner(deps.database, caller.projectId, key.curve, key.signerAddress);
+  const known = await findKeyOfSigner(deps.database, name);
   if (known && !equalBytes(known.encryptionKey, encryptionKey)) throw conflict();
   if (known && known.objectId !== null) return known;
-  const onChain = await deps.reader.registeredEncryptionKey(key.signerAddress);
-  if (onChain && !isSame(onChain, key)) throw conflict();
-  const id = await storeKey(deps, caller, key, onChain);
-  if (!onChain) {
+  const onChain = await deps.reader.registeredEncryptionKey(name.signerAddress);
+  if (onChain && !isSame(onChain, name.curve, encryptionKey)) throw conflict();
+  const { id, isRegistered } = await storeKey(deps, caller, { ...name, request }, onChain);
+  if (!isRegistered) {
     deps.signals.notify(topics.outbox(deps.network.name));
     await waitForOperation(deps, "register", id, time);
   }
-  const row = await findKeyOfSigner(deps.database, caller.projectId, key.curve, key.signerAddress);
+  const row = await findKeyOfSigner(deps.database, name);
   if (!row) throw new Error(`encryption key ${id} is gone`);
   return row;
 }
@@ -63,16 +63,16 @@ function storeKey(
   caller: OnboardingCaller,
   { curve, signerAddress, request }: NewKey,
   onChain: ChainEncryptionKey | undefined,
-): Promise<string> {
+): Promise<{ id: string; isRegistered: boolean }> {
   const network = deps.network.name;
   return deps.database.transaction(async (sql) => {
-    const inserted = await sql.query<{ id: string }>(
+    const [row] = await sql.query<{ id: string; encryptionKey: Uint8Array; objectId: string | null }>(
       `INSERT INTO encryption_key
          (id, project_id, network, curve, signer_address, encryption_key, signature, signer_public_key, object_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        ON CONFLICT (project_id, curve, signer_address) DO UPDATE
          SET object_id = coalesce(encryption_key.object_id, excluded.object_id)
-       RETURNING id`,
+       RETURNING id, encryption_key AS "encryptionKey", object_id AS "objectId"`,
       [
         newId(),
         caller.projectId,
@@ -85,15 +85,14 @@ function storeKey(
         onChain?.id ?? null,
       ],
     );
-    const id = inserted[0]?.id ?? "";
-    const row = await findKeyOfSigner(sql, caller.projectId, curve, signerAddress);
-    if (row && !equalBytes(row.encryptionKey, request.encryptionKey)) throw conflict();
-    if (row?.objectId === null) {
+    if (!row) throw new Error("the encryption key was not stored");
+    if (!equalBytes(row.encryptionKey, request.encryptionKey)) throw conflict();
+    if (row.objectId === null) {
       const operation = {
         id: newId(),
         network,
         kind: "register",
-        subjectId: id,
+        subjectId: row.id,
         priority: ONBOARDING_PRIORITY,
       } as const;
       await enqueueOperation(sql, operation, { again: true });
@@ -101,18 +100,15 @@ function storeKey(
     await writeAuditEvent(sql, caller.origin, {
       projectId: caller.projectId,
       action: "encryption-key.register",
-      subject: id,
+      subject: row.id,
     });
-    return id;
+    return { id: row.id, isRegistered: row.objectId !== null };
   });
 }
 
-/** Whether the chain knows the very key of the request. */
-function isSame(
-  onChain: ChainEncryptionKey,
-  key: { readonly curve: number; readonly request: { readonly encryptionKey: Uint8Array } },
-): boolean {
-  return onChain.curveNumber === key.curve && equalBytes(onChain.encryptionKey, key.request.encryptionKey);
+/** Whether the chain knows this very key. */
+function isSame(onChain: ChainEncryptionKey, curve: number, encryptionKey: Uint8Array): boolean {
+  return onChain.curveNumber === curve && equalBytes(onChain.encryptionKey, encryptionKey);
 }
 
 function conflict(): ServiceError {

@@ -26,7 +26,7 @@ let lookup: ReturnType<typeof createApiKeyLookup>;
 beforeAll(async () => {
   database = await openTestDatabase();
   projectId = await projectWith(database, 0n);
-  lookup = createApiKeyLookup({ sql: database, log: silentLog, now: () => nowMs });
+  lookup = createApiKeyLookup({ database, log: silentLog, now: () => nowMs });
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 

@@ -1,0 +1,24 @@
+import { generateApiKey } from "../access/api-key.ts";
+import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
+import { findDWallet, findDWalletOfSession } from "../onboarding/dwallet-row.ts";
+import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-key-row.ts";
+import type { Database } from "../store/database.ts";
+
+/**
+ * Makes each of the queries once that a request makes through Prisma, about rows that do not exist. The first one
+ * loads Prisma's query compiler and each compiles its plan, which holds up the event loop: better before anyone calls.
+ */
+export async function warmUp(database: Database, lookup: ApiKeyLookup): Promise<void> {
+  const projectId = "00000000-0000-0000-0000-000000000000";
+  const nothing = "";
+  await lookup.find(generateApiKey("localnet"));
+  await findKeyOfSigner(database, { projectId, curve: 0, signerAddress: nothing });
+  await findKeyByObject(database, { projectId, objectId: nothing });
+  await findDWalletOfSession(database, {
+    network: nothing,
+    senderAddress: nothing,
+    sessionIdentifier: new Uint8Array(32),
+  });
+  // It says by an error that there is none.
+  await findDWallet(database, projectId, nothing).catch(() => undefined);
+}
