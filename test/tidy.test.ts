@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
   lifecycle: ["errors", "telemetry"],
   coordination: ["errors", "telemetry"],
   transport: ["gen/google"],
-  store: ["gen/prisma", "errors", "telemetry"],
+  store: ["gen/prisma", "errors", "telemetry", "threads"],
   chain: [...GENERATED, "errors", "telemetry", "store", "coordination", "threads", "protocol"],
   ...Object.fromEntries(
     FEATURES.map((feature) => [

@@ -1,10 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { PGlite } from "@electric-sql/pglite";
+import type { PGlite } from "@electric-sql/pglite";
 import { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import type pg from "pg";
 import { columnTypes } from "./column-types.ts";
 import type { Database } from "./database.ts";
+import { openPgliteThread, type PgliteProtocol } from "./pglite-thread.ts";
 import { takePidLock } from "./pid-lock.ts";
 import { createPoolDatabase } from "./pool-database.ts";
 import { SingleSessionPool } from "./single-session-pool.ts";
@@ -13,7 +14,7 @@ import { SingleSessionPool } from "./single-session-pool.ts";
 const SESSION_TIMEOUT_MS = 30_000;
 
 /**
- * Opens the embedded database in `<dataDirectory>/pg`, made there at the first start. Every commit is on the disk
+ * Opens the embedded database, on a thread of its own, in `<dataDirectory>/pg`, made there at the first start. Every commit is on the disk
  * before it is answered. PGlite does not keep a second process out, so a lock file does.
  * Throws when another process has it open.
  */
@@ -21,10 +22,7 @@ export async function openPglite(dataDirectory: string): Promise<Database> {
   await mkdir(dataDirectory, { recursive: true });
   const lock = await takePidLock(path.join(dataDirectory, "pg.lock"));
   try {
-    const pglite = await PGlite.create({
-      dataDir: path.join(dataDirectory, "pg"),
-      relaxedDurability: false,
-    });
+    const pglite = await openPgliteThread(path.join(dataDirectory, "pg"));
     return databaseOnPglite(pglite, () => lock.release());
   } catch (error) {
     await lock.release();
@@ -32,8 +30,8 @@ export async function openPglite(dataDirectory: string): Promise<Database> {
   }
 }
 
-/** The database on a PGlite instance, which is closed with it. */
-export function databaseOnPglite(pglite: PGlite, onClosed?: () => Promise<void>): Database {
+/** The database on PGlite, which is closed with it. */
+export function databaseOnPglite(pglite: PgliteProtocol, onClosed?: () => Promise<void>): Database {
   const pool = new SingleSessionPool({
     ...connectionTo(pglite),
     // There is one session, and it never has to be made again.
@@ -57,8 +55,8 @@ export function databaseOnPglite(pglite: PGlite, onClosed?: () => Promise<void>)
  * What makes a client of pg talk to PGlite. PGlite's connection takes `types` of a statement as parameter types, and
  * pg passes on what Prisma's adapter gives there: an object of column parsers.
  */
-function connectionTo(pglite: PGlite): pg.PoolConfig {
-  const { connection, user, password, database } = createPgConfig(pglite);
+function connectionTo(pglite: PgliteProtocol): pg.PoolConfig {
+  const { connection, user, password, database } = createPgConfig(pglite as PGlite);
   const parse = connection.parse.bind(connection);
   connection.parse = (query: { types?: unknown }) =>
     parse({ ...query, types: Array.isArray(query.types) ? query.types : undefined });

@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import type { PGlite } from "@electric-sql/pglite";
+import { startThread } from "../threads/start-thread.ts";
+
+type BackendMessages = Awaited<ReturnType<PGlite["execProtocolStream"]>>;
+
+/** What the thread is asked. */
+export type PgliteRequest =
+  | { readonly kind: "execute"; readonly id: number; readonly bytes: Uint8Array }
+  | { readonly kind: "close" };
+
+/** What the thread answers. Messages are those of the PostgreSQL protocol, as plain objects. */
+export type PgliteAnswer =
+  | { readonly kind: "open" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "messages"; readonly id: number; readonly messages: readonly object[] }
+  | { readonly kind: "rejected"; readonly id: number; readonly message: string };
+
+/** The part of PGlite that pg's connection to it uses. */
+export interface PgliteProtocol {
+  readonly waitReady: Promise<void>;
+  execProtocolStream(bytes: Uint8Array): Promise<BackendMessages>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens PGlite on a thread of its own. It runs PostgreSQL and its disk writes synchronously, and a slow disk would hold
+ * up the event loop of whoever it shares a thread with.
+ */
+export async function openPgliteThread(dataDirectory: string): Promise<PgliteProtocol> {
+  const worker = startThread(import.meta.url, "./pglite-worker", dataDirectory);
+  const waiting = new Map<number, { resolve(messages: BackendMessages): void; reject(error: Error): void }>();
+  let lastId = 0;
+  let ended: Error | undefined;
+  const end = (error: Error): void => {
+    ended = error;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  await new Promise<void>((resolve, reject) => {
+    worker.on("message", (answer: PgliteAnswer) => {
+      if (answer.kind === "open") resolve();
+      else if (answer.kind === "failed")
+        reject(new Error(`the embedded database does not open: ${answer.message}`));
+      else settle(answer);
+    });
+    worker.on("error", end);
+    worker.on("error", reject);
+    worker.on("exit", () => end(new Error("the embedded database is closed")));
+  });
+  return {
+    waitReady: Promise.resolve(),
+    execProtocolStream(bytes) {
+      if (ended) return Promise.reject(ended);
+      const id = ++lastId;
+      worker.postMessage({ kind: "execute", id, bytes } satisfies PgliteRequest);
+      return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+    },
+    async close() {
+      if (ended) return;
+      const exited = once(worker, "exit");
+      worker.postMessage({ kind: "close" } satisfies PgliteRequest);
+      await exited;
+    },
+  };
+
+  function settle(answer: PgliteAnswer & { id: number }): void {
+    const call = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if (answer.kind === "messages") call?.resolve(answer.messages.map(revive));
+    else call?.reject(new Error(answer.kind === "rejected" ? answer.message : "no answer"));
+  }
+}
+
+/** An error message becomes an Error again, with the fields that pg and Prisma look at. */
+function revive(message: object): BackendMessages[number] {
+  const isError = "name" in message && message.name === "error";
+  return (isError ? Object.assign(new Error(), message) : message) as BackendMessages[number];
+}
