@@ -25,7 +25,7 @@ async function answer(request: PgliteRequest): Promise<void> {
     const messages = await pglite.execProtocolStream(request.bytes, { throwOnError: false });
     // Errors lose their fields when they cross to another thread, so they go as plain objects.
     const plain = messages.map((message) =>
-      message instanceof Error ? { ...message, message: message.message } : { ...message },
+      message instanceof Error ? Object.assign({ message: message.message }, message) : message,
     );
     post({ kind: "messages", id: request.id, messages: plain });
   } catch (error) {
