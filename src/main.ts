@@ -2,6 +2,7 @@ import { startApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { runUntilSignal } from "./lifecycle/run-until-signal.ts";
+import { openLogStream } from "./telemetry/log-stream.ts";
 import { createLogger } from "./telemetry/logger.ts";
 
 /**
@@ -10,7 +11,7 @@ import { createLogger } from "./telemetry/logger.ts";
  */
 export async function serve(): Promise<void> {
   const config = loadConfig();
-  const log = createLogger({ level: config.logLevel, stream: process.stderr });
+  const log = createLogger({ level: config.logLevel, stream: openLogStream() });
   const lifecycle = new Lifecycle({
     log,
     stopTimeoutMs: config.drainDelayMs + config.drainTimeoutMs + 5_000,

@@ -136,7 +136,7 @@ function describe(report: DemoReport, { signatureAlgorithm, hash }: AlgorithmTri
     ["", `${txDigests.sign} (sign)`],
     [
       "longest block of the service's event loop",
-      longestBlockMs === null ? "unknown" : `${longestBlockMs} ms`,
+      longestBlockMs === null ? "unknown" : `${longestBlockMs.toFixed(1)} ms`,
     ],
     ["verified by an outside library", report.verified ? "yes" : "NO"],
   ];

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, rmSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { poll } from "../protocol/poll.ts";
@@ -81,8 +81,10 @@ function spawnServe(env: Record<string, string>, logPath: string): ChildProcess 
   const isSource = import.meta.url.endsWith(".ts");
   const entry = fileURLToPath(new URL(isSource ? "./main.ts" : "./main.js", import.meta.url));
   const loader = isSource ? ["--import", import.meta.resolve("tsx")] : [];
+  // V8 compiles wasm with four threads whatever the machine has; on two cores the event loop would wait for them.
+  const poolSize = Math.max(1, availableParallelism() - 1);
   const log = openSync(logPath, "a");
-  const child = spawn(process.execPath, [...loader, entry, "serve"], {
+  const child = spawn(process.execPath, [`--v8-pool-size=${poolSize}`, ...loader, entry, "serve"], {
     env,
     stdio: ["ignore", log, log],
     // A group of its own: Ctrl-C reaches this process alone, which then stops the service in order.

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
+import { lowerPriority } from "../threads/lower-priority.ts";
 
 /** What the thread is started with. */
 export interface ParametersWorkerData {
@@ -14,6 +15,7 @@ export interface BuiltParameters {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+lowerPriority();
 const { curves, networkDkgOutput } = workerData as ParametersWorkerData;
 for (const curve of curves) {
   const bytes = new Uint8Array(buildProtocolParameters(curve, networkDkgOutput));
