@@ -27,8 +27,10 @@ export interface DemoReport {
   };
   readonly verified: boolean;
   readonly stages: readonly StageTime[];
-  /** The longest time that the service's event loop stood still after its start-up, or null if it did not say. */
+  /** The longest time after start-up that the service's event loop was held by code, or null if it did not say. */
   readonly longestBlockMs: number | null;
+  /** The longest time that it was ready to run and the machine had no processor for it. */
+  readonly longestWaitMs: number | null;
 }
 
 /**
@@ -108,20 +110,25 @@ async function runAgainst(
     txDigests: { ...txDigests, sign: signed.txDigest },
     verified,
     stages: clock.stages,
-    longestBlockMs: await readLongestBlockMs(baseUrl),
+    ...(await readLoop(baseUrl)),
   };
 }
 
-/** The service's own measurement, from its metrics. */
-async function readLongestBlockMs(baseUrl: string): Promise<number | null> {
+/** The service's own measurements, from its metrics. */
+async function readLoop(baseUrl: string): Promise<Pick<DemoReport, "longestBlockMs" | "longestWaitMs">> {
   const text = await (await fetch(`${baseUrl}/metrics`)).text();
-  const match = /^service_event_loop_longest_block_ms(?:\{[^}]*\})? (\S+)$/m.exec(text);
-  return match === null ? null : Number(match[1]);
+  const read = (name: string): number | null => {
+    const match = new RegExp(`^service_event_loop_longest_${name}_ms(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text);
+    return match === null ? null : Number(match[1]);
+  };
+  return { longestBlockMs: read("block"), longestWaitMs: read("wait") };
 }
+
+const milliseconds = (value: number | null): string => (value === null ? "unknown" : `${value.toFixed(1)} ms`);
 
 function describe(report: DemoReport, { signatureAlgorithm, hash }: AlgorithmTriple): string {
   const { kind, address } = addressOfKey(signatureAlgorithm, hash, hexToBytes(report.publicKeyHex));
-  const { signatureHex, txDigests, longestBlockMs } = report;
+  const { signatureHex, txDigests, longestBlockMs, longestWaitMs } = report;
   const v = signatureHex.length === 130 ? [["v", String(Number.parseInt(signatureHex.slice(128), 16))]] : [];
   const rows = [
     ["dWallet", report.dwalletId],
@@ -134,10 +141,8 @@ function describe(report: DemoReport, { signatureAlgorithm, hash }: AlgorithmTri
     ["transactions", `${txDigests.onboard} (DKG)`],
     ["", `${txDigests.accept} (accept)`],
     ["", `${txDigests.sign} (sign)`],
-    [
-      "longest block of the service's event loop",
-      longestBlockMs === null ? "unknown" : `${longestBlockMs.toFixed(1)} ms`,
-    ],
+    ["longest block of the service's event loop", milliseconds(longestBlockMs)],
+    ["longest time it had no processor", milliseconds(longestWaitMs)],
     ["verified by an outside library", report.verified ? "yes" : "NO"],
   ];
   return `\n${rows.map(([name, value]) => `${`${name}`.padEnd(24)}  ${value}`).join("\n")}\n`;

@@ -1,36 +1,67 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { readFileSync } from "node:fs";
 import type { Metrics } from "./metrics.ts";
 
-/** Watches for how long the event loop was blocked. */
+/** Watches what keeps the event loop from its next turn. */
 export interface LoopMonitor {
-  /** The longest block since start or reset. Blocks shorter than the resolution do not show. */
+  /** The longest time that code of this process held the loop, since start or reset. */
   longestBlockMs(): number;
-  /** Forgets what was measured, for example after start-up. Measures again from the loop's next turn on. */
+  /** The longest time that the loop was ready to run but had no processor: the machine is too busy, not the loop. */
+  longestWaitMs(): number;
+  /** Forgets what was measured, for example after start-up. */
   reset(): void;
   close(): void;
 }
 
-/** How often the loop is asked for a sign of life; what it is late is a block. */
-const RESOLUTION_MS = 10;
+/** How often the loop is asked for a sign of life; what it is late is a block or a wait. */
+const INTERVAL_MS = 10;
 const NANOSECONDS_PER_MS = 1e6;
 
-/** Starts watching, and shows the figure as the gauge `service_event_loop_longest_block_ms`. */
+/**
+ * Starts watching the loop of the calling thread, and shows the figures as the gauges
+ * `service_event_loop_longest_block_ms` and `service_event_loop_longest_wait_ms`. Only Linux tells the two apart;
+ * elsewhere all is counted as block.
+ */
 export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
-  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  histogram.enable();
-  // The histogram holds the whole time between two signs of life, the wanted one included.
-  const longestBlockMs = () => Math.max(0, histogram.max / NANOSECONDS_PER_MS - RESOLUTION_MS);
-  metrics.gauge(
-    "event_loop_longest_block_ms",
-    "Longest time that the event loop was blocked since start or reset, in milliseconds.",
-    [],
-    (gauge) => gauge.set(longestBlockMs()),
-  );
+  let longestBlockMs = 0;
+  let longestWaitMs = 0;
+  let last = { atMs: performance.now(), waitedMs: readWaitedMs() };
+  const timer = setInterval(() => {
+    const now = { atMs: performance.now(), waitedMs: readWaitedMs() };
+    const lateMs = Math.max(0, now.atMs - last.atMs - INTERVAL_MS);
+    const waitMs = Math.min(lateMs, now.waitedMs - last.waitedMs);
+    longestWaitMs = Math.max(longestWaitMs, waitMs);
+    longestBlockMs = Math.max(longestBlockMs, lateMs - waitMs);
+    last = now;
+  }, INTERVAL_MS).unref();
+  const gauges = [
+    ["block", "code of this process held the event loop", () => longestBlockMs],
+    ["wait", "the event loop had no processor to run on", () => longestWaitMs],
+  ] as const;
+  for (const [name, what, read] of gauges) {
+    metrics.gauge(
+      `event_loop_longest_${name}_ms`,
+      `Longest time that ${what} since start or reset, in milliseconds.`,
+      [],
+      (gauge) => gauge.set(read()),
+    );
+  }
   return {
-    longestBlockMs,
-    reset: () => histogram.reset(),
-    close: () => {
-      histogram.disable();
+    longestBlockMs: () => longestBlockMs,
+    longestWaitMs: () => longestWaitMs,
+    reset() {
+      longestBlockMs = 0;
+      longestWaitMs = 0;
+      last = { atMs: performance.now(), waitedMs: readWaitedMs() };
     },
+    close: () => clearInterval(timer),
   };
+}
+
+/** The second figure of /proc/<thread>/schedstat: nanoseconds on a run queue (Linux, sched-stats.rst). */
+function readWaitedMs(): number {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "latin1").split(" ")[1]) / NANOSECONDS_PER_MS;
+  } catch {
+    return 0;
+  }
 }
