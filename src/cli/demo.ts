@@ -118,13 +118,16 @@ async function runAgainst(
 async function readLoop(baseUrl: string): Promise<Pick<DemoReport, "longestBlockMs" | "longestWaitMs">> {
   const text = await (await fetch(`${baseUrl}/metrics`)).text();
   const read = (name: string): number | null => {
-    const match = new RegExp(`^service_event_loop_longest_${name}_ms(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text);
+    const match = new RegExp(`^service_event_loop_longest_${name}_ms(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(
+      text,
+    );
     return match === null ? null : Number(match[1]);
   };
   return { longestBlockMs: read("block"), longestWaitMs: read("wait") };
 }
 
-const milliseconds = (value: number | null): string => (value === null ? "unknown" : `${value.toFixed(1)} ms`);
+const milliseconds = (value: number | null): string =>
+  value === null ? "unknown" : `${value.toFixed(1)} ms`;
 
 function describe(report: DemoReport, { signatureAlgorithm, hash }: AlgorithmTriple): string {
   const { kind, address } = addressOfKey(signatureAlgorithm, hash, hexToBytes(report.publicKeyHex));
