@@ -123,7 +123,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
     reader,
     log,
     kinds: [
-      createSignSession({ network: network.name, signals, log }),
+      createSignSession({ network: network.name, refundsPerDay: config.refundsPerDay, signals, log }),
       createDWalletSession(network.name),
       createPresignSession({ network: network.name, signals, log }),
     ],
@@ -170,6 +170,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
                 signals,
                 parameters,
                 parameterStore,
+                dkgsPerDay: config.dkgsPerDay,
               }),
             ),
             registerService(
@@ -180,6 +181,7 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
                 signals,
                 priceMicroUsd: config.priceSignMicroUsd,
                 reservationTtlMs: config.reservationTtlMs,
+                openMaxCount: config.openReservationsMaxCount,
               }),
             ),
             registerService(Billing, createBillingService({ database })),

@@ -75,6 +75,21 @@ export const CONFIG_VARIABLES = [
   },
   { name: "PRESIGN_BATCH_SIZE", default: "20", description: "Presigns in one transaction, 1 to 32" },
   { name: "PRESIGN_RESERVATION_TTL_SECONDS", default: "300", description: "How long a reservation holds" },
+  {
+    name: "MAX_OPEN_RESERVATIONS_PER_PROJECT",
+    default: "50",
+    description: "Reservations that one project may have open",
+  },
+  {
+    name: "MAX_DKGS_PER_PROJECT_PER_DAY",
+    default: "200",
+    description: "dWallets, and encryption keys, that one project may create in 24 hours",
+  },
+  {
+    name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
+    default: "20",
+    description: "Signatures refunded to one project on one day (UTC) after the network rejected them",
+  },
   { name: "SUBMIT_BATCH_SIZE", default: "10", description: "Signs in one transaction, 1 to 50" },
   { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
   { name: "DRAIN_DELAY_MS", default: "0", description: "How long to answer as not ready before closing" },
@@ -118,6 +133,9 @@ export interface Config {
   readonly presignHighWaterCount: number;
   readonly presignBatchCount: number;
   readonly reservationTtlMs: number;
+  readonly openReservationsMaxCount: number;
+  readonly dkgsPerDay: number;
+  readonly refundsPerDay: number;
   readonly submitBatchCount: number;
   readonly logLevel: string;
   readonly drainDelayMs: number;
@@ -155,6 +173,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     presignHighWaterCount: read.integer("PRESIGN_POOL_HIGH_WATER", 1, 10_000),
     presignBatchCount: read.integer("PRESIGN_BATCH_SIZE", 1, 32),
     reservationTtlMs: 1000 * read.integer("PRESIGN_RESERVATION_TTL_SECONDS", 1, 86_400),
+    openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
+    dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     submitBatchCount: read.integer("SUBMIT_BATCH_SIZE", 1, 50),
     logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),

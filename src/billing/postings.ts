@@ -1,3 +1,6 @@
+/** SQL for the day on which refunds count. */
+const TODAY = "(now() AT TIME ZONE 'utc')::date";
+
 /**
  * The movements of money that belong to a sign request, as parts of larger statements, so that money, state and
  * presign move together or not at all. Each takes the name of a common table expression that holds at most one row
@@ -5,19 +8,23 @@
  * Every ledger entry has a unique key: a second booking raises instead of passing by. The table's own check refuses
  * a balance below what is held, and a negative hold.
  *
- * | posting | balance | held | ledger | gives |
- * |---|---|---|---|---|
- * | hold | - | + price | - | `posting_hold` |
- * | capture | - price | - price | sign:<id> | `posting_capture` |
- * | release | - | - price | - | `posting_release` |
- * | refund | + price | - | refund:<id> | `posting_refund` |
+ * | posting | balance | held | open reservations | ledger | gives |
+ * |---|---|---|---|---|---|
+ * | hold | - | + price | + 1 | - | `posting_hold` |
+ * | capture | - price | - price | - 1 | sign:<id> | `posting_capture` |
+ * | release | - | - price | - 1 | - | `posting_release` |
+ * | refund | + price | - | - | refund:<id> | `posting_refund` |
+ *
+ * A refund's source has a further column `refunds_per_day`: how many such refunds the project may have on one day
+ * (UTC), or null where none counts. Above it nothing is posted.
  *
  * What a posting gives has one row exactly if it was made; whatever depends on the money joins it.
  */
 export const postings = {
   hold: (source: string): string =>
     `posting_hold AS (
-      UPDATE project p SET held_micro_usd = p.held_micro_usd + s.price_micro_usd
+      UPDATE project p SET held_micro_usd = p.held_micro_usd + s.price_micro_usd,
+                           open_reservations = p.open_reservations + 1
       FROM ${source} s
       WHERE p.id = s.project_id AND p.balance_micro_usd - p.held_micro_usd >= s.price_micro_usd
       RETURNING s.id
@@ -25,20 +32,28 @@ export const postings = {
   capture: (source: string): string =>
     `posting_capture AS (
       UPDATE project p SET balance_micro_usd = p.balance_micro_usd - s.price_micro_usd,
-                           held_micro_usd = p.held_micro_usd - s.price_micro_usd
+                           held_micro_usd = p.held_micro_usd - s.price_micro_usd,
+                           open_reservations = p.open_reservations - 1
       FROM ${source} s WHERE p.id = s.project_id
       RETURNING s.id
     ), capture_entry AS (${entry(source, "posting_capture", "sign", "-s.price_micro_usd", "Signature")})`,
   release: (source: string): string =>
     `posting_release AS (
-      UPDATE project p SET held_micro_usd = p.held_micro_usd - s.price_micro_usd
+      UPDATE project p SET held_micro_usd = p.held_micro_usd - s.price_micro_usd,
+                           open_reservations = p.open_reservations - 1
       FROM ${source} s WHERE p.id = s.project_id
       RETURNING s.id
     )`,
   refund: (source: string): string =>
     `posting_refund AS (
-      UPDATE project p SET balance_micro_usd = p.balance_micro_usd + s.price_micro_usd
-      FROM ${source} s WHERE p.id = s.project_id
+      UPDATE project p SET
+        balance_micro_usd = p.balance_micro_usd + s.price_micro_usd,
+        refund_day = CASE WHEN s.refunds_per_day IS NULL THEN p.refund_day ELSE ${TODAY} END,
+        refunds_on_day = CASE WHEN s.refunds_per_day IS NULL THEN p.refunds_on_day
+                              WHEN p.refund_day = ${TODAY} THEN p.refunds_on_day + 1 ELSE 1 END
+      FROM ${source} s
+      WHERE p.id = s.project_id AND (s.refunds_per_day IS NULL OR s.refunds_per_day >
+        CASE WHEN p.refund_day = ${TODAY} THEN p.refunds_on_day ELSE 0 END)
       RETURNING s.id
     ), refund_entry AS (${entry(source, "posting_refund", "refund", "s.price_micro_usd", "Refund of a signature")})`,
 } as const;

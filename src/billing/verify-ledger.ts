@@ -4,14 +4,16 @@ import type { Sql } from "../store/database.ts";
 export interface LedgerDifference {
   /**
    * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
+   * `reservations`: its counter is not their number.
    * `charge`, `refund`: a sign request's entry is missing, of another amount, or there without reason.
    * `orphan`: an entry without its sign request.
    */
-  readonly kind: "balance" | "held" | "charge" | "refund" | "orphan";
+  readonly kind: "balance" | "held" | "reservations" | "charge" | "refund" | "orphan";
   /** The project, the sign request, or the key of the entry. */
   readonly subject: string;
-  readonly expectedMicroUsd: bigint;
-  readonly actualMicroUsd: bigint;
+  /** In micro-USD, but for `reservations`. */
+  readonly expected: bigint;
+  readonly actual: bigint;
 }
 
 /**
@@ -26,7 +28,7 @@ const VERIFY = `
 WITH entries AS (
   SELECT project_id, sum(amount_micro_usd)::bigint AS total FROM ledger_entry GROUP BY project_id
 ), reservations AS (
-  SELECT project_id, sum(price_micro_usd)::bigint AS total
+  SELECT project_id, sum(price_micro_usd)::bigint AS total, count(*) AS number
   FROM sign_request WHERE status = 'prepared' GROUP BY project_id
 ), requests AS (
   SELECT id, project_id,
@@ -44,6 +46,9 @@ WITH entries AS (
   SELECT 'held', p.id::text, coalesce(r.total, 0), p.held_micro_usd
   FROM project p LEFT JOIN reservations r ON r.project_id = p.id
   UNION ALL
+  SELECT 'reservations', p.id::text, coalesce(r.number, 0), p.open_reservations
+  FROM project p LEFT JOIN reservations r ON r.project_id = p.id
+  UNION ALL
   SELECT 'charge', r.id::text, r.charge, coalesce(b.amount_micro_usd, 0)
   FROM requests r LEFT JOIN bookings b
     ON b.kind = 'sign' AND b.subject = r.id::text AND b.project_id = r.project_id
@@ -56,5 +61,5 @@ WITH entries AS (
   FROM bookings b LEFT JOIN requests r ON r.id::text = b.subject AND r.project_id = b.project_id
   WHERE r.id IS NULL
 )
-SELECT kind, subject, expected::bigint AS "expectedMicroUsd", actual::bigint AS "actualMicroUsd"
+SELECT kind, subject, expected::bigint AS expected, actual::bigint AS actual
 FROM differences WHERE expected <> actual ORDER BY kind, subject`;

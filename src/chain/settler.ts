@@ -25,16 +25,21 @@ const MAX_BACKOFF_MS = 2_000;
 const IDLE_INTERVAL_MS = 250;
 /** A session that could not be settled is left alone for so long. */
 const FAILED_PAUSE_MS = 5_000;
-/** Open sessions of one kind in one pass; the rest waits for the next. */
-const OPEN_LIMIT_COUNT = 200;
+/** Open sessions of one kind in one pass; the next pass goes on after them. */
+const PAGE_COUNT = 200;
+/** Comes before every row. */
+const FIRST = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Reads the objects of all open sessions, in batches, and lets their kinds write what became of them. A session that
- * completes late is delivered late: nothing here ever gives up.
+ * completes late is delivered late: nothing here ever gives up. More sessions than one pass reads take turns, so that
+ * those that stay open for long never keep newer ones from being delivered.
  */
 export function createSettler({ database, reader, kinds, log }: SettlerOptions): Settler {
   let idleUntilMs = 0;
   const pausedUntilMs = new Map<string, number>();
+  /** Where the next pass goes on, by kind. */
+  const nextAfter = new Map<SessionKind, string>();
   const loop = createBackgroundLoop({
     name: "settler",
     pass,
@@ -55,12 +60,12 @@ export function createSettler({ database, reader, kinds, log }: SettlerOptions):
     if (performance.now() < idleUntilMs) return;
     const open: { kind: SessionKind; session: OpenSession }[] = [];
     for (const kind of kinds) {
-      for (const session of await kind.open(database, OPEN_LIMIT_COUNT)) {
+      for (const session of await nextPage(kind)) {
         if (!isPaused(session.objectId)) open.push({ kind, session });
       }
     }
     if (open.length === 0) {
-      idleUntilMs = performance.now() + IDLE_INTERVAL_MS;
+      if (nextAfter.size === 0) idleUntilMs = performance.now() + IDLE_INTERVAL_MS;
       return;
     }
     const contents = await reader.getObjects(open.map(({ session }) => session.objectId));
@@ -69,6 +74,14 @@ export function createSettler({ database, reader, kinds, log }: SettlerOptions):
       // An object that a lagging fullnode does not know yet comes with a later pass.
       if (content !== undefined) await settleOne(kind, session, content);
     }
+  }
+
+  async function nextPage(kind: SessionKind): Promise<OpenSession[]> {
+    const page = await kind.open(database, { after: nextAfter.get(kind) ?? FIRST, limit: PAGE_COUNT });
+    const last = page.at(PAGE_COUNT - 1);
+    if (last === undefined) nextAfter.delete(kind);
+    else nextAfter.set(kind, last.subjectId);
+    return page;
   }
 
   function isPaused(objectId: string): boolean {

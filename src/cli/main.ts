@@ -19,6 +19,10 @@ const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promi
     summary: "create a project with an API key: tss project create --name acme --credit-usd 50",
     run: async (argv) => (await import("./project.ts")).runProject(argv),
   },
+  ledger: {
+    summary: "recompute all money and name every difference: tss ledger verify",
+    run: async (argv) => (await import("./ledger.ts")).runLedger(argv),
+  },
   config: {
     summary: "print every variable with its effective value, secrets redacted",
     run: async () => (await import("./config.ts")).runConfig(),

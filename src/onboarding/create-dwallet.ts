@@ -11,6 +11,7 @@ import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
 import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
+import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
 import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
 import { type EncryptionKeyRow, findKeyByObject } from "./encryption-key-row.ts";
@@ -19,7 +20,7 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
 /**
  * Requests a DKG, once for each session identifier, and waits until its transaction is final.
  * Throws ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another
- * body, or by another project), VALIDATION, and what waiting for the chain throws.
+ * body, or by another project), QUOTA_EXCEEDED, VALIDATION, and what waiting for the chain throws.
  */
 export async function createDWallet(
   deps: OnboardingDeps,
@@ -89,7 +90,7 @@ async function checkRequest(
 
 /** Inserts the row and its operation; a concurrent call for the same session may have been first. */
 async function storeDWallet(
-  { database, network }: OnboardingDeps,
+  { database, network, dkgsPerDay }: OnboardingDeps,
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
   key: EncryptionKeyRow,
@@ -97,6 +98,7 @@ async function storeDWallet(
 ): Promise<void> {
   await database.transaction(async (sql) => {
     const id = newId();
+    await lockForQuota(sql, caller.projectId);
     const inserted = await sql.query(
       `INSERT INTO dwallet
          (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
@@ -121,6 +123,7 @@ async function storeDWallet(
       ],
     );
     if (inserted.length === 0) return;
+    await checkQuota(sql, "dwallet", caller.projectId, dkgsPerDay);
     await enqueueOperation(sql, {
       id: newId(),
       network: network.name,

@@ -8,11 +8,11 @@ import type { Sql } from "../store/database.ts";
 export function createDWalletSession(network: string): SessionKind {
   return {
     name: "dwallet",
-    open: (database, limit) =>
+    open: (database, { after, limit }) =>
       database.query<OpenSession>(
         `SELECT id AS "subjectId", object_id AS "objectId" FROM dwallet
-         WHERE network = $1 AND state = 'AwaitingNetworkDKGVerification' ORDER BY dwallet.id LIMIT $2`,
-        [network, limit],
+         WHERE network = $1 AND state = 'AwaitingNetworkDKGVerification' AND id > $2::uuid ORDER BY dwallet.id LIMIT $3`,
+        [network, after, limit],
       ),
     settle: (database, { subjectId }, content) => recordDWalletState(database, subjectId, content),
   };

@@ -10,6 +10,8 @@ export interface OnboardingDeps {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
   readonly signals: Pick<Signals, "notify" | "subscribe">;
+  /** How many dWallets, and how many encryption keys, a project may create in 24 hours. */
+  readonly dkgsPerDay: number;
 }
 
 /** The project behind a call. */

@@ -9,6 +9,7 @@ import type { ChainEncryptionKey } from "../protocol/chain-objects.ts";
 import { verifyEd25519 } from "../protocol/verify-ed25519.ts";
 import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
+import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
 import { type EncryptionKeyRow, findKeyOfSigner } from "./encryption-key-row.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
@@ -16,7 +17,7 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
 /**
  * Registers a user's encryption key, once for each signer: a repeat, also of a key that the chain knows from
  * elsewhere, returns what is registered. Throws BAD_SIGNATURE before any gas is spent, ENCRYPTION_KEY_CONFLICT when
- * the signer has another key, and what waiting for the chain throws.
+ * the signer has another key, QUOTA_EXCEEDED, and what waiting for the chain throws.
  */
 export async function registerEncryptionKey(
   deps: OnboardingDeps,
@@ -66,6 +67,7 @@ function storeKey(
 ): Promise<{ id: string; isRegistered: boolean }> {
   const network = deps.network.name;
   return deps.database.transaction(async (sql) => {
+    await lockForQuota(sql, caller.projectId);
     const [row] = await sql.query<{ id: string; encryptionKey: Uint8Array; objectId: string | null }>(
       `INSERT INTO encryption_key
          (id, project_id, network, curve, signer_address, encryption_key, signature, signer_public_key, object_id)
@@ -88,6 +90,7 @@ function storeKey(
     if (!row) throw new Error("the encryption key was not stored");
     if (!equalBytes(row.encryptionKey, request.encryptionKey)) throw conflict();
     if (row.objectId === null) {
+      await checkQuota(sql, "encryption_key", caller.projectId, deps.dkgsPerDay);
       const operation = {
         id: newId(),
         network,

@@ -14,11 +14,11 @@ export interface PresignSessionOptions {
 export function createPresignSession({ network, signals, log }: PresignSessionOptions): SessionKind {
   return {
     name: "presign",
-    open: (database, limit) =>
+    open: (database, { after, limit }) =>
       database.query<OpenSession>(
         `SELECT id AS "subjectId", presign_id AS "objectId" FROM presign
-         WHERE network = $1 AND state = 'pending' ORDER BY presign.id LIMIT $2`,
-        [network, limit],
+         WHERE network = $1 AND state = 'pending' AND id > $2::uuid ORDER BY presign.id LIMIT $3`,
+        [network, after, limit],
       ),
     async settle(database, { subjectId }, content) {
       const { id: presignId, state } = parsePresignSession(content);

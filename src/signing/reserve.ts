@@ -26,6 +26,8 @@ export interface ReserveDeps {
   readonly signals: Pick<Signals, "notify">;
   readonly priceMicroUsd: bigint;
   readonly reservationTtlMs: number;
+  /** How many reservations a project may have open. */
+  readonly openMaxCount: number;
 }
 
 /** Who reserves. */
@@ -61,7 +63,7 @@ const REPLY_MARGIN_MS = 500;
 /**
  * Reserves a presign and holds the price. Waits for a presign while the pool is empty, up to 20 s or the deadline.
  * The same idempotency key with the same request returns the request as it stands. Throws MESSAGE_TOO_LARGE,
- * IDEMPOTENCY_KEY_REUSED, INSUFFICIENT_CREDIT, PRESIGN_POOL_EMPTY and what {@link findSignableDWallet} throws.
+ * IDEMPOTENCY_KEY_REUSED, INSUFFICIENT_CREDIT, TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and what {@link findSignableDWallet} throws.
  */
 export async function reserve(
   deps: ReserveDeps,
@@ -100,6 +102,7 @@ export async function reserve(
     message: input.message,
     priceMicroUsd: deps.priceMicroUsd,
     ttlMs: deps.reservationTtlMs,
+    openMaxCount: deps.openMaxCount,
     idempotencyKey: input.idempotencyKey,
     requestHash: input.requestHash,
   };
@@ -111,6 +114,7 @@ export async function reserve(
     try {
       const outcome = await takeReservation(database, caller.origin, reservation);
       if (outcome === "no credit") throw insufficientCredit(deps.priceMicroUsd);
+      if (outcome === "too many open") throw tooManyReservations(deps.openMaxCount);
       return outcome === "reserved" ? await readSignRequest(database, { id }) : undefined;
     } catch (error) {
       // Another call with the same key was first; its row is the answer to this one too.
@@ -142,4 +146,12 @@ function insufficientCredit(priceMicroUsd: bigint): ServiceError {
   return new ServiceError("INSUFFICIENT_CREDIT", "the project's available credit is below the price", {
     metadata: { priceMicroUsd: String(priceMicroUsd) },
   });
+}
+
+function tooManyReservations(maxCount: number): ServiceError {
+  return new ServiceError(
+    "TOO_MANY_RESERVATIONS",
+    `the project has ${maxCount} open reservations; submit some, or let them expire`,
+    { metadata: { maxCount: String(maxCount) } },
+  );
 }

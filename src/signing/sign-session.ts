@@ -14,19 +14,21 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 /** What the kind needs. */
 export interface SignSessionOptions {
   readonly network: string;
+  /** How many requests of one project that the network rejected are refunded on one day (UTC). */
+  readonly refundsPerDay: number;
   readonly signals: Pick<Signals, "notify">;
   readonly log: { error(fields: object, message: string): void };
 }
 
 /** Waits for signatures: submitted -> completed once verified, or failed and refunded. */
-export function createSignSession({ network, signals, log }: SignSessionOptions): SessionKind {
+export function createSignSession({ network, refundsPerDay, signals, log }: SignSessionOptions): SessionKind {
   return {
     name: "sign",
-    open: (database, limit) =>
+    open: (database, { after, limit }) =>
       database.query<OpenSession>(
         `SELECT id AS "subjectId", sign_session_id AS "objectId" FROM sign_request
-         WHERE network = $1 AND status = 'submitted' ORDER BY sign_request.id LIMIT $2`,
-        [network, limit],
+         WHERE network = $1 AND status = 'submitted' AND id > $2::uuid ORDER BY sign_request.id LIMIT $3`,
+        [network, after, limit],
       ),
     async settle(database, { subjectId: id }, content) {
       const { state } = parseSignSession(content);
@@ -38,6 +40,7 @@ export function createSignSession({ network, signals, log }: SignSessionOptions)
             from: "submitted",
             reason: "NETWORK_REJECTED",
             message: "the network rejected the user's half of the signature",
+            refundsPerDay,
           });
           break;
         case "Completed":

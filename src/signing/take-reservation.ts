@@ -16,12 +16,14 @@ export interface NewReservation {
   readonly message: Uint8Array;
   readonly priceMicroUsd: bigint;
   readonly ttlMs: number;
+  /** How many reservations the project may have open, this one included. */
+  readonly openMaxCount: number;
   readonly idempotencyKey: string | undefined;
   readonly requestHash: Uint8Array;
 }
 
 /** What became of an attempt. */
-export type ReservationOutcome = "reserved" | "no presign" | "no credit";
+export type ReservationOutcome = "reserved" | "no presign" | "no credit" | "too many open";
 
 /**
  * Takes the oldest ready presign of the bucket, holds the price and writes the request, all or nothing, in one
@@ -33,7 +35,7 @@ export async function takeReservation(
   origin: AuditOrigin,
   reservation: NewReservation,
 ): Promise<ReservationOutcome> {
-  const [outcome] = await sql.query<{ funded: boolean; reserved: boolean }>(RESERVE, [
+  const [outcome] = await sql.query<{ funded: boolean; allowed: boolean; reserved: boolean }>(RESERVE, [
     reservation.id,
     reservation.projectId,
     reservation.dwalletId,
@@ -47,21 +49,23 @@ export async function takeReservation(
     reservation.ttlMs,
     reservation.idempotencyKey ?? null,
     reservation.requestHash,
+    reservation.openMaxCount,
     ...auditParameters(origin),
   ]);
   if (outcome?.reserved) return "reserved";
+  if (outcome?.funded && !outcome.allowed) return "too many open";
   return outcome?.funded ? "no presign" : "no credit";
 }
 
 const RESERVE = `
 WITH funds AS (
-  SELECT id FROM project
-  WHERE id = $2::uuid AND balance_micro_usd - held_micro_usd >= $10::bigint FOR UPDATE
+  SELECT balance_micro_usd - held_micro_usd >= $10::bigint AS funded, open_reservations < $14::integer AS allowed
+  FROM project WHERE id = $2::uuid FOR UPDATE
 ), claim AS (
   SELECT $1::uuid AS id, $2::uuid AS project_id, $10::bigint AS price_micro_usd, presign.id AS presign_row
   FROM presign
   WHERE network = $4 AND curve = $5 AND signature_algorithm = $6 AND network_encryption_key_id = $8
-    AND state = 'ready' AND (SELECT count(*) FROM funds) = 1
+    AND state = 'ready' AND (SELECT funded AND allowed FROM funds)
   ORDER BY presign.id LIMIT 1 FOR UPDATE SKIP LOCKED
 ), ${postings.hold("claim")}, reserved AS (
   INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm, hash_scheme,
@@ -73,5 +77,7 @@ WITH funds AS (
 ), taken AS (
   UPDATE presign SET state = 'held', updated_at = now()
   FROM claim c JOIN reserved USING (id) WHERE presign.id = c.presign_row
-), audited AS (${auditInsert("sign.reserve", "reserved", 14)})
-SELECT (SELECT count(*) FROM funds) > 0 AS funded, (SELECT count(*) FROM reserved) > 0 AS reserved`;
+), audited AS (${auditInsert("sign.reserve", "reserved", 15)})
+SELECT coalesce((SELECT funded FROM funds), false) AS funded,
+  coalesce((SELECT allowed FROM funds), false) AS allowed,
+  (SELECT count(*) FROM reserved) > 0 AS reserved`;

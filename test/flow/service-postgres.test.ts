@@ -1,5 +1,6 @@
 /** The service on a PostgreSQL server and Redis, as it runs in production, with a project from the command line. */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifyLedger } from "../../src/billing/verify-ledger.ts";
@@ -73,6 +74,27 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     } finally {
       await database.close();
     }
+  });
+
+  it("lets an operator recompute the ledger beside it", { timeout: 60_000 }, async () => {
+    const verify = async () => {
+      const verified = runTss(["ledger", "verify", "--json"], { DATA_DIR: folder, ...environment });
+      const [output, [exitCode]] = await Promise.all([text(verified.stdout!), once(verified, "exit")]);
+      return { exitCode: exitCode as number, differences: JSON.parse(output) as unknown[] };
+    };
+    expect(await verify()).toEqual({ exitCode: 0, differences: [] });
+
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    const [project] = await database.query<{ id: string }>(
+      "UPDATE project SET balance_micro_usd = balance_micro_usd + 5 RETURNING id",
+      [],
+    );
+    await database.close();
+    expect(await verify()).toEqual({
+      exitCode: 1,
+      differences: [{ kind: "balance", subject: project!.id, expected: "990000", actual: "990005" }],
+    });
   });
 
   it("stops with exit code 0", async () => {

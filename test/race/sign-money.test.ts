@@ -2,16 +2,19 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
+import { checkQuota, lockForQuota } from "../../src/onboarding/check-quota.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/signing/expire-loop.ts";
 import { failSignRequest } from "../../src/signing/fail-sign-request.ts";
 import { type ReserveInput, reserve } from "../../src/signing/reserve.ts";
 import { submit } from "../../src/signing/submit.ts";
+import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
   moneyOf,
+  objectId,
   projectWith,
   readyPresigns,
   TEST_ORIGIN,
@@ -27,7 +30,14 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
   const db = database!;
   const signals = createLocalSignals();
   const presigns = createPresignQueue({ signals });
-  const deps = { database: db, signals, presigns, priceMicroUsd: PRICE, reservationTtlMs: 60_000 };
+  const deps = {
+    database: db,
+    signals,
+    presigns,
+    priceMicroUsd: PRICE,
+    reservationTtlMs: 60_000,
+    openMaxCount: 100,
+  };
   const caller = (projectId: string) => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
   const time = (timeoutMs = 30_000) => ({ timeoutMs, signal: new AbortController().signal });
   const input = (dwallet: TestDWalletRow, more: Partial<ReserveInput> = {}): ReserveInput => ({
@@ -121,6 +131,84 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(results.filter((r) => r.status === "fulfilled" && r.value)).toHaveLength(1);
     expect(await moneyOf(db, projectId)).toEqual({ balance: PRICE, held: 0n, differences: [] });
     expect(await statesOf(dwallet)).toEqual({ burnt: 1 });
+  });
+
+  it("refund no more rejected requests than the project's budget, and all that are not its fault", async () => {
+    const projectId = await projectWith(db, 10n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 10);
+    const ids = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const { id } = await reserve(deps, caller(projectId), input(dwallet), time());
+        await submit(deps, caller(projectId), { signRequestId: id, userSignMessage: layoutOfSignMessage() });
+        return id;
+      }),
+    );
+
+    const failure = { from: "queued", reason: "NETWORK_REJECTED", message: "no" } as const;
+    await Promise.all(
+      ids.map((id, i) => failSignRequest(db, id, i < 8 ? { ...failure, refundsPerDay: 3 } : failure)),
+    );
+
+    const rows = await db.query<{ refunded: boolean; message: string }>(
+      "SELECT refunded, failure_message AS message FROM sign_request WHERE project_id = $1 AND status = 'failed'",
+      [projectId],
+    );
+    expect(rows).toHaveLength(10);
+    expect(rows.filter((row) => row.refunded)).toHaveLength(3 + 2);
+    expect(rows.filter((row) => row.message.includes("not refunded"))).toHaveLength(5);
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 5n * PRICE, held: 0n, differences: [] });
+    expect(await statesOf(dwallet)).toEqual({ burnt: 10 });
+  });
+
+  it("open no more reservations than a project may have, and as many again once they are submitted", async () => {
+    const projectId = await projectWith(db, 100n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 32);
+    const bounded = { ...deps, openMaxCount: 5 };
+
+    const results = await times(32, () => reserve(bounded, caller(projectId), input(dwallet), time()));
+    const rows = results.flatMap((r) => (r.status === "fulfilled" ? [r.value] : []));
+    const refusals = results.flatMap((r) => (r.status === "rejected" ? [reasonOf(r.reason)] : []));
+    expect(rows).toHaveLength(5);
+    expect(refusals).toEqual(Array(27).fill("TOO_MANY_RESERVATIONS"));
+    expect(await moneyOf(db, projectId)).toEqual({
+      balance: 100n * PRICE,
+      held: 5n * PRICE,
+      differences: [],
+    });
+
+    const first = { signRequestId: rows[0]!.id, userSignMessage: layoutOfSignMessage() };
+    await submit(bounded, caller(projectId), first);
+    await expect(reserve(bounded, caller(projectId), input(dwallet), time())).resolves.toBeDefined();
+    await expect(reserve(bounded, caller(projectId), input(dwallet), time())).rejects.toThrow(/open/);
+  });
+
+  it("create no more in a day than the quota, and leave nothing of what is refused", async () => {
+    const projectId = await projectWith(db, 0n);
+    const create = () =>
+      db.transaction(async (sql) => {
+        await lockForQuota(sql, projectId);
+        await sql.query(
+          `INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
+                                       signer_public_key)
+           VALUES ($1, $2, 'localnet', 0, $3, '\\x00', '\\x00', '\\x00')`,
+          [newId(), projectId, objectId()],
+        );
+        await checkQuota(sql, "encryption_key", projectId, 3);
+      });
+    const results = await times(16, create);
+    const refusals = results.flatMap((r) => (r.status === "rejected" ? [reasonOf(r.reason)] : []));
+    expect(refusals).toEqual(Array(13).fill("QUOTA_EXCEEDED"));
+    const rows = await db.query("SELECT 1 FROM encryption_key WHERE project_id = $1", [projectId]);
+    expect(rows).toHaveLength(3);
+
+    // What is older than a day counts no more.
+    await db.query(
+      "UPDATE encryption_key SET created_at = now() - interval '25 hours' WHERE project_id = $1",
+      [projectId],
+    );
+    await expect(create()).resolves.toBeUndefined();
   });
 
   it("decide between submit and expiry: a request is charged or released, never both", async () => {

@@ -95,6 +95,9 @@ export const ProjectScalarFieldEnum = {
   network: 'network',
   balanceMicroUsd: 'balanceMicroUsd',
   heldMicroUsd: 'heldMicroUsd',
+  openReservations: 'openReservations',
+  refundDay: 'refundDay',
+  refundsOnDay: 'refundsOnDay',
   createdAt: 'createdAt'
 } as const
 

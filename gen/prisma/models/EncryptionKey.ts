@@ -554,14 +554,6 @@ export type EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput = {
   deleteMany?: Prisma.EncryptionKeyScalarWhereInput | Prisma.EncryptionKeyScalarWhereInput[]
 }
 
-export type IntFieldUpdateOperationsInput = {
-  set?: number
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
 }

@@ -29,11 +29,15 @@ export type AggregateProject = {
 export type ProjectAvgAggregateOutputType = {
   balanceMicroUsd: number | null
   heldMicroUsd: number | null
+  openReservations: number | null
+  refundsOnDay: number | null
 }
 
 export type ProjectSumAggregateOutputType = {
   balanceMicroUsd: bigint | null
   heldMicroUsd: bigint | null
+  openReservations: number | null
+  refundsOnDay: number | null
 }
 
 export type ProjectMinAggregateOutputType = {
@@ -42,6 +46,9 @@ export type ProjectMinAggregateOutputType = {
   network: string | null
   balanceMicroUsd: bigint | null
   heldMicroUsd: bigint | null
+  openReservations: number | null
+  refundDay: Date | null
+  refundsOnDay: number | null
   createdAt: Date | null
 }
 
@@ -51,6 +58,9 @@ export type ProjectMaxAggregateOutputType = {
   network: string | null
   balanceMicroUsd: bigint | null
   heldMicroUsd: bigint | null
+  openReservations: number | null
+  refundDay: Date | null
+  refundsOnDay: number | null
   createdAt: Date | null
 }
 
@@ -60,6 +70,9 @@ export type ProjectCountAggregateOutputType = {
   network: number
   balanceMicroUsd: number
   heldMicroUsd: number
+  openReservations: number
+  refundDay: number
+  refundsOnDay: number
   createdAt: number
   _all: number
 }
@@ -68,11 +81,15 @@ export type ProjectCountAggregateOutputType = {
 export type ProjectAvgAggregateInputType = {
   balanceMicroUsd?: true
   heldMicroUsd?: true
+  openReservations?: true
+  refundsOnDay?: true
 }
 
 export type ProjectSumAggregateInputType = {
   balanceMicroUsd?: true
   heldMicroUsd?: true
+  openReservations?: true
+  refundsOnDay?: true
 }
 
 export type ProjectMinAggregateInputType = {
@@ -81,6 +98,9 @@ export type ProjectMinAggregateInputType = {
   network?: true
   balanceMicroUsd?: true
   heldMicroUsd?: true
+  openReservations?: true
+  refundDay?: true
+  refundsOnDay?: true
   createdAt?: true
 }
 
@@ -90,6 +110,9 @@ export type ProjectMaxAggregateInputType = {
   network?: true
   balanceMicroUsd?: true
   heldMicroUsd?: true
+  openReservations?: true
+  refundDay?: true
+  refundsOnDay?: true
   createdAt?: true
 }
 
@@ -99,6 +122,9 @@ export type ProjectCountAggregateInputType = {
   network?: true
   balanceMicroUsd?: true
   heldMicroUsd?: true
+  openReservations?: true
+  refundDay?: true
+  refundsOnDay?: true
   createdAt?: true
   _all?: true
 }
@@ -195,6 +221,9 @@ export type ProjectGroupByOutputType = {
   network: string
   balanceMicroUsd: bigint
   heldMicroUsd: bigint
+  openReservations: number
+  refundDay: Date | null
+  refundsOnDay: number
   createdAt: Date
   _count: ProjectCountAggregateOutputType | null
   _avg: ProjectAvgAggregateOutputType | null
@@ -227,6 +256,9 @@ export type ProjectWhereInput = {
   network?: Prisma.StringFilter<"Project"> | string
   balanceMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
   heldMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
+  openReservations?: Prisma.IntFilter<"Project"> | number
+  refundDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
+  refundsOnDay?: Prisma.IntFilter<"Project"> | number
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string
   apiKeys?: Prisma.ApiKeyListRelationFilter
   encryptionKeys?: Prisma.EncryptionKeyListRelationFilter
@@ -241,6 +273,9 @@ export type ProjectOrderByWithRelationInput = {
   network?: Prisma.SortOrder
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
+  openReservations?: Prisma.SortOrder
+  refundDay?: Prisma.SortOrderInput | Prisma.SortOrder
+  refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput
   encryptionKeys?: Prisma.EncryptionKeyOrderByRelationAggregateInput
@@ -258,6 +293,9 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   network?: Prisma.StringFilter<"Project"> | string
   balanceMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
   heldMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
+  openReservations?: Prisma.IntFilter<"Project"> | number
+  refundDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
+  refundsOnDay?: Prisma.IntFilter<"Project"> | number
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string
   apiKeys?: Prisma.ApiKeyListRelationFilter
   encryptionKeys?: Prisma.EncryptionKeyListRelationFilter
@@ -272,6 +310,9 @@ export type ProjectOrderByWithAggregationInput = {
   network?: Prisma.SortOrder
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
+  openReservations?: Prisma.SortOrder
+  refundDay?: Prisma.SortOrderInput | Prisma.SortOrder
+  refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ProjectCountOrderByAggregateInput
   _avg?: Prisma.ProjectAvgOrderByAggregateInput
@@ -289,6 +330,9 @@ export type ProjectScalarWhereWithAggregatesInput = {
   network?: Prisma.StringWithAggregatesFilter<"Project"> | string
   balanceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"Project"> | bigint | number
   heldMicroUsd?: Prisma.BigIntWithAggregatesFilter<"Project"> | bigint | number
+  openReservations?: Prisma.IntWithAggregatesFilter<"Project"> | number
+  refundDay?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null
+  refundsOnDay?: Prisma.IntWithAggregatesFilter<"Project"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Project"> | Date | string
 }
 
@@ -298,6 +342,9 @@ export type ProjectCreateInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -312,6 +359,9 @@ export type ProjectUncheckedCreateInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -326,6 +376,9 @@ export type ProjectUpdateInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -340,6 +393,9 @@ export type ProjectUncheckedUpdateInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -354,6 +410,9 @@ export type ProjectCreateManyInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
 }
 
@@ -363,6 +422,9 @@ export type ProjectUpdateManyMutationInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -372,6 +434,9 @@ export type ProjectUncheckedUpdateManyInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -381,12 +446,17 @@ export type ProjectCountOrderByAggregateInput = {
   network?: Prisma.SortOrder
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
+  openReservations?: Prisma.SortOrder
+  refundDay?: Prisma.SortOrder
+  refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type ProjectAvgOrderByAggregateInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
+  openReservations?: Prisma.SortOrder
+  refundsOnDay?: Prisma.SortOrder
 }
 
 export type ProjectMaxOrderByAggregateInput = {
@@ -395,6 +465,9 @@ export type ProjectMaxOrderByAggregateInput = {
   network?: Prisma.SortOrder
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
+  openReservations?: Prisma.SortOrder
+  refundDay?: Prisma.SortOrder
+  refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -404,12 +477,17 @@ export type ProjectMinOrderByAggregateInput = {
   network?: Prisma.SortOrder
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
+  openReservations?: Prisma.SortOrder
+  refundDay?: Prisma.SortOrder
+  refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type ProjectSumOrderByAggregateInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
+  openReservations?: Prisma.SortOrder
+  refundsOnDay?: Prisma.SortOrder
 }
 
 export type ProjectScalarRelationFilter = {
@@ -423,6 +501,18 @@ export type BigIntFieldUpdateOperationsInput = {
   decrement?: bigint | number
   multiply?: bigint | number
   divide?: bigint | number
+}
+
+export type IntFieldUpdateOperationsInput = {
+  set?: number
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
 }
 
 export type ProjectCreateNestedOneWithoutApiKeysInput = {
@@ -501,6 +591,9 @@ export type ProjectCreateWithoutApiKeysInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
@@ -514,6 +607,9 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
@@ -543,6 +639,9 @@ export type ProjectUpdateWithoutApiKeysInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
@@ -556,6 +655,9 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
@@ -569,6 +671,9 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
@@ -582,6 +687,9 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
@@ -611,6 +719,9 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
@@ -624,6 +735,9 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
@@ -637,6 +751,9 @@ export type ProjectCreateWithoutDWalletsInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -650,6 +767,9 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -679,6 +799,9 @@ export type ProjectUpdateWithoutDWalletsInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -692,6 +815,9 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -705,6 +831,9 @@ export type ProjectCreateWithoutSignRequestsInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -718,6 +847,9 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -747,6 +879,9 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -760,6 +895,9 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -773,6 +911,9 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
@@ -786,6 +927,9 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   network: string
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
   createdAt?: Date | string
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
@@ -815,6 +959,9 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
@@ -828,6 +975,9 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   network?: Prisma.StringFieldUpdateOperationsInput | string
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
@@ -908,6 +1058,9 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   network?: boolean
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
+  openReservations?: boolean
+  refundDay?: boolean
+  refundsOnDay?: boolean
   createdAt?: boolean
   apiKeys?: boolean | Prisma.Project$apiKeysArgs<ExtArgs>
   encryptionKeys?: boolean | Prisma.Project$encryptionKeysArgs<ExtArgs>
@@ -923,6 +1076,9 @@ export type ProjectSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   network?: boolean
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
+  openReservations?: boolean
+  refundDay?: boolean
+  refundsOnDay?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["project"]>
 
@@ -932,6 +1088,9 @@ export type ProjectSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   network?: boolean
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
+  openReservations?: boolean
+  refundDay?: boolean
+  refundsOnDay?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["project"]>
 
@@ -941,10 +1100,13 @@ export type ProjectSelectScalar = {
   network?: boolean
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
+  openReservations?: boolean
+  refundDay?: boolean
+  refundsOnDay?: boolean
   createdAt?: boolean
 }
 
-export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "network" | "balanceMicroUsd" | "heldMicroUsd" | "createdAt", ExtArgs["result"]["project"]>
+export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "network" | "balanceMicroUsd" | "heldMicroUsd" | "openReservations" | "refundDay" | "refundsOnDay" | "createdAt", ExtArgs["result"]["project"]>
 export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   apiKeys?: boolean | Prisma.Project$apiKeysArgs<ExtArgs>
   encryptionKeys?: boolean | Prisma.Project$encryptionKeysArgs<ExtArgs>
@@ -977,6 +1139,18 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * Held for open reservations; never above the balance.
      */
     heldMicroUsd: bigint
+    /**
+     * How many sign requests are `prepared`.
+     */
+    openReservations: number
+    /**
+     * The day (UTC) that the next column counts on.
+     */
+    refundDay: Date | null
+    /**
+     * Refunds on that day that count against the project's budget.
+     */
+    refundsOnDay: number
     createdAt: Date
   }, ExtArgs["result"]["project"]>
   composites: {}
@@ -1411,6 +1585,9 @@ export interface ProjectFieldRefs {
   readonly network: Prisma.FieldRef<"Project", 'String'>
   readonly balanceMicroUsd: Prisma.FieldRef<"Project", 'BigInt'>
   readonly heldMicroUsd: Prisma.FieldRef<"Project", 'BigInt'>
+  readonly openReservations: Prisma.FieldRef<"Project", 'Int'>
+  readonly refundDay: Prisma.FieldRef<"Project", 'DateTime'>
+  readonly refundsOnDay: Prisma.FieldRef<"Project", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Project", 'DateTime'>
 }
     

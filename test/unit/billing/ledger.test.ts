@@ -61,8 +61,8 @@ describe("the recomputation", () => {
       ]);
     await set(99n, 7n);
     expect(await verifyLedger(database)).toEqual([
-      { kind: "balance", subject: projectId, expectedMicroUsd: 100n, actualMicroUsd: 99n },
-      { kind: "held", subject: projectId, expectedMicroUsd: 0n, actualMicroUsd: 7n },
+      { kind: "balance", subject: projectId, expected: 100n, actual: 99n },
+      { kind: "held", subject: projectId, expected: 0n, actual: 7n },
     ]);
     await set(100n, 0n);
     expect(await verifyLedger(database)).toEqual([]);
@@ -77,7 +77,7 @@ describe("the recomputation", () => {
     );
     await database.query("UPDATE project SET balance_micro_usd = 90 WHERE id = $1", [projectId]);
     expect(await verifyLedger(database)).toEqual([
-      { kind: "orphan", subject: "sign:nothing", expectedMicroUsd: 0n, actualMicroUsd: -10n },
+      { kind: "orphan", subject: "sign:nothing", expected: 0n, actual: -10n },
     ]);
   });
 });

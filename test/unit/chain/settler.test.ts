@@ -26,6 +26,34 @@ describe("the settler", () => {
     await settle({ sessions: ["0x1", "0x2"], present: ["0x1", "0x2"], wanted: 2, reads });
     expect(reads[0]).toEqual(["0x1", "0x2"]);
   });
+
+  it("delivers what comes after more open sessions than it reads at once", async () => {
+    const rows = Array.from({ length: 501 }, (_, i) => String(i).padStart(4, "0"));
+    const newest = rows.at(-1)!;
+    await new Promise<void>((resolve) => {
+      settler = createSettler({
+        database: {} as Database,
+        log: { error: () => {} },
+        kinds: [
+          {
+            name: "sign",
+            open: async (_, { after, limit }) =>
+              rows
+                .filter((id) => after.includes("-") || id > after)
+                .slice(0, limit)
+                .map((id) => ({ subjectId: id, objectId: id })),
+            settle: async (_, { subjectId }) => {
+              if (subjectId === newest) resolve();
+              return false;
+            },
+          },
+        ],
+        // All but the newest stay open for ever.
+        reader: { getObjects: async (ids) => new Map(ids.map((id) => [id, new Uint8Array()])) },
+      });
+      settler.start();
+    });
+  });
 });
 
 interface Scene {

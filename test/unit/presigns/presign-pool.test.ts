@@ -16,6 +16,9 @@ import { presignRequested, presignSession, type TestSessionState } from "../../s
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
 import { dwalletOf, objectId, projectWith, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 
+/** Comes before every row. */
+const NO_ROW = "00000000-0000-0000-0000-000000000000";
+
 const NEVER_MS = 1_000_000;
 const [ecdsa, taproot, , eddsa] = CURVE_ALGORITHMS;
 const sender = objectId();
@@ -163,7 +166,7 @@ describe("a presign", () => {
     const rows = await requested();
     const ids = rows.map(objectId);
     await land(rows, ids);
-    const open = await session.open(database, 1_000);
+    const open = await session.open(database, { after: NO_ROW, limit: 1_000 });
     const own = open.filter(({ subjectId }) => rows.some((row) => row.id === subjectId));
     expect(own).toEqual(rows.map((row, i) => ({ subjectId: row.id, objectId: ids[i] })));
   });

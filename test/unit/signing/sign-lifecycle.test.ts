@@ -25,13 +25,21 @@ import {
   type TestDWalletRow,
 } from "../../support/rows.ts";
 
+/** Comes before every row. */
+const NO_ROW = "00000000-0000-0000-0000-000000000000";
+
 const PRICE = 10n;
 const message = new TextEncoder().encode("message");
 const signals = createLocalSignals();
 const presigns = createPresignQueue({ signals, pollMs: 5 });
 const errors: object[] = [];
 const operation = createSignOperation({ signals, batchCount: 10 });
-const session = createSignSession({ network: "localnet", signals, log: { error: (f) => errors.push(f) } });
+const session = createSignSession({
+  network: "localnet",
+  refundsPerDay: 20,
+  signals,
+  log: { error: (f) => errors.push(f) },
+});
 let database: Database;
 let projectId: string;
 let dwallet: TestDWalletRow;
@@ -55,6 +63,7 @@ const deps = (more: { reservationTtlMs?: number } = {}) => ({
   presigns,
   priceMicroUsd: PRICE,
   reservationTtlMs: 60_000,
+  openMaxCount: 100,
   ...more,
 });
 const time = (timeoutMs = 30_000) => ({ timeoutMs, signal: new AbortController().signal });
@@ -268,7 +277,10 @@ describe("a queued signature", () => {
 describe("a submitted signature", () => {
   it("is open until the network answers", async () => {
     const { id, signId } = await submitted();
-    expect(await session.open(database, 1_000)).toContainEqual({ subjectId: id, objectId: signId });
+    expect(await session.open(database, { after: NO_ROW, limit: 1_000 })).toContainEqual({
+      subjectId: id,
+      objectId: signId,
+    });
     expect(await settle(id, signId, { Requested: true })).toBe(false);
   });
 
@@ -280,7 +292,10 @@ describe("a submitted signature", () => {
     expect(row.status).toBe("completed");
     expect(equalBytes(row.signature!, Uint8Array.of(...onChain.subarray(1), onChain[0]!))).toBe(true);
     expect(await money()).toEqual({ balance: 2n * PRICE, held: 0n, differences: [] });
-    expect(await session.open(database, 1_000)).not.toContainEqual({ subjectId: id, objectId: signId });
+    expect(await session.open(database, { after: NO_ROW, limit: 1_000 })).not.toContainEqual({
+      subjectId: id,
+      objectId: signId,
+    });
   });
 
   it.each([

@@ -46,7 +46,14 @@ beforeAll(async () => {
       origin: TEST_ORIGIN,
     }) as const;
   const presigns = createPresignQueue({ signals });
-  const deps = { database, signals, presigns, priceMicroUsd: 10n, reservationTtlMs: 60_000 };
+  const deps = {
+    database,
+    signals,
+    presigns,
+    priceMicroUsd: 10n,
+    reservationTtlMs: 60_000,
+    openMaxCount: 100,
+  };
   signing = clientOf(Signing, createSigningService(deps), caller);
   billing = clientOf(Billing, createBillingService({ database }), caller);
 }, DATABASE_TIMEOUT_MS);
