@@ -111,11 +111,20 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
     signals,
     log,
     kinds: [
-      createSignOperation({ signals, batchCount: config.submitBatchCount }),
+      createSignOperation({
+        signals,
+        reader,
+        senderAddress: network.senderAddress,
+        batchCount: config.submitBatchCount,
+      }),
       createRegisterOperation(reader),
-      createDkgOperation(),
+      createDkgOperation(reader),
       createAcceptOperation(reader),
-      createPresignOperation({ senderAddress: network.senderAddress, batchCount: config.presignBatchCount }),
+      createPresignOperation({
+        reader,
+        senderAddress: network.senderAddress,
+        batchCount: config.presignBatchCount,
+      }),
     ],
   });
   const settler = createSettler({

@@ -1,6 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import { type SuiClientTypes, TransactionError } from "@mysten/sui/client";
 import { Transaction } from "@mysten/sui/transactions";
+import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { ServiceError } from "../errors/service-error.ts";
 import { type ChainEncryptionKey, parseEncryptionKey } from "../protocol/chain-objects.ts";
 import { type ChainReader, createChainReader } from "../protocol/chain-reader.ts";
@@ -39,6 +40,12 @@ export interface NetworkReader extends ChainReader {
   /** The current reference of an object that an address owns. */
   ownedRef(objectId: string): Promise<OwnedRef>;
   epoch(): Promise<bigint>;
+  /**
+   * The transaction that asked for the session with this identifier preimage: the chain registers each one once, for
+   * ever (`sessions_manager::registered_user_session_identifiers`), in a field that nothing changes later. Undefined
+   * when this fullnode knows none, which proves nothing while it lags behind.
+   */
+  sessionRequest(preimage: Uint8Array): Promise<LandedTransaction | undefined>;
   /** Undefined when this fullnode does not know the digest, which proves nothing about others. */
   transaction(digest: string): Promise<TransactionOutcome | undefined>;
 }
@@ -50,6 +57,20 @@ const NETWORK_KEY_TTL_MS = 5_000;
 export function createNetworkReader(network: ChainNetwork, now: () => number = Date.now): NetworkReader {
   const { client, ika } = network;
   const objects = createChainReader(client.core);
+  const transaction = (digest: string): Promise<TransactionOutcome | undefined> =>
+    read(async (signal) => {
+      try {
+        const result = await client.core.getTransaction({
+          digest,
+          include: { effects: true, events: true },
+          signal,
+        });
+        return toOutcome(result);
+      } catch (error) {
+        if (error instanceof TransactionError && error.reason === "notFound") return undefined;
+        throw error;
+      }
+    });
   let cachedKey: { key: Promise<NetworkKey>; untilMs: number } | undefined;
 
   return {
@@ -82,20 +103,28 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       }),
     epoch: () =>
       read(async (signal) => BigInt((await client.core.getCurrentSystemState({ signal })).systemState.epoch)),
-    transaction: (digest) =>
-      read(async (signal) => {
-        try {
-          const result = await client.core.getTransaction({
-            digest,
-            include: { effects: true, events: true },
-            signal,
-          });
-          return toOutcome(result);
-        } catch (error) {
-          if (error instanceof TransactionError && error.reason === "notFound") return undefined;
-          throw error;
-        }
-      }),
+    async sessionRequest(preimage) {
+      const { coordinatorInner } = await read(() => ika.ensureInitialized());
+      const table = coordinatorInner.sessions_manager.registered_user_session_identifiers.id;
+      const objectId = deriveDynamicFieldID(
+        table,
+        "vector<u8>",
+        bcs.byteVector().serialize(preimage).toBytes(),
+      );
+      const digest = await read(async (signal) => {
+        const { objects } = await client.core.getObjects({
+          objectIds: [objectId],
+          include: { previousTransaction: true },
+          signal,
+        });
+        // The client answers with an Error in the place of an object that does not exist.
+        return objects[0] instanceof Error ? undefined : objects[0]?.previousTransaction;
+      });
+      if (!digest) return undefined;
+      const outcome = await transaction(digest);
+      return outcome?.kind === "landed" ? outcome.transaction : undefined;
+    },
+    transaction,
   };
 }
 

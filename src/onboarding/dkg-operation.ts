@@ -1,7 +1,9 @@
 import { requestedSessions } from "../chain/events.ts";
-import type { OperationKind } from "../chain/operation.ts";
+import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
+import type { NetworkReader } from "../chain/reader.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import type { Sql } from "../store/database.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 interface DkgSubject {
@@ -20,8 +22,11 @@ interface DkgSubject {
 const OVERHEAD_BYTES = 500;
 const BATCH_COUNT = 8;
 
-/** Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification when landed. */
-export function createDkgOperation(): OperationKind<DkgSubject> {
+/**
+ * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification when landed. The mark on the chain
+ * is the session bytes.
+ */
+export function createDkgOperation(reader: Pick<NetworkReader, "sessionRequest">): OperationKind<DkgSubject> {
   return {
     name: "dkg",
     priority: ONBOARDING_PRIORITY,
@@ -49,20 +54,7 @@ export function createDkgOperation(): OperationKind<DkgSubject> {
         calls.payDkg({ ...call, requestReference: new TextEncoder().encode(id) });
       }
     },
-    async landed(sql, subject, { digest, events }) {
-      const preimage = sessionIdentifierPreimage(subject.sessionBytes, subject.senderAddress);
-      const session = requestedSessions(events, "DWalletDKGRequestEvent").find((s) =>
-        equalBytes(s.preimage, preimage),
-      );
-      const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
-      if (!session || !shareId) throw new Error(`transaction ${digest} requested no DKG for ${subject.id}`);
-      await sql.query(
-        `UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = $2, cap_id = $3,
-           encrypted_user_secret_key_share_id = $4, tx_digest = $5, updated_at = now()
-         WHERE id = $1 AND state = 'Submitting'`,
-        [subject.id, session.data.dwallet_id, session.data.dwallet_cap_id, shareId, digest],
-      );
-    },
+    landed,
     async failed(sql, subject, { reason }) {
       await sql.query(
         `UPDATE dwallet SET state = 'Failed', failure_reason = $2, updated_at = now()
@@ -70,5 +62,29 @@ export function createDkgOperation(): OperationKind<DkgSubject> {
         [subject.id, reason],
       );
     },
+    async adopt(sql, subject) {
+      const transaction = await reader.sessionRequest(preimageOf(subject));
+      if (transaction === undefined) return false;
+      await landed(sql, subject, transaction);
+      return true;
+    },
   };
+}
+
+const preimageOf = ({ sessionBytes, senderAddress }: DkgSubject): Uint8Array =>
+  sessionIdentifierPreimage(sessionBytes, senderAddress);
+
+async function landed(sql: Sql, subject: DkgSubject, { digest, events }: LandedTransaction): Promise<void> {
+  const preimage = preimageOf(subject);
+  const session = requestedSessions(events, "DWalletDKGRequestEvent").find((s) =>
+    equalBytes(s.preimage, preimage),
+  );
+  const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
+  if (!session || !shareId) throw new Error(`transaction ${digest} requested no DKG for ${subject.id}`);
+  await sql.query(
+    `UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = $2, cap_id = $3,
+       encrypted_user_secret_key_share_id = $4, tx_digest = $5, updated_at = now()
+     WHERE id = $1 AND state = 'Submitting'`,
+    [subject.id, session.data.dwallet_id, session.data.dwallet_cap_id, shareId, digest],
+  );
 }

@@ -1,7 +1,9 @@
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
+import type { NetworkReader } from "../chain/reader.ts";
 import { bytesToHex } from "../protocol/bytes.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import type { Sql } from "../store/database.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
 /** After everything that a user waits for. */
@@ -15,6 +17,7 @@ export interface PresignSubject extends PresignBucket {
 
 /** What the kind needs. */
 export interface PresignOperationOptions {
+  readonly reader: Pick<NetworkReader, "sessionRequest">;
   /** The address that sends the transactions: sessions are bound to it. */
   readonly senderAddress: string;
   /** Presigns in one transaction. */
@@ -24,13 +27,19 @@ export interface PresignOperationOptions {
 /** Session bytes with their length; the rest of the call is shared by the batch. */
 const SIZE_BYTES = 40;
 
-/** Requests presigns: requested -> pending when landed, burnt when it never can. */
+/**
+ * Requests presigns: requested -> pending when landed, burnt when it never can. The mark on the chain is the session
+ * bytes.
+ */
 export function createPresignOperation({
+  reader,
   senderAddress,
   batchCount,
 }: PresignOperationOptions): OperationKind<PresignSubject> {
   // A batch shares its transaction, whose events are read once.
   const presignIds = new WeakMap<LandedTransaction, ReadonlyMap<string, string>>();
+  const preimageOf = ({ sessionBytes }: PresignSubject) =>
+    sessionIdentifierPreimage(sessionBytes, senderAddress);
   return {
     name: "presign",
     priority: PRESIGN_PRIORITY,
@@ -52,27 +61,35 @@ export function createPresignOperation({
         calls.payPresigns({ networkEncryptionKeyId, curve, signatureAlgorithm, sessionBytes });
       }
     },
-    async landed(sql, subject, transaction) {
-      const preimage = bytesToHex(sessionIdentifierPreimage(subject.sessionBytes, senderAddress));
-      const byPreimage = presignIds.get(transaction) ?? presignIdsByPreimage(transaction);
-      presignIds.set(transaction, byPreimage);
-      const presignId = byPreimage.get(preimage);
-      if (presignId === undefined) {
-        throw new Error(`transaction ${transaction.digest} requested no presign for ${subject.id}`);
-      }
-      await sql.query(
-        `UPDATE presign SET state = 'pending', presign_id = $2, tx_digest = $3, updated_at = now()
-         WHERE id = $1 AND state = 'requested'`,
-        [subject.id, presignId, transaction.digest],
-      );
-    },
+    landed,
     async failed(sql, subject) {
       await sql.query(
         "UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = $1 AND state = 'requested'",
         [subject.id],
       );
     },
+    async adopt(sql, subject) {
+      const transaction = await reader.sessionRequest(preimageOf(subject));
+      if (transaction === undefined) return false;
+      await landed(sql, subject, transaction);
+      return true;
+    },
   };
+
+  async function landed(sql: Sql, subject: PresignSubject, transaction: LandedTransaction): Promise<void> {
+    const preimage = bytesToHex(preimageOf(subject));
+    const byPreimage = presignIds.get(transaction) ?? presignIdsByPreimage(transaction);
+    presignIds.set(transaction, byPreimage);
+    const presignId = byPreimage.get(preimage);
+    if (presignId === undefined) {
+      throw new Error(`transaction ${transaction.digest} requested no presign for ${subject.id}`);
+    }
+    await sql.query(
+      `UPDATE presign SET state = 'pending', presign_id = $2, tx_digest = $3, updated_at = now()
+       WHERE id = $1 AND state = 'requested'`,
+      [subject.id, presignId, transaction.digest],
+    );
+  }
 }
 
 /** The presigns that a transaction requested, by their session identifier preimage in hex. */

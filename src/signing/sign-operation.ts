@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
+import type { NetworkReader } from "../chain/reader.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import type { Sql } from "../store/database.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
 
 /** Before everything else: a user waits, and has paid. */
@@ -25,6 +28,9 @@ export interface SignSubject {
 /** What the kind needs. */
 export interface SignOperationOptions {
   readonly signals: Pick<Signals, "notify">;
+  readonly reader: Pick<NetworkReader, "sessionRequest">;
+  /** The address that sends the transactions: sessions are bound to it. */
+  readonly senderAddress: string;
   /** Signatures in one transaction. */
   readonly batchCount: number;
 }
@@ -32,9 +38,14 @@ export interface SignOperationOptions {
 /** Ids, numbers, session bytes and the command itself. */
 const OVERHEAD_BYTES = 400;
 
-/** Requests signatures: queued -> submitted when landed; failed, refunded and the presign burnt when it never can. */
+/**
+ * Requests signatures: queued -> submitted when landed; failed, refunded and the presign burnt when it never can. The
+ * mark on the chain is the session, whose identifier follows from the request's id.
+ */
 export function createSignOperation({
   signals,
+  reader,
+  senderAddress,
   batchCount,
 }: SignOperationOptions): OperationKind<SignSubject> {
   // A batch shares its transaction, whose events are read once.
@@ -64,21 +75,31 @@ export function createSignOperation({
         });
       }
     },
-    async landed(sql, subject, transaction) {
-      const byPresign = signSessionIds.get(transaction) ?? signSessionIdsByPresign(transaction);
-      signSessionIds.set(transaction, byPresign);
-      const signSessionId = byPresign.get(subject.presignId);
-      if (signSessionId === undefined) {
-        throw new Error(`transaction ${transaction.digest} requested no signature for ${subject.id}`);
-      }
-      await sql.query(LANDED, [subject.id, transaction.digest, signSessionId]);
-      signals.notify(topics.sign(subject.id));
-    },
+    landed,
     async failed(sql, subject, { reason, message }) {
       await failSignRequest(sql, subject.id, { from: "queued", reason, message });
       signals.notify(topics.sign(subject.id));
     },
+    async adopt(sql, subject) {
+      const transaction = await reader.sessionRequest(
+        sessionIdentifierPreimage(signSessionBytes(subject.id), senderAddress),
+      );
+      if (transaction === undefined) return false;
+      await landed(sql, subject, transaction);
+      return true;
+    },
   };
+
+  async function landed(sql: Sql, subject: SignSubject, transaction: LandedTransaction): Promise<void> {
+    const byPresign = signSessionIds.get(transaction) ?? signSessionIdsByPresign(transaction);
+    signSessionIds.set(transaction, byPresign);
+    const signSessionId = byPresign.get(subject.presignId);
+    if (signSessionId === undefined) {
+      throw new Error(`transaction ${transaction.digest} requested no signature for ${subject.id}`);
+    }
+    await sql.query(LANDED, [subject.id, transaction.digest, signSessionId]);
+    signals.notify(topics.sign(subject.id));
+  }
 }
 
 const LANDED = `

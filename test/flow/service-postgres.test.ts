@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { verifyLedger } from "../../src/billing/verify-ledger.ts";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
@@ -27,6 +27,9 @@ const redisUrl = await testRedis();
 const { folder, remove } = serviceFolder();
 let service: ServiceProcess | undefined;
 let apiKey = "";
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+/** The sign request that was completed. */
+let signed: Awaited<ReturnType<typeof signEnd>> | undefined;
 
 describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () => {
   const environment = {
@@ -62,8 +65,8 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     await engine.close();
     const signature = fromBase64(done["signature"]);
     expect(judge({ ...triple, publicKey: dwallet.publicKey, message, signature })).toBe(true);
+    signed = done;
 
-    const log = { info: () => {}, warn: () => {}, error: () => {} };
     const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
     try {
       expect(await verifyLedger(database)).toEqual([]);
@@ -84,7 +87,6 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     };
     expect(await verify()).toEqual({ exitCode: 0, differences: [] });
 
-    const log = { info: () => {}, warn: () => {}, error: () => {} };
     const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
     const [project] = await database.query<{ id: string }>(
       "UPDATE project SET balance_micro_usd = balance_micro_usd + 5 RETURNING id",
@@ -95,6 +97,60 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
       exitCode: 1,
       differences: [{ kind: "balance", subject: project!.id, expected: "990000", actual: "990005" }],
     });
+  });
+
+  it("takes up what the chain has, when the database is an older copy", { timeout: 120_000 }, async () => {
+    expect(await service!.stop()).toBe(0);
+    const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    // As it was when the signature, the dWallet and its presign had been asked for, and nothing had been sent.
+    await database.query("UPDATE project SET balance_micro_usd = balance_micro_usd - 5", []);
+    await database.query(
+      `UPDATE sign_request SET status = 'queued', signature = NULL, sign_session_id = NULL, tx_digest = NULL
+       WHERE id = $1`,
+      [signed!["signRequestId"]],
+    );
+    await database.query(
+      `UPDATE presign SET state = 'held' WHERE id IN (SELECT presign_id FROM sign_request WHERE id = $1)`,
+      [signed!["signRequestId"]],
+    );
+    await database.query(
+      `UPDATE presign SET state = 'requested', presign_id = NULL, presign = NULL, tx_digest = NULL
+       WHERE state IN ('pending', 'ready')`,
+      [],
+    );
+    await database.query(
+      `UPDATE chain_operation SET state = 'queued', tx_digest = NULL
+       WHERE kind = 'sign' OR subject_id IN (SELECT id FROM presign WHERE state = 'requested')`,
+      [],
+    );
+    const [before] = await database.query<{ ids: string[] }>(
+      "SELECT array_agg(id::text ORDER BY id) AS ids FROM presign WHERE state = 'requested'",
+      [],
+    );
+    expect(before!.ids.length).toBeGreaterThan(0);
+    await database.close();
+
+    service = await startService(folder, environment);
+    const face = grpcJsFace(service.access.baseUrl, apiKey);
+    const again = await signEnd(face, signed!["signRequestId"]!);
+    expect({ ...again, updateTime: signed!["updateTime"] }).toEqual(signed);
+    face.close();
+    const after = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
+    try {
+      await vi.waitUntil(
+        async () => {
+          const rows = await after.query(
+            "SELECT 1 FROM presign WHERE state = 'ready' AND id = ANY($1::uuid[])",
+            [before!.ids],
+          );
+          return rows.length === before!.ids.length;
+        },
+        { timeout: 60_000, interval: 100 },
+      );
+      expect(await verifyLedger(after)).toEqual([]);
+    } finally {
+      await after.close();
+    }
   });
 
   it("stops with exit code 0", async () => {

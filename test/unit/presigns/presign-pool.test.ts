@@ -24,7 +24,11 @@ const [ecdsa, taproot, , eddsa] = CURVE_ALGORITHMS;
 const sender = objectId();
 const signals = createLocalSignals();
 const log = { debug() {}, warn() {}, error() {} };
-const operation = createPresignOperation({ senderAddress: sender, batchCount: 20 });
+const operation = createPresignOperation({
+  reader: { sessionRequest: async () => undefined },
+  senderAddress: sender,
+  batchCount: 20,
+});
 const session = createPresignSession({ network: "localnet", signals, log });
 let database: Database;
 /** The newest network encryption key; each test has its own buckets. */

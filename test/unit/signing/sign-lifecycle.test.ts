@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChainCalls } from "../../../src/chain/calls.ts";
+import type { LandedTransaction } from "../../../src/chain/operation.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
-import { equalBytes } from "../../../src/protocol/bytes.ts";
+import { bytesToHex, equalBytes } from "../../../src/protocol/bytes.ts";
+import { sessionIdentifierPreimage } from "../../../src/protocol/session-identifier.ts";
 import { expireReservations } from "../../../src/signing/expire-loop.ts";
 import { type ReserveInput, reserve } from "../../../src/signing/reserve.ts";
 import { createSignOperation } from "../../../src/signing/sign-operation.ts";
@@ -33,7 +35,15 @@ const message = new TextEncoder().encode("message");
 const signals = createLocalSignals();
 const presigns = createPresignQueue({ signals, pollMs: 5 });
 const errors: object[] = [];
-const operation = createSignOperation({ signals, batchCount: 10 });
+/** The transactions that asked for sessions, by the hex of the preimage. */
+const requests = new Map<string, LandedTransaction>();
+const senderAddress = objectId();
+const operation = createSignOperation({
+  signals,
+  senderAddress,
+  reader: { sessionRequest: async (preimage) => requests.get(bytesToHex(preimage)) },
+  batchCount: 10,
+});
 const session = createSignSession({
   network: "localnet",
   refundsPerDay: 20,
@@ -87,6 +97,31 @@ const presignStates = async () => {
   return presignIds.map((id) => rows.find((row) => row.id === id)?.state);
 };
 const money = () => moneyOf(database, projectId);
+
+describe("a request that the chain refuses to take again", () => {
+  it("goes on with the session that the chain has for it", async () => {
+    const { id } = await queued();
+    const subject = (await operation.load(database, [id])).get(id)!;
+    const refusal = { reason: "CHAIN_REJECTED", message: "abort 3 in sessions_manager" };
+    expect(await operation.adopt?.(database, subject, refusal)).toBe(false);
+    expect((await read(id)).status).toBe("queued");
+
+    let sessionBytes = new Uint8Array();
+    const calls = {
+      paySign: (call: { sessionBytes: Uint8Array<ArrayBuffer> }) => (sessionBytes = call.sessionBytes),
+    };
+    operation.add(calls as unknown as ChainCalls, [subject]);
+    const signId = objectId();
+    const events = [signRequested(subject.presignId, signId)];
+    requests.set(bytesToHex(sessionIdentifierPreimage(sessionBytes, senderAddress)), {
+      digest: "earlier",
+      events,
+    });
+    expect(await operation.adopt?.(database, subject, refusal)).toBe(true);
+    expect(await read(id)).toMatchObject({ status: "submitted", txDigest: "earlier", signSessionId: signId });
+    expect(await money()).toEqual({ balance: 2n * PRICE, held: 0n, differences: [] });
+  });
+});
 
 describe("a reservation", () => {
   it("takes the oldest presign of the dWallet's bucket and holds the price", async () => {
