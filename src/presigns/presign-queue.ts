@@ -3,8 +3,9 @@ import { topics } from "../coordination/topics.ts";
 import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
-/** How long a call waits for a presign. */
+/** Who waits for a presign, and how long. */
 export interface PresignWait {
+  readonly projectId: string;
   readonly timeoutMs: number;
   /** Ends the wait when the caller has gone. */
   readonly signal: AbortSignal;
@@ -13,8 +14,9 @@ export interface PresignWait {
 /** Those who wait for presigns, in order. */
 export interface PresignQueue {
   /**
-   * Runs `attempt` until it finds a presign, which it says by any result but undefined. Whoever came first to a
-   * bucket tries first. Undefined when the time is over, the caller has gone, or too many wait already.
+   * Runs `attempt` until it finds a presign, which it says by any result but undefined. Projects take turns at a
+   * bucket, and within a project whoever came first tries first. Undefined when the time is over, the caller has gone,
+   * or too many wait already.
    * What `attempt` throws ends the wait.
    */
   take<T>(
@@ -35,17 +37,27 @@ export interface PresignQueueOptions {
   readonly pollMs?: number;
   /** Per bucket. Default 256. */
   readonly waitingMaxCount?: number;
+  /** Per bucket and project, so that one project never fills the line. Default 64. */
+  readonly projectWaitingMaxCount?: number;
 }
 
 interface Line {
   readonly bucket: PresignBucket;
-  /** Each waits for the one before it to leave. */
-  readonly waiters: { leave: () => void; readonly left: Promise<void> }[];
+  /** By turn. Each waits for the one before it to leave. */
+  readonly waiters: Waiter[];
+}
+
+interface Waiter {
+  readonly projectId: string;
+  /** Everybody of one turn goes before anybody of the next; a project has one in each. */
+  readonly turn: number;
+  readonly left: Promise<void>;
+  leave(): void;
 }
 
 /** A queue for each bucket, in this process. */
 export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
-  const { signals, pollMs = 500, waitingMaxCount = 256 } = options;
+  const { signals, pollMs = 500, waitingMaxCount = 256, projectWaitingMaxCount = 64 } = options;
   const lines = new Map<string, Line>();
 
   return {
@@ -56,15 +68,17 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
         if (found !== undefined) return found;
       }
       const line = lines.get(key) ?? { bucket, waiters: [] };
-      if (line.waiters.length >= waitingMaxCount || wait.signal.aborted) return undefined;
+      const ofProject = line.waiters.filter((waiter) => waiter.projectId === wait.projectId);
+      const isFull = line.waiters.length >= waitingMaxCount || ofProject.length >= projectWaitingMaxCount;
+      if (isFull || wait.signal.aborted) return undefined;
       lines.set(key, line);
-      const before = line.waiters.at(-1);
-      const own = waiter();
-      line.waiters.push(own);
+      const own = newWaiter(wait.projectId, nextTurn(line, ofProject));
+      const after = line.waiters.findIndex((waiter) => waiter.turn > own.turn);
+      line.waiters.splice(after === -1 ? line.waiters.length : after, 0, own);
       signals.notify(topics.presignWanted(bucket.network));
       const deadline = AbortSignal.any([wait.signal, AbortSignal.timeout(Math.max(1, wait.timeoutMs))]);
       try {
-        if (before !== undefined && !(await leftBefore(line, own, deadline))) return undefined;
+        if (!(await leftBefore(line, own, deadline))) return undefined;
         return await attemptUntil(bucket, deadline, attempt);
       } finally {
         line.waiters.splice(line.waiters.indexOf(own), 1);
@@ -95,14 +109,14 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
 }
 
 /** Waits until nobody stands before `own`; false when the time is over first. */
-async function leftBefore(line: Line, own: Line["waiters"][number], deadline: AbortSignal): Promise<boolean> {
+async function leftBefore(line: Line, own: Waiter, deadline: AbortSignal): Promise<boolean> {
   let expire: () => void = () => {};
   const expired = new Promise<void>((resolve) => {
     expire = resolve;
   });
   deadline.addEventListener("abort", expire, { once: true });
   try {
-    // One in the middle may give up, so who leaves is not always the first.
+    // One in the middle may give up, and one of an earlier turn may come in between.
     while (!deadline.aborted) {
       const ahead = line.waiters[line.waiters.indexOf(own) - 1];
       if (ahead === undefined) return true;
@@ -114,10 +128,16 @@ async function leftBefore(line: Line, own: Line["waiters"][number], deadline: Ab
   }
 }
 
-function waiter(): Line["waiters"][number] {
+/** After the project's own ones, and never before the one whose turn it is. */
+function nextTurn(line: Line, ofProject: readonly Waiter[]): number {
+  const last = ofProject.at(-1);
+  return Math.max(last === undefined ? 0 : last.turn + 1, line.waiters[0]?.turn ?? 0);
+}
+
+function newWaiter(projectId: string, turn: number): Waiter {
   let leave: () => void = () => {};
   const left = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  return { leave, left };
+  return { projectId, turn, left, leave: () => leave() };
 }

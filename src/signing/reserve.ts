@@ -14,7 +14,7 @@ import { takeReservation } from "./take-reservation.ts";
 export interface PresignTurns {
   take<T>(
     bucket: { network: string; curve: number; signatureAlgorithm: number; networkEncryptionKeyId: string },
-    wait: { timeoutMs: number; signal: AbortSignal },
+    wait: { projectId: string; timeoutMs: number; signal: AbortSignal },
     attempt: () => Promise<T | undefined>,
   ): Promise<T | undefined>;
 }
@@ -107,6 +107,7 @@ export async function reserve(
     requestHash: input.requestHash,
   };
   const wait = {
+    projectId,
     timeoutMs: Math.min(WAIT_MAX_MS, (time.timeoutMs ?? Number.POSITIVE_INFINITY) - REPLY_MARGIN_MS),
     signal: time.signal,
   };

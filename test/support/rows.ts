@@ -15,6 +15,9 @@ export const TEST_ORIGIN = { actor: "system" } as const;
 /** The combination that test rows are of: its sign message has a layout, but no secret, to be checked. */
 export const TEST_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!;
 
+/** Comes before every row. */
+export const NO_ROW = "00000000-0000-0000-0000-000000000000";
+
 /** A fresh object id. */
 export const objectId = (): string => `0x${randomBytes(32).toString("hex")}`;
 

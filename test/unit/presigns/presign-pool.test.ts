@@ -14,10 +14,7 @@ import { sessionIdentifierPreimage } from "../../../src/protocol/session-identif
 import type { Database } from "../../../src/store/database.ts";
 import { presignRequested, presignSession, type TestSessionState } from "../../support/chain-bytes.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
-import { dwalletOf, objectId, projectWith, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
-
-/** Comes before every row. */
-const NO_ROW = "00000000-0000-0000-0000-000000000000";
+import { dwalletOf, NO_ROW, objectId, projectWith, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 
 const NEVER_MS = 1_000_000;
 const [ecdsa, taproot, , eddsa] = CURVE_ALGORITHMS;
@@ -110,7 +107,7 @@ describe("the refill", () => {
     const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
     const bucket = { network: "localnet", curve: 2, signatureAlgorithm: 0, networkEncryptionKeyId: newest };
     const callers = new AbortController();
-    const wait = { timeoutMs: NEVER_MS, signal: callers.signal };
+    const wait = { projectId: NO_ROW, timeoutMs: NEVER_MS, signal: callers.signal };
     const waiting = Array.from({ length: 4 }, () => queue.take(bucket, wait, async () => undefined));
     await new Promise((resolve) => setImmediate(resolve));
     await refillOnce([], queue);

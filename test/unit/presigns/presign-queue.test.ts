@@ -7,7 +7,7 @@ const NEVER_MS = 1_000_000;
 const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId: "0x1" };
 const other = { ...bucket, curve: 2 };
 const signals = createLocalSignals();
-const patient = { timeoutMs: NEVER_MS, signal: new AbortController().signal };
+const patient = { projectId: "one", timeoutMs: NEVER_MS, signal: new AbortController().signal };
 let presigns: string[] = [];
 const attempt = async () => presigns.shift();
 const deliver = (...names: string[]) => {
@@ -57,6 +57,31 @@ it("lets nobody pass by those who wait", async () => {
   const late = queue.take(bucket, patient, attempt);
   signals.notify(topics.presignReady("localnet"));
   expect([await first, await late]).toEqual(["a", "b"]);
+});
+
+it("lets projects take turns, and keeps the order within each", async () => {
+  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const served: string[] = [];
+  const join = async (projectId: string, name: string) => {
+    await queue.take(bucket, { ...patient, projectId }, attempt);
+    served.push(name);
+  };
+  const waiting = ["a1", "a2", "a3", "b1", "b2", "c1"].map((name) => join(name[0]!, name));
+  await settled();
+  deliver("1", "2", "3", "4", "5", "6");
+  await Promise.all(waiting);
+  expect(served).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
+});
+
+it("turns one project away before it fills the line", async () => {
+  const queue = createPresignQueue({ signals, pollMs: NEVER_MS, projectWaitingMaxCount: 2 });
+  const waiting = [queue.take(bucket, patient, attempt), queue.take(bucket, patient, attempt)];
+  await settled();
+  expect(await queue.take(bucket, patient, attempt)).toBeUndefined();
+  const neighbour = queue.take(bucket, { ...patient, projectId: "two" }, attempt);
+  await settled();
+  deliver("a", "b", "c");
+  expect(await Promise.all([...waiting, neighbour])).toEqual(["a", "c", "b"]);
 });
 
 it("looks by itself when a signal is lost", async () => {

@@ -19,6 +19,7 @@ import {
   dwalletOf,
   layoutOfSignMessage,
   moneyOf,
+  NO_ROW,
   objectId,
   projectWith,
   readyPresigns,
@@ -26,9 +27,6 @@ import {
   TEST_TRIPLE,
   type TestDWalletRow,
 } from "../../support/rows.ts";
-
-/** Comes before every row. */
-const NO_ROW = "00000000-0000-0000-0000-000000000000";
 
 const PRICE = 10n;
 const message = new TextEncoder().encode("message");
