@@ -46,8 +46,20 @@ export interface NetworkReader extends ChainReader {
    * when this fullnode knows none, which proves nothing while it lags behind.
    */
   sessionRequest(preimage: Uint8Array): Promise<LandedTransaction | undefined>;
+  /** The transaction that wrote the newest version of an object; undefined when there is no such object. */
+  lastChange(objectId: string): Promise<string | undefined>;
+  /** Undefined when this fullnode does not know the digest. */
+  effects(digest: string): Promise<ObjectChanges | undefined>;
   /** Undefined when this fullnode does not know the digest, which proves nothing about others. */
   transaction(digest: string): Promise<TransactionOutcome | undefined>;
+}
+
+/** Which versions of which objects a transaction took and wrote. */
+export interface ObjectChanges {
+  readonly inputVersions: ReadonlyMap<string, string>;
+  readonly outputVersions: ReadonlyMap<string, string>;
+  /** The transactions that wrote what it took. */
+  readonly dependencies: readonly string[];
 }
 
 const READ_TIMEOUT_MS = 10_000;
@@ -57,19 +69,28 @@ const NETWORK_KEY_TTL_MS = 5_000;
 export function createNetworkReader(network: ChainNetwork, now: () => number = Date.now): NetworkReader {
   const { client, ika } = network;
   const objects = createChainReader(client.core);
-  const transaction = (digest: string): Promise<TransactionOutcome | undefined> =>
+  const find = (digest: string): Promise<TransactionResult | undefined> =>
     read(async (signal) => {
       try {
-        const result = await client.core.getTransaction({
-          digest,
-          include: { effects: true, events: true },
-          signal,
-        });
-        return toOutcome(result);
+        return await client.core.getTransaction({ digest, include: { effects: true, events: true }, signal });
       } catch (error) {
         if (error instanceof TransactionError && error.reason === "notFound") return undefined;
         throw error;
       }
+    });
+  const transaction = async (digest: string): Promise<TransactionOutcome | undefined> => {
+    const found = await find(digest);
+    return found && toOutcome(found);
+  };
+  const lastChange = (objectId: string): Promise<string | undefined> =>
+    read(async (signal) => {
+      const { objects } = await client.core.getObjects({
+        objectIds: [objectId],
+        include: { previousTransaction: true },
+        signal,
+      });
+      // The client answers with an Error in the place of an object that does not exist.
+      return objects[0] instanceof Error ? undefined : (objects[0]?.previousTransaction ?? undefined);
     });
   let cachedKey: { key: Promise<NetworkKey>; untilMs: number } | undefined;
 
@@ -111,18 +132,15 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
         "vector<u8>",
         bcs.byteVector().serialize(preimage).toBytes(),
       );
-      const digest = await read(async (signal) => {
-        const { objects } = await client.core.getObjects({
-          objectIds: [objectId],
-          include: { previousTransaction: true },
-          signal,
-        });
-        // The client answers with an Error in the place of an object that does not exist.
-        return objects[0] instanceof Error ? undefined : objects[0]?.previousTransaction;
-      });
-      if (!digest) return undefined;
+      const digest = await lastChange(objectId);
+      if (digest === undefined) return undefined;
       const outcome = await transaction(digest);
       return outcome?.kind === "landed" ? outcome.transaction : undefined;
+    },
+    lastChange,
+    async effects(digest) {
+      const found = await find(digest);
+      return found && toChanges((found.Transaction ?? found.FailedTransaction).effects);
     },
     transaction,
   };
@@ -140,6 +158,16 @@ export function toOutcome(result: TransactionResult): TransactionOutcome {
     return { kind: "landed", transaction: { digest: transaction.digest, events }, gasUsedMist };
   }
   return { kind: "aborted", error: toFailure(transaction.status.error), gasUsedMist };
+}
+
+function toChanges({ changedObjects, dependencies }: SuiClientTypes.TransactionEffects): ObjectChanges {
+  const versions = (of: "inputVersion" | "outputVersion"): Map<string, string> =>
+    new Map(changedObjects.flatMap((object) => (object[of] === null ? [] : [[object.objectId, object[of]]])));
+  return {
+    inputVersions: versions("inputVersion"),
+    outputVersions: versions("outputVersion"),
+    dependencies,
+  };
 }
 
 /** What the chain says of a failed execution, real or simulated. */

@@ -2,6 +2,7 @@ import { Transaction } from "@mysten/sui/transactions";
 import type { ChainNetwork } from "./network.ts";
 import type { StoredTransaction } from "./outbox.ts";
 import { type NetworkReader, type TransactionOutcome, toOutcome } from "./reader.ts";
+import { findSpentInput } from "./spent-input.ts";
 
 /** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
 export type SendResult = TransactionOutcome | { readonly kind: "dead"; readonly reason: string };
@@ -39,11 +40,15 @@ export async function sendTransaction(
 }
 
 /**
- * Why a transaction that the fullnode does not know can never land, or undefined while it still may. Only its epoch
- * proves that: that an input has moved on proves nothing while this very transaction may have moved it.
+ * Why a transaction that the fullnode does not know can never land, or undefined while it still may: its last epoch is
+ * over, or another transaction has used one of its inputs. That an input has moved on proves nothing by itself, while
+ * this very transaction may have moved it.
  */
 async function deadBecause(reader: NetworkReader, stored: StoredTransaction): Promise<string | undefined> {
   const { expiration } = Transaction.from(stored.bytes).getData();
-  if (expiration?.$kind !== "Epoch" || (await reader.epoch()) <= BigInt(expiration.Epoch)) return undefined;
-  return `its last epoch ${expiration.Epoch} is over`;
+  if (expiration?.$kind === "Epoch" && (await reader.epoch()) > BigInt(expiration.Epoch)) {
+    return `its last epoch ${expiration.Epoch} is over`;
+  }
+  const spent = await findSpentInput(reader, stored);
+  return spent && `its input ${spent.objectId} was used by ${spent.byDigest}`;
 }
