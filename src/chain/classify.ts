@@ -10,11 +10,11 @@ export const INVALID_TRANSACTION = "InvalidTransaction";
  * What is to be done about a failed execution.
  * - `retry`: the same will work later; back off.
  * - `operator`: nothing will work until the operator acts; the queue stays, the operator is told.
- * - `already`: the chain may be where the operation leads; look for its mark, and fail it if it is not there.
  * - `used`: what the operation may use once is used, perhaps by itself; it never fails without a proof.
- * - `fault`: the operation itself can never work.
+ * - `fault`: the operation can never work, unless the chain has it already: look for its mark, and fail it if it is not
+ *   there. So also where the signer has a key (dynamic_field:0) or the object has moved on (coordinator_inner:4).
  */
-export type Verdict = "retry" | "operator" | "already" | "used" | "fault";
+export type Verdict = "retry" | "operator" | "used" | "fault";
 
 /** Aborts by `module:code`; sources are the Ika coordinator's and the Treasury's abort codes. */
 const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
@@ -31,9 +31,6 @@ const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
   "treasury:5": "operator",
   "treasury:8": "operator",
   "balance:2": "operator",
-  // The signer has a key, or the object is not in the state that the call begins from.
-  "dynamic_field:0": "already",
-  "coordinator_inner:4": "already",
   // The session identifier was registered before; the Treasury has no cap for the presign any more.
   "sessions_manager:3": "used",
   "treasury:7": "used",

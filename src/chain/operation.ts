@@ -45,8 +45,8 @@ export interface OperationKind<Subject = unknown> {
   landed(sql: Sql, subject: Subject, transaction: LandedTransaction): Promise<void>;
   /** Writes that this subject's operation can never land. */
   failed(sql: Sql, subject: Subject, failure: OperationFailure): Promise<void>;
-  /** An abort that means that the chain has it already; `adopt` then looks the mark up and settles the subject. */
-  adopt?(sql: Sql, subject: Subject, failure: OperationFailure): Promise<boolean>;
+  /** Looks up the subject's own mark on the chain, before it is failed; settles it and returns true if it is there. */
+  adopt(sql: Sql, subject: Subject, failure: OperationFailure): Promise<boolean>;
 }
 
 /**

@@ -46,12 +46,12 @@ export function createRefusalHandler(
         if (await adopt(only, failure)) return notify(operations);
         log.error(fields, "the chain has what the operation may use once, and not for it; the queue stays");
         return requeueOperations(database, ids, { alone: true, delayMs });
-      case "already":
-        if (!(await adopt(only, failure))) await fail(only, failure);
-        return notify(operations);
       case "fault":
-        log.warn(fields, "the chain refused for good");
-        await fail(only, failure);
+        // Whatever the abort says: what the chain already has did not fail.
+        if (!(await adopt(only, failure))) {
+          log.warn(fields, "the chain refused for good");
+          await fail(only, failure);
+        }
         return notify(operations);
     }
   };
@@ -59,7 +59,7 @@ export function createRefusalHandler(
   async function adopt(operation: QueuedOperation, failure: ExecutionFailure): Promise<boolean> {
     const kind = kindOf(operation.kind);
     const subject = (await kind.load(database, [operation.subjectId])).get(operation.subjectId);
-    if (subject === undefined || kind.adopt === undefined) return false;
+    if (subject === undefined) return false;
     if (!(await kind.adopt(database, subject, toOperationFailure(failure)))) return false;
     await finishOperations(database, [operation.id]);
     return true;

@@ -8,8 +8,8 @@ const ABORTS: [module: string, code: number, verdict: Verdict][] = [
   ["treasury", 8, "operator"],
   ["sessions_manager", 3, "used"],
   ["treasury", 7, "used"],
-  ["dynamic_field", 0, "already"],
-  ["coordinator_inner", 4, "already"],
+  ["dynamic_field", 0, "fault"],
+  ["coordinator_inner", 4, "fault"],
   ["coordinator_inner", 2, "fault"],
   ["treasury", 6, "fault"],
 ];

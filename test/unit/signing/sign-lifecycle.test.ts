@@ -101,7 +101,7 @@ describe("a request that the chain refuses to take again", () => {
     const { id } = await queued();
     const subject = (await operation.load(database, [id])).get(id)!;
     const refusal = { reason: "CHAIN_REJECTED", message: "abort 3 in sessions_manager" };
-    expect(await operation.adopt?.(database, subject, refusal)).toBe(false);
+    expect(await operation.adopt(database, subject, refusal)).toBe(false);
     expect((await read(id)).status).toBe("queued");
 
     let sessionBytes = new Uint8Array();
@@ -115,7 +115,7 @@ describe("a request that the chain refuses to take again", () => {
       digest: "earlier",
       events,
     });
-    expect(await operation.adopt?.(database, subject, refusal)).toBe(true);
+    expect(await operation.adopt(database, subject, refusal)).toBe(true);
     expect(await read(id)).toMatchObject({ status: "submitted", txDigest: "earlier", signSessionId: signId });
     expect(await money()).toEqual({ balance: 2n * PRICE, held: 0n, differences: [] });
   });
