@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { type LedgerDifference, verifyLedger } from "../billing/verify-ledger.ts";
 import { loadConfig } from "../config.ts";
 import { openDatabase } from "../store/open-database.ts";
+import { isSchemaMissing } from "../store/sql-errors.ts";
 import { createLogger } from "../telemetry/logger.ts";
 
 /**
@@ -22,6 +23,11 @@ export async function runLedger(argv: readonly string[]): Promise<void> {
     const differences = await verifyLedger(database);
     console.log(values.json ? JSON.stringify(differences.map(plain)) : describe(differences));
     if (differences.length > 0) process.exitCode = 1;
+  } catch (error) {
+    if (!isSchemaMissing(error)) throw error;
+    throw new Error("the database was not brought up to this version; run `tss migrate` first", {
+      cause: error,
+    });
   } finally {
     await database.close();
   }

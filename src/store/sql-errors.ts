@@ -1,4 +1,6 @@
 const UNIQUE_VIOLATION = "23505";
+const UNDEFINED_TABLE = "42P01";
+const UNDEFINED_COLUMN = "42703";
 
 /** Whether a statement failed because of this unique index or constraint. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
@@ -8,5 +10,14 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
     error.code === UNIQUE_VIOLATION &&
     "constraint" in error &&
     error.constraint === constraint
+  );
+}
+
+/** Whether a statement failed because the database lacks a table or a column: it was not migrated to this version. */
+export function isSchemaMissing(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.code === UNDEFINED_TABLE || error.code === UNDEFINED_COLUMN)
   );
 }
