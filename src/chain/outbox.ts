@@ -78,6 +78,11 @@ export async function unresolvedTransaction(
   return row;
 }
 
+/** Whether this database has stored the transaction: then it is the service's own. */
+export async function isKnownTransaction(sql: Sql, digest: string): Promise<boolean> {
+  return (await sql.query("SELECT 1 FROM chain_transaction WHERE digest = $1", [digest])).length > 0;
+}
+
 /** The operations of a stored transaction, in the order of their ids. */
 export function operationsOf(sql: Sql, digest: string): Promise<QueuedOperation[]> {
   return sql.query<QueuedOperation>(

@@ -5,7 +5,15 @@ import { type NetworkReader, type TransactionOutcome, toOutcome } from "./reader
 import { findSpentInput } from "./spent-input.ts";
 
 /** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
-export type SendResult = TransactionOutcome | { readonly kind: "dead"; readonly reason: string };
+export type SendResult = TransactionOutcome | DeadTransaction;
+
+/** Bytes that can never land. */
+export interface DeadTransaction {
+  readonly kind: "dead";
+  readonly reason: string;
+  /** The transaction that used one of the inputs, if that is the reason. */
+  readonly byDigest?: string;
+}
 
 const EXECUTE_TIMEOUT_MS = 60_000;
 
@@ -29,13 +37,13 @@ export async function sendTransaction(
   } catch (error) {
     const known = await reader.transaction(stored.digest);
     if (known) return known;
-    const reason = await deadBecause(reader, stored);
-    if (reason === undefined) {
+    const dead = await findDeath(reader, stored);
+    if (dead === undefined) {
       throw new Error(`transaction ${stored.digest} has no outcome yet; its lane waits for it`, {
         cause: error,
       });
     }
-    return { kind: "dead", reason };
+    return dead;
   }
 }
 
@@ -44,11 +52,16 @@ export async function sendTransaction(
  * over, or another transaction has used one of its inputs. That an input has moved on proves nothing by itself, while
  * this very transaction may have moved it.
  */
-async function deadBecause(reader: NetworkReader, stored: StoredTransaction): Promise<string | undefined> {
+async function findDeath(
+  reader: NetworkReader,
+  stored: StoredTransaction,
+): Promise<DeadTransaction | undefined> {
   const { expiration } = Transaction.from(stored.bytes).getData();
   if (expiration?.$kind === "Epoch" && (await reader.epoch()) > BigInt(expiration.Epoch)) {
-    return `its last epoch ${expiration.Epoch} is over`;
+    return { kind: "dead", reason: `its last epoch ${expiration.Epoch} is over` };
   }
   const spent = await findSpentInput(reader, stored);
-  return spent && `its input ${spent.objectId} was used by ${spent.byDigest}`;
+  if (spent === undefined) return undefined;
+  const { objectId, byDigest } = spent;
+  return { kind: "dead", reason: `its input ${objectId} was used by ${byDigest}`, byDigest };
 }

@@ -9,6 +9,7 @@ import type { OperationKind, OperationName } from "./operation.ts";
 import {
   failOperation,
   finishOperations,
+  isKnownTransaction,
   nextOperations,
   OperationTakenError,
   operationsOf,
@@ -21,6 +22,7 @@ import {
 } from "./outbox.ts";
 import type { ExecutionFailure, TransactionOutcome } from "./reader.ts";
 import { createRefusalHandler } from "./refuse-operations.ts";
+import type { DeadTransaction } from "./send-transaction.ts";
 
 /** What the submitter works with. */
 export interface SubmitterOptions {
@@ -149,10 +151,19 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
       case "aborted":
         return abort(stored.digest, result.error, result.gasUsedMist);
       case "dead":
-        log.warn({ digest: stored.digest, reason: result.reason }, "a stored transaction can never land");
+        await tellOfDeath(stored.digest, result);
         await requeueAll(stored.digest, { state: "dropped", error: result.reason });
         return;
     }
+  }
+
+  async function tellOfDeath(digest: string, { reason, byDigest }: DeadTransaction): Promise<void> {
+    log.warn({ digest, reason }, "a stored transaction can never land");
+    if (byDigest === undefined || (await isKnownTransaction(database, byDigest))) return;
+    log.error(
+      { sender: lane.sender, byDigest },
+      "something else sends from the hot wallet; a hot wallet is for one database alone, so stop the other one",
+    );
   }
 
   async function land(digest: string, outcome: TransactionOutcome & { kind: "landed" }): Promise<void> {

@@ -52,10 +52,11 @@ describe("a stored transaction", () => {
     const [stored, foreign] = [await signed(3), await signed(4)];
     expect((await send(foreign)).kind).toBe("landed");
     const reason = `its input ${network.treasury.operatorCapIds[0]} was used by ${foreign.digest}`;
-    expect(await send(stored)).toEqual({ kind: "dead", reason });
+    const dead = { kind: "dead", reason, byDigest: foreign.digest };
+    expect(await send(stored)).toEqual(dead);
 
     for (const amount of [5, 6, 7]) expect((await send(await signed(amount))).kind).toBe("landed");
-    expect(await send(stored)).toEqual({ kind: "dead", reason });
+    expect(await send(stored)).toEqual(dead);
   });
 
   it("has no outcome while the fullnode neither takes it nor knows what has used its inputs", async () => {

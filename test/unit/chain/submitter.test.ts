@@ -18,6 +18,8 @@ const LANE = "0xcap";
 let database: Database;
 let submitter: Submitter | undefined;
 let chain: FakeChain;
+/** What was logged as an error. */
+let alarms: object[] = [];
 
 beforeAll(async () => {
   database = await openTestDatabase();
@@ -27,6 +29,7 @@ afterAll(() => database.close());
 
 beforeEach(() => {
   chain = new FakeChain();
+  alarms = [];
 });
 
 afterEach(async () => {
@@ -159,6 +162,20 @@ describe("the submitter", () => {
     expect(states.map(({ state }) => state)).toEqual(["dropped", "landed"]);
   });
 
+  it("alarms when a transaction that is not its own has used a lane's input", async () => {
+    const id = await queue();
+    const deaths = ["unknown", "own"];
+    chain.onSend = async (digest) => {
+      const byDigest = deaths.shift();
+      if (byDigest === undefined) return chain.execute(digest);
+      const own = chain.sent[0]!.digest;
+      return { kind: "dead", reason: "spent", byDigest: byDigest === "own" ? own : byDigest };
+    };
+    await run([id]);
+    expect(chain.landed).toEqual([id]);
+    expect(alarms).toEqual([expect.objectContaining({ byDigest: "unknown" })]);
+  });
+
   it("writes nothing by halves when the outcome cannot be written", async () => {
     const id = await queue();
     let attempts = 0;
@@ -254,7 +271,7 @@ async function stateOf(subjectId: string): Promise<string | undefined> {
 const signals = createLocalSignals();
 
 function start(): Submitter {
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const log = { info: () => {}, warn: () => {}, error: (fields: object) => void alarms.push(fields) };
   const created = createSubmitter({ database, lane: chain.lane(), signals, kinds: [chain.kind()], log });
   created.start();
   return created;
