@@ -9,6 +9,7 @@ import { describeCaller } from "./access/caller.ts";
 import { checkAccessDeclared } from "./access/required-access.ts";
 import { createAdminService } from "./admin/admin-service.ts";
 import { openChainAccess } from "./app/chain-access.ts";
+import { createChainWork } from "./app/chain-work.ts";
 import {
   developmentBanner,
   ensureDevelopmentKeys,
@@ -19,11 +20,8 @@ import { listening } from "./app/port-taken.ts";
 import { warmUp } from "./app/warm-up.ts";
 import { createBillingService } from "./billing/billing-service.ts";
 import { checkChain } from "./chain/check-chain.ts";
-import { createLane } from "./chain/lane.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
-import { createSettler } from "./chain/settler.ts";
-import { createSubmitter } from "./chain/submitter.ts";
 import type { Config } from "./config.ts";
 import { createLocalSignals } from "./coordination/local-signals.ts";
 import { createRedisSignals } from "./coordination/redis-signals.ts";
@@ -31,23 +29,13 @@ import { createErrorInterceptor } from "./errors/error-interceptor.ts";
 import { createErrorMapping } from "./errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "./errors/validate-interceptor.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
-import { createAcceptOperation } from "./onboarding/accept-operation.ts";
 import { createParameterBuilder } from "./onboarding/build-parameters.ts";
-import { createDkgOperation } from "./onboarding/dkg-operation.ts";
-import { createDWalletSession } from "./onboarding/dwallet-session.ts";
 import { createOnboardingService } from "./onboarding/onboarding-service.ts";
 import { createParameterStore } from "./onboarding/parameter-store.ts";
-import { createRegisterOperation } from "./onboarding/register-operation.ts";
 import { readPresignHealth } from "./presigns/presign-health.ts";
-import { createPresignOperation } from "./presigns/presign-operation.ts";
 import { createPresignQueue } from "./presigns/presign-queue.ts";
-import { createPresignSession } from "./presigns/presign-session.ts";
 import { refillBucket } from "./presigns/refill-bucket.ts";
-import { createRefillLoop } from "./presigns/refill-loop.ts";
 import { CURVES } from "./protocol/algorithms.ts";
-import { createExpireLoop } from "./signing/expire-loop.ts";
-import { createSignOperation } from "./signing/sign-operation.ts";
-import { createSignSession } from "./signing/sign-session.ts";
 import { createSigningService } from "./signing/signing-service.ts";
 import { migrate } from "./store/migrate.ts";
 import { openDatabase } from "./store/open-database.ts";
@@ -63,6 +51,8 @@ export interface AppOptions {
   readonly log: Logger;
   /** Stops in reverse what this starts. */
   readonly lifecycle: Lifecycle;
+  /** The database is an older copy: what the chain did since is taken up before anything is sent. Default false. */
+  readonly afterRestore?: boolean;
 }
 
 /** A running service. */
@@ -74,7 +64,8 @@ export interface App {
 }
 
 /** Puts all parts together, in the order in which they need each other, and listens last. */
-export async function startApp(config: Config, { log, lifecycle }: AppOptions): Promise<App> {
+export async function startApp(config: Config, options: AppOptions): Promise<App> {
+  const { log, lifecycle, afterRestore = false } = options;
   const metrics = createMetrics();
   lifecycle.onStop("metrics", () => metrics.close());
   const loopMonitor = startLoopMonitor(metrics);
@@ -105,43 +96,17 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
 
   const presigns = createPresignQueue({ signals });
-  const submitter = createSubmitter({
+  const work = await createChainWork({
     database,
-    lane: createLane(network, reader),
-    signals,
-    log,
-    kinds: [
-      createSignOperation({
-        signals,
-        reader,
-        senderAddress: network.senderAddress,
-        batchCount: config.submitBatchCount,
-      }),
-      createRegisterOperation(reader),
-      createDkgOperation(reader),
-      createAcceptOperation(reader),
-      createPresignOperation({
-        reader,
-        senderAddress: network.senderAddress,
-        batchCount: config.presignBatchCount,
-      }),
-    ],
-  });
-  const settler = createSettler({
-    database,
+    network,
     reader,
+    signals,
+    presigns,
+    config,
+    afterRestore,
     log,
-    kinds: [
-      createSignSession({ network: network.name, refundsPerDay: config.refundsPerDay, signals, log }),
-      createDWalletSession(network.name),
-      createPresignSession({ network: network.name, signals, log }),
-    ],
   });
-  const bounds = { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount };
-  const pool = { network: network.name, newestNetworkEncryptionKeyId };
-  const refill = createRefillLoop({ ...pool, database, signals, queue: presigns, bounds, configured, log });
-  const expiry = createExpireLoop({ database, signals, log });
-  for (const [name, loop] of Object.entries({ parameters, settler, submitter, refill, expiry })) {
+  for (const [name, loop] of Object.entries({ parameters, ...work })) {
     await lifecycle.start(
       name,
       () => {
@@ -152,6 +117,8 @@ export async function startApp(config: Config, { log, lifecycle }: AppOptions): 
     );
   }
 
+  const bounds = { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount };
+  const pool = { network: network.name, newestNetworkEncryptionKeyId };
   const isDevelopment = databaseUrl === undefined && network.name === "localnet";
   const keys = isDevelopment
     ? await ensureDevelopmentKeys(database, config.dataDirectory, config.adminApiKey)

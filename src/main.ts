@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import { startApp } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { Lifecycle } from "./lifecycle/lifecycle.ts";
@@ -7,9 +8,11 @@ import { createLogger } from "./telemetry/logger.ts";
 
 /**
  * Runs the service until a signal. Logs go to standard error as JSON lines; standard output says
- * `ready at <url>` once, when calls are answered. Exits with 0 after a clean stop.
+ * `ready at <url>` once, when calls are answered. Exits with 0 after a clean stop. `--after-restore` says that the
+ * database is an older copy and nothing else uses it or the hot wallet.
  */
-export async function serve(): Promise<void> {
+export async function serve(argv: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...argv], options: { "after-restore": { type: "boolean" } } });
   const config = loadConfig();
   const log = createLogger({ level: config.logLevel, stream: openLogStream() });
   const lifecycle = new Lifecycle({
@@ -27,7 +30,11 @@ export async function serve(): Promise<void> {
     exit: (code) => process.exit(code),
   });
   try {
-    const { url, banner } = await startApp(config, { log, lifecycle });
+    const { url, banner } = await startApp(config, {
+      log,
+      lifecycle,
+      afterRestore: values["after-restore"] === true,
+    });
     for (const line of banner) console.log(line);
     console.log(`ready at ${url}`);
   } catch (error) {

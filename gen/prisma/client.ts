@@ -92,6 +92,16 @@ export type ChainOperation = Prisma.ChainOperationModel
  */
 export type ChainTransaction = Prisma.ChainTransactionModel
 /**
+ * Model Lane
+ * A way to the chain: an OperatorCap with gas coins of its own, whose transactions go one after another.
+ */
+export type Lane = Prisma.LaneModel
+/**
+ * Model GasCoin
+ * A coin that pays for one lane's transactions.
+ */
+export type GasCoin = Prisma.GasCoinModel
+/**
  * Model AuditEvent
  * Who did what. Append-only.
  */

@@ -2,8 +2,10 @@ import { SimulationError } from "@mysten/sui/client";
 import { Transaction } from "@mysten/sui/transactions";
 import type { ChainCalls } from "./calls.ts";
 import { INVALID_TRANSACTION } from "./classify.ts";
+import type { LaneObjects } from "./lane-table.ts";
 import type { ChainNetwork } from "./network.ts";
-import { type ExecutionFailure, type NetworkReader, toFailure } from "./reader.ts";
+import { type ExecutionFailure, toFailure } from "./outcome.ts";
+import type { NetworkReader } from "./reader.ts";
 import { createTreasuryCalls } from "./treasury-calls.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -35,18 +37,20 @@ const DRY_RUN_TIMEOUT_MS = 30_000;
  */
 export async function buildTransaction(
   network: ChainNetwork,
-  reader: NetworkReader,
-  operatorCapId: string,
+  reader: Pick<NetworkReader, "epoch">,
+  { operatorCap, gasCoins }: LaneObjects,
   addCalls: (calls: ChainCalls) => void,
 ): Promise<SignedTransaction> {
-  const [operatorCap, epoch] = await Promise.all([reader.ownedRef(operatorCapId), reader.epoch()]);
+  const epoch = await reader.epoch();
   const tx = new Transaction();
   tx.setSender(network.senderAddress);
+  tx.setGasOwner(network.gasOwnerAddress);
+  tx.setGasPayment([...gasCoins]);
   tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
   addCalls(createTreasuryCalls(tx, network, operatorCap));
   const bytes = await dryRun(tx, network);
-  const { signature } = await network.signer.signTransaction(bytes);
-  return { digest: await tx.getDigest(), bytes, signatures: [signature] };
+  const signed = await Promise.all(network.signers.map((signer) => signer.signTransaction(bytes)));
+  return { digest: await tx.getDigest(), bytes, signatures: signed.map(({ signature }) => signature) };
 }
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {

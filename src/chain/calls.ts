@@ -4,6 +4,8 @@
  * the coordinator directly.
  */
 export interface ChainCalls {
+  /** Makes coins of these amounts from the coins that pay for gas, for the same owner. */
+  splitGas(amountsMist: readonly bigint[]): void;
   registerEncryptionKey(call: {
     curve: number;
     encryptionKey: Uint8Array;

@@ -1,4 +1,4 @@
-import type { ExecutionFailure } from "./reader.ts";
+import type { ExecutionFailure } from "./outcome.ts";
 
 /**
  * The kind of a failure that is no execution's: the fullnode refused to look at the transaction. One operation of it
@@ -40,15 +40,25 @@ const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
 export function classifyFailure(failure: ExecutionFailure): Verdict {
   if (failure.abort) return VERDICT_OF_ABORT[`${failure.abort.module}:${failure.abort.code}`] ?? "fault";
   if (failure.kind === "CongestedObjects") return "retry";
-  if (
-    /insufficient.*gas|gas.*insufficient|no valid gas coins|lower than the needed amount/i.test(
-      failure.message,
-    )
-  ) {
-    return "operator";
-  }
+  if (SHORT_OF_GAS.test(failure.message)) return "operator";
   return FAULTY_KINDS.has(failure.kind) ? "fault" : "retry";
 }
+
+/**
+ * Whether the failure has nothing to do with any one operation: the shared objects are busy, the gas is short, or the
+ * fullnode does not have the lane's objects in the versions that the last transaction left. To split the batch would
+ * help nobody.
+ */
+export function isAboutAll({ kind, message }: ExecutionFailure): boolean {
+  if (kind === "CongestedObjects") return true;
+  return kind === INVALID_TRANSACTION && (STALE_OBJECTS.test(message) || SHORT_OF_GAS.test(message));
+}
+
+/** How fullnodes say that they know another version of an owned object. */
+const STALE_OBJECTS =
+  /not available for consumption|could not find the referenced object|invalid object digest/i;
+const SHORT_OF_GAS =
+  /insufficient.*gas|gas.*insufficient|no valid gas coins|missing gas payment|lower than the needed amount/i;
 
 const FAULTY_KINDS = new Set([
   "SizeError",

@@ -1,11 +1,12 @@
 import { buildTransaction, type SignedTransaction } from "./build-transaction.ts";
 import type { ChainCalls } from "./calls.ts";
+import type { LaneObjects } from "./lane-table.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { StoredTransaction } from "./outbox.ts";
 import type { NetworkReader } from "./reader.ts";
 import { type SendResult, sendTransaction } from "./send-transaction.ts";
 
-/** One way to the chain: an OperatorCap, whose transactions go one after another. */
+/** One way to the chain: an OperatorCap with gas coins of its own, whose transactions go one after another. */
 export interface Lane {
   readonly network: string;
   /** Address of the hot wallet. */
@@ -13,20 +14,18 @@ export interface Lane {
   /** Object id of the OperatorCap. */
   readonly id: string;
   /** Builds and signs a block; throws DryRunRefused when the chain would refuse it. */
-  build(addCalls: (calls: ChainCalls) => void): Promise<SignedTransaction>;
+  build(objects: LaneObjects, addCalls: (calls: ChainCalls) => void): Promise<SignedTransaction>;
   /** Sends stored bytes, any number of times; throws while their outcome is not known. */
   send(stored: StoredTransaction): Promise<SendResult>;
 }
 
-/** The lane of the network's first OperatorCap. */
-export function createLane(network: ChainNetwork, reader: NetworkReader): Lane {
-  const [id] = network.treasury.operatorCapIds;
-  if (id === undefined) throw new Error(`${network.name} has no OperatorCap to submit with`);
-  return {
+/** One lane for each OperatorCap of the network. */
+export function createLanes(network: ChainNetwork, reader: NetworkReader): Lane[] {
+  return network.treasury.operatorCapIds.map((id) => ({
     network: network.name,
     sender: network.senderAddress,
     id,
-    build: (addCalls) => buildTransaction(network, reader, id, addCalls),
+    build: (objects, addCalls) => buildTransaction(network, reader, objects, addCalls),
     send: (stored) => sendTransaction(network, reader, stored),
-  };
+  }));
 }

@@ -20,6 +20,8 @@ export interface NetworkOptions {
   readonly treasury: TreasuryIds;
   /** The hot wallet's Ed25519 secret, 32 bytes. */
   readonly hotWalletSecret: Secret<Uint8Array>;
+  /** The Ed25519 secret, 32 bytes, of a gas station that pays for the hot wallet's transactions. */
+  readonly gasStationSecret?: Secret<Uint8Array> | undefined;
 }
 
 /** A shared object by explicit reference, so that a transaction needs no look-up. */
@@ -38,8 +40,11 @@ export interface ChainNetwork {
   readonly treasury: TreasuryIds;
   readonly treasuryRef: SharedRef;
   readonly coordinatorRef: SharedRef;
-  readonly signer: Ed25519Keypair;
+  /** All keys that a transaction must be signed with. */
+  readonly signers: readonly Ed25519Keypair[];
   readonly senderAddress: string;
+  /** Whose coins pay for gas: the gas station's, or else the hot wallet's own. */
+  readonly gasOwnerAddress: string;
 }
 
 /** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
@@ -48,7 +53,9 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
   const client = new SuiGrpcClient({ network: name, baseUrl: fullnodeUrl });
   const ika = new IkaClient({ suiClient: client, config: ikaConfig });
   await ika.initialize();
-  const signer = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
+  const hotWallet = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
+  const gasStation =
+    options.gasStationSecret && Ed25519Keypair.fromSecretKey(options.gasStationSecret.reveal());
   return {
     name,
     fullnodeUrl,
@@ -58,8 +65,9 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     treasury,
     treasuryRef: await sharedRef(client, treasury.treasuryId),
     coordinatorRef: await sharedRef(client, ikaConfig.objects.ikaDWalletCoordinator.objectID),
-    signer,
-    senderAddress: signer.toSuiAddress(),
+    signers: gasStation ? [hotWallet, gasStation] : [hotWallet],
+    senderAddress: hotWallet.toSuiAddress(),
+    gasOwnerAddress: (gasStation ?? hotWallet).toSuiAddress(),
   };
 }
 

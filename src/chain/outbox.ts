@@ -1,4 +1,5 @@
 import type { Sql } from "../store/database.ts";
+import type { LaneLease } from "./lane-table.ts";
 import type { OperationName } from "./operation.ts";
 
 /** An operation as it waits in the outbox. */
@@ -17,51 +18,100 @@ export interface StoredTransaction {
   readonly signatures: readonly string[];
 }
 
-const SELECT = `SELECT id, kind, subject_id AS "subjectId", alone, attempts FROM chain_operation`;
+const COLUMNS = `id, kind, subject_id AS "subjectId", alone, attempts`;
+
+/** Queued, due, and in the hands of no living lease but the given one. */
+const DUE = `o.network = $1 AND o.state = 'queued' AND o.not_before <= now()
+  AND (o.claimed_fence IS NULL OR o.claimed_fence = $2 OR NOT EXISTS (
+    SELECT 1 FROM lane l WHERE l.fence = o.claimed_fence AND l.leased_until > now()))`;
+
+const CLAIM = `
+WITH first AS MATERIALIZED (
+  SELECT o.id, o.kind, o.alone FROM chain_operation o WHERE ${DUE} ORDER BY o.priority, o.id LIMIT 1
+  FOR UPDATE SKIP LOCKED
+), batch AS MATERIALIZED (
+  SELECT o.id FROM chain_operation o CROSS JOIN first
+  WHERE ${DUE} AND o.kind = first.kind AND (o.id = first.id OR NOT (o.alone OR first.alone))
+  ORDER BY o.id <> first.id, o.priority, o.id LIMIT (SELECT ($3::jsonb ->> kind)::int FROM first)
+  FOR UPDATE OF o SKIP LOCKED
+)
+UPDATE chain_operation o SET claimed_fence = $2 FROM batch WHERE o.id = batch.id
+RETURNING o.${COLUMNS}, o.priority`;
 
 /**
- * The next operations that may share a transaction: all of the kind of the most urgent one, or that one by itself if
- * it must go alone.
+ * Takes the next operations that may share a transaction: those of the kind of the most urgent one, or that one by
+ * itself if it must go alone. They are the lease's until it stores them, gives them back or is over.
  */
-export async function nextOperations(
+export async function claimOperations(
   sql: Sql,
   network: string,
-  batchCountOf: (kind: OperationName) => number,
+  lease: LaneLease,
+  batchCounts: Readonly<Partial<Record<OperationName, number>>>,
 ): Promise<QueuedOperation[]> {
-  const due = `network = $1 AND state = 'queued' AND not_before <= now()`;
-  const [first] = await sql.query<QueuedOperation>(`${SELECT} WHERE ${due} ORDER BY priority, id LIMIT 1`, [
+  const rows = await sql.query<QueuedOperation & { priority: number }>(CLAIM, [
     network,
+    lease.fence,
+    JSON.stringify(batchCounts),
   ]);
-  if (!first || first.alone) return first ? [first] : [];
-  return sql.query<QueuedOperation>(
-    `${SELECT} WHERE ${due} AND kind = $2 AND NOT alone ORDER BY priority, id LIMIT $3`,
-    [network, first.kind, batchCountOf(first.kind)],
+  return rows.sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
+}
+
+/** Gives back what the lease took, except for these. All claims of a lease end with it anyway. */
+export async function unclaimOperations(
+  sql: Sql,
+  { fence }: LaneLease,
+  except: readonly QueuedOperation[],
+): Promise<void> {
+  await sql.query(
+    `UPDATE chain_operation SET claimed_fence = NULL
+     WHERE claimed_fence = $1 AND state = 'queued' AND id <> ALL($2::uuid[])`,
+    [fence, except.map(({ id }) => id)],
   );
 }
 
-/** Stores a signed transaction and ties its operations to it. `sql` must be one transaction. */
+/** Whether the lane has anything to do: a transaction to bring to its end, or operations that are due. */
+export async function hasWork(sql: Sql, network: string, laneId: string): Promise<boolean> {
+  const [row] = await sql.query<{ hasWork: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM chain_transaction WHERE network = $1 AND lane = $3 AND state = 'stored')
+         OR EXISTS (SELECT 1 FROM chain_operation o WHERE ${DUE}) AS "hasWork"`,
+    [network, NO_FENCE, laneId],
+  );
+  return row?.hasWork === true;
+}
+
+/** Is no lease's. */
+const NO_FENCE = -1n;
+
+/**
+ * Stores a signed transaction and ties its operations to it. `sql` must be one transaction. Throws
+ * {@link LeaseLostError} when another process has the lane, and stores nothing that could then be sent.
+ */
 export async function storeTransaction(
   sql: Sql,
-  transaction: StoredTransaction & { network: string; sender: string; lane: string },
+  lease: LaneLease,
+  transaction: StoredTransaction & { network: string; sender: string },
   operationIds: readonly string[],
 ): Promise<void> {
-  const { digest, network, sender, lane, bytes, signatures } = transaction;
-  await sql.query(
-    `INSERT INTO chain_transaction (digest, network, sender, lane, bytes, signatures) VALUES ($1, $2, $3, $4, $5, $6)`,
-    [digest, network, sender, lane, bytes, signatures],
+  const { digest, network, sender, bytes, signatures } = transaction;
+  const stored = await sql.query(
+    `WITH held AS (SELECT id FROM lane WHERE id = $4 AND fence = $7 FOR NO KEY UPDATE)
+     INSERT INTO chain_transaction (digest, network, sender, lane, bytes, signatures)
+     SELECT $1, $2, $3, held.id, $5, $6 FROM held RETURNING digest`,
+    [digest, network, sender, lease.laneId, bytes, signatures, lease.fence],
   );
+  if (stored.length === 0) throw new LeaseLostError(`another process drives lane ${lease.laneId}`);
   const tied = await sql.query(
-    `UPDATE chain_operation SET state = 'sent', tx_digest = $1, updated_at = now()
-     WHERE id = ANY($2::uuid[]) AND state = 'queued' RETURNING id`,
-    [digest, operationIds],
+    `UPDATE chain_operation SET state = 'sent', tx_digest = $1, claimed_fence = NULL, updated_at = now()
+     WHERE id = ANY($2::uuid[]) AND state = 'queued' AND claimed_fence = $3 RETURNING id`,
+    [digest, operationIds, lease.fence],
   );
   // Another process took one of them in the meantime: this transaction must not be stored, so that it is never sent.
-  if (tied.length !== operationIds.length) throw new OperationTakenError();
+  if (tied.length !== operationIds.length) throw new LeaseLostError("an operation is another lane's");
 }
 
-/** Another process has taken an operation or the lane; there is nothing to do but to look again. */
-export class OperationTakenError extends Error {
-  override readonly name = "OperationTakenError";
+/** Another process has taken the lane or an operation; there is nothing to do but to look again. */
+export class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
 }
 
 /** The lane's transaction whose outcome is not known, if there is one. */
@@ -86,7 +136,7 @@ export async function isKnownTransaction(sql: Sql, digest: string): Promise<bool
 /** The operations of a stored transaction, in the order of their ids. */
 export function operationsOf(sql: Sql, digest: string): Promise<QueuedOperation[]> {
   return sql.query<QueuedOperation>(
-    `${SELECT} WHERE tx_digest = $1 AND state = 'sent' ORDER BY id FOR UPDATE`,
+    `SELECT ${COLUMNS} FROM chain_operation WHERE tx_digest = $1 AND state = 'sent' ORDER BY id FOR UPDATE`,
     [digest],
   );
 }
@@ -130,7 +180,7 @@ export async function requeueOperations(
   how: { readonly alone: boolean; readonly delayMs: number },
 ): Promise<void> {
   await sql.query(
-    `UPDATE chain_operation SET alone = alone OR $2, attempts = attempts + 1,
+    `UPDATE chain_operation SET alone = alone OR $2, attempts = attempts + 1, claimed_fence = NULL,
        not_before = now() + $3 * interval '1 millisecond', updated_at = now()
      WHERE id = ANY($1::uuid[]) AND state = 'queued'`,
     [ids, how.alone, how.delayMs],

@@ -7,6 +7,13 @@ import { type ChainEncryptionKey, parseEncryptionKey } from "../protocol/chain-o
 import { type ChainReader, createChainReader } from "../protocol/chain-reader.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { LandedTransaction } from "./operation.ts";
+import {
+  type ObjectChanges,
+  type TransactionOutcome,
+  type TransactionResult,
+  toChanges,
+  toOutcome,
+} from "./outcome.ts";
 import type { OwnedRef } from "./treasury-calls.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -18,16 +25,15 @@ export interface NetworkKey {
   readonly isReconfigured: boolean;
 }
 
-/** The outcome of a transaction that the fullnode knows. */
-export type TransactionOutcome =
-  | { readonly kind: "landed"; readonly transaction: LandedTransaction; readonly gasUsedMist: bigint }
-  | { readonly kind: "aborted"; readonly error: ExecutionFailure; readonly gasUsedMist: bigint };
+/** An object that an address owns, as the fullnode knows it. */
+export interface OwnedObject extends OwnedRef {
+  /** Digest of the transaction that wrote this version. */
+  readonly lastChange: string | undefined;
+}
 
-/** Why the chain did not do what a transaction asked for. */
-export interface ExecutionFailure {
-  readonly message: string;
-  readonly abort?: { readonly module: string; readonly code: number };
-  readonly kind: string;
+/** A SUI coin. */
+export interface GasCoin extends OwnedRef {
+  readonly balanceMist: bigint;
 }
 
 /** What the service reads from the chain. Every call has a deadline; idempotent reads are tried twice. */
@@ -37,8 +43,10 @@ export interface NetworkReader extends ChainReader {
   networkDkgOutput(): Promise<Uint8Array>;
   /** The encryption key that this address has registered, if any. */
   registeredEncryptionKey(signerAddress: string): Promise<ChainEncryptionKey | undefined>;
-  /** The current reference of an object that an address owns. */
-  ownedRef(objectId: string): Promise<OwnedRef>;
+  /** Objects that addresses own, by id, in the newest versions that this fullnode knows; without those it lacks. */
+  ownedObjects(objectIds: readonly string[]): Promise<ReadonlyMap<string, OwnedObject>>;
+  /** All SUI coins of an address. */
+  gasCoins(owner: string): Promise<GasCoin[]>;
   epoch(): Promise<bigint>;
   /**
    * The transaction that asked for the session with this identifier preimage: the chain registers each one once, for
@@ -46,20 +54,10 @@ export interface NetworkReader extends ChainReader {
    * when this fullnode knows none, which proves nothing while it lags behind.
    */
   sessionRequest(preimage: Uint8Array): Promise<LandedTransaction | undefined>;
-  /** The transaction that wrote the newest version of an object; undefined when there is no such object. */
-  lastChange(objectId: string): Promise<string | undefined>;
   /** Undefined when this fullnode does not know the digest. */
   effects(digest: string): Promise<ObjectChanges | undefined>;
   /** Undefined when this fullnode does not know the digest, which proves nothing about others. */
   transaction(digest: string): Promise<TransactionOutcome | undefined>;
-}
-
-/** Which versions of which objects a transaction took and wrote. */
-export interface ObjectChanges {
-  readonly inputVersions: ReadonlyMap<string, string>;
-  readonly outputVersions: ReadonlyMap<string, string>;
-  /** The transactions that wrote what it took. */
-  readonly dependencies: readonly string[];
 }
 
 const READ_TIMEOUT_MS = 10_000;
@@ -82,19 +80,9 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
     const found = await find(digest);
     return found && toOutcome(found);
   };
-  const lastChange = (objectId: string): Promise<string | undefined> =>
-    read(async (signal) => {
-      const { objects } = await client.core.getObjects({
-        objectIds: [objectId],
-        include: { previousTransaction: true },
-        signal,
-      });
-      // The client answers with an Error in the place of an object that does not exist.
-      return objects[0] instanceof Error ? undefined : (objects[0]?.previousTransaction ?? undefined);
-    });
   let cachedKey: { key: Promise<NetworkKey>; untilMs: number } | undefined;
 
-  return {
+  const reader: NetworkReader = {
     getObjects: (ids, signal) => read((deadline) => objects.getObjects(ids, anySignal(signal, deadline))),
     networkKey() {
       if (!cachedKey || cachedKey.untilMs <= now()) {
@@ -117,11 +105,35 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       const content = (await read((signal) => objects.getObjects([id], signal))).get(id);
       return content && parseEncryptionKey(content);
     },
-    ownedRef: (objectId) =>
+    ownedObjects: (objectIds) =>
       read(async (signal) => {
-        const { object } = await client.core.getObject({ objectId, signal });
-        return { objectId, version: object.version, digest: object.digest };
+        const { objects } = await client.core.getObjects({
+          objectIds: [...objectIds],
+          include: { previousTransaction: true },
+          signal,
+        });
+        // The client answers with an Error in the place of an object that does not exist.
+        const found = objects.flatMap((object) => (object instanceof Error ? [] : [object]));
+        return new Map(
+          found.map(({ objectId, version, digest, previousTransaction }) => [
+            objectId,
+            { objectId, version, digest, lastChange: previousTransaction ?? undefined },
+          ]),
+        );
       }),
+    async gasCoins(owner) {
+      const coins: GasCoin[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: SuiClientTypes.ListCoinsResponse = await read((signal) =>
+          client.core.listCoins({ owner, cursor, signal }),
+        );
+        for (const { objectId, version, digest, balance } of page.objects)
+          coins.push({ objectId, version, digest, balanceMist: BigInt(balance) });
+        cursor = page.hasNextPage ? page.cursor : null;
+      } while (cursor !== null);
+      return coins;
+    },
     epoch: () =>
       read(async (signal) => BigInt((await client.core.getCurrentSystemState({ signal })).systemState.epoch)),
     async sessionRequest(preimage) {
@@ -132,53 +144,18 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
         "vector<u8>",
         bcs.byteVector().serialize(preimage).toBytes(),
       );
-      const digest = await lastChange(objectId);
+      const digest = (await reader.ownedObjects([objectId])).get(objectId)?.lastChange;
       if (digest === undefined) return undefined;
       const outcome = await transaction(digest);
       return outcome?.kind === "landed" ? outcome.transaction : undefined;
     },
-    lastChange,
     async effects(digest) {
       const found = await find(digest);
       return found && toChanges((found.Transaction ?? found.FailedTransaction).effects);
     },
     transaction,
   };
-}
-
-type TransactionResult = SuiClientTypes.TransactionResult<{ effects: true; events: true }>;
-
-/** The outcome in a fullnode's reply, executed or looked up. */
-export function toOutcome(result: TransactionResult): TransactionOutcome {
-  const transaction = result.Transaction ?? result.FailedTransaction;
-  const gas = transaction.effects.gasUsed;
-  const gasUsedMist = BigInt(gas.computationCost) + BigInt(gas.storageCost) - BigInt(gas.storageRebate);
-  if (transaction.status.success) {
-    const events = transaction.events.map((event) => ({ type: event.eventType, bcs: event.bcs }));
-    return { kind: "landed", transaction: { digest: transaction.digest, events }, gasUsedMist };
-  }
-  return { kind: "aborted", error: toFailure(transaction.status.error), gasUsedMist };
-}
-
-function toChanges({ changedObjects, dependencies }: SuiClientTypes.TransactionEffects): ObjectChanges {
-  const versions = (of: "inputVersion" | "outputVersion"): Map<string, string> =>
-    new Map(changedObjects.flatMap((object) => (object[of] === null ? [] : [[object.objectId, object[of]]])));
-  return {
-    inputVersions: versions("inputVersion"),
-    outputVersions: versions("outputVersion"),
-    dependencies,
-  };
-}
-
-/** What the chain says of a failed execution, real or simulated. */
-export function toFailure(error: {
-  message: string;
-  $kind: string;
-  MoveAbort?: { abortCode: string; location?: { module?: string } };
-}): ExecutionFailure {
-  const { message, $kind: kind, MoveAbort: abort } = error;
-  if (!abort) return { message, kind };
-  return { message, kind, abort: { module: abort.location?.module ?? "", code: Number(abort.abortCode) } };
+  return reader;
 }
 
 async function activeEncryptionKeyId(

@@ -1,8 +1,8 @@
 import type { Database } from "../store/database.ts";
-import { classifyFailure } from "./classify.ts";
+import { classifyFailure, isAboutAll } from "./classify.ts";
 import type { OperationFailure, OperationKind, OperationName } from "./operation.ts";
 import { failOperation, finishOperations, type QueuedOperation, requeueOperations } from "./outbox.ts";
-import type { ExecutionFailure } from "./reader.ts";
+import type { ExecutionFailure } from "./outcome.ts";
 
 /** What the handler works with. */
 export interface RefusalOptions {
@@ -11,30 +11,37 @@ export interface RefusalOptions {
   readonly log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
   /** Tells those who wait for the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
+  /** The first pause of an operation that is tried again; it doubles. Default 500 ms. */
+  readonly retryBaseMs?: number | undefined;
 }
 
-const RETRY_BASE_MS = 500;
+/** Decides about operations, and writes it. */
+export type RefusalHandler = (
+  operations: readonly QueuedOperation[],
+  failure: ExecutionFailure,
+) => Promise<void>;
+
+const DEFAULT_RETRY_BASE_MS = 500;
 const RETRY_LIMIT_MS = 30_000;
 
 /**
  * Decides what becomes of operations that the chain refused, in a dry run or for real. A refused batch is split until
  * the guilty operation stands alone; only then is a verdict passed on it.
  */
-export function createRefusalHandler(
-  options: RefusalOptions,
-): (operations: readonly QueuedOperation[], failure: ExecutionFailure) => Promise<void> {
+export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   const { database, kindOf, log, notify } = options;
+  const retryBaseMs = options.retryBaseMs ?? DEFAULT_RETRY_BASE_MS;
   return async (operations, failure) => {
     const [only] = operations;
     if (!only) return;
     const ids = operations.map(({ id }) => id);
     const verdict = classifyFailure(failure);
     const fields = { kind: only.kind, operations: ids.length, verdict, failure: failure.message };
-    if (operations.length > 1 && failure.kind !== "CongestedObjects") {
+    if (operations.length > 1 && !isAboutAll(failure)) {
       log.warn(fields, "the chain refused a batch; splitting it");
       return requeueOperations(database, ids, { alone: true, delayMs: 0 });
     }
-    const delayMs = backoff(only.attempts);
+    const delayMs = backoff(only.attempts, retryBaseMs);
     switch (verdict) {
       case "retry":
         log.warn(fields, "the chain refused for now");
@@ -89,6 +96,6 @@ function toOperationFailure(failure: ExecutionFailure): OperationFailure {
 }
 
 /** Doubles up to half a minute, with jitter so that replicas do not step together. */
-function backoff(attempts: number): number {
-  return Math.min(RETRY_BASE_MS * 2 ** Math.min(attempts, 10), RETRY_LIMIT_MS) * (0.5 + Math.random() / 2);
+function backoff(attempts: number, baseMs: number): number {
+  return Math.min(baseMs * 2 ** Math.min(attempts, 10), RETRY_LIMIT_MS) * (0.5 + Math.random() / 2);
 }

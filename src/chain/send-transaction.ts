@@ -1,7 +1,8 @@
 import { Transaction } from "@mysten/sui/transactions";
 import type { ChainNetwork } from "./network.ts";
 import type { StoredTransaction } from "./outbox.ts";
-import { type NetworkReader, type TransactionOutcome, toOutcome } from "./reader.ts";
+import { type TransactionOutcome, toOutcome } from "./outcome.ts";
+import type { NetworkReader } from "./reader.ts";
 import { findSpentInput } from "./spent-input.ts";
 
 /** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */

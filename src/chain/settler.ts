@@ -9,6 +9,8 @@ export interface SettlerOptions {
   readonly reader: ChainReader;
   readonly kinds: readonly SessionKind[];
   readonly log: { error(fields: object, message: string): void };
+  /** Between looks at the sessions. Default 100 ms. */
+  readonly intervalMs?: number;
 }
 
 /** The loop that delivers what the network has computed. */
@@ -18,11 +20,11 @@ export interface Settler {
   stop(): Promise<void>;
 }
 
-const POLL_INTERVAL_MS = 100;
+const DEFAULT_INTERVAL_MS = 100;
 /** The longest pause while the fullnode does not answer. */
 const MAX_BACKOFF_MS = 2_000;
-/** Between looks at the database while nothing is open. */
-const IDLE_INTERVAL_MS = 250;
+/** Times the interval: between looks at the database while nothing is open. */
+const IDLE_INTERVALS = 2.5;
 /** A session that could not be settled is left alone for so long. */
 const FAILED_PAUSE_MS = 5_000;
 /** Open sessions of one kind in one pass; the next pass goes on after them. */
@@ -35,7 +37,8 @@ const FIRST = "00000000-0000-0000-0000-000000000000";
  * completes late is delivered late: nothing here ever gives up. More sessions than one pass reads take turns, so that
  * those that stay open for long never keep newer ones from being delivered.
  */
-export function createSettler({ database, reader, kinds, log }: SettlerOptions): Settler {
+export function createSettler(options: SettlerOptions): Settler {
+  const { database, reader, kinds, log, intervalMs = DEFAULT_INTERVAL_MS } = options;
   let idleUntilMs = 0;
   const pausedUntilMs = new Map<string, number>();
   /** Where the next pass goes on, by kind. */
@@ -43,7 +46,7 @@ export function createSettler({ database, reader, kinds, log }: SettlerOptions):
   const loop = createBackgroundLoop({
     name: "settler",
     pass,
-    intervalMs: POLL_INTERVAL_MS,
+    intervalMs,
     maxBackoffMs: MAX_BACKOFF_MS,
     log,
   });
@@ -65,7 +68,7 @@ export function createSettler({ database, reader, kinds, log }: SettlerOptions):
       }
     }
     if (open.length === 0) {
-      if (nextAfter.size === 0) idleUntilMs = performance.now() + IDLE_INTERVAL_MS;
+      if (nextAfter.size === 0) idleUntilMs = performance.now() + IDLE_INTERVALS * intervalMs;
       return;
     }
     const contents = await reader.getObjects(open.map(({ session }) => session.objectId));

@@ -16,7 +16,7 @@ const STEPS_AT_MOST = 64;
  * while no such transaction is found, which proves nothing.
  */
 export async function findSpentInput(
-  reader: Pick<NetworkReader, "lastChange" | "effects">,
+  reader: Pick<NetworkReader, "ownedObjects" | "effects">,
   stored: { readonly digest: string; readonly bytes: Uint8Array },
 ): Promise<SpentInput | undefined> {
   for (const { objectId, version } of ownedInputs(stored.bytes)) {
@@ -39,11 +39,11 @@ function ownedInputs(bytes: Uint8Array): { objectId: string; version: string }[]
 
 /** The transaction that took the object in this version, found from its newest one backwards. */
 async function userOf(
-  reader: Pick<NetworkReader, "lastChange" | "effects">,
+  reader: Pick<NetworkReader, "ownedObjects" | "effects">,
   objectId: string,
   version: string,
 ): Promise<string | undefined> {
-  let digest = await reader.lastChange(objectId);
+  let digest = (await reader.ownedObjects([objectId])).get(objectId)?.lastChange;
   for (let step = 0; step < STEPS_AT_MOST && digest !== undefined; step++) {
     const effects = await reader.effects(digest);
     const inputVersion = effects?.inputVersions.get(objectId);
@@ -63,7 +63,7 @@ async function writerOf(
   version: string,
 ): Promise<string | undefined> {
   for (const digest of digests) {
-    if ((await reader.effects(digest))?.outputVersions.get(objectId) === version) return digest;
+    if ((await reader.effects(digest))?.written.get(objectId)?.version === version) return digest;
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import type { Transaction } from "@mysten/sui/transactions";
 import type { ChainCalls } from "./calls.ts";
 import type { ChainNetwork } from "./network.ts";
 
-/** The OperatorCap that a lane owns, by its current version. */
+/** An object that an address owns, in one version. */
 export interface OwnedRef {
   readonly objectId: string;
   readonly version: string;
@@ -33,6 +33,13 @@ export function createTreasuryCalls(
       arguments: [treasury(), tx.objectRef(operatorCap), coordinator(), ...(args ?? [])] as never,
     });
   return {
+    splitGas(amountsMist) {
+      const coins = tx.splitCoins(tx.gas, [...amountsMist]);
+      tx.transferObjects(
+        amountsMist.map((_, index) => coins[index] as (typeof coins)[number]),
+        network.gasOwnerAddress,
+      );
+    },
     registerEncryptionKey(call) {
       coordinatorCall("register_encryption_key", [
         tx.pure.u32(call.curve),

@@ -4,8 +4,9 @@
  */
 const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promise<void> }> = {
   serve: {
-    summary: "run the service; with no configuration, on an embedded database and localnet",
-    run: async () => (await import("../main.ts")).serve(),
+    summary:
+      "run the service; with no configuration, on an embedded database and localnet (--after-restore: the database is an older copy)",
+    run: async (argv) => (await import("../main.ts")).serve(argv),
   },
   localnet: {
     summary: "run an Ika network on a Sui fullnode by itself; prints its ids",

@@ -407,6 +407,8 @@ export const ModelName = {
   LedgerEntry: 'LedgerEntry',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
+  Lane: 'Lane',
+  GasCoin: 'GasCoin',
   AuditEvent: 'AuditEvent'
 } as const
 
@@ -423,7 +425,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "auditEvent"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1167,6 +1169,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Lane: {
+      payload: Prisma.$LanePayload<ExtArgs>
+      fields: Prisma.LaneFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LaneFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LaneFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>
+        }
+        findFirst: {
+          args: Prisma.LaneFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LaneFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>
+        }
+        findMany: {
+          args: Prisma.LaneFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>[]
+        }
+        create: {
+          args: Prisma.LaneCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>
+        }
+        createMany: {
+          args: Prisma.LaneCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LaneCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>[]
+        }
+        delete: {
+          args: Prisma.LaneDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>
+        }
+        update: {
+          args: Prisma.LaneUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>
+        }
+        deleteMany: {
+          args: Prisma.LaneDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LaneUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LaneUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>[]
+        }
+        upsert: {
+          args: Prisma.LaneUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LanePayload>
+        }
+        aggregate: {
+          args: Prisma.LaneAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLane>
+        }
+        groupBy: {
+          args: Prisma.LaneGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LaneGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LaneCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LaneCountAggregateOutputType> | number
+        }
+      }
+    }
+    GasCoin: {
+      payload: Prisma.$GasCoinPayload<ExtArgs>
+      fields: Prisma.GasCoinFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.GasCoinFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.GasCoinFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>
+        }
+        findFirst: {
+          args: Prisma.GasCoinFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.GasCoinFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>
+        }
+        findMany: {
+          args: Prisma.GasCoinFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>[]
+        }
+        create: {
+          args: Prisma.GasCoinCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>
+        }
+        createMany: {
+          args: Prisma.GasCoinCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.GasCoinCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>[]
+        }
+        delete: {
+          args: Prisma.GasCoinDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>
+        }
+        update: {
+          args: Prisma.GasCoinUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>
+        }
+        deleteMany: {
+          args: Prisma.GasCoinDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.GasCoinUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.GasCoinUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>[]
+        }
+        upsert: {
+          args: Prisma.GasCoinUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GasCoinPayload>
+        }
+        aggregate: {
+          args: Prisma.GasCoinAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateGasCoin>
+        }
+        groupBy: {
+          args: Prisma.GasCoinGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GasCoinGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.GasCoinCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GasCoinCountAggregateOutputType> | number
+        }
+      }
+    }
     AuditEvent: {
       payload: Prisma.$AuditEventPayload<ExtArgs>
       fields: Prisma.AuditEventFieldRefs
@@ -1441,6 +1591,7 @@ export const ChainOperationScalarFieldEnum = {
   txDigest: 'txDigest',
   failureReason: 'failureReason',
   failureDetail: 'failureDetail',
+  claimedFence: 'claimedFence',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -1464,6 +1615,30 @@ export const ChainTransactionScalarFieldEnum = {
 } as const
 
 export type ChainTransactionScalarFieldEnum = (typeof ChainTransactionScalarFieldEnum)[keyof typeof ChainTransactionScalarFieldEnum]
+
+
+export const LaneScalarFieldEnum = {
+  id: 'id',
+  network: 'network',
+  version: 'version',
+  digest: 'digest',
+  fence: 'fence',
+  leasedUntil: 'leasedUntil',
+  foreignDigest: 'foreignDigest',
+  createdAt: 'createdAt'
+} as const
+
+export type LaneScalarFieldEnum = (typeof LaneScalarFieldEnum)[keyof typeof LaneScalarFieldEnum]
+
+
+export const GasCoinScalarFieldEnum = {
+  objectId: 'objectId',
+  laneId: 'laneId',
+  version: 'version',
+  digest: 'digest'
+} as const
+
+export type GasCoinScalarFieldEnum = (typeof GasCoinScalarFieldEnum)[keyof typeof GasCoinScalarFieldEnum]
 
 
 export const AuditEventScalarFieldEnum = {
@@ -1761,6 +1936,8 @@ export type GlobalOmitConfig = {
   ledgerEntry?: Prisma.LedgerEntryOmit
   chainOperation?: Prisma.ChainOperationOmit
   chainTransaction?: Prisma.ChainTransactionOmit
+  lane?: Prisma.LaneOmit
+  gasCoin?: Prisma.GasCoinOmit
   auditEvent?: Prisma.AuditEventOmit
 }
 

@@ -61,6 +61,8 @@ export const ModelName = {
   LedgerEntry: 'LedgerEntry',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
+  Lane: 'Lane',
+  GasCoin: 'GasCoin',
   AuditEvent: 'AuditEvent'
 } as const
 
@@ -241,6 +243,7 @@ export const ChainOperationScalarFieldEnum = {
   txDigest: 'txDigest',
   failureReason: 'failureReason',
   failureDetail: 'failureDetail',
+  claimedFence: 'claimedFence',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -264,6 +267,30 @@ export const ChainTransactionScalarFieldEnum = {
 } as const
 
 export type ChainTransactionScalarFieldEnum = (typeof ChainTransactionScalarFieldEnum)[keyof typeof ChainTransactionScalarFieldEnum]
+
+
+export const LaneScalarFieldEnum = {
+  id: 'id',
+  network: 'network',
+  version: 'version',
+  digest: 'digest',
+  fence: 'fence',
+  leasedUntil: 'leasedUntil',
+  foreignDigest: 'foreignDigest',
+  createdAt: 'createdAt'
+} as const
+
+export type LaneScalarFieldEnum = (typeof LaneScalarFieldEnum)[keyof typeof LaneScalarFieldEnum]
+
+
+export const GasCoinScalarFieldEnum = {
+  objectId: 'objectId',
+  laneId: 'laneId',
+  version: 'version',
+  digest: 'digest'
+} as const
+
+export type GasCoinScalarFieldEnum = (typeof GasCoinScalarFieldEnum)[keyof typeof GasCoinScalarFieldEnum]
 
 
 export const AuditEventScalarFieldEnum = {

@@ -29,11 +29,13 @@ export type AggregateChainOperation = {
 export type ChainOperationAvgAggregateOutputType = {
   priority: number | null
   attempts: number | null
+  claimedFence: number | null
 }
 
 export type ChainOperationSumAggregateOutputType = {
   priority: number | null
   attempts: number | null
+  claimedFence: bigint | null
 }
 
 export type ChainOperationMinAggregateOutputType = {
@@ -49,6 +51,7 @@ export type ChainOperationMinAggregateOutputType = {
   txDigest: string | null
   failureReason: string | null
   failureDetail: string | null
+  claimedFence: bigint | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -66,6 +69,7 @@ export type ChainOperationMaxAggregateOutputType = {
   txDigest: string | null
   failureReason: string | null
   failureDetail: string | null
+  claimedFence: bigint | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -83,6 +87,7 @@ export type ChainOperationCountAggregateOutputType = {
   txDigest: number
   failureReason: number
   failureDetail: number
+  claimedFence: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -92,11 +97,13 @@ export type ChainOperationCountAggregateOutputType = {
 export type ChainOperationAvgAggregateInputType = {
   priority?: true
   attempts?: true
+  claimedFence?: true
 }
 
 export type ChainOperationSumAggregateInputType = {
   priority?: true
   attempts?: true
+  claimedFence?: true
 }
 
 export type ChainOperationMinAggregateInputType = {
@@ -112,6 +119,7 @@ export type ChainOperationMinAggregateInputType = {
   txDigest?: true
   failureReason?: true
   failureDetail?: true
+  claimedFence?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -129,6 +137,7 @@ export type ChainOperationMaxAggregateInputType = {
   txDigest?: true
   failureReason?: true
   failureDetail?: true
+  claimedFence?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -146,6 +155,7 @@ export type ChainOperationCountAggregateInputType = {
   txDigest?: true
   failureReason?: true
   failureDetail?: true
+  claimedFence?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -250,6 +260,7 @@ export type ChainOperationGroupByOutputType = {
   txDigest: string | null
   failureReason: string | null
   failureDetail: string | null
+  claimedFence: bigint | null
   createdAt: Date
   updatedAt: Date
   _count: ChainOperationCountAggregateOutputType | null
@@ -290,6 +301,7 @@ export type ChainOperationWhereInput = {
   txDigest?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureReason?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
+  claimedFence?: Prisma.BigIntNullableFilter<"ChainOperation"> | bigint | number | null
   createdAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   transaction?: Prisma.XOR<Prisma.ChainTransactionNullableScalarRelationFilter, Prisma.ChainTransactionWhereInput> | null
@@ -308,6 +320,7 @@ export type ChainOperationOrderByWithRelationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failureDetail?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedFence?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   transaction?: Prisma.ChainTransactionOrderByWithRelationInput
@@ -330,6 +343,7 @@ export type ChainOperationWhereUniqueInput = Prisma.AtLeast<{
   txDigest?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureReason?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
+  claimedFence?: Prisma.BigIntNullableFilter<"ChainOperation"> | bigint | number | null
   createdAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   transaction?: Prisma.XOR<Prisma.ChainTransactionNullableScalarRelationFilter, Prisma.ChainTransactionWhereInput> | null
@@ -348,6 +362,7 @@ export type ChainOperationOrderByWithAggregationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failureDetail?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedFence?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.ChainOperationCountOrderByAggregateInput
@@ -373,6 +388,7 @@ export type ChainOperationScalarWhereWithAggregatesInput = {
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"ChainOperation"> | string | null
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableWithAggregatesFilter<"ChainOperation"> | string | null
+  claimedFence?: Prisma.BigIntNullableWithAggregatesFilter<"ChainOperation"> | bigint | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"ChainOperation"> | Date | string
 }
@@ -389,6 +405,7 @@ export type ChainOperationCreateInput = {
   notBefore?: Date | string
   failureReason?: string | null
   failureDetail?: string | null
+  claimedFence?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   transaction?: Prisma.ChainTransactionCreateNestedOneWithoutOperationsInput
@@ -407,6 +424,7 @@ export type ChainOperationUncheckedCreateInput = {
   txDigest?: string | null
   failureReason?: string | null
   failureDetail?: string | null
+  claimedFence?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -423,6 +441,7 @@ export type ChainOperationUpdateInput = {
   notBefore?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transaction?: Prisma.ChainTransactionUpdateOneWithoutOperationsNestedInput
@@ -441,6 +460,7 @@ export type ChainOperationUncheckedUpdateInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -458,6 +478,7 @@ export type ChainOperationCreateManyInput = {
   txDigest?: string | null
   failureReason?: string | null
   failureDetail?: string | null
+  claimedFence?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -474,6 +495,7 @@ export type ChainOperationUpdateManyMutationInput = {
   notBefore?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -491,6 +513,7 @@ export type ChainOperationUncheckedUpdateManyInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -513,6 +536,7 @@ export type ChainOperationCountOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   failureDetail?: Prisma.SortOrder
+  claimedFence?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -520,6 +544,7 @@ export type ChainOperationCountOrderByAggregateInput = {
 export type ChainOperationAvgOrderByAggregateInput = {
   priority?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  claimedFence?: Prisma.SortOrder
 }
 
 export type ChainOperationMaxOrderByAggregateInput = {
@@ -535,6 +560,7 @@ export type ChainOperationMaxOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   failureDetail?: Prisma.SortOrder
+  claimedFence?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -552,6 +578,7 @@ export type ChainOperationMinOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   failureDetail?: Prisma.SortOrder
+  claimedFence?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -559,6 +586,7 @@ export type ChainOperationMinOrderByAggregateInput = {
 export type ChainOperationSumOrderByAggregateInput = {
   priority?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  claimedFence?: Prisma.SortOrder
 }
 
 export type ChainOperationListRelationFilter = {
@@ -569,6 +597,14 @@ export type ChainOperationListRelationFilter = {
 
 export type ChainOperationOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type NullableBigIntFieldUpdateOperationsInput = {
+  set?: bigint | number | null
+  increment?: bigint | number
+  decrement?: bigint | number
+  multiply?: bigint | number
+  divide?: bigint | number
 }
 
 export type ChainOperationCreateNestedManyWithoutTransactionInput = {
@@ -625,6 +661,7 @@ export type ChainOperationCreateWithoutTransactionInput = {
   notBefore?: Date | string
   failureReason?: string | null
   failureDetail?: string | null
+  claimedFence?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -641,6 +678,7 @@ export type ChainOperationUncheckedCreateWithoutTransactionInput = {
   notBefore?: Date | string
   failureReason?: string | null
   failureDetail?: string | null
+  claimedFence?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -687,6 +725,7 @@ export type ChainOperationScalarWhereInput = {
   txDigest?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureReason?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
+  claimedFence?: Prisma.BigIntNullableFilter<"ChainOperation"> | bigint | number | null
   createdAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
 }
@@ -703,6 +742,7 @@ export type ChainOperationCreateManyTransactionInput = {
   notBefore?: Date | string
   failureReason?: string | null
   failureDetail?: string | null
+  claimedFence?: bigint | number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -719,6 +759,7 @@ export type ChainOperationUpdateWithoutTransactionInput = {
   notBefore?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -735,6 +776,7 @@ export type ChainOperationUncheckedUpdateWithoutTransactionInput = {
   notBefore?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -751,6 +793,7 @@ export type ChainOperationUncheckedUpdateManyWithoutTransactionInput = {
   notBefore?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -770,6 +813,7 @@ export type ChainOperationSelect<ExtArgs extends runtime.Types.Extensions.Intern
   txDigest?: boolean
   failureReason?: boolean
   failureDetail?: boolean
+  claimedFence?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
@@ -788,6 +832,7 @@ export type ChainOperationSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   txDigest?: boolean
   failureReason?: boolean
   failureDetail?: boolean
+  claimedFence?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
@@ -806,6 +851,7 @@ export type ChainOperationSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   txDigest?: boolean
   failureReason?: boolean
   failureDetail?: boolean
+  claimedFence?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
@@ -824,11 +870,12 @@ export type ChainOperationSelectScalar = {
   txDigest?: boolean
   failureReason?: boolean
   failureDetail?: boolean
+  claimedFence?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type ChainOperationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "kind" | "subjectId" | "priority" | "state" | "alone" | "attempts" | "notBefore" | "txDigest" | "failureReason" | "failureDetail" | "createdAt" | "updatedAt", ExtArgs["result"]["chainOperation"]>
+export type ChainOperationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "kind" | "subjectId" | "priority" | "state" | "alone" | "attempts" | "notBefore" | "txDigest" | "failureReason" | "failureDetail" | "claimedFence" | "createdAt" | "updatedAt", ExtArgs["result"]["chainOperation"]>
 export type ChainOperationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
 }
@@ -869,6 +916,10 @@ export type $ChainOperationPayload<ExtArgs extends runtime.Types.Extensions.Inte
     txDigest: string | null
     failureReason: string | null
     failureDetail: string | null
+    /**
+     * The lease under which a lane is working on it; void when that lease is over.
+     */
+    claimedFence: bigint | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["chainOperation"]>
@@ -1307,6 +1358,7 @@ export interface ChainOperationFieldRefs {
   readonly txDigest: Prisma.FieldRef<"ChainOperation", 'String'>
   readonly failureReason: Prisma.FieldRef<"ChainOperation", 'String'>
   readonly failureDetail: Prisma.FieldRef<"ChainOperation", 'String'>
+  readonly claimedFence: Prisma.FieldRef<"ChainOperation", 'BigInt'>
   readonly createdAt: Prisma.FieldRef<"ChainOperation", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"ChainOperation", 'DateTime'>
 }

@@ -540,14 +540,6 @@ export type ChainTransactionUpdatesignaturesInput = {
   push?: string | string[]
 }
 
-export type NullableBigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | null
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type ChainTransactionCreateWithoutOperationsInput = {
   digest: string
   network: string
@@ -735,7 +727,7 @@ export type $ChainTransactionPayload<ExtArgs extends runtime.Types.Extensions.In
     network: string
     sender: string
     /**
-     * The OperatorCap that it uses; one lane has one unresolved transaction at most.
+     * The lane that it goes by; one lane has one unresolved transaction at most.
      */
     lane: string
     bytes: runtime.Bytes

@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { DryRunRefused } from "../../../src/chain/build-transaction.ts";
 import type { Lane } from "../../../src/chain/lane.ts";
+import { addLane, leaseLane } from "../../../src/chain/lane-table.ts";
 import { enqueueOperation, type OperationKind } from "../../../src/chain/operation.ts";
-import { nextOperations, OperationTakenError, storeTransaction } from "../../../src/chain/outbox.ts";
-import type { ExecutionFailure } from "../../../src/chain/reader.ts";
+import type { ExecutionFailure } from "../../../src/chain/outcome.ts";
 import type { SendResult } from "../../../src/chain/send-transaction.ts";
 import { createSubmitter, type Submitter } from "../../../src/chain/submitter.ts";
+import type { OwnedRef } from "../../../src/chain/treasury-calls.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
@@ -20,9 +21,11 @@ let submitter: Submitter | undefined;
 let chain: FakeChain;
 /** What was logged as an error. */
 let alarms: object[] = [];
+let onAlarm = () => {};
 
 beforeAll(async () => {
   database = await openTestDatabase();
+  await addLane(database, NETWORK, { objectId: LANE, version: "1", digest: "d1" });
 }, DATABASE_TIMEOUT_MS);
 
 afterAll(() => database.close());
@@ -30,6 +33,7 @@ afterAll(() => database.close());
 beforeEach(() => {
   chain = new FakeChain();
   alarms = [];
+  onAlarm = () => {};
 });
 
 afterEach(async () => {
@@ -37,6 +41,9 @@ afterEach(async () => {
   submitter = undefined;
   await database.query("DELETE FROM chain_operation");
   await database.query("DELETE FROM chain_transaction");
+  await database.query(
+    "UPDATE lane SET leased_until = now(), foreign_digest = NULL, version = '1', digest = 'd1'",
+  );
 });
 
 describe("the submitter", () => {
@@ -162,18 +169,50 @@ describe("the submitter", () => {
     expect(states.map(({ state }) => state)).toEqual(["dropped", "landed"]);
   });
 
-  it("alarms when a transaction that is not its own has used a lane's input", async () => {
+  it("goes on when a transaction of its own has used the lane's input", async () => {
     const id = await queue();
-    const deaths = ["unknown", "own"];
-    chain.onSend = async (digest) => {
-      const byDigest = deaths.shift();
-      if (byDigest === undefined) return chain.execute(digest);
-      const own = chain.sent[0]!.digest;
-      return { kind: "dead", reason: "spent", byDigest: byDigest === "own" ? own : byDigest };
-    };
+    let calls = 0;
+    chain.onSend = async (digest) =>
+      ++calls === 1 ? { kind: "dead", reason: "spent", byDigest: digest } : chain.execute(digest);
     await run([id]);
     expect(chain.landed).toEqual([id]);
-    expect(alarms).toEqual([expect.objectContaining({ byDigest: "unknown" })]);
+    expect(alarms).toEqual([]);
+  });
+
+  it("stops, and says why, when something else has used the lane's input", async () => {
+    const id = await queue();
+    const alarmed = new Promise<void>((resolve) => {
+      onAlarm = resolve;
+    });
+    chain.onSend = async () => ({ kind: "dead", reason: "spent", byDigest: "foreign" });
+    submitter = start();
+    await alarmed;
+    await submitter.stop();
+    expect(alarms).toEqual([expect.objectContaining({ lane: LANE, digest: "foreign" })]);
+    expect(chain.sent).toHaveLength(1);
+    expect(await stateOf(id)).toBe("queued");
+    expect(await leaseLane(database, LANE, 1_000)).toBeUndefined();
+  });
+
+  it("stops when the dry run shows that the lane's objects have moved on without it", async () => {
+    await queue();
+    const alarmed = new Promise<void>((resolve) => {
+      onAlarm = resolve;
+    });
+    chain.refuse = () => ({ kind: "InvalidTransaction", message: "not available for consumption" });
+    chain.objects = { version: "7", lastChange: "foreign" };
+    submitter = start();
+    await alarmed;
+    expect(alarms).toEqual([expect.objectContaining({ lane: LANE, digest: "foreign" })]);
+  });
+
+  it("notes what its transaction made of the lane's objects with its outcome", async () => {
+    const id = await queue();
+    chain.written = new Map([[LANE, { objectId: LANE, version: "2", digest: "d2" }]]);
+    await run([id]);
+    expect(await database.query("SELECT version, digest FROM lane WHERE id = $1", [LANE])).toEqual([
+      { version: "2", digest: "d2" },
+    ]);
   });
 
   it("writes nothing by halves when the outcome cannot be written", async () => {
@@ -206,51 +245,6 @@ describe("the submitter", () => {
   });
 });
 
-describe("the outbox", () => {
-  it("gives the most urgent kind first, and what must go alone by itself", async () => {
-    const presign = await queue("presign", 50);
-    const sign = await queue("sign", 10);
-    const alone = await queue("sign", 10);
-    await database.query("UPDATE chain_operation SET alone = true WHERE subject_id = $1", [alone]);
-    const next = async () => (await nextOperations(database, NETWORK, () => 10)).map((o) => o.subjectId);
-    expect(await next()).toEqual([sign]);
-    await database.query("UPDATE chain_operation SET state = 'landed' WHERE subject_id = $1", [sign]);
-    expect(await next()).toEqual([alone]);
-    await database.query(
-      "UPDATE chain_operation SET not_before = now() + interval '1 hour' WHERE subject_id = $1",
-      [alone],
-    );
-    expect(await next()).toEqual([presign]);
-  });
-
-  it("stores nothing when another process has taken one of the operations", async () => {
-    const subject = await queue();
-    const [operation] = await nextOperations(database, NETWORK, () => 1);
-    await database.query("UPDATE chain_operation SET state = 'landed' WHERE subject_id = $1", [subject]);
-    await expect(
-      database.transaction((sql) => storeTransaction(sql, transaction("a"), [operation?.id ?? ""])),
-    ).rejects.toThrow(OperationTakenError);
-    expect(await database.query("SELECT digest FROM chain_transaction")).toEqual([]);
-  });
-
-  it("lets one lane have one transaction without an outcome", async () => {
-    await database.transaction((sql) => storeTransaction(sql, transaction("a"), []));
-    await expect(database.transaction((sql) => storeTransaction(sql, transaction("b"), []))).rejects.toThrow(
-      /chain_transaction_unresolved_lane/,
-    );
-  });
-
-  it("queues an operation once for its subject", async () => {
-    const subject = await queue();
-    await queue("presign", 50, subject);
-    expect(await database.query("SELECT id FROM chain_operation")).toHaveLength(1);
-  });
-});
-
-function transaction(digest: string) {
-  return { digest, bytes: new Uint8Array(3), signatures: [], network: NETWORK, sender: "0x1", lane: LANE };
-}
-
 async function queue(
   kind: "presign" | "sign" = "presign",
   priority = 50,
@@ -271,8 +265,22 @@ async function stateOf(subjectId: string): Promise<string | undefined> {
 const signals = createLocalSignals();
 
 function start(): Submitter {
-  const log = { info: () => {}, warn: () => {}, error: (fields: object) => void alarms.push(fields) };
-  const created = createSubmitter({ database, lane: chain.lane(), signals, kinds: [chain.kind()], log });
+  const error = (fields: object) => {
+    alarms.push(fields);
+    onAlarm();
+  };
+  const log = { info: () => {}, warn: () => {}, error };
+  const lanes = [chain.lane()];
+  const created = createSubmitter({
+    database,
+    network: NETWORK,
+    lanes,
+    reader: chain,
+    signals,
+    kinds: [chain.kind()],
+    log,
+    retryBaseMs: 5,
+  });
   created.start();
   return created;
 }
@@ -306,6 +314,9 @@ class FakeChain {
   missing: string | undefined;
   hasMark = false;
   sizeBytes = 100;
+  written = new Map<string, OwnedRef>();
+  /** What the chain has of every object, if it is not what the lane expects. */
+  objects: { version: string; lastChange: string } | undefined;
   readonly #subjectsOf = new Map<string, readonly string[]>();
 
   lane(): Lane {
@@ -313,7 +324,7 @@ class FakeChain {
       network: NETWORK,
       sender: "0x1",
       id: LANE,
-      build: async (addCalls) => {
+      build: async (_objects, addCalls) => {
         const subjects: string[] = [];
         addCalls({ payPresigns: (call: { subjects: string[] }) => subjects.push(...call.subjects) } as never);
         const failure = this.refuse?.(subjects);
@@ -330,11 +341,17 @@ class FakeChain {
     };
   }
 
+  async ownedObjects(ids: readonly string[]) {
+    const found = this.objects && { ...this.objects, digest: "d" };
+    return new Map(found ? ids.map((objectId) => [objectId, { objectId, ...found }]) : []);
+  }
+
   async execute(digest: string): Promise<SendResult> {
     const error = this.abortOnExecution?.(this.#subjectsOf.get(digest) ?? []);
-    if (error) return { kind: "aborted", error, gasUsedMist: 1n };
+    const changes = { inputVersions: new Map(), written: this.written, deleted: [], dependencies: [] };
+    if (error) return { kind: "aborted", error, gasUsedMist: 1n, changes };
     if (!this.executed.includes(digest)) this.executed.push(digest);
-    return { kind: "landed", transaction: { digest, events: [] }, gasUsedMist: 1n };
+    return { kind: "landed", transaction: { digest, events: [] }, gasUsedMist: 1n, changes };
   }
 
   kind(): OperationKind<string> {

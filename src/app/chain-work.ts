@@ -1,0 +1,121 @@
+import { adoptOperations } from "../chain/adopt-operations.ts";
+import { createGasKeeper } from "../chain/gas-keeper.ts";
+import { createLanes } from "../chain/lane.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import type { OperationKind } from "../chain/operation.ts";
+import { prepareLanes } from "../chain/prepare-lanes.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { SessionKind } from "../chain/session.ts";
+import { createSettler } from "../chain/settler.ts";
+import { createSubmitter } from "../chain/submitter.ts";
+import type { Config } from "../config.ts";
+import type { BackgroundLoop } from "../coordination/background-loop.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { createAcceptOperation } from "../onboarding/accept-operation.ts";
+import { createDkgOperation } from "../onboarding/dkg-operation.ts";
+import { createDWalletSession } from "../onboarding/dwallet-session.ts";
+import { createRegisterOperation } from "../onboarding/register-operation.ts";
+import { burnSpentPresigns } from "../presigns/burn-spent-presigns.ts";
+import { createPresignOperation } from "../presigns/presign-operation.ts";
+import type { PresignQueue } from "../presigns/presign-queue.ts";
+import { createPresignSession } from "../presigns/presign-session.ts";
+import { createRefillLoop } from "../presigns/refill-loop.ts";
+import { createExpireLoop } from "../signing/expire-loop.ts";
+import { createSignOperation } from "../signing/sign-operation.ts";
+import { createSignSession } from "../signing/sign-session.ts";
+import type { Database } from "../store/database.ts";
+
+/** What the work on the chain needs. */
+export interface ChainWorkOptions {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly signals: Signals;
+  readonly presigns: PresignQueue;
+  readonly config: Pick<
+    Config,
+    | "submitBatchCount"
+    | "presignBatchCount"
+    | "refundsPerDay"
+    | "presignLowWaterCount"
+    | "presignHighWaterCount"
+    | "presignBuckets"
+  >;
+  /** The database is an older copy: see `tss serve --after-restore`. */
+  readonly afterRestore: boolean;
+  readonly log: {
+    debug(fields: object, message: string): void;
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  /** For tests that cannot wait: see the parts that take them. */
+  readonly pace?: {
+    readonly intervalMs: number;
+    readonly leaseMs: number;
+    readonly retryBaseMs: number;
+  };
+}
+
+/** A loop of the work, to be started and stopped in this order. */
+export type WorkLoop = Pick<BackgroundLoop, "start" | "stop">;
+
+/** Everything that goes on between the database and the chain without anyone calling. */
+export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, WorkLoop>> {
+  const { database, network, reader, signals, presigns, config, afterRestore, log, pace = {} } = options;
+  const operations = operationKinds(options);
+  await prepareLanes({ database, network, reader, afterRestore, log });
+  if (afterRestore) {
+    await adoptOperations({ database, network: network.name, kinds: operations, log });
+    await burnSpentPresigns({ database, network: network.name, reader, log });
+  }
+  const laneIds = network.treasury.operatorCapIds;
+  const gasKeeper = createGasKeeper({ database, network, reader, laneIds, log });
+  // Lanes without a coin cannot do anything.
+  await gasKeeper.assign();
+
+  const lanes = createLanes(network, reader);
+  const submitter = createSubmitter({
+    database,
+    network: network.name,
+    lanes,
+    reader,
+    signals,
+    log,
+    kinds: operations,
+    ...pace,
+  });
+  const pool = {
+    network: network.name,
+    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+    bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
+    configured: config.presignBuckets,
+  };
+  return {
+    settler: createSettler({ database, reader, log, kinds: sessionKinds(options), ...pace }),
+    submitter,
+    "gas keeper": gasKeeper.loop(submitter.drivers),
+    refill: createRefillLoop({ ...pool, database, signals, queue: presigns, log, ...pace }),
+    expiry: createExpireLoop({ database, signals, log, ...pace }),
+  };
+}
+
+function operationKinds({ network, reader, signals, config }: ChainWorkOptions): OperationKind[] {
+  const { senderAddress } = network;
+  const { submitBatchCount, presignBatchCount } = config;
+  return [
+    createSignOperation({ signals, reader, senderAddress, batchCount: submitBatchCount }),
+    createRegisterOperation(reader),
+    createDkgOperation(reader),
+    createAcceptOperation(reader),
+    createPresignOperation({ reader, senderAddress, batchCount: presignBatchCount }),
+  ] as OperationKind[];
+}
+
+function sessionKinds({ network, signals, config, log }: ChainWorkOptions): SessionKind[] {
+  return [
+    createSignSession({ network: network.name, refundsPerDay: config.refundsPerDay, signals, log }),
+    createDWalletSession(network.name),
+    createPresignSession({ network: network.name, signals, log }),
+  ];
+}

@@ -1,0 +1,63 @@
+import type { Database } from "../store/database.ts";
+import type { ChainCalls } from "./calls.ts";
+import type { OperationKind, OperationName } from "./operation.ts";
+import { failOperation, type QueuedOperation } from "./outbox.ts";
+
+/** Operations that go in one transaction. */
+export interface Block {
+  readonly operations: readonly QueuedOperation[];
+  addCalls(calls: ChainCalls): void;
+}
+
+/** What composing a block needs. */
+export interface ComposeOptions {
+  readonly database: Database;
+  readonly kinds: ReadonlyMap<OperationName, OperationKind>;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+/** Below the chain's limit of 128 KiB, with room for gas, signatures and the calls themselves. */
+const BLOCK_BYTES = 100 * 1024;
+
+/**
+ * As many operations of one kind, from the front, as fit into one transaction; undefined when none is left. One whose
+ * row is gone can never be built, and is failed so that it does not stand in the way of the others.
+ */
+export async function composeBlock(
+  { database, kinds, log }: ComposeOptions,
+  operations: readonly QueuedOperation[],
+): Promise<Block | undefined> {
+  const kind = kinds.get(operations[0]?.kind ?? "sign");
+  if (!kind) throw new Error(`no operation kind ${operations[0]?.kind}`);
+  const subjects = await kind.load(
+    database,
+    operations.map((operation) => operation.subjectId),
+  );
+  for (const { id, kind: name, subjectId } of operations.filter((o) => !subjects.has(o.subjectId))) {
+    log.error({ kind: name, subjectId }, "an operation has no subject");
+    const detail = "the row that the operation is about does not exist";
+    await failOperation(database, id, "SUBJECT_MISSING", detail);
+  }
+  const fitting = cutToSize(
+    operations.filter((operation) => subjects.has(operation.subjectId)),
+    (operation) => kind.sizeBytes(subjects.get(operation.subjectId)),
+  );
+  if (fitting.length === 0) return undefined;
+  const chosen = fitting.map((operation) => subjects.get(operation.subjectId));
+  return { operations: fitting, addCalls: (calls) => kind.add(calls, chosen) };
+}
+
+/** From the front, while they fit; one at least. */
+function cutToSize(
+  operations: readonly QueuedOperation[],
+  sizeOf: (operation: QueuedOperation) => number,
+): QueuedOperation[] {
+  let bytes = 0;
+  const fitting: QueuedOperation[] = [];
+  for (const operation of operations) {
+    bytes += sizeOf(operation);
+    if (fitting.length > 0 && bytes > BLOCK_BYTES) break;
+    fitting.push(operation);
+  }
+  return fitting;
+}

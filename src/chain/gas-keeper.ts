@@ -1,0 +1,77 @@
+import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
+import type { Database } from "../store/database.ts";
+import type { LaneDriver } from "./lane-driver.ts";
+import { addGasCoin, readGasCoins } from "./lane-table.ts";
+import type { ChainNetwork } from "./network.ts";
+import { type GasPlan, planGas } from "./plan-gas.ts";
+import type { NetworkReader } from "./reader.ts";
+
+/** What keeping the lanes in gas needs. */
+export interface GasKeeperOptions {
+  readonly database: Database;
+  readonly network: Pick<ChainNetwork, "name" | "gasOwnerAddress">;
+  readonly reader: Pick<NetworkReader, "gasCoins">;
+  /** The ids of all lanes. */
+  readonly laneIds: readonly string[];
+  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/** Keeps every lane able to pay. */
+export interface GasKeeper {
+  /** Hands spare coins to the lanes that have least, and says what else is to be done. */
+  assign(): Promise<GasPlan>;
+  /** The loop that also splits coins, through the lane that has most. */
+  loop(drivers: readonly Pick<LaneDriver, "sendOwn">[]): BackgroundLoop;
+}
+
+const INTERVAL_MS = 30_000;
+
+/** Coins are the gas owner's; which one pays for which lane is in the database, one lane for each. */
+export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
+  const { database, network, reader, laneIds, log } = options;
+
+  async function assign(): Promise<GasPlan> {
+    const coins = await reader.gasCoins(network.gasOwnerAddress);
+    const laneOf = new Map(
+      (await readGasCoins(database, network.name)).map(({ objectId, laneId }) => [objectId, laneId]),
+    );
+    const gas = laneIds.map((laneId) => ({
+      laneId,
+      balanceMist: coins.reduce(
+        (sum, coin) => (laneOf.get(coin.objectId) === laneId ? sum + coin.balanceMist : sum),
+        0n,
+      ),
+    }));
+    const plan = planGas(
+      gas,
+      coins.filter(({ objectId }) => !laneOf.has(objectId)),
+    );
+    for (const { laneId, coin } of plan.assign) await addGasCoin(database, laneId, coin);
+    return plan;
+  }
+
+  return {
+    assign,
+    loop(drivers) {
+      return createBackgroundLoop({ name: "gas keeper", intervalMs: INTERVAL_MS, log, pass });
+
+      async function pass(): Promise<boolean> {
+        const { split, short } = await assign();
+        if (short.length > 0) {
+          log.error(
+            { gasOwner: network.gasOwnerAddress, lanes: short },
+            "lanes are short of gas; send SUI to the gas owner",
+          );
+        }
+        if (split === undefined) return false;
+        const driver = drivers[laneIds.indexOf(split.laneId)];
+        if (!(await driver?.sendOwn((calls) => calls.splitGas(split.amountsMist)))) return false;
+        log.info(
+          { lane: split.laneId, amountsMist: split.amountsMist.map(String) },
+          "gas was shared with other lanes",
+        );
+        return true;
+      }
+    },
+  };
+}

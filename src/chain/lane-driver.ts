@@ -1,0 +1,163 @@
+import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
+import type { Database } from "../store/database.ts";
+import { isUniqueViolation } from "../store/sql-errors.ts";
+import { DryRunRefused } from "./build-transaction.ts";
+import type { ChainCalls } from "./calls.ts";
+import { composeBlock } from "./compose-block.ts";
+import { findForeignUse } from "./foreign-use.ts";
+import type { Lane } from "./lane.ts";
+import {
+  type LaneLease,
+  leaseLane,
+  markForeignUse,
+  readLaneObjects,
+  releaseLease,
+  renewLease,
+} from "./lane-table.ts";
+import type { OperationKind, OperationName } from "./operation.ts";
+import {
+  claimOperations,
+  hasWork,
+  LeaseLostError,
+  type StoredTransaction,
+  storeTransaction,
+  unclaimOperations,
+  unresolvedTransaction,
+} from "./outbox.ts";
+import type { NetworkReader } from "./reader.ts";
+import type { RefusalHandler } from "./refuse-operations.ts";
+import { FOREIGN_USE, type SubmitterLog, type TransactionSettler } from "./settle-transaction.ts";
+
+/** What driving a lane needs. */
+export interface LaneDriverOptions {
+  readonly database: Database;
+  readonly lane: Lane;
+  readonly reader: Pick<NetworkReader, "ownedObjects">;
+  readonly kinds: ReadonlyMap<OperationName, OperationKind>;
+  readonly refuse: RefusalHandler;
+  readonly settle: TransactionSettler;
+  readonly log: SubmitterLog;
+  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
+  readonly intervalMs?: number;
+  /** How long a lease lasts when its process dies. Default 10 s. */
+  readonly leaseMs?: number;
+}
+
+/** Drives one lane together with any other process that does. */
+export interface LaneDriver extends BackgroundLoop {
+  /**
+   * Sends a block of the service's own through the lane, when nobody else has it and it has nothing to bring to its
+   * end; false when it could not.
+   */
+  sendOwn(addCalls: (calls: ChainCalls) => void): Promise<boolean>;
+}
+
+const DEFAULT_INTERVAL_MS = 500;
+const DEFAULT_LEASE_MS = 10_000;
+/** The longest pause while the fullnode does not answer. */
+const MAX_BACKOFF_MS = 5_000;
+/** Lets a lane have one transaction whose outcome is not known. */
+const LANE_INDEX = "chain_transaction_unresolved_lane";
+
+/**
+ * Takes the lane when there is work, and keeps it while there is. A transaction is stored before it is sent, and while
+ * its outcome is not known nothing else is sent on the lane but the same bytes again.
+ */
+export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
+  const { database, lane, reader, kinds, refuse, settle, log } = options;
+  const { intervalMs = DEFAULT_INTERVAL_MS, leaseMs = DEFAULT_LEASE_MS } = options;
+  const batchCounts = Object.fromEntries([...kinds].map(([name, { batchCount }]) => [name, batchCount]));
+  const loop = createBackgroundLoop({
+    name: `lane ${lane.id}`,
+    pass,
+    intervalMs,
+    maxBackoffMs: Math.max(MAX_BACKOFF_MS, intervalMs),
+    log,
+  });
+  return { ...loop, sendOwn };
+
+  async function pass(stopping: AbortSignal): Promise<false> {
+    if (!(await hasWork(database, lane.network, lane.id))) return false;
+    await underLease(async (lease) => {
+      while (!stopping.aborted && (await step(lease)));
+    });
+    return false;
+  }
+
+  async function sendOwn(addCalls: (calls: ChainCalls) => void): Promise<boolean> {
+    let isSent = false;
+    await underLease(async (lease) => {
+      if (await unresolvedTransaction(database, lane.network, lane.id)) return;
+      const signed = await lane.build(await readLaneObjects(database, lane.id), addCalls);
+      await database.transaction((sql) => storeTransaction(sql, lease, { ...signed, ...lane }, []));
+      await settle(lane, signed);
+      isSent = true;
+    });
+    return isSent;
+  }
+
+  /** One transaction; false when there is nothing more to do. */
+  async function step(lease: LaneLease): Promise<boolean> {
+    const unresolved = await unresolvedTransaction(database, lane.network, lane.id);
+    if (unresolved) {
+      await settle(lane, unresolved);
+      return true;
+    }
+    const claimed = await claimOperations(database, lane.network, lease, batchCounts);
+    if (claimed.length === 0) return false;
+    const stored = await store(lease, claimed);
+    if (stored) await settle(lane, stored);
+    return true;
+  }
+
+  /** Builds, signs and stores; undefined when there is nothing to send after all. */
+  async function store(
+    lease: LaneLease,
+    claimed: Awaited<ReturnType<typeof claimOperations>>,
+  ): Promise<StoredTransaction | undefined> {
+    const block = await composeBlock({ database, kinds, log }, claimed);
+    if (block === undefined) return undefined;
+    // What did not fit is free for another lane at once.
+    if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);
+    const objects = await readLaneObjects(database, lane.id);
+    try {
+      const signed = await lane.build(objects, block.addCalls);
+      const ids = block.operations.map(({ id }) => id);
+      await database.transaction((sql) => storeTransaction(sql, lease, { ...signed, ...lane }, ids));
+      return signed;
+    } catch (error) {
+      if (!(error instanceof DryRunRefused)) throw error;
+      const foreign = await findForeignUse(database, reader, lane.id, objects);
+      if (foreign === undefined) await refuse(block.operations, error.failure);
+      else {
+        await markForeignUse(database, foreign);
+        log.error({ sender: lane.sender, lane: lane.id, digest: foreign.digest }, FOREIGN_USE);
+        throw new LeaseLostError("the lane was stopped");
+      }
+      return undefined;
+    }
+  }
+
+  /** Runs the work while the lane is this process's; does nothing when another one has it. */
+  async function underLease(work: (lease: LaneLease) => Promise<void>): Promise<void> {
+    const lease = await leaseLane(database, lane.id, leaseMs);
+    if (lease === undefined) return;
+    // When renewing fails, the fence says so as soon as something is stored.
+    const heartbeat = setInterval(
+      () => void renewLease(database, lease, leaseMs).catch(() => undefined),
+      leaseMs / 3,
+    );
+    try {
+      await work(lease);
+    } catch (error) {
+      if (!(error instanceof LeaseLostError || isUniqueViolation(error, LANE_INDEX))) throw error;
+      log.warn(
+        { lane: lane.id, reason: error instanceof Error ? error.message : "" },
+        "the lane was given up",
+      );
+    } finally {
+      clearInterval(heartbeat);
+      await releaseLease(database, lease);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { Database } from "../store/database.ts";
+import { findForeignUse } from "./foreign-use.ts";
+import {
+  addLane,
+  endLeases,
+  markForeignUse,
+  readForeignUses,
+  readLaneObjects,
+  resetLane,
+} from "./lane-table.ts";
+import type { ChainNetwork } from "./network.ts";
+import type { NetworkReader } from "./reader.ts";
+import { FOREIGN_USE } from "./settle-transaction.ts";
+
+/** What preparing the lanes needs. */
+export interface PrepareLanesOptions {
+  readonly database: Database;
+  readonly network: Pick<ChainNetwork, "name" | "senderAddress" | "treasury">;
+  readonly reader: Pick<NetworkReader, "ownedObjects">;
+  /** Takes the lanes as the chain has them, whoever used them since: the operator says that nobody else does. */
+  readonly afterRestore: boolean;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+/**
+ * Makes a row for each OperatorCap and compares what the rows know with the chain: where something else has used a
+ * lane, nothing is submitted until the operator has looked into it. Throws when a cap does not exist.
+ */
+export async function prepareLanes(options: PrepareLanesOptions): Promise<void> {
+  const { database, network, reader, afterRestore, log } = options;
+  const { operatorCapIds } = network.treasury;
+  const caps = await reader.ownedObjects(operatorCapIds);
+  // Nobody else can have it open: who held a lane is gone.
+  if (database.kind === "pglite") await endLeases(database, network.name);
+  for (const id of operatorCapIds) {
+    const cap = caps.get(id);
+    if (cap === undefined) throw new Error(`there is no OperatorCap ${id} on ${network.name}`);
+    await addLane(database, network.name, cap);
+    if (afterRestore) await resetLane(database, cap);
+    const foreign = await findForeignUse(database, reader, id, await readLaneObjects(database, id));
+    if (foreign && !afterRestore) await markForeignUse(database, foreign);
+  }
+  for (const { laneId, digest } of await readForeignUses(database, network.name))
+    log.error({ sender: network.senderAddress, lane: laneId, digest }, FOREIGN_USE);
+}

@@ -1,0 +1,124 @@
+import type { Database } from "../store/database.ts";
+import type { Lane } from "./lane.ts";
+import { markForeignUse, moveLane } from "./lane-table.ts";
+import type { OperationKind, OperationName } from "./operation.ts";
+import {
+  finishOperations,
+  isKnownTransaction,
+  operationsOf,
+  type QueuedOperation,
+  releaseOperations,
+  resolveTransaction,
+  type StoredTransaction,
+} from "./outbox.ts";
+import type { Executed, TransactionOutcome } from "./outcome.ts";
+import type { RefusalHandler } from "./refuse-operations.ts";
+import type { DeadTransaction } from "./send-transaction.ts";
+
+/** Where the submitter tells of what an operator should know. */
+export interface SubmitterLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What writing the end of a transaction needs. */
+export interface SettleOptions {
+  readonly database: Database;
+  readonly kindOf: (name: OperationName) => OperationKind;
+  readonly refuse: RefusalHandler;
+  /** Tells those who wait for the operations. */
+  readonly notify: (operations: readonly QueuedOperation[]) => void;
+  readonly log: SubmitterLog;
+}
+
+/** Sends a stored transaction and writes what became of it. Throws while its outcome is not known. */
+export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Promise<void>;
+
+/** Every outcome is written in one database transaction, with what the operations made of it and the lane's objects. */
+export function createTransactionSettler(options: SettleOptions): TransactionSettler {
+  const { database, kindOf, refuse, notify, log } = options;
+  return async (lane, stored) => {
+    const result = await lane.send(stored);
+    switch (result.kind) {
+      case "landed":
+        return land(lane, stored.digest, result);
+      case "aborted": {
+        const { error, gasUsedMist } = result;
+        const ended = { state: "aborted", gasUsedMist, error: error.message } as const;
+        return refuse(await requeueAll(lane, stored.digest, ended, result), error);
+      }
+      case "dead":
+        await requeueAll(lane, stored.digest, { state: "dropped", error: result.reason });
+        return tellOfDeath(lane, stored.digest, result);
+    }
+  };
+
+  async function land(
+    lane: Lane,
+    digest: string,
+    outcome: TransactionOutcome & { kind: "landed" },
+  ): Promise<void> {
+    const operations = await database.transaction(async (sql) => {
+      const found = await operationsOf(sql, digest);
+      if (!(await resolveTransaction(sql, digest, { state: "landed", gasUsedMist: outcome.gasUsedMist })))
+        return [];
+      await moveLane(sql, lane.id, outcome.changes);
+      for (const [name, group] of groupByKind(found)) {
+        const kind = kindOf(name);
+        const subjects = await kind.load(
+          sql,
+          group.map((operation) => operation.subjectId),
+        );
+        for (const subject of subjects.values()) await kind.landed(sql, subject, outcome.transaction);
+      }
+      await finishOperations(
+        sql,
+        found.map(({ id }) => id),
+      );
+      return found;
+    });
+    const fields = { digest, lane: lane.id, operations: operations.length, kind: operations[0]?.kind };
+    log.info(fields, "a transaction landed");
+    notify(operations);
+  }
+
+  /** Ends a transaction that did nothing and gives its operations back, in one step: none is left tied to it. */
+  function requeueAll(
+    lane: Lane,
+    digest: string,
+    ended: Parameters<typeof resolveTransaction>[2],
+    executed?: Executed,
+  ): Promise<QueuedOperation[]> {
+    return database.transaction(async (sql) => {
+      const operations = await operationsOf(sql, digest);
+      if (!(await resolveTransaction(sql, digest, ended))) return [];
+      if (executed) await moveLane(sql, lane.id, executed.changes);
+      await releaseOperations(sql, digest);
+      return operations;
+    });
+  }
+
+  async function tellOfDeath(
+    lane: Lane,
+    digest: string,
+    { reason, byDigest }: DeadTransaction,
+  ): Promise<void> {
+    log.warn({ digest, lane: lane.id, reason }, "a stored transaction can never land");
+    if (byDigest === undefined || (await isKnownTransaction(database, byDigest))) return;
+    await markForeignUse(database, { laneId: lane.id, digest: byDigest });
+    log.error({ sender: lane.sender, lane: lane.id, digest: byDigest }, FOREIGN_USE);
+  }
+}
+
+/** What an operator is told when a transaction of none of this database has used a lane. */
+export const FOREIGN_USE =
+  "something else sends from the hot wallet, so nothing more is submitted; a hot wallet is for one database alone: " +
+  "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`";
+
+function groupByKind(operations: readonly QueuedOperation[]): Map<OperationName, QueuedOperation[]> {
+  const groups = new Map<OperationName, QueuedOperation[]>();
+  for (const operation of operations)
+    groups.set(operation.kind, [...(groups.get(operation.kind) ?? []), operation]);
+  return groups;
+}

@@ -1,0 +1,106 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { addLane, type LaneLease, leaseLane, releaseLease } from "../../../src/chain/lane-table.ts";
+import { enqueueOperation } from "../../../src/chain/operation.ts";
+import { claimOperations, LeaseLostError, storeTransaction } from "../../../src/chain/outbox.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { newId } from "../../../src/store/ids.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+
+const NETWORK = "localnet";
+const LANE = "0xcap";
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  await addLane(database, NETWORK, { objectId: LANE, version: "1", digest: "d1" });
+}, DATABASE_TIMEOUT_MS);
+
+afterAll(() => database.close());
+
+afterEach(async () => {
+  await database.query("DELETE FROM chain_operation");
+  await database.query("DELETE FROM chain_transaction");
+  await database.query("UPDATE lane SET leased_until = now()");
+});
+
+describe("the outbox", () => {
+  let lease: LaneLease;
+  beforeEach(async () => {
+    lease = (await leaseLane(database, LANE, 60_000))!;
+  });
+  const claim = async (of = lease) =>
+    (await claimOperations(database, NETWORK, of, { sign: 10, presign: 10 })).map((o) => o.subjectId);
+  const store = (digest: string, ids: string[], of = lease) =>
+    database.transaction((sql) => storeTransaction(sql, of, transaction(digest), ids));
+
+  it("gives the most urgent kind first, and what must go alone by itself", async () => {
+    const presign = await queue("presign", 50);
+    const sign = await queue("sign", 10);
+    const alone = await queue("sign", 10);
+    await database.query("UPDATE chain_operation SET alone = true WHERE subject_id = $1", [alone]);
+    expect(await claim()).toEqual([sign]);
+    await database.query("UPDATE chain_operation SET state = 'landed' WHERE subject_id = $1", [sign]);
+    expect(await claim()).toEqual([alone]);
+    await database.query(
+      "UPDATE chain_operation SET not_before = now() + interval '1 hour' WHERE subject_id = $1",
+      [alone],
+    );
+    expect(await claim()).toEqual([presign]);
+  });
+
+  it("gives what one lease has taken to no other, until that lease is over", async () => {
+    await addLane(database, NETWORK, { objectId: "0xother", version: "1", digest: "d" });
+    const other = (await leaseLane(database, "0xother", 60_000))!;
+    const taken = await queue();
+    expect(await claim()).toEqual([taken]);
+    expect(await claim(other)).toEqual([]);
+    await releaseLease(database, lease);
+    expect(await claim(other)).toEqual([taken]);
+    await releaseLease(database, other);
+  });
+
+  it("stores nothing when another lane has taken one of the operations", async () => {
+    await queue();
+    const [operation] = await claimOperations(database, NETWORK, lease, { presign: 1 });
+    await database.query("UPDATE chain_operation SET claimed_fence = 999999 WHERE id = $1", [operation!.id]);
+    await expect(store("a", [operation!.id])).rejects.toThrow(LeaseLostError);
+    expect(await database.query("SELECT digest FROM chain_transaction")).toEqual([]);
+  });
+
+  it("stores nothing under a lease that another process has followed", async () => {
+    await releaseLease(database, lease);
+    const next = (await leaseLane(database, LANE, 60_000))!;
+    expect(next.fence).toBeGreaterThan(lease.fence);
+    await expect(store("a", [])).rejects.toThrow(LeaseLostError);
+    await store("a", [], next);
+  });
+
+  it("leases a lane to one at a time", async () => {
+    expect(await leaseLane(database, LANE, 60_000)).toBeUndefined();
+  });
+
+  it("lets one lane have one transaction without an outcome", async () => {
+    await store("a", []);
+    await expect(store("b", [])).rejects.toThrow(/chain_transaction_unresolved_lane/);
+  });
+
+  it("queues an operation once for its subject", async () => {
+    const subject = await queue();
+    await queue("presign", 50, subject);
+    expect(await database.query("SELECT id FROM chain_operation")).toHaveLength(1);
+  });
+});
+
+function transaction(digest: string) {
+  return { digest, bytes: new Uint8Array(3), signatures: [], network: NETWORK, sender: "0x1" };
+}
+
+async function queue(
+  kind: "presign" | "sign" = "presign",
+  priority = 50,
+  subjectId = newId(),
+): Promise<string> {
+  await enqueueOperation(database, { id: newId(), network: NETWORK, kind, subjectId, priority });
+  return subjectId;
+}
