@@ -54,6 +54,13 @@ export const CONFIG_VARIABLES = [
     secret: true,
   },
   {
+    name: "GAS_STATION_LOCALNET_SECRET_HEX",
+    description: "Ed25519 secret of a key that pays for gas, 64 hex digits; unset: the hot wallet pays",
+    secret: true,
+  },
+  { name: "GAS_STATION_TESTNET_SECRET_HEX", description: "The same on testnet", secret: true },
+  { name: "GAS_STATION_MAINNET_SECRET_HEX", description: "The same on mainnet", secret: true },
+  {
     name: "BILLING_PRICE_SIGN_MICRO_USD",
     default: "10000",
     description: "Price of one signature in micro-USD",
@@ -127,6 +134,8 @@ export interface Config {
   readonly network: NetworkConfig;
   /** 64 hex digits. Undefined only on the localnet, which has a public development key. */
   readonly hotWalletSecretHex: Secret | undefined;
+  /** 64 hex digits. Undefined where the hot wallet pays for gas. */
+  readonly gasStationSecretHex: Secret | undefined;
   readonly priceSignMicroUsd: bigint;
   readonly presignBuckets: readonly CurveAlgorithm[];
   readonly presignLowWaterCount: number;
@@ -142,6 +151,12 @@ export interface Config {
   readonly drainTimeoutMs: number;
   readonly corsOrigins: readonly string[];
 }
+
+const GAS_STATION = {
+  localnet: "GAS_STATION_LOCALNET_SECRET_HEX",
+  testnet: "GAS_STATION_TESTNET_SECRET_HEX",
+  mainnet: "GAS_STATION_MAINNET_SECRET_HEX",
+} as const;
 
 /** Reads the configuration from the environment. Throws a ConfigError naming every fault. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
@@ -162,6 +177,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, none of them white space"),
     network,
     hotWalletSecretHex,
+    gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),
     priceSignMicroUsd: BigInt(read.integer("BILLING_PRICE_SIGN_MICRO_USD", 0, 1_000_000_000_000)),
     presignBuckets: read.buckets("PRESIGN_BUCKETS"),
     presignLowWaterCount: read.integer(

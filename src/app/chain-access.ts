@@ -25,6 +25,8 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
   const configured =
     config.hotWalletSecretHex && hexToBytes(config.hotWalletSecretHex.reveal().toLowerCase());
   const hotWalletSecret = new Secret(configured ?? developmentSecret);
+  const gasStationHex = config.gasStationSecretHex?.reveal().toLowerCase();
+  const gasStationSecret = gasStationHex === undefined ? undefined : new Secret(hexToBytes(gasStationHex));
   if (network.name !== "localnet") {
     if (Buffer.compare(hotWalletSecret.reveal(), developmentSecret) === 0) {
       throw new Error(
@@ -32,7 +34,14 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
       );
     }
     const { name, fullnodeUrl, treasury } = network;
-    return { name, fullnodeUrl, treasury, ikaConfig: getNetworkConfig(name), hotWalletSecret };
+    return {
+      name,
+      fullnodeUrl,
+      treasury,
+      ikaConfig: getNetworkConfig(name),
+      hotWalletSecret,
+      gasStationSecret,
+    };
   }
   const localnet = await deps.lifecycle.start(
     "localnet",
@@ -43,6 +52,7 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
             port: network.port,
             dataDirectory: `${config.dataDirectory}/localnet`,
             hotWalletAddress: addressOf(hotWalletSecret.reveal()),
+            accounts: gasStationSecret ? [addressOf(gasStationSecret.reveal())] : [],
           },
           (message, fields) => deps.log.info(fields, `localnet: ${message}`),
         ),
@@ -50,7 +60,7 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
     (running) => running.close(),
   );
   const { url, ikaConfig, treasury } = localnet;
-  return { name: "localnet", fullnodeUrl: url, treasury, ikaConfig, hotWalletSecret };
+  return { name: "localnet", fullnodeUrl: url, treasury, ikaConfig, hotWalletSecret, gasStationSecret };
 }
 
 function addressOf(secret: Uint8Array): string {

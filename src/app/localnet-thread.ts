@@ -18,7 +18,10 @@ export interface LocalnetThread extends LocalnetAccess {
 }
 
 /** What may be told to a localnet across threads. */
-export type LocalnetThreadOptions = Pick<LocalnetOptions, "port" | "dataDirectory" | "hotWalletAddress">;
+export type LocalnetThreadOptions = Pick<
+  LocalnetOptions,
+  "port" | "dataDirectory" | "hotWalletAddress" | "accounts"
+>;
 
 /** Starts a localnet on a thread of its own, so that a fullnode's work never holds up the service's event loop. */
 export async function startLocalnetThread(

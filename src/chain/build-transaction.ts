@@ -55,7 +55,9 @@ export async function buildTransaction(
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {
   try {
-    return await withDeadline(DRY_RUN_TIMEOUT_MS, () => tx.build({ client: network.client }));
+    return await withDeadline(DRY_RUN_TIMEOUT_MS, (signal) =>
+      network.pressure.run(() => tx.build({ client: network.client }), signal),
+    );
   } catch (error) {
     if (!(error instanceof SimulationError)) throw error;
     if (error.executionError) throw new DryRunRefused(toFailure(error.executionError));

@@ -2,6 +2,7 @@ import { IkaClient, type IkaConfig } from "@ika.xyz/sdk";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import type { Secret } from "../telemetry/secret.ts";
+import { createPressure, type Pressure } from "./pressure.ts";
 
 /** The Treasury's objects on one network. */
 export interface TreasuryIds {
@@ -35,6 +36,8 @@ export interface ChainNetwork {
   readonly name: string;
   readonly fullnodeUrl: string;
   readonly client: SuiGrpcClient;
+  /** Every call to the fullnode goes through it. */
+  readonly pressure: Pressure;
   readonly ika: IkaClient;
   readonly ikaConfig: IkaConfig;
   readonly treasury: TreasuryIds;
@@ -60,6 +63,7 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     name,
     fullnodeUrl,
     client,
+    pressure: createPressure(),
     ika,
     ikaConfig,
     treasury,

@@ -67,6 +67,15 @@ const NETWORK_KEY_TTL_MS = 5_000;
 export function createNetworkReader(network: ChainNetwork, now: () => number = Date.now): NetworkReader {
   const { client, ika } = network;
   const objects = createChainReader(client.core);
+  async function read<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const attempt = () =>
+      withDeadline(READ_TIMEOUT_MS, (signal) => network.pressure.run(() => call(signal), signal));
+    try {
+      return await attempt().catch(attempt);
+    } catch (cause) {
+      throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
+    }
+  }
   const find = (digest: string): Promise<TransactionResult | undefined> =>
     read(async (signal) => {
       try {
@@ -186,14 +195,6 @@ function toNetworkKey(key: {
   reconfigurationOutputID?: string | undefined;
 }): NetworkKey {
   return { id: key.id, epoch: key.epoch, isReconfigured: Boolean(key.reconfigurationOutputID) };
-}
-
-async function read<T>(attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  try {
-    return await withDeadline(READ_TIMEOUT_MS, attempt).catch(() => withDeadline(READ_TIMEOUT_MS, attempt));
-  } catch (cause) {
-    throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
-  }
 }
 
 function anySignal(first: AbortSignal | undefined, second: AbortSignal): AbortSignal {

@@ -4,6 +4,7 @@ import type { StoredTransaction } from "./outbox.ts";
 import { type TransactionOutcome, toOutcome } from "./outcome.ts";
 import type { NetworkReader } from "./reader.ts";
 import { findSpentInput } from "./spent-input.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 /** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
 export type SendResult = TransactionOutcome | DeadTransaction;
@@ -28,12 +29,18 @@ export async function sendTransaction(
   stored: StoredTransaction,
 ): Promise<SendResult> {
   try {
-    const result = await network.client.core.executeTransaction({
-      transaction: stored.bytes,
-      signatures: [...stored.signatures],
-      include: { effects: true, events: true },
-      signal: AbortSignal.timeout(EXECUTE_TIMEOUT_MS),
-    });
+    const result = await withDeadline(EXECUTE_TIMEOUT_MS, (signal) =>
+      network.pressure.run(
+        () =>
+          network.client.core.executeTransaction({
+            transaction: stored.bytes,
+            signatures: [...stored.signatures],
+            include: { effects: true, events: true },
+            signal,
+          }),
+        signal,
+      ),
+    );
     return toOutcome(result);
   } catch (error) {
     const known = await reader.transaction(stored.digest);

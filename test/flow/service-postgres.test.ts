@@ -128,9 +128,21 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
       [],
     );
     expect(before!.ids.length).toBeGreaterThan(0);
+    // The copy knows none of the transactions that were sent since, and the lanes as they were at the beginning.
+    await database.query("UPDATE chain_operation SET tx_digest = NULL", []);
+    await database.query("DELETE FROM chain_transaction", []);
+    await database.query("UPDATE lane SET version = '1'", []);
+    await database.query("UPDATE gas_coin SET version = '1'", []);
     await database.close();
 
     service = await startService(folder, environment);
+    const alarm = () =>
+      service!.log.find((line) => line.includes("something else sends from the hot wallet"));
+    await vi.waitUntil(alarm, { timeout: 10_000 });
+    expect(alarm()).toContain("--after-restore");
+    expect(await service.stop()).toBe(0);
+
+    service = await startService(folder, environment, ["--after-restore"]);
     const face = grpcJsFace(service.access.baseUrl, apiKey);
     const again = await signEnd(face, signed!["signRequestId"]!);
     expect({ ...again, updateTime: signed!["updateTime"] }).toEqual(signed);

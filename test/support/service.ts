@@ -35,8 +35,9 @@ export function serviceFolder(): { folder: string; remove(): void } {
 export async function startService(
   folder: string,
   environment: Record<string, string> = {},
+  argv: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const child = runTss(["serve"], {
+  const child = runTss(["serve", ...argv], {
     DATA_DIR: folder,
     PORT: "0",
     LOCALNET_PORT: "0",

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createPressure } from "../../../src/chain/pressure.ts";
+
+const tooMuch = () => Promise.reject(Object.assign(new Error("slow down"), { code: "RESOURCE_EXHAUSTED" }));
+
+describe("pressure", () => {
+  let nowMs = 0;
+  beforeEach(() => {
+    nowMs = 0;
+    vi.spyOn(Math, "random").mockReturnValue(1);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  /** How long a call that comes now is kept back, found by a caller who goes away at once. */
+  async function isKeptBack(pressure: ReturnType<typeof createPressure>): Promise<boolean> {
+    let ran = false;
+    const gone = AbortSignal.abort();
+    await pressure.run(async () => void (ran = true), gone).catch(() => undefined);
+    return !ran;
+  }
+
+  it("keeps all calls back for a while after the fullnode has refused one for being one too many", async () => {
+    const pressure = createPressure(() => nowMs);
+    expect(await isKeptBack(pressure)).toBe(false);
+    await expect(pressure.run(tooMuch)).rejects.toThrow("slow down");
+    nowMs = 249;
+    expect(await isKeptBack(pressure)).toBe(true);
+    nowMs = 250;
+    expect(await isKeptBack(pressure)).toBe(false);
+  });
+
+  it("doubles the pause while refusals go on, and forgets them after a success", async () => {
+    const pressure = createPressure(() => nowMs);
+    await pressure.run(tooMuch).catch(() => undefined);
+    nowMs = 250;
+    await pressure.run(tooMuch).catch(() => undefined);
+    nowMs = 749;
+    expect(await isKeptBack(pressure)).toBe(true);
+    nowMs = 750;
+    expect(await isKeptBack(pressure)).toBe(false);
+    await pressure.run(tooMuch).catch(() => undefined);
+    nowMs = 1000;
+    expect(await isKeptBack(pressure)).toBe(false);
+  });
+
+  it("is not begun by another failure", async () => {
+    const pressure = createPressure(() => nowMs);
+    await expect(pressure.run(() => Promise.reject(new Error("fetch failed")))).rejects.toThrow();
+    expect(await isKeptBack(pressure)).toBe(false);
+  });
+});
