@@ -5,9 +5,17 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { type NetworkAddresses, networkAddresses } from "./contracts/addresses.ts";
 import { networkFunctions } from "./contracts/network-functions.ts";
-import { durableHistory, volatileHistory } from "./durable-ledger.ts";
+import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
 import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
+import { type ChainControls, createChainControls } from "./faults/chain-controls.ts";
+import { faultRoutes } from "./faults/fault-routes.ts";
+import type { FaultSettings } from "./faults/fault-settings.ts";
+import { createFaults, type Faults } from "./faults/faults.ts";
+import { faultyFunctions } from "./faults/faulty-functions.ts";
+import { faultyMethods } from "./faults/faulty-methods.ts";
+import { faultyMpc } from "./faults/faulty-mpc.ts";
 import { blake2b256, utf8 } from "./fullnode/bytes.ts";
+import { createLaggingLedger } from "./fullnode/lagging-ledger.ts";
 import { createLedger, type Ledger } from "./fullnode/ledger.ts";
 import { startFullnodeServer } from "./fullnode/server.ts";
 import { executionService } from "./fullnode/services/execution-service.ts";
@@ -16,6 +24,7 @@ import { movePackageService } from "./fullnode/services/move-package-service.ts"
 import { stateService } from "./fullnode/services/state-service.ts";
 import { SUI_TYPE } from "./fullnode/sui-types.ts";
 import { genesisCommit } from "./genesis.ts";
+import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
 import { type Log, startNetwork } from "./network.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
@@ -44,6 +53,10 @@ export interface LocalnetOptions {
   readonly epochDurationMs?: number;
   /** Milliseconds since the epoch; default Date.now. */
   readonly clock?: () => number;
+  /** What goes wrong from the start; default nothing. It can be changed while the network runs. */
+  readonly faults?: Partial<FaultSettings>;
+  /** What the dice for faults follow from; default the network's seed. */
+  readonly faultSeed?: Uint8Array;
   readonly log?: Log;
 }
 
@@ -69,6 +82,10 @@ export interface Localnet {
   readonly hotWalletAddress: string;
   /** Gives an address 1,000 SUI and 1,000 IKA. */
   fund(address: string): Promise<readonly FaucetCoin[]>;
+  /** What goes wrong; also over `POST /localnet/faults`. */
+  readonly faults: Faults;
+  /** Changes of the chain that the network makes by itself; also over `POST /localnet/...`. */
+  readonly controls: ChainControls;
   /** Answers what is under way, lets running sessions end, and writes nothing after that. */
   close(): Promise<void>;
 }
@@ -90,27 +107,43 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     for (const close of stops.splice(0).reverse()) await close();
   };
   try {
-    const mpc = options.mpc ?? (await realMpc(seed, options));
-    if (options.mpc === undefined) stops.push(() => mpc.close());
-    const ledger = await openLedger(
+    const faults = createFaults(options.faultSeed ?? seed, options.faults);
+    const bareMpc = options.mpc ?? (await realMpc(seed, options));
+    if (options.mpc === undefined) stops.push(() => bareMpc.close());
+    const mpc = faultyMpc(bareMpc, faults);
+    let skippedMs = 0;
+    const clock = () => (options.clock ?? Date.now)() + skippedMs;
+    const history = await openHistory(
       options,
-      { seed, log, operatorCount, addresses, hotWalletAddress, mpc },
+      { seed, log, operatorCount, addresses, hotWalletAddress, mpc, clock },
       stops,
     );
+    const epochDurationMs = epochDurationOf(options);
+    const ledger = createLedger(history.commits, { epochDurationMs, log: history.log, clock });
+    // An epoch that was ended early stays ended: time goes on from where the chain left it.
+    skippedMs = Math.max(0, Number(ledger.now().timestampMs) - clock());
+    const controls = createChainControls(ledger, addresses, (durationMs) => {
+      skippedMs += durationMs;
+    });
+    const lagging = createLaggingLedger(ledger, history.commits, () => faults.settings.staleCommits);
     const network = startNetwork({ ledger, addresses, mpc, log });
     stops.push(() => network.close());
     const faucet = createFaucet(ledger, addresses.ikaCoinType);
-    const functions = networkFunctions(addresses);
+    const functions = faultyFunctions(networkFunctions(addresses), faults);
+    const reads = (of: Ledger) => [...ledgerService(of), ...stateService(of, coinInfos(addresses))];
     const server = await startFullnodeServer({
       host: options.host ?? "127.0.0.1",
       port: options.port ?? 0,
-      methods: [
-        ...ledgerService(ledger),
-        ...stateService(ledger, coinInfos(addresses)),
-        ...executionService(ledger, functions),
-        ...movePackageService(functions),
-      ],
-      routes: faucetRoutes(faucet),
+      methods: faultyMethods(
+        [
+          ...reads(ledger),
+          ...executionService(ledger, functions, () => faults.happens(faults.settings.congestion)),
+          ...movePackageService(functions),
+        ],
+        [...reads(lagging), ...executionService(lagging, functions)],
+        faults,
+      ),
+      routes: [...faucetRoutes(faucet), ...faultRoutes(faults, controls)],
       log,
     });
     stops.push(() => server.close());
@@ -131,6 +164,8 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       ikaCoinType: addresses.ikaCoinType,
       hotWalletAddress,
       fund: faucet,
+      faults,
+      controls,
       close: stop,
     };
   } catch (error) {
@@ -146,16 +181,15 @@ interface LedgerParts {
   readonly addresses: NetworkAddresses;
   readonly hotWalletAddress: string;
   readonly mpc: NetworkMpc;
+  readonly clock: () => number;
 }
 
-async function openLedger(
+async function openHistory(
   options: LocalnetOptions,
   parts: LedgerParts,
   stops: (() => Promise<void>)[],
-): Promise<Ledger> {
-  const { seed, log, operatorCount, addresses, hotWalletAddress, mpc } = parts;
-  const clock = options.clock ?? Date.now;
-  const epochDurationMs = BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
+): Promise<History> {
+  const { seed, log, operatorCount, addresses, hotWalletAddress, mpc, clock } = parts;
   const genesis = async () =>
     genesisCommit({
       seed,
@@ -169,14 +203,18 @@ async function openLedger(
     seedDigest: blake2b256(utf8("ika-localnet/identity/"), seed),
     hotWalletAddress,
     operatorCount,
-    epochDurationMs,
+    epochDurationMs: epochDurationOf(options),
   };
   const history =
     options.dataDirectory === undefined
       ? await volatileHistory(genesis)
       : await durableHistory(options.dataDirectory, identity, genesis, log);
   stops.push(() => history.close());
-  return createLedger(history.commits, { epochDurationMs, log: history.log, clock });
+  return history;
+}
+
+function epochDurationOf(options: LocalnetOptions): bigint {
+  return BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
 }
 
 async function realMpc(seed: Uint8Array, options: LocalnetOptions): Promise<NetworkMpc> {
@@ -194,21 +232,4 @@ function coinInfos(addresses: NetworkAddresses) {
     { coinType: SUI_TYPE, name: "Sui", symbol: "SUI", decimals: 9 },
     { coinType: addresses.ikaCoinType, name: "IKA Token", symbol: "IKA", decimals: 9 },
   ];
-}
-
-function ikaConfigOf(addresses: NetworkAddresses): IkaConfig {
-  return {
-    packages: {
-      ikaPackage: addresses.ikaPackageId,
-      ikaCommonPackage: addresses.ikaCommonPackageId,
-      ikaSystemOriginalPackage: addresses.ikaSystemPackageId,
-      ikaSystemPackage: addresses.ikaSystemPackageId,
-      ikaDwallet2pcMpcOriginalPackage: addresses.dwalletPackageId,
-      ikaDwallet2pcMpcPackage: addresses.dwalletPackageId,
-    },
-    objects: {
-      ikaSystemObject: { objectID: addresses.systemId, initialSharedVersion: 1 },
-      ikaDWalletCoordinator: { objectID: addresses.coordinatorId, initialSharedVersion: 1 },
-    },
-  };
 }

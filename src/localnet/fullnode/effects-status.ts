@@ -45,6 +45,14 @@ export function failureProto({ failure, command }: CommandFailure): GrpcTypes.Ex
           indexError: { index: detail.result, subresult: detail.subresult },
         },
       };
+    case "congested":
+      return {
+        ...base,
+        errorDetails: {
+          oneofKind: "congestedObjects",
+          congestedObjects: { objects: [...detail.objectIds] },
+        },
+      };
     case "size":
       return {
         ...base,
@@ -80,6 +88,8 @@ export function failureBcs({ failure }: CommandFailure): ErrorInput {
       return { UnusedValueWithoutDrop: { resultIdx: detail.result, secondaryIdx: detail.subresult } };
     case "size":
       return { MoveObjectTooBig: { objectSize: BigInt(detail.size), maxObjectSize: BigInt(detail.maxSize) } };
+    case "congested":
+      return { ExecutionCancelledDueToSharedObjectCongestion: { congested_objects: [...detail.objectIds] } };
     case "none":
       return simpleFailureBcs(failure.failureKind);
   }

@@ -24,6 +24,8 @@ export interface ExecutionContext {
   readonly lookup: (id: string) => ChainObject | undefined;
   readonly functions: FunctionTable;
   readonly epoch: bigint;
+  /** Why it is not to be executed after all, though it pays for itself. */
+  readonly cancelled?: ExecutionFailure | undefined;
 }
 
 /** What an execution would change, and what it answers. */
@@ -49,7 +51,10 @@ export function execute(
   inputs: CheckedInputs,
   context: ExecutionContext,
 ): ExecutionOutcome {
-  const attempt = run(content, digest, inputs, context, undefined);
+  const attempt =
+    context.cancelled === undefined
+      ? run(content, digest, inputs, context, undefined)
+      : new CommandFailure(context.cancelled, 0);
   if (!(attempt instanceof CommandFailure)) return attempt;
   const failed = run(content, digest, inputs, context, attempt);
   if (failed instanceof CommandFailure) throw new Error("a failed transaction cannot fail again");

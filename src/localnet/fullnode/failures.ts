@@ -48,6 +48,7 @@ export type FailureDetail =
   | { readonly kind: "argument"; readonly argument: number; readonly fault: number }
   | { readonly kind: "unusedValue"; readonly result: number; readonly subresult: number }
   | { readonly kind: "size"; readonly size: number; readonly maxSize: number }
+  | { readonly kind: "congested"; readonly objectIds: readonly string[] }
   | { readonly kind: "none" };
 
 /** A transaction that executed and failed: its effects say so and its gas is charged. */
@@ -73,6 +74,15 @@ export function moveAbort(location: string, code: number): ExecutionFailure {
     FailureKind.MOVE_ABORT,
     `MoveAbort(MoveLocation { module: ${packageId}::${module}, function_name: Some("${functionName}") }, ${code})`,
     { kind: "abort", packageId, module, functionName, code: BigInt(code) },
+  );
+}
+
+/** What a transaction ends with that was cancelled because its shared objects are too busy. */
+export function congestedObjects(objectIds: readonly string[]): ExecutionFailure {
+  return new ExecutionFailure(
+    FailureKind.EXECUTION_CANCELED_DUE_TO_CONSENSUS_OBJECT_CONGESTION,
+    "ExecutionCancelledDueToSharedObjectCongestion",
+    { kind: "congested", objectIds },
   );
 }
 

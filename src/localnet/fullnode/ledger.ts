@@ -38,7 +38,7 @@ export interface Ledger {
    */
   exclusive(work: (time: LedgerTime) => Commit | undefined): Promise<void>;
   /** Calls `listener` after each commit. */
-  onCommit(listener: () => void): void;
+  onCommit(listener: (commit: Commit) => void): void;
 }
 
 /** How a ledger keeps time and where its commits go. */
@@ -54,7 +54,7 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
   const objects = createObjectStore();
   const transactions = new Map<string, StoredTransaction>();
   const checkpoints: StoredTransaction[] = [];
-  const listeners: (() => void)[] = [];
+  const listeners: ((commit: Commit) => void)[] = [];
   let tail: Promise<void> = Promise.resolve();
   let failed: Error | undefined;
 
@@ -106,7 +106,7 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
           throw new RpcFailure(Status.Unavailable, "the ledger could not be written");
         }
         apply(commit);
-        for (const listener of listeners) listener();
+        for (const listener of listeners) listener(commit);
       });
       tail = turn.catch(() => undefined);
       return turn;

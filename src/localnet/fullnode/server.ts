@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RpcFailure, Status } from "./failures.ts";
@@ -8,7 +9,7 @@ import {
   grpcWebContentType,
   grpcWebFormat,
 } from "./grpc-web.ts";
-import type { UnaryMethod } from "./unary-method.ts";
+import { NoAnswer, type UnaryMethod } from "./unary-method.ts";
 
 /** A plain HTTP route beside the gRPC calls; answers JSON. */
 export interface JsonRoute {
@@ -49,6 +50,8 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
   const methods = new Map(options.methods.map((method) => [method.path, method]));
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
   let closing = false;
+  /** Those who wait for an answer that will not come. */
+  const held = new Set<ServerResponse>();
   const server = createServer((request, response) => {
     // A connection that answers its last request would otherwise hold the server open until it idles out.
     response.on("prefinish", () => {
@@ -68,6 +71,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     port,
     close() {
       closing = true;
+      for (const response of held) response.destroy();
       return close(server);
     },
   };
@@ -98,6 +102,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
       const message = await method.handle(decodeGrpcWebBody(octets, format));
       body = encodeGrpcWebBody(message, { code: 0, message: "" }, format);
     } catch (error) {
+      if (error instanceof NoAnswer) return noAnswer(error, response, held);
       body = encodeGrpcWebBody(undefined, statusOf(error, path), format);
     }
     end(response, 200, { "content-type": grpcWebContentType(format) }, body);
@@ -111,6 +116,19 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     });
     return { code: Status.Internal, message: "internal error" };
   }
+}
+
+/** Breaks the connection, at once or when the client does. */
+async function noAnswer(
+  { how }: NoAnswer,
+  response: ServerResponse,
+  held: Set<ServerResponse>,
+): Promise<void> {
+  if (how === "and the connection breaks") response.destroy();
+  if (response.closed) return;
+  held.add(response);
+  await once(response, "close");
+  held.delete(response);
 }
 
 async function answerJson(

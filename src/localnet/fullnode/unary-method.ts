@@ -7,6 +7,17 @@ export interface UnaryMethod {
   handle(request: Uint8Array): Promise<Uint8Array>;
 }
 
+/** Thrown by a handler whose caller gets no answer: the connection stays silent until the caller leaves, or breaks. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+  readonly how: "until the client gives up" | "and the connection breaks";
+
+  constructor(how: NoAnswer["how"]) {
+    super(`no answer, ${how}`);
+    this.how = how;
+  }
+}
+
 interface MessageType<T> {
   fromBinary(bytes: Uint8Array): T;
   toBinary(message: T): Uint8Array;

@@ -17,7 +17,10 @@ describe("pressure", () => {
   async function isKeptBack(pressure: ReturnType<typeof createPressure>): Promise<boolean> {
     let ran = false;
     const gone = AbortSignal.abort();
-    await pressure.run(async () => void (ran = true), gone).catch(() => undefined);
+    const call = async () => {
+      ran = true;
+    };
+    await pressure.run(call, gone).catch(() => undefined);
     return !ran;
   }
 

@@ -2,7 +2,7 @@ import { GrpcTypes } from "@mysten/sui/grpc";
 import { encodeTransaction, transactionDigest } from "../encode-transaction.ts";
 import { execute } from "../execute.ts";
 import { decodeExecuted, encodeExecuted, executedTransaction } from "../executed-transaction.ts";
-import { RpcFailure, Status } from "../failures.ts";
+import { congestedObjects, RpcFailure, Status } from "../failures.ts";
 import { checkInputs, checkTransactionSize } from "../input-checks.ts";
 import type { Ledger } from "../ledger.ts";
 import type { FunctionTable } from "../move-function.ts";
@@ -14,8 +14,15 @@ import { decodeTransaction } from "../transaction-data.ts";
 import { transactionProto } from "../transaction-proto.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-/** `sui.rpc.v2.TransactionExecutionService`: execute a signed transaction, or try one out. */
-export function executionService(ledger: Ledger, functions: FunctionTable): readonly UnaryMethod[] {
+/**
+ * `sui.rpc.v2.TransactionExecutionService`: execute a signed transaction, or try one out. `isCongested` is asked for
+ * each transaction with shared objects.
+ */
+export function executionService(
+  ledger: Ledger,
+  functions: FunctionTable,
+  isCongested: () => boolean = () => false,
+): readonly UnaryMethod[] {
   const service = GrpcTypes.TransactionExecutionService;
   return [
     unary(
@@ -24,7 +31,7 @@ export function executionService(ledger: Ledger, functions: FunctionTable): read
       GrpcTypes.ExecuteTransactionRequest,
       GrpcTypes.ExecuteTransactionResponse,
       async (request) => {
-        const transaction = await executeTransaction(ledger, functions, request);
+        const transaction = await executeTransaction(ledger, functions, isCongested, request);
         const defaults = ["effects.status", "checkpoint"];
         return {
           transaction: applyReadMask(GrpcTypes.ExecutedTransaction, transaction, request.readMask, defaults),
@@ -49,6 +56,7 @@ export function executionService(ledger: Ledger, functions: FunctionTable): read
 async function executeTransaction(
   ledger: Ledger,
   functions: FunctionTable,
+  isCongested: () => boolean,
   request: GrpcTypes.ExecuteTransactionRequest,
 ): Promise<GrpcTypes.ExecutedTransaction> {
   const bytes = bytesOf(ledger, functions, request);
@@ -65,7 +73,10 @@ async function executeTransaction(
     if (ledger.transaction(digest) !== undefined) return undefined;
     const lookup = (id: string) => ledger.objects.get(id);
     const inputs = checkInputs(content, { lookup, chainId: ledger.chainId, checkOwners: true, ...time });
-    const outcome = execute(content, digest, inputs, { lookup, functions, epoch: time.epoch });
+    const shared = content.inputs.flatMap((input) => (input.kind === "shared" ? [input.objectId] : []));
+    const cancelled = shared.length > 0 && isCongested() ? congestedObjects(shared) : undefined;
+    const { epoch } = time;
+    const outcome = execute(content, digest, inputs, { lookup, functions, epoch, cancelled });
     const transaction = transactionProto(content, bytes, digest);
     const frame = { digest, sender: content.sender, transaction, signatures };
     const { checkpoint, timestampMs } = time;

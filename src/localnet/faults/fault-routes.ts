@@ -1,0 +1,68 @@
+import type { JsonRoute } from "../fullnode/server.ts";
+import type { ChainControls } from "./chain-controls.ts";
+import { FaultSettingsError, parseFaultSettings } from "./fault-settings.ts";
+import type { Faults } from "./faults.ts";
+
+/**
+ * The localnet's own HTTP calls, beside the fullnode's: `GET /localnet/faults` shows what goes wrong, `POST` changes
+ * it; `POST /localnet/advance-epoch`, `/localnet/prices` with `{percent}` and `/localnet/treasury` with `{ika, sui}`
+ * change the chain. Whoever reaches the port may call them.
+ */
+export function faultRoutes(faults: Faults, controls: ChainControls): readonly JsonRoute[] {
+  return [
+    { method: "GET", path: "/localnet/faults", handle: async () => ok(faults.settings) },
+    post("/localnet/faults", async (body) => {
+      faults.set(parseFaultSettings(body));
+      return faults.settings;
+    }),
+    post("/localnet/advance-epoch", async () => ({ epoch: String(await controls.advanceEpoch()) })),
+    post("/localnet/prices", async ({ percent }) => {
+      if (typeof percent !== "number" || !Number.isInteger(percent) || percent < 0)
+        throw new FaultSettingsError("percent must be an integer from 0");
+      await controls.scalePrices(percent);
+      return { percent };
+    }),
+    post("/localnet/treasury", async ({ ika, sui }) => {
+      const balances = { ika: amount("ika", ika), sui: amount("sui", sui) };
+      await controls.setTreasury(balances);
+      return { ika: String(balances.ika), sui: String(balances.sui) };
+    }),
+  ];
+}
+
+type Handle = (body: Record<string, unknown>) => Promise<object>;
+
+function post(path: string, handle: Handle): JsonRoute {
+  return {
+    method: "POST",
+    path,
+    async handle(body) {
+      try {
+        return ok(await handle(parse(body)));
+      } catch (error) {
+        if (!(error instanceof FaultSettingsError)) throw error;
+        return { status: 400, json: { error: error.message } };
+      }
+    },
+  };
+}
+
+const ok = (json: object) => ({ status: 200, json });
+
+function parse(body: Uint8Array): Record<string, unknown> {
+  if (body.length === 0) return {};
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (typeof json === "object" && json !== null) return json as Record<string, unknown>;
+  } catch {
+    // Falls through to the one answer for every malformed body.
+  }
+  throw new FaultSettingsError("the body must be a JSON object");
+}
+
+/** Amounts go as decimal text, as JSON has no integers of 64 bits. */
+function amount(name: string, value: unknown): bigint {
+  if (typeof value !== "string" || !/^\d{1,20}$/.test(value) || BigInt(value) >= 2n ** 64n)
+    throw new FaultSettingsError(`${name} must be an amount in the smallest units, as decimal text`);
+  return BigInt(value);
+}

@@ -1,0 +1,49 @@
+import { blake2b256, utf8 } from "../fullnode/bytes.ts";
+import { type FaultSettings, NO_FAULTS } from "./fault-settings.ts";
+
+/** What goes wrong now, and the dice for it. */
+export interface Faults {
+  readonly settings: FaultSettings;
+  /** Changes these settings and leaves the others. */
+  set(settings: Partial<FaultSettings>): void;
+  /** Throws the dice. Under one seed the n-th throw is always the same. */
+  happens(probability: number): boolean;
+  /** `baseMs` and up to `jitterMs` more. */
+  duration(baseMs: number, jitterMs: number): number;
+  /** Calls back after each change of the settings. */
+  onChange(listener: () => void): void;
+}
+
+/** Faults with dice that follow from the seed. */
+export function createFaults(seed: Uint8Array, initial: Partial<FaultSettings> = {}): Faults {
+  let settings: FaultSettings = { ...NO_FAULTS, ...initial };
+  const listeners: (() => void)[] = [];
+  const random = dice(seed);
+  return {
+    get settings() {
+      return settings;
+    },
+    set(changes) {
+      settings = { ...settings, ...changes };
+      for (const listener of listeners) listener();
+    },
+    // No throw is used up by what is off, so that switching one fault on leaves the others' order alone.
+    happens: (probability) => probability > 0 && random() < probability,
+    duration: (baseMs, jitterMs) => baseMs + (jitterMs > 0 ? random() * jitterMs : 0),
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}
+
+/** Numbers from 0 to 1 (without 1): xorshift32 from a hash of the seed. */
+function dice(seed: Uint8Array): () => number {
+  const start = blake2b256(utf8("ika-localnet/faults/"), seed);
+  let state = new DataView(start.buffer, start.byteOffset).getUint32(0) || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}

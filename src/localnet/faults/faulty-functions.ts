@@ -1,0 +1,20 @@
+import { moveAbort } from "../fullnode/failures.ts";
+import { type FunctionTable, functionTable } from "../fullnode/move-function.ts";
+import type { Faults } from "./faults.ts";
+
+/** The node's Move functions, some of whose calls abort. */
+export function faultyFunctions(functions: FunctionTable, faults: Faults): FunctionTable {
+  return functionTable(
+    [...functions.values()].map((target) => ({
+      ...target,
+      run(call, args) {
+        const name = `${target.module}::${target.name}`;
+        for (const rule of faults.settings.abortCalls) {
+          if (rule.function !== name || !faults.happens(rule.probability ?? 1)) continue;
+          throw moveAbort(`${target.packageId}::${rule.module ?? target.module}::${target.name}`, rule.code);
+        }
+        return target.run(call, args);
+      },
+    })),
+  );
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { invalidInput, RpcFailure, Status } from "../fullnode/failures.ts";
+import { NoAnswer, type UnaryMethod } from "../fullnode/unary-method.ts";
+import type { Faults } from "./faults.ts";
+
+const EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction";
+
+/**
+ * The node's methods with latency, refusals, lost replies and lag. `lagging` are the same methods of a node that is
+ * behind; those that it lacks are never answered late.
+ */
+export function faultyMethods(
+  methods: readonly UnaryMethod[],
+  lagging: readonly UnaryMethod[],
+  faults: Faults,
+): UnaryMethod[] {
+  const behind = new Map(lagging.map((method) => [method.path, method]));
+  return methods.map((method) => ({
+    path: method.path,
+    async handle(request) {
+      const { settings } = faults;
+      const isExecute = method.path === EXECUTE;
+      const latencyMs = faults.duration(settings.latencyMs, settings.jitterMs);
+      const delayMs = latencyMs + (isExecute ? settings.executeLatencyMs : 0);
+      if (delayMs > 0) await sleep(delayMs);
+      if (faults.happens(settings.rateLimit))
+        throw new RpcFailure(Status.ResourceExhausted, "too many requests");
+      if (faults.happens(settings.timeout)) throw new NoAnswer("until the client gives up");
+      if (isExecute) return execute(method, request, faults);
+      const late = behind.get(method.path);
+      return late && faults.happens(settings.staleRead) ? late.handle(request) : method.handle(request);
+    },
+  }));
+}
+
+async function execute(method: UnaryMethod, request: Uint8Array, faults: Faults): Promise<Uint8Array> {
+  const { versionConflict, dropReply } = faults.settings;
+  if (faults.happens(versionConflict))
+    throw invalidInput("Object is not available for consumption, its current version is another one");
+  const reply = await method.handle(request);
+  if (faults.happens(dropReply)) throw new NoAnswer("and the connection breaks");
+  return reply;
+}

@@ -1,0 +1,34 @@
+import type { Commit } from "./commit.ts";
+import type { Ledger } from "./ledger.ts";
+import { createObjectStore } from "./object-store.ts";
+
+/**
+ * What a node shows that is some commits behind the ledger: older objects, and none of the newest transactions.
+ * `behind` is asked at each commit; nothing is ever taken back. Without commits it does not catch up.
+ */
+export function createLaggingLedger(ledger: Ledger, history: Iterable<Commit>, behind: () => number): Ledger {
+  const objects = createObjectStore();
+  for (const commit of history) objects.apply(commit.written, commit.deleted);
+  const waiting: Commit[] = [];
+  const unseen = new Set<string>();
+  let latest = ledger.latestCheckpoint;
+  ledger.onCommit((commit) => {
+    waiting.push(commit);
+    unseen.add(commit.digest);
+    while (waiting.length > behind()) {
+      const next = waiting.shift() as Commit;
+      objects.apply(next.written, next.deleted);
+      unseen.delete(next.digest);
+      latest = next.checkpoint;
+    }
+  });
+  return {
+    ...ledger,
+    objects,
+    transaction: (digest) => (unseen.has(digest) ? undefined : ledger.transaction(digest)),
+    checkpoint: (sequenceNumber) => (sequenceNumber > latest ? undefined : ledger.checkpoint(sequenceNumber)),
+    get latestCheckpoint() {
+      return latest;
+    },
+  };
+}

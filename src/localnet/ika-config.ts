@@ -1,0 +1,20 @@
+import type { IkaConfig } from "@ika.xyz/sdk";
+import type { NetworkAddresses } from "./contracts/addresses.ts";
+
+/** The network's ids in the form that `IkaClient` takes. A new one each time, as a client changes the one it gets. */
+export function ikaConfigOf(addresses: NetworkAddresses): IkaConfig {
+  return {
+    packages: {
+      ikaPackage: addresses.ikaPackageId,
+      ikaCommonPackage: addresses.ikaCommonPackageId,
+      ikaSystemOriginalPackage: addresses.ikaSystemPackageId,
+      ikaSystemPackage: addresses.ikaSystemPackageId,
+      ikaDwallet2pcMpcOriginalPackage: addresses.dwalletPackageId,
+      ikaDwallet2pcMpcPackage: addresses.dwalletPackageId,
+    },
+    objects: {
+      ikaSystemObject: { objectID: addresses.systemId, initialSharedVersion: 1 },
+      ikaDWalletCoordinator: { objectID: addresses.coordinatorId, initialSharedVersion: 1 },
+    },
+  };
+}
