@@ -27,13 +27,21 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "sim",
+          include: ["test/sim/**/*.test.ts"],
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "flow",
           include: ["test/flow/**/*.test.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // A flow is a client, a service and a network, each with work for a core and a gigabyte of WebAssembly.
           maxWorkers: Math.max(1, Math.floor(availableParallelism() / 4)),
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

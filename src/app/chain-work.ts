@@ -88,6 +88,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
   const pool = {
     network: network.name,
     newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+    sessionBuffer: () => reader.sessionBuffer(),
     bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
     configured: config.presignBuckets,
   };

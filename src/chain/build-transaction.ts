@@ -29,7 +29,6 @@ export class DryRunRefused extends Error {
 
 /** A transaction may land in the epoch in which it was built and the next one, and never after. */
 const VALID_EPOCHS_AHEAD = 1n;
-const DRY_RUN_TIMEOUT_MS = 30_000;
 
 /**
  * Builds and signs a block with these calls. The fullnode's dry run fixes gas and finds aborts before anything is
@@ -55,7 +54,7 @@ export async function buildTransaction(
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {
   try {
-    return await withDeadline(DRY_RUN_TIMEOUT_MS, (signal) =>
+    return await withDeadline(network.times.buildMs, (signal) =>
       network.pressure.run(() => tx.build({ client: network.client }), signal),
     );
   } catch (error) {

@@ -3,6 +3,7 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import type { Secret } from "../telemetry/secret.ts";
 import { createPressure, type Pressure } from "./pressure.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 /** The Treasury's objects on one network. */
 export interface TreasuryIds {
@@ -23,7 +24,22 @@ export interface NetworkOptions {
   readonly hotWalletSecret: Secret<Uint8Array>;
   /** The Ed25519 secret, 32 bytes, of a gas station that pays for the hot wallet's transactions. */
   readonly gasStationSecret?: Secret<Uint8Array> | undefined;
+  readonly times?: CallTimes;
+  /** How to reach the fullnode; default the global one. */
+  readonly fetch?: typeof fetch;
 }
+
+/** How long calls to the fullnode may take, in milliseconds. */
+export interface CallTimes {
+  /** Default 10 s; a read is tried twice. */
+  readonly readMs: number;
+  /** A dry run, default 30 s. */
+  readonly buildMs: number;
+  /** Default 60 s. */
+  readonly executeMs: number;
+}
+
+const DEFAULT_TIMES: CallTimes = { readMs: 10_000, buildMs: 30_000, executeMs: 60_000 };
 
 /** A shared object by explicit reference, so that a transaction needs no look-up. */
 export interface SharedRef {
@@ -38,6 +54,7 @@ export interface ChainNetwork {
   readonly client: SuiGrpcClient;
   /** Every call to the fullnode goes through it. */
   readonly pressure: Pressure;
+  readonly times: CallTimes;
   readonly ika: IkaClient;
   readonly ikaConfig: IkaConfig;
   readonly treasury: TreasuryIds;
@@ -53,9 +70,15 @@ export interface ChainNetwork {
 /** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
 export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
   const { name, fullnodeUrl, ikaConfig, treasury } = options;
-  const client = new SuiGrpcClient({ network: name, baseUrl: fullnodeUrl });
+  const client = new SuiGrpcClient({
+    network: name,
+    baseUrl: fullnodeUrl,
+    format: "binary",
+    ...(options.fetch ? { fetch: options.fetch } : {}),
+  });
+  const times = options.times ?? DEFAULT_TIMES;
   const ika = new IkaClient({ suiClient: client, config: ikaConfig });
-  await ika.initialize();
+  await withDeadline(times.readMs, () => ika.initialize());
   const hotWallet = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
   const gasStation =
     options.gasStationSecret && Ed25519Keypair.fromSecretKey(options.gasStationSecret.reveal());
@@ -64,19 +87,20 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     fullnodeUrl,
     client,
     pressure: createPressure(),
+    times,
     ika,
     ikaConfig,
     treasury,
-    treasuryRef: await sharedRef(client, treasury.treasuryId),
-    coordinatorRef: await sharedRef(client, ikaConfig.objects.ikaDWalletCoordinator.objectID),
+    treasuryRef: await sharedRef(client, times, treasury.treasuryId),
+    coordinatorRef: await sharedRef(client, times, ikaConfig.objects.ikaDWalletCoordinator.objectID),
     signers: gasStation ? [hotWallet, gasStation] : [hotWallet],
     senderAddress: hotWallet.toSuiAddress(),
     gasOwnerAddress: (gasStation ?? hotWallet).toSuiAddress(),
   };
 }
 
-async function sharedRef(client: SuiGrpcClient, objectId: string): Promise<SharedRef> {
-  const { object } = await client.core.getObject({ objectId });
+async function sharedRef(client: SuiGrpcClient, { readMs }: CallTimes, objectId: string): Promise<SharedRef> {
+  const { object } = await withDeadline(readMs, (signal) => client.core.getObject({ objectId, signal }));
   if (object.owner.$kind !== "Shared") throw new Error(`${objectId} is not a shared object`);
   return { objectId, initialSharedVersion: object.owner.Shared.initialSharedVersion };
 }

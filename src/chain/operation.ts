@@ -41,8 +41,8 @@ export interface OperationKind<Subject = unknown> {
   sizeBytes(subject: Subject): number;
   /** Adds the calls for these subjects to the block. */
   add(calls: ChainCalls, subjects: readonly Subject[]): void;
-  /** Writes what the landed transaction made of this subject. */
-  landed(sql: Sql, subject: Subject, transaction: LandedTransaction): Promise<void>;
+  /** Writes what the landed transaction made of these subjects. */
+  landed(sql: Sql, subjects: readonly Subject[], transaction: LandedTransaction): Promise<void>;
   /** Writes that this subject's operation can never land. */
   failed(sql: Sql, subject: Subject, failure: OperationFailure): Promise<void>;
   /** Looks up the subject's own mark on the chain, before it is failed; settles it and returns true if it is there. */

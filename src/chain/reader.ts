@@ -48,6 +48,8 @@ export interface NetworkReader extends ChainReader {
   /** All SUI coins of an address. */
   gasCoins(owner: string): Promise<GasCoin[]>;
   epoch(): Promise<bigint>;
+  /** How many sessions the network works on at a time; more wait in its queue. */
+  sessionBuffer(): Promise<number>;
   /**
    * The transaction that asked for the session with this identifier preimage: the chain registers each one once, for
    * ever (`sessions_manager::registered_user_session_identifiers`), in a field that nothing changes later. Undefined
@@ -60,7 +62,6 @@ export interface NetworkReader extends ChainReader {
   transaction(digest: string): Promise<TransactionOutcome | undefined>;
 }
 
-const READ_TIMEOUT_MS = 10_000;
 const NETWORK_KEY_TTL_MS = 5_000;
 
 /** Reads through the network's clients. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
@@ -69,7 +70,7 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
   const objects = createChainReader(client.core);
   async function read<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const attempt = () =>
-      withDeadline(READ_TIMEOUT_MS, (signal) => network.pressure.run(() => call(signal), signal));
+      withDeadline(network.times.readMs, (signal) => network.pressure.run(() => call(signal), signal));
     try {
       return await attempt().catch(attempt);
     } catch (cause) {
@@ -145,6 +146,10 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
     },
     epoch: () =>
       read(async (signal) => BigInt((await client.core.getCurrentSystemState({ signal })).systemState.epoch)),
+    async sessionBuffer() {
+      const { coordinatorInner } = await read(() => ika.ensureInitialized());
+      return Number(coordinatorInner.sessions_manager.max_active_sessions_buffer);
+    },
     async sessionRequest(preimage) {
       const { coordinatorInner } = await read(() => ika.ensureInitialized());
       const table = coordinatorInner.sessions_manager.registered_user_session_identifiers.id;
@@ -160,7 +165,11 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
     },
     async effects(digest) {
       const found = await find(digest);
-      return found && toChanges((found.Transaction ?? found.FailedTransaction).effects);
+      // The genesis has none on every network, whatever the client's types say.
+      const effects: SuiClientTypes.TransactionEffects | null | undefined = (
+        found?.Transaction ?? found?.FailedTransaction
+      )?.effects;
+      return effects ? toChanges(effects) : undefined;
     },
     transaction,
   };

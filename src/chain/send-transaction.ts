@@ -17,8 +17,6 @@ export interface DeadTransaction {
   readonly byDigest?: string;
 }
 
-const EXECUTE_TIMEOUT_MS = 60_000;
-
 /**
  * Sends stored bytes. Sending the same bytes again is safe: the chain answers with the outcome of the first time.
  * Throws when the outcome is not known; the caller then sends the same bytes once more, later.
@@ -29,7 +27,7 @@ export async function sendTransaction(
   stored: StoredTransaction,
 ): Promise<SendResult> {
   try {
-    const result = await withDeadline(EXECUTE_TIMEOUT_MS, (signal) =>
+    const result = await withDeadline(network.times.executeMs, (signal) =>
       network.pressure.run(
         () =>
           network.client.core.executeTransaction({

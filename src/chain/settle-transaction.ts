@@ -70,7 +70,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
           sql,
           group.map((operation) => operation.subjectId),
         );
-        for (const subject of subjects.values()) await kind.landed(sql, subject, outcome.transaction);
+        if (subjects.size > 0) await kind.landed(sql, [...subjects.values()], outcome.transaction);
       }
       await finishOperations(
         sql,

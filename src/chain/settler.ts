@@ -29,6 +29,8 @@ const IDLE_INTERVALS = 2.5;
 const FAILED_PAUSE_MS = 5_000;
 /** Open sessions of one kind in one pass; the next pass goes on after them. */
 const PAGE_COUNT = 200;
+/** So many are written at once. */
+const AT_ONCE_COUNT = 8;
 /** Comes before every row. */
 const FIRST = "00000000-0000-0000-0000-000000000000";
 
@@ -72,11 +74,15 @@ export function createSettler(options: SettlerOptions): Settler {
       return;
     }
     const contents = await reader.getObjects(open.map(({ session }) => session.objectId));
-    for (const { kind, session } of open) {
-      const content = contents.get(session.objectId);
-      // An object that a lagging fullnode does not know yet comes with a later pass.
-      if (content !== undefined) await settleOne(kind, session, content);
-    }
+    const waiting = open.values();
+    const settleNext = async (): Promise<void> => {
+      for (const { kind, session } of waiting) {
+        const content = contents.get(session.objectId);
+        // An object that a lagging fullnode does not know yet comes with a later pass.
+        if (content !== undefined) await settleOne(kind, session, content);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE_COUNT }, settleNext));
   }
 
   async function nextPage(kind: SessionKind): Promise<OpenSession[]> {

@@ -34,11 +34,21 @@ const DEFAULT_CONCURRENCY_COUNT = 64;
 /** An engine that fails, as opposed to one that rejects, is asked this many times before the session is rejected. */
 const MAX_ATTEMPTS = 3;
 
+/** A session and how it ends. */
+interface Verdict {
+  readonly session: RequestedSession;
+  readonly outcome: MpcOutcome;
+}
+
+/** Far below the limits on events and dynamic fields of one transaction. */
+const VERDICTS_PER_COMMIT = 32;
+
 /** Completes every session that waits now, after a restart also old ones, and every one that is opened later. */
 export function startNetwork(options: NetworkOptions): Network {
   const { ledger, addresses, mpc, log } = options;
   const concurrencyCount = options.concurrencyCount ?? DEFAULT_CONCURRENCY_COUNT;
   const running = new Map<bigint, Promise<void>>();
+  const decided: Verdict[] = [];
   let closing = false;
   let giveUp = (): void => undefined;
   const closed = new Promise<undefined>((resolve) => {
@@ -85,11 +95,22 @@ export function startNetwork(options: NetworkOptions): Network {
         reason: outcome.reason,
       });
     }
-    await ledger.exclusive((time) =>
-      systemCommit(ledger, time, `complete-session/${sequenceNumber}`, [addresses.coordinatorId], (state) =>
-        completeSession(state, addresses, session, outcome),
-      ),
-    );
+    await write({ session, outcome });
+  }
+
+  /** Everything that is decided by the time that the ledger is free goes into one commit, as in one checkpoint. */
+  function write(verdict: Verdict): Promise<void> {
+    decided.push(verdict);
+    return ledger.exclusive((time) => {
+      const batch = decided.splice(0, VERDICTS_PER_COMMIT);
+      const [first] = batch;
+      // An earlier turn took this one along.
+      if (first === undefined) return undefined;
+      const name = `complete-session/${first.session.sequenceNumber}`;
+      return systemCommit(ledger, time, name, [addresses.coordinatorId], (state) => {
+        for (const { session, outcome } of batch) completeSession(state, addresses, session, outcome);
+      });
+    });
   }
 
   /** Undefined when the network closes first: the session stays on the chain and is taken up by the next start. */

@@ -48,10 +48,7 @@ async function storeAcceptance(
   userOutputSignature: Uint8Array,
 ): Promise<void> {
   await database.transaction(async (sql) => {
-    await sql.query("UPDATE dwallet SET user_output_signature = $2, updated_at = now() WHERE id = $1", [
-      row.id,
-      userOutputSignature,
-    ]);
+    // The operation before the row, in the order in which the submitter locks them.
     await enqueueOperation(
       sql,
       {
@@ -63,6 +60,10 @@ async function storeAcceptance(
       },
       { again: true },
     );
+    await sql.query("UPDATE dwallet SET user_output_signature = $2, updated_at = now() WHERE id = $1", [
+      row.id,
+      userOutputSignature,
+    ]);
     await writeAuditEvent(sql, caller.origin, {
       projectId: caller.projectId,
       action: "dwallet.accept",

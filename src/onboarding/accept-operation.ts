@@ -33,7 +33,9 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
     add(calls, subjects) {
       for (const subject of subjects) calls.acceptEncryptedUserShare(subject);
     },
-    landed: (sql, subject, { digest }) => setActive(sql, subject.id, digest),
+    async landed(sql, subjects, { digest }) {
+      for (const { id } of subjects) await setActive(sql, id, digest);
+    },
     async failed() {
       // The outbox says why; the dWallet stays as the chain has it, and the call may be made again.
     },

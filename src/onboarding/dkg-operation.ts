@@ -54,7 +54,9 @@ export function createDkgOperation(reader: Pick<NetworkReader, "sessionRequest">
         calls.payDkg({ ...call, requestReference: new TextEncoder().encode(id) });
       }
     },
-    landed,
+    async landed(sql, subjects, transaction) {
+      for (const subject of subjects) await landed(sql, subject, transaction);
+    },
     async failed(sql, subject, { reason }) {
       await sql.query(
         `UPDATE dwallet SET state = 'Failed', failure_reason = $2, updated_at = now()

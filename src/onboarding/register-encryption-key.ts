@@ -58,7 +58,7 @@ interface NewKey {
   readonly request: RegisterEncryptionKeyRequest;
 }
 
-/** Inserts the row, or finds the one that a concurrent call inserted, and queues the registration if it is needed. */
+/** Stores the row, unless there is one, and queues the registration if it is needed. */
 function storeKey(
   deps: OnboardingDeps,
   caller: OnboardingCaller,
@@ -66,46 +66,44 @@ function storeKey(
   onChain: ChainEncryptionKey | undefined,
 ): Promise<{ id: string; isRegistered: boolean }> {
   const network = deps.network.name;
+  const { projectId } = caller;
   return deps.database.transaction(async (sql) => {
-    await lockForQuota(sql, caller.projectId);
-    const [row] = await sql.query<{ id: string; encryptionKey: Uint8Array; objectId: string | null }>(
+    // Concurrent calls of one project come here one after another.
+    await lockForQuota(sql, projectId);
+    const [known] = await sql.query<{ id: string; encryptionKey: Uint8Array; objectId: string | null }>(
+      `SELECT id, encryption_key AS "encryptionKey", object_id AS "objectId" FROM encryption_key
+       WHERE project_id = $1 AND curve = $2 AND signer_address = $3`,
+      [projectId, curve, signerAddress],
+    );
+    if (known && !equalBytes(known.encryptionKey, request.encryptionKey)) throw conflict();
+    const id = known?.id ?? newId();
+    const objectId = known?.objectId ?? onChain?.id ?? null;
+    // The operation before the row, in the order in which the submitter locks them.
+    if (objectId === null) {
+      const operation = { id: newId(), network, kind: "register", subjectId: id } as const;
+      await enqueueOperation(sql, { ...operation, priority: ONBOARDING_PRIORITY }, { again: true });
+    }
+    await sql.query(
       `INSERT INTO encryption_key
          (id, project_id, network, curve, signer_address, encryption_key, signature, signer_public_key, object_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        ON CONFLICT (project_id, curve, signer_address) DO UPDATE
-         SET object_id = coalesce(encryption_key.object_id, excluded.object_id)
-       RETURNING id, encryption_key AS "encryptionKey", object_id AS "objectId"`,
+         SET object_id = coalesce(encryption_key.object_id, excluded.object_id)`,
       [
-        newId(),
-        caller.projectId,
+        id,
+        projectId,
         network,
         curve,
         signerAddress,
         request.encryptionKey,
         request.signature,
         request.signerPublicKey,
-        onChain?.id ?? null,
+        objectId,
       ],
     );
-    if (!row) throw new Error("the encryption key was not stored");
-    if (!equalBytes(row.encryptionKey, request.encryptionKey)) throw conflict();
-    if (row.objectId === null) {
-      await checkQuota(sql, "encryption_key", caller.projectId, deps.dkgsPerDay);
-      const operation = {
-        id: newId(),
-        network,
-        kind: "register",
-        subjectId: row.id,
-        priority: ONBOARDING_PRIORITY,
-      } as const;
-      await enqueueOperation(sql, operation, { again: true });
-    }
-    await writeAuditEvent(sql, caller.origin, {
-      projectId: caller.projectId,
-      action: "encryption-key.register",
-      subject: row.id,
-    });
-    return { id: row.id, isRegistered: row.objectId !== null };
+    if (objectId === null) await checkQuota(sql, "encryption_key", projectId, deps.dkgsPerDay);
+    await writeAuditEvent(sql, caller.origin, { projectId, action: "encryption-key.register", subject: id });
+    return { id, isRegistered: objectId !== null };
   });
 }
 

@@ -38,12 +38,13 @@ export function createRegisterOperation(
     add(calls, subjects) {
       for (const subject of subjects) calls.registerEncryptionKey(subject);
     },
-    async landed(sql, subject, { digest, events }) {
-      const created = createdEncryptionKeys(events).find(
-        (key) => key.signerAddress === subject.signerAddress,
-      );
-      if (!created) throw new Error(`transaction ${digest} registered no key for ${subject.signerAddress}`);
-      await setObject(sql, subject.id, created.encryptionKeyId, digest);
+    async landed(sql, subjects, { digest, events }) {
+      const created = new Map(createdEncryptionKeys(events).map((key) => [key.signerAddress, key]));
+      for (const { id, signerAddress } of subjects) {
+        const key = created.get(signerAddress);
+        if (!key) throw new Error(`transaction ${digest} registered no key for ${signerAddress}`);
+        await setObject(sql, id, key.encryptionKeyId, digest);
+      }
     },
     async failed() {
       // The outbox says why; the row stays without an object, and the call may be made again.

@@ -36,8 +36,6 @@ export function createPresignOperation({
   senderAddress,
   batchCount,
 }: PresignOperationOptions): OperationKind<PresignSubject> {
-  // A batch shares its transaction, whose events are read once.
-  const presignIds = new WeakMap<LandedTransaction, ReadonlyMap<string, string>>();
   const preimageOf = ({ sessionBytes }: PresignSubject) =>
     sessionIdentifierPreimage(sessionBytes, senderAddress);
   return {
@@ -71,23 +69,27 @@ export function createPresignOperation({
     async adopt(sql, subject) {
       const transaction = await reader.sessionRequest(preimageOf(subject));
       if (transaction === undefined) return false;
-      await landed(sql, subject, transaction);
+      await landed(sql, [subject], transaction);
       return true;
     },
   };
 
-  async function landed(sql: Sql, subject: PresignSubject, transaction: LandedTransaction): Promise<void> {
-    const preimage = bytesToHex(preimageOf(subject));
-    const byPreimage = presignIds.get(transaction) ?? presignIdsByPreimage(transaction);
-    presignIds.set(transaction, byPreimage);
-    const presignId = byPreimage.get(preimage);
-    if (presignId === undefined) {
+  async function landed(
+    sql: Sql,
+    subjects: readonly PresignSubject[],
+    transaction: LandedTransaction,
+  ): Promise<void> {
+    const byPreimage = presignIdsByPreimage(transaction);
+    const presignIds = subjects.map((subject) => {
+      const presignId = byPreimage.get(bytesToHex(preimageOf(subject)));
+      if (presignId !== undefined) return presignId;
       throw new Error(`transaction ${transaction.digest} requested no presign for ${subject.id}`);
-    }
+    });
     await sql.query(
-      `UPDATE presign SET state = 'pending', presign_id = $2, tx_digest = $3, updated_at = now()
-       WHERE id = $1 AND state = 'requested'`,
-      [subject.id, presignId, transaction.digest],
+      `UPDATE presign p SET state = 'pending', presign_id = news.presign_id, tx_digest = $3, updated_at = now()
+       FROM unnest($1::uuid[], $2::text[]) AS news (id, presign_id)
+       WHERE p.id = news.id AND p.state = 'requested'`,
+      [subjects.map(({ id }) => id), presignIds, transaction.digest],
     );
   }
 }

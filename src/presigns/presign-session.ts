@@ -27,7 +27,7 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
           return false;
         case "Completed":
           await database.query(
-            `UPDATE presign SET state = 'ready', presign = $2, updated_at = now()
+            `UPDATE presign SET state = 'ready', presign = $2, ready_at = now(), updated_at = now()
              WHERE id = $1 AND state = 'pending'`,
             [subjectId, state.output],
           );

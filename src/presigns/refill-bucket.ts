@@ -5,7 +5,7 @@ import { type AuditOrigin, writeAuditEvent } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 import { bucketKey } from "./bucket.ts";
 import { bucketOf } from "./read-buckets.ts";
-import { readStock } from "./read-stock.ts";
+import { readDemand } from "./read-demand.ts";
 import { awaitPlanner, requestPresigns } from "./request-presigns.ts";
 
 /** What {@link refillBucket} needs. */
@@ -30,7 +30,7 @@ export async function refillBucket(
   const bucket = bucketOf(deps.network, algorithm, await deps.newestNetworkEncryptionKeyId());
   const queuedCount = await deps.database.transaction(async (sql) => {
     await awaitPlanner(sql);
-    const { readyCount, pendingCount } = (await readStock(sql, deps.network))(bucket);
+    const { readyCount, pendingCount } = (await readDemand(sql, deps.network))(bucket);
     const room = Math.max(0, Math.min(count, deps.highWaterCount - readyCount - pendingCount));
     if (room > 0) await requestPresigns(sql, bucket, room);
     await writeAuditEvent(sql, origin, { action: "presign.refill", subject: `${bucketKey(bucket)} ${room}` });

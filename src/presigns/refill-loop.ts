@@ -7,7 +7,7 @@ import { bucketKey, type PresignBucket } from "./bucket.ts";
 import { type PoolBounds, planRefill } from "./plan-refill.ts";
 import type { PresignQueue } from "./presign-queue.ts";
 import { readWarmBuckets } from "./read-buckets.ts";
-import { readStock } from "./read-stock.ts";
+import { readDemand } from "./read-demand.ts";
 import { lockPlanner, requestPresigns } from "./request-presigns.ts";
 
 /** What the refill loop needs. */
@@ -20,6 +20,8 @@ export interface RefillLoopDeps {
   /** Kept warm before anyone uses them. */
   readonly configured: readonly CurveAlgorithm[];
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
+  /** How many sessions the network works on at a time. */
+  readonly sessionBuffer: () => Promise<number>;
   readonly log: {
     debug(fields: object, message: string): void;
     error(fields: object, message: string): void;
@@ -32,7 +34,26 @@ const DEFAULT_INTERVAL_MS = 1_000;
 /** Which buckets are warm changes with first uses only, and is read from all dWallets. */
 const WARM_BUCKETS_MS = 1_000;
 
-/** Keeps every warm bucket at its low water and fills what is waited for. */
+interface RefillPlan {
+  readonly bucket: PresignBucket;
+  readonly isWaitedFor: boolean;
+  readonly count: number;
+}
+
+/** Cuts the plans to what the network still takes at a time, those first that somebody waits for. */
+export function shareRoom(plans: readonly RefillPlan[], roomCount: number): RefillPlan[] {
+  let left = Math.max(0, roomCount);
+  return [...plans]
+    .sort((a, b) => Number(b.isWaitedFor) - Number(a.isWaitedFor))
+    .map((plan) => {
+      const count = Math.min(plan.count, left);
+      left -= count;
+      return { ...plan, count };
+    })
+    .filter(({ count }) => count > 0);
+}
+
+/** Keeps every warm bucket at its target and fills what is waited for. */
 export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
   const { database, signals, queue, network, log } = deps;
   let warm: { readonly buckets: PresignBucket[]; readonly untilMs: number } | undefined;
@@ -61,15 +82,22 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
   async function refill(): Promise<void> {
     const buckets = await bucketsToFill();
     if (buckets.length === 0) return;
+    const buffer = await deps.sessionBuffer();
     const requested = await database.transaction(async (sql) => {
       if (!(await lockPlanner(sql))) return [];
-      const stock = await readStock(sql, network);
-      const plans = buckets
-        .map((bucket) => {
-          const demand = { ...stock(bucket), waitingCount: queue.waitingCount(bucket) };
-          return { bucket, count: planRefill(demand, deps.bounds) };
-        })
-        .filter((plan) => plan.count > 0);
+      const demandOf = await readDemand(sql, network);
+      const demands = buckets.map((bucket) => ({
+        bucket,
+        demand: { ...demandOf(bucket), waitingCount: queue.waitingCount(bucket) },
+      }));
+      const plans = shareRoom(
+        demands.map(({ bucket, demand }) => ({
+          bucket,
+          isWaitedFor: demand.waitingCount > 0,
+          count: planRefill(demand, deps.bounds),
+        })),
+        buffer - demands.reduce((sum, { demand }) => sum + demand.pendingCount, 0),
+      );
       for (const { bucket, count } of plans) await requestPresigns(sql, bucket, count);
       return plans;
     });

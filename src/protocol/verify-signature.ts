@@ -50,8 +50,9 @@ function verifyEcdsa(
   if (signature.length !== 65 || recoveryId === undefined || recoveryId > 3) return false;
   const digest = messageDigest(hash, message);
   const compact = signature.subarray(0, 64);
-  if (!curve.verify(compact, digest, publicKey, { prehash: false, lowS: true })) return false;
-  // noble takes the recovery id in front.
+  if (curve.Signature.fromBytes(compact).hasHighS()) return false;
+  // A signature verifies under the key that is recovered from it, so that this one equation is both checks (SEC 1,
+  // 4.1.6). noble takes the recovery id in front.
   const recovered = curve.recoverPublicKey(Uint8Array.of(recoveryId, ...compact), digest, { prehash: false });
   return equalBytes(recovered, publicKey);
 }

@@ -48,8 +48,6 @@ export function createSignOperation({
   senderAddress,
   batchCount,
 }: SignOperationOptions): OperationKind<SignSubject> {
-  // A batch shares its transaction, whose events are read once.
-  const signSessionIds = new WeakMap<LandedTransaction, ReadonlyMap<string, string>>();
   return {
     name: "sign",
     priority: SIGN_PRIORITY,
@@ -85,27 +83,32 @@ export function createSignOperation({
         sessionIdentifierPreimage(signSessionBytes(subject.id), senderAddress),
       );
       if (transaction === undefined) return false;
-      await landed(sql, subject, transaction);
+      await landed(sql, [subject], transaction);
       return true;
     },
   };
 
-  async function landed(sql: Sql, subject: SignSubject, transaction: LandedTransaction): Promise<void> {
-    const byPresign = signSessionIds.get(transaction) ?? signSessionIdsByPresign(transaction);
-    signSessionIds.set(transaction, byPresign);
-    const signSessionId = byPresign.get(subject.presignId);
-    if (signSessionId === undefined) {
-      throw new Error(`transaction ${transaction.digest} requested no signature for ${subject.id}`);
-    }
-    await sql.query(LANDED, [subject.id, transaction.digest, signSessionId]);
-    signals.notify(topics.sign(subject.id));
+  async function landed(
+    sql: Sql,
+    subjects: readonly SignSubject[],
+    transaction: LandedTransaction,
+  ): Promise<void> {
+    const byPresign = signSessionIdsByPresign(transaction);
+    const signSessionIds = subjects.map(({ id, presignId }) => {
+      const signSessionId = byPresign.get(presignId);
+      if (signSessionId !== undefined) return signSessionId;
+      throw new Error(`transaction ${transaction.digest} requested no signature for ${id}`);
+    });
+    await sql.query(LANDED, [subjects.map(({ id }) => id), signSessionIds, transaction.digest]);
+    for (const { id } of subjects) signals.notify(topics.sign(id));
   }
 }
 
 const LANDED = `
 WITH submitted AS (
-  UPDATE sign_request SET status = 'submitted', tx_digest = $2, sign_session_id = $3, updated_at = now()
-  WHERE id = $1 AND status = 'queued' RETURNING presign_id
+  UPDATE sign_request r SET status = 'submitted', tx_digest = $3, sign_session_id = news.session_id, updated_at = now()
+  FROM unnest($1::uuid[], $2::text[]) AS news (id, session_id)
+  WHERE r.id = news.id AND r.status = 'queued' RETURNING r.presign_id
 )
 UPDATE presign p SET state = 'used', updated_at = now() FROM submitted s
 WHERE p.id = s.presign_id AND p.state = 'held'`;

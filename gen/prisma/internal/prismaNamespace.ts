@@ -1530,6 +1530,7 @@ export const PresignScalarFieldEnum = {
   state: 'state',
   txDigest: 'txDigest',
   createdAt: 'createdAt',
+  readyAt: 'readyAt',
   updatedAt: 'updatedAt'
 } as const
 

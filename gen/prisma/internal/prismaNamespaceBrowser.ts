@@ -182,6 +182,7 @@ export const PresignScalarFieldEnum = {
   state: 'state',
   txDigest: 'txDigest',
   createdAt: 'createdAt',
+  readyAt: 'readyAt',
   updatedAt: 'updatedAt'
 } as const
 

@@ -48,6 +48,7 @@ export type PresignMinAggregateOutputType = {
   state: string | null
   txDigest: string | null
   createdAt: Date | null
+  readyAt: Date | null
   updatedAt: Date | null
 }
 
@@ -63,6 +64,7 @@ export type PresignMaxAggregateOutputType = {
   state: string | null
   txDigest: string | null
   createdAt: Date | null
+  readyAt: Date | null
   updatedAt: Date | null
 }
 
@@ -78,6 +80,7 @@ export type PresignCountAggregateOutputType = {
   state: number
   txDigest: number
   createdAt: number
+  readyAt: number
   updatedAt: number
   _all: number
 }
@@ -105,6 +108,7 @@ export type PresignMinAggregateInputType = {
   state?: true
   txDigest?: true
   createdAt?: true
+  readyAt?: true
   updatedAt?: true
 }
 
@@ -120,6 +124,7 @@ export type PresignMaxAggregateInputType = {
   state?: true
   txDigest?: true
   createdAt?: true
+  readyAt?: true
   updatedAt?: true
 }
 
@@ -135,6 +140,7 @@ export type PresignCountAggregateInputType = {
   state?: true
   txDigest?: true
   createdAt?: true
+  readyAt?: true
   updatedAt?: true
   _all?: true
 }
@@ -237,6 +243,7 @@ export type PresignGroupByOutputType = {
   state: string
   txDigest: string | null
   createdAt: Date
+  readyAt: Date | null
   updatedAt: Date
   _count: PresignCountAggregateOutputType | null
   _avg: PresignAvgAggregateOutputType | null
@@ -275,6 +282,7 @@ export type PresignWhereInput = {
   state?: Prisma.StringFilter<"Presign"> | string
   txDigest?: Prisma.StringNullableFilter<"Presign"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
+  readyAt?: Prisma.DateTimeNullableFilter<"Presign"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
   signRequests?: Prisma.SignRequestListRelationFilter
 }
@@ -291,6 +299,7 @@ export type PresignOrderByWithRelationInput = {
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   signRequests?: Prisma.SignRequestOrderByRelationAggregateInput
 }
@@ -311,6 +320,7 @@ export type PresignWhereUniqueInput = Prisma.AtLeast<{
   state?: Prisma.StringFilter<"Presign"> | string
   txDigest?: Prisma.StringNullableFilter<"Presign"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
+  readyAt?: Prisma.DateTimeNullableFilter<"Presign"> | Date | string | null
   updatedAt?: Prisma.DateTimeFilter<"Presign"> | Date | string
   signRequests?: Prisma.SignRequestListRelationFilter
 }, "id" | "network_presignId">
@@ -327,6 +337,7 @@ export type PresignOrderByWithAggregationInput = {
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  readyAt?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.PresignCountOrderByAggregateInput
   _avg?: Prisma.PresignAvgOrderByAggregateInput
@@ -350,6 +361,7 @@ export type PresignScalarWhereWithAggregatesInput = {
   state?: Prisma.StringWithAggregatesFilter<"Presign"> | string
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"Presign"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Presign"> | Date | string
+  readyAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Presign"> | Date | string | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Presign"> | Date | string
 }
 
@@ -365,6 +377,7 @@ export type PresignCreateInput = {
   state: string
   txDigest?: string | null
   createdAt?: Date | string
+  readyAt?: Date | string | null
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutPresignInput
 }
@@ -381,6 +394,7 @@ export type PresignUncheckedCreateInput = {
   state: string
   txDigest?: string | null
   createdAt?: Date | string
+  readyAt?: Date | string | null
   updatedAt?: Date | string
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutPresignInput
 }
@@ -397,6 +411,7 @@ export type PresignUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUpdateManyWithoutPresignNestedInput
 }
@@ -413,6 +428,7 @@ export type PresignUncheckedUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutPresignNestedInput
 }
@@ -429,6 +445,7 @@ export type PresignCreateManyInput = {
   state: string
   txDigest?: string | null
   createdAt?: Date | string
+  readyAt?: Date | string | null
   updatedAt?: Date | string
 }
 
@@ -444,6 +461,7 @@ export type PresignUpdateManyMutationInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -459,6 +477,7 @@ export type PresignUncheckedUpdateManyInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -479,6 +498,7 @@ export type PresignCountOrderByAggregateInput = {
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  readyAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -499,6 +519,7 @@ export type PresignMaxOrderByAggregateInput = {
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  readyAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -514,6 +535,7 @@ export type PresignMinOrderByAggregateInput = {
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  readyAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -553,6 +575,7 @@ export type PresignCreateWithoutSignRequestsInput = {
   state: string
   txDigest?: string | null
   createdAt?: Date | string
+  readyAt?: Date | string | null
   updatedAt?: Date | string
 }
 
@@ -568,6 +591,7 @@ export type PresignUncheckedCreateWithoutSignRequestsInput = {
   state: string
   txDigest?: string | null
   createdAt?: Date | string
+  readyAt?: Date | string | null
   updatedAt?: Date | string
 }
 
@@ -599,6 +623,7 @@ export type PresignUpdateWithoutSignRequestsInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -614,6 +639,7 @@ export type PresignUncheckedUpdateWithoutSignRequestsInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  readyAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -660,6 +686,7 @@ export type PresignSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   state?: boolean
   txDigest?: boolean
   createdAt?: boolean
+  readyAt?: boolean
   updatedAt?: boolean
   signRequests?: boolean | Prisma.Presign$signRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.PresignCountOutputTypeDefaultArgs<ExtArgs>
@@ -677,6 +704,7 @@ export type PresignSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   state?: boolean
   txDigest?: boolean
   createdAt?: boolean
+  readyAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["presign"]>
 
@@ -692,6 +720,7 @@ export type PresignSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   state?: boolean
   txDigest?: boolean
   createdAt?: boolean
+  readyAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["presign"]>
 
@@ -707,10 +736,11 @@ export type PresignSelectScalar = {
   state?: boolean
   txDigest?: boolean
   createdAt?: boolean
+  readyAt?: boolean
   updatedAt?: boolean
 }
 
-export type PresignOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "curve" | "signatureAlgorithm" | "networkEncryptionKeyId" | "sessionBytes" | "presignId" | "presign" | "state" | "txDigest" | "createdAt" | "updatedAt", ExtArgs["result"]["presign"]>
+export type PresignOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "curve" | "signatureAlgorithm" | "networkEncryptionKeyId" | "sessionBytes" | "presignId" | "presign" | "state" | "txDigest" | "createdAt" | "readyAt" | "updatedAt", ExtArgs["result"]["presign"]>
 export type PresignInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   signRequests?: boolean | Prisma.Presign$signRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.PresignCountOutputTypeDefaultArgs<ExtArgs>
@@ -747,6 +777,7 @@ export type $PresignPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     state: string
     txDigest: string | null
     createdAt: Date
+    readyAt: Date | null
     updatedAt: Date
   }, ExtArgs["result"]["presign"]>
   composites: {}
@@ -1183,6 +1214,7 @@ export interface PresignFieldRefs {
   readonly state: Prisma.FieldRef<"Presign", 'String'>
   readonly txDigest: Prisma.FieldRef<"Presign", 'String'>
   readonly createdAt: Prisma.FieldRef<"Presign", 'DateTime'>
+  readonly readyAt: Prisma.FieldRef<"Presign", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Presign", 'DateTime'>
 }
     

@@ -40,6 +40,9 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Clients that compute for seconds must find their connection alive. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 
+/** What is under way when the node closes is answered within this time. */
+const CLOSE_GRACE_MS = 1_000;
+
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "grpc-status, grpc-message, grpc-status-details-bin",
@@ -102,10 +105,22 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
       const message = await method.handle(decodeGrpcWebBody(octets, format));
       body = encodeGrpcWebBody(message, { code: 0, message: "" }, format);
     } catch (error) {
-      if (error instanceof NoAnswer) return noAnswer(error, response, held);
+      if (error instanceof NoAnswer) {
+        if (closing || error.how === "and the connection breaks") response.destroy();
+        else await hold(response);
+        return;
+      }
       body = encodeGrpcWebBody(undefined, statusOf(error, path), format);
     }
     end(response, 200, { "content-type": grpcWebContentType(format) }, body);
+  }
+
+  /** Leaves the caller without an answer until it or the node goes away. */
+  async function hold(response: ServerResponse): Promise<void> {
+    if (response.closed) return;
+    held.add(response);
+    await once(response, "close");
+    held.delete(response);
   }
 
   function statusOf(error: unknown, path: string): { code: number; message: string } {
@@ -116,19 +131,6 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     });
     return { code: Status.Internal, message: "internal error" };
   }
-}
-
-/** Breaks the connection, at once or when the client does. */
-async function noAnswer(
-  { how }: NoAnswer,
-  response: ServerResponse,
-  held: Set<ServerResponse>,
-): Promise<void> {
-  if (how === "and the connection breaks") response.destroy();
-  if (response.closed) return;
-  held.add(response);
-  await once(response, "close");
-  held.delete(response);
 }
 
 async function answerJson(
@@ -190,7 +192,13 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    // Node does not count a connection as idle on which nothing was ever asked.
+    const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+    server.close((error) => {
+      clearTimeout(cut);
+      if (error === undefined) resolve();
+      else reject(error);
+    });
     server.closeIdleConnections();
   });
 }

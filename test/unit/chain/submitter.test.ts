@@ -362,9 +362,9 @@ class FakeChain {
       load: async (_sql, ids) => new Map(ids.filter((id) => id !== this.missing).map((id) => [id, id])),
       sizeBytes: () => this.sizeBytes,
       add: (calls, subjects) => calls.payPresigns({ subjects } as never),
-      landed: async (_sql, subject) => {
+      landed: async (_sql, subjects) => {
         this.onLanded?.();
-        this.landed.push(subject);
+        this.landed.push(...subjects);
       },
       failed: async (_sql, subject) => void this.failed.push(subject),
       adopt: async () => this.hasMark,

@@ -1,15 +1,32 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type BucketDemand, type PoolBounds, planRefill } from "../../../src/presigns/plan-refill.ts";
+import {
+  type BucketDemand,
+  type PoolBounds,
+  planRefill,
+  targetCount,
+} from "../../../src/presigns/plan-refill.ts";
+import { shareRoom } from "../../../src/presigns/refill-loop.ts";
 
-const none: BucketDemand = { readyCount: 0, pendingCount: 0, waitingCount: 0, spoiltCount: 0 };
+const none: BucketDemand = {
+  readyCount: 0,
+  pendingCount: 0,
+  waitingCount: 0,
+  spoiltCount: 0,
+  madeCount: 0,
+  takenPerSecond: 0,
+  mintSeconds: undefined,
+};
 const bounds: PoolBounds = { lowWaterCount: 5, highWaterCount: 12 };
 const small = fc.nat(60);
 const anyDemand = fc.record({
   readyCount: small,
   pendingCount: small,
   waitingCount: small,
-  spoiltCount: fc.constant(0),
+  spoiltCount: small,
+  madeCount: small,
+  takenPerSecond: fc.double({ min: 0, max: 50, noNaN: true }),
+  mintSeconds: fc.option(fc.double({ min: 0, max: 60, noNaN: true }), { nil: undefined }),
 });
 const anyBounds = fc
   .record({ lowWaterCount: small, aboveCount: small, pendingMaxCount: small })
@@ -27,8 +44,36 @@ it("asks for what waits beside the low water", () => {
   expect(planRefill({ ...none, waitingCount: 3 }, bounds)).toBe(8);
 });
 
-it("asks for nothing while presigns spoil", () => {
-  expect(planRefill({ ...none, spoiltCount: 1 }, bounds)).toBe(0);
+it("asks for one at a time while presigns fail, and for none after the third", () => {
+  expect(planRefill({ ...none, spoiltCount: 1 }, bounds)).toBe(1);
+  expect(planRefill({ ...none, spoiltCount: 2, pendingCount: 1 }, bounds)).toBe(0);
+  expect(planRefill({ ...none, spoiltCount: 3 }, bounds)).toBe(0);
+});
+
+it("goes on as usual while more presigns succeed than fail", () => {
+  expect(planRefill({ ...none, spoiltCount: 3, madeCount: 3 }, bounds)).toBe(5);
+});
+
+it("keeps what is taken during one minting time, and some more for chance", () => {
+  // 4 a second for 9 seconds: 36 expected, and 2.33 times the root of 36.
+  const demand = { ...none, takenPerSecond: 4, mintSeconds: 9 };
+  expect(targetCount(demand, { lowWaterCount: 5, highWaterCount: 100 })).toBe(50);
+  expect(targetCount(demand, { lowWaterCount: 5, highWaterCount: 40 })).toBe(40);
+  expect(targetCount({ ...demand, takenPerSecond: 0 }, { lowWaterCount: 5, highWaterCount: 40 })).toBe(5);
+});
+
+it("serves first those that somebody waits for, where the network has room for few", () => {
+  const plan = (name: string, isWaitedFor: boolean) => ({
+    bucket: { network: name, curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId: "" },
+    isWaitedFor,
+    count: 5,
+  });
+  const shared = shareRoom([plan("a", false), plan("b", true), plan("c", false)], 7);
+  expect(shared.map(({ bucket, count }) => [bucket.network, count])).toEqual([
+    ["b", 5],
+    ["a", 2],
+  ]);
+  expect(shareRoom([plan("a", true)], -3)).toEqual([]);
 });
 
 it("asks for nothing that is on its way already", () => {

@@ -57,6 +57,7 @@ async function refillOnce(configured = [ecdsa!], queue = createPresignQueue({ si
     queue,
     network: "localnet",
     bounds: { lowWaterCount: 3, highWaterCount: 10 },
+    sessionBuffer: async () => 100,
     configured,
     newestNetworkEncryptionKeyId: async () => newest,
     log,
@@ -224,7 +225,7 @@ async function land(rows: { id: string; sessionBytes: Uint8Array }[], ids: strin
     database,
     rows.map((row) => row.id),
   );
-  for (const subject of subjects.values()) await operation.landed(database, subject, transaction);
+  await operation.landed(database, [...subjects.values()], transaction);
 }
 
 async function pending(): Promise<{ row: { id: string }; id: string }> {

@@ -386,7 +386,7 @@ async function submitted(): Promise<{ id: string; signId: string }> {
   const signId = objectId();
   const subject = (await operation.load(database, [id])).get(id)!;
   const events = [signRequested(objectId(), objectId()), signRequested(subject.presignId, signId)];
-  await operation.landed(database, subject, { digest: "digest", events });
+  await operation.landed(database, [subject], { digest: "digest", events });
   return { id, signId };
 }
 

@@ -1,0 +1,173 @@
+/**
+ * Sign operations that land on the chain in a second, against a fullnode that takes 400 ms to execute a transaction: one
+ * lane without batches, one with, four and eight with. `npx tsx bench/lanes.ts [--signs 1200] [--latency-ms 400]`.
+ * This measures the submitter alone: an operation is done when its transaction is final and written to the database, and
+ * the network, which is a stand-in, begins to work on none. PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1.
+ */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { parseArgs } from "node:util";
+import { createChainWork } from "../src/app/chain-work.ts";
+import { connectNetwork } from "../src/chain/network.ts";
+import { createNetworkReader } from "../src/chain/reader.ts";
+import { createLocalSignals } from "../src/coordination/local-signals.ts";
+import { ServiceError } from "../src/errors/service-error.ts";
+import type { Localnet } from "../src/localnet/localnet.ts";
+import { localnetHotWalletSecret } from "../src/localnet/seed.ts";
+import { createPresignQueue } from "../src/presigns/presign-queue.ts";
+import { requestPresigns } from "../src/presigns/request-presigns.ts";
+import { reserve } from "../src/signing/reserve.ts";
+import { submit } from "../src/signing/submit.ts";
+import type { Database } from "../src/store/database.ts";
+import { Secret } from "../src/telemetry/secret.ts";
+import { startThread } from "../src/threads/start-thread.ts";
+import { onboardUser } from "../test/sim/onboard-user.ts";
+import { openRaceDatabase } from "../test/support/database.ts";
+import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../test/support/rows.ts";
+
+const { values } = parseArgs({
+  options: { signs: { type: "string", default: "1200" }, "latency-ms": { type: "string", default: "400" } },
+});
+const LATENCY_MS = Number(values["latency-ms"]);
+const SIGNS = Number(values.signs);
+const PRICE = 10_000n;
+const HALF_BYTES = 66;
+/** So many signatures are enough to see what one transaction each costs. */
+const UNBATCHED_SIGNS = 12;
+
+const VARIANTS = [
+  { lanes: 1, batch: 1, signs: UNBATCHED_SIGNS },
+  { lanes: 1, batch: 50, signs: SIGNS / 4 },
+  { lanes: 4, batch: 50, signs: SIGNS },
+  { lanes: 8, batch: 50, signs: SIGNS },
+];
+
+console.log(`| lanes | operations in a block | operations/s | ratio |\n|---|---|---|---|`);
+let baseline: number | undefined;
+for (const { lanes, batch, signs } of VARIANTS) {
+  const { perSecond, perBlock } = await measure(lanes, batch, signs);
+  baseline ??= perSecond;
+  const ratio = (perSecond / baseline).toFixed(1);
+  console.log(`| ${lanes} | ${perBlock.toFixed(1)} | ${perSecond.toFixed(1)} | ${ratio} |`);
+}
+
+async function measure(laneCount: number, batchCount: number, signCount: number) {
+  const database = await openRaceDatabase();
+  if (database === undefined) throw new Error("this needs a PostgreSQL server");
+  const thread = startThread(import.meta.url, "./lanes-localnet", { operatorCount: laneCount });
+  const [localnet] = (await once(thread, "message")) as [Pick<Localnet, "url" | "ikaConfig" | "treasury">];
+  try {
+    return await run(database, localnet, batchCount, signCount);
+  } finally {
+    const ended = once(thread, "exit");
+    thread.postMessage("close");
+    await ended;
+    await database.close();
+  }
+}
+
+async function run(
+  database: Database,
+  localnet: Pick<Localnet, "url" | "ikaConfig" | "treasury">,
+  batchCount: number,
+  signCount: number,
+) {
+  const network = await connectNetwork({
+    name: "localnet",
+    fullnodeUrl: localnet.url,
+    ikaConfig: localnet.ikaConfig,
+    treasury: localnet.treasury,
+    hotWalletSecret: new Secret(localnetHotWalletSecret()),
+  });
+  const reader = createNetworkReader(network);
+  const signals = createLocalSignals();
+  const presigns = createPresignQueue({ signals });
+  const startWork = () =>
+    createChainWork({
+      database,
+      network,
+      reader,
+      signals,
+      presigns,
+      config: {
+        submitBatchCount: batchCount,
+        presignBatchCount: 32,
+        refundsPerDay: 0,
+        presignLowWaterCount: 0,
+        presignHighWaterCount: 1,
+        presignBuckets: [],
+      },
+      afterRestore: false,
+      log: { debug() {}, info() {}, warn: console.error, error: console.error },
+    });
+  const work = await startWork();
+  work["submitter"]?.start();
+  work["settler"]?.start();
+  const projectId = await projectWith(database, BigInt(signCount) * PRICE);
+  const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
+  const deps = {
+    database,
+    network,
+    reader,
+    signals,
+    presigns,
+    dkgsPerDay: 10,
+    priceMicroUsd: PRICE,
+    reservationTtlMs: 600_000,
+    openMaxCount: signCount,
+  };
+  const { dwalletId } = await onboardUser(caller, async (attempt) => {
+    for (;;) {
+      try {
+        return await attempt(deps);
+      } catch (error) {
+        if (!(error instanceof ServiceError && error.reason === "DEADLINE")) throw error;
+      }
+    }
+  });
+  const bucket = {
+    network: "localnet",
+    curve: TEST_TRIPLE.curveNumber,
+    signatureAlgorithm: TEST_TRIPLE.signatureAlgorithmNumber,
+    networkEncryptionKeyId: (await reader.networkKey()).id,
+  };
+  await requestPresigns(database, bucket, signCount);
+  await until(database, "SELECT count(*)::int AS n FROM presign WHERE state = 'ready'", signCount);
+  await work["submitter"]?.stop();
+
+  for (let sign = 0; sign < signCount; sign++) {
+    const input = {
+      dwalletId,
+      triple: TEST_TRIPLE,
+      message: new TextEncoder().encode(`message ${sign}`),
+      idempotencyKey: randomUUID(),
+      requestHash: new Uint8Array(32),
+    };
+    const time = { timeoutMs: 10_000, signal: new AbortController().signal };
+    const { id } = await reserve(deps, caller, input, time);
+    await submit(deps, caller, { signRequestId: id, userSignMessage: layoutOfSignMessage() });
+  }
+  // As short as the half of an EdDSA or Taproot signature; an ECDSA one, of 7 kB, fills a block with thirteen.
+  await database.query("UPDATE sign_request SET user_sign_message = $1", [new Uint8Array(HALF_BYTES)]);
+  const faults = JSON.stringify({ executeLatencyMs: LATENCY_MS, paused: true });
+  await fetch(`${localnet.url}/localnet/faults`, { method: "POST", body: faults });
+  const again = await startWork();
+  const startedMs = performance.now();
+  again["submitter"]?.start();
+  await until(database, "SELECT count(*)::int AS n FROM sign_request WHERE status = 'submitted'", signCount);
+  const seconds = (performance.now() - startedMs) / 1000;
+  await again["submitter"]?.stop();
+  await work["settler"]?.stop();
+  const [blocks] = await database.query<{ n: number }>(
+    "SELECT count(DISTINCT tx_digest)::int AS n FROM sign_request",
+  );
+  return { perSecond: signCount / seconds, perBlock: signCount / (blocks?.n ?? 1) };
+}
+
+async function until(database: Database, statement: string, count: number): Promise<void> {
+  for (;;) {
+    const [row] = await database.query<{ n: number }>(statement);
+    if ((row?.n ?? 0) >= count) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,82 @@
+import type { Sql } from "../store/database.ts";
+import { bucketKey, type PresignBucket } from "./bucket.ts";
+import type { BucketDemand } from "./plan-refill.ts";
+
+/** What the database knows of a bucket's demand. */
+export type PresignDemand = Omit<BucketDemand, "waitingCount">;
+
+const NONE: PresignDemand = {
+  readyCount: 0,
+  pendingCount: 0,
+  spoiltCount: 0,
+  madeCount: 0,
+  takenPerSecond: 0,
+  mintSeconds: undefined,
+};
+
+type StockRow = PresignBucket & Pick<PresignDemand, "readyCount" | "pendingCount" | "spoiltCount">;
+type MintRow = PresignBucket & { madeCount: number; mintSeconds: number | null };
+type TakenRow = PresignBucket & { lately: number; justNow: number };
+
+/** Reads stock, failures, minting times and demand of a network. The result knows every bucket. */
+export async function readDemand(
+  sql: Sql,
+  network: string,
+): Promise<(bucket: PresignBucket) => PresignDemand> {
+  const stock = byBucket(await sql.query<StockRow>(STOCK, [network]));
+  const minted = byBucket(await sql.query<MintRow>(MINTED, [network]));
+  const taken = byBucket(await sql.query<TakenRow>(TAKEN, [network]));
+  return (bucket) => {
+    const key = bucketKey(bucket);
+    const { madeCount = 0, mintSeconds } = minted.get(key) ?? {};
+    const { lately = 0, justNow = 0 } = taken.get(key) ?? {};
+    return {
+      ...NONE,
+      ...stock.get(key),
+      madeCount,
+      mintSeconds: mintSeconds ?? undefined,
+      // A sudden rise counts at once, a fall with the longer window.
+      takenPerSecond: Math.max(lately / LATELY_SECONDS, justNow / JUST_NOW_SECONDS),
+    };
+  };
+}
+
+function byBucket<Row extends PresignBucket>(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [bucketKey(row), row]));
+}
+
+const LATELY_SECONDS = 30;
+const JUST_NOW_SECONDS = 5;
+
+const BUCKET = `curve, signature_algorithm AS "signatureAlgorithm",
+  network_encryption_key_id AS "networkEncryptionKeyId"`;
+const GROUP = "GROUP BY network, curve, signature_algorithm, network_encryption_key_id";
+
+const STOCK = `
+SELECT network, ${BUCKET},
+       count(*) FILTER (WHERE state = 'ready')::int AS "readyCount",
+       count(*) FILTER (WHERE state IN ('requested', 'pending'))::int AS "pendingCount",
+       count(*) FILTER (WHERE state = 'burnt')::int AS "spoiltCount"
+FROM (
+  SELECT network, curve, signature_algorithm, network_encryption_key_id, state FROM presign
+  WHERE network = $1 AND state IN ('requested', 'pending', 'ready')
+  UNION ALL
+  SELECT network, curve, signature_algorithm, network_encryption_key_id, state FROM presign
+  WHERE network = $1 AND state = 'burnt' AND presign IS NULL
+    AND updated_at > now() - interval '${LATELY_SECONDS} seconds'
+) living ${GROUP}`;
+
+const MINTED = `
+SELECT network, ${BUCKET},
+       count(*) FILTER (WHERE ready_at > now() - interval '${LATELY_SECONDS} seconds')::int AS "madeCount",
+       percentile_cont(0.9) WITHIN GROUP (ORDER BY extract(epoch FROM ready_at - created_at)::float8) AS "mintSeconds"
+FROM (SELECT * FROM presign WHERE network = $1 AND ready_at IS NOT NULL ORDER BY ready_at DESC LIMIT 500) made ${GROUP}`;
+
+const TAKEN = `
+SELECT p.network, p.curve, p.signature_algorithm AS "signatureAlgorithm",
+       p.network_encryption_key_id AS "networkEncryptionKeyId",
+       count(*)::int AS lately,
+       count(*) FILTER (WHERE r.created_at > now() - interval '${JUST_NOW_SECONDS} seconds')::int AS "justNow"
+FROM sign_request r JOIN presign p ON p.id = r.presign_id
+WHERE r.network = $1 AND r.created_at > now() - interval '${LATELY_SECONDS} seconds'
+GROUP BY p.network, p.curve, p.signature_algorithm, p.network_encryption_key_id`;

@@ -1,0 +1,138 @@
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { verifyLedger } from "../../src/billing/verify-ledger.ts";
+import { requestedSessions } from "../../src/chain/events.ts";
+import type { Localnet } from "../../src/localnet/localnet.ts";
+import type { Database } from "../../src/store/database.ts";
+import { judge } from "../support/judges.ts";
+import { TEST_TRIPLE } from "../support/rows.ts";
+
+/** A transaction of the hot wallet as the chain has it. */
+interface Executed {
+  readonly digest: string;
+  readonly succeeded: boolean;
+  readonly events: readonly { readonly type: string; readonly bcs: Uint8Array }[];
+}
+
+/**
+ * Everything that must hold once nothing is under way, as sentences about what does not. The chain is read from its own
+ * checkpoints, the signatures are judged by libsecp256k1, and the money is added up here anew.
+ */
+export async function checkRest(database: Database, localnet: Localnet): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { kind, subject, expected, actual } of await verifyLedger(database))
+    faults.push(`ledger: ${kind} of ${subject} is ${actual}, not ${expected}`);
+  faults.push(...(await checkRequests(database)));
+  const executed = await hotWalletTransactions(localnet);
+  faults.push(...(await checkTransactions(database, executed)));
+  faults.push(...(await checkSessions(database, executed)));
+  const open = await database.query<{ kind: string; state: string }>(
+    "SELECT kind, state FROM chain_operation WHERE state NOT IN ('landed', 'failed')",
+  );
+  for (const { kind, state } of open) faults.push(`an operation ${kind} is still ${state}`);
+  const lanes = await database.query<{ id: string }>("SELECT id FROM lane WHERE foreign_digest IS NOT NULL");
+  for (const { id } of lanes) faults.push(`lane ${id} takes a transaction of its own for another's`);
+  return faults;
+}
+
+interface RequestRow {
+  readonly id: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array | null;
+  readonly publicKey: Uint8Array;
+  readonly price: bigint;
+  readonly booked: bigint;
+}
+
+/** Charged if and only if a valid signature was delivered. */
+async function checkRequests(database: Database): Promise<string[]> {
+  const rows = await database.query<RequestRow>(
+    `SELECT r.id, r.status, r.failure_reason AS reason, r.message, r.signature, d.public_key AS "publicKey",
+            r.price_micro_usd AS price,
+            (SELECT coalesce(sum(amount_micro_usd), 0)::bigint FROM ledger_entry
+             WHERE key LIKE '%:' || r.id::text) AS booked
+     FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id`,
+  );
+  return rows.flatMap(({ id, status, reason, message, signature, publicKey, price, booked }) => {
+    if (status !== "completed" && status !== "failed") return [`request ${id} is still ${status}`];
+    const isValid =
+      signature !== null &&
+      judge({ signatureAlgorithm: "ECDSASecp256k1", hash: TEST_TRIPLE.hash, publicKey, message, signature });
+    if (status === "completed" && !isValid) return [`request ${id} has a signature that does not verify`];
+    const due = isValid ? -price : 0n;
+    return booked === due ? [] : [`request ${id} (${status}, ${reason}) is booked at ${booked}, not ${due}`];
+  });
+}
+
+/** Every transaction of the hot wallet is one that was stored before, and ended as the database says. */
+async function checkTransactions(database: Database, executed: readonly Executed[]): Promise<string[]> {
+  const stored = await database.query<{ digest: string; state: string }>(
+    "SELECT digest, state FROM chain_transaction",
+  );
+  const states = new Map(stored.map(({ digest, state }) => [digest, state]));
+  const faults = executed.flatMap(({ digest, succeeded }) => {
+    const state = states.get(digest);
+    const expected = succeeded ? "landed" : "aborted";
+    states.delete(digest);
+    return state === expected ? [] : [`transaction ${digest} ${expected}, and the database says ${state}`];
+  });
+  for (const [digest, state] of states)
+    if (state !== "dropped") faults.push(`transaction ${digest} is ${state}, and the chain does not have it`);
+  return faults;
+}
+
+/** Each presign serves one signature, each signature that the network was asked for belongs to one charged request. */
+async function checkSessions(database: Database, executed: readonly Executed[]): Promise<string[]> {
+  const events = executed.flatMap((transaction) => transaction.events);
+  const signs = requestedSessions(events, "SignRequestEvent").map(({ data }) => data);
+  const presigns = requestedSessions(events, "PresignRequestEvent").map(({ data }) => data.presign_id);
+  const faults = repeated(signs.map(({ presign_id }) => presign_id)).map(
+    (id) => `presign ${id} was used twice`,
+  );
+  const requests = await database.query<{ signSessionId: string; status: string }>(
+    `SELECT sign_session_id AS "signSessionId", status FROM sign_request WHERE sign_session_id IS NOT NULL`,
+  );
+  const known = new Set(requests.map(({ signSessionId }) => signSessionId));
+  for (const { sign_id } of signs)
+    if (!known.delete(sign_id)) faults.push(`the network was asked for signature ${sign_id} by nobody`);
+  for (const id of known) faults.push(`the network was never asked for signature ${id}`);
+  const rows = await database.query<{ presignId: string }>(
+    `SELECT presign_id AS "presignId" FROM presign WHERE presign_id IS NOT NULL`,
+  );
+  const pool = new Set(rows.map(({ presignId }) => presignId));
+  for (const id of presigns) if (!pool.has(id)) faults.push(`presign ${id} was paid for and is in no row`);
+  return faults;
+}
+
+function repeated(ids: readonly string[]): string[] {
+  return ids.filter((id, index) => ids.indexOf(id) !== index);
+}
+
+async function hotWalletTransactions(localnet: Localnet): Promise<Executed[]> {
+  const { ledgerService } = new SuiGrpcClient({
+    network: "localnet",
+    baseUrl: localnet.url,
+    format: "binary",
+  });
+  const executed: Executed[] = [];
+  const { response: info } = await ledgerService.getServiceInfo({});
+  for (let sequenceNumber = 1n; sequenceNumber <= (info.checkpointHeight ?? 0n); sequenceNumber++) {
+    const { response } = await ledgerService.getCheckpoint({
+      checkpointId: { oneofKind: "sequenceNumber", sequenceNumber },
+      readMask: { paths: ["transactions"] },
+    });
+    for (const { digest, transaction, effects, events } of response.checkpoint?.transactions ?? []) {
+      if (transaction?.sender !== localnet.hotWalletAddress) continue;
+      executed.push({
+        digest: digest ?? "",
+        succeeded: effects?.status?.success === true,
+        events: (events?.events ?? []).map((event) => ({
+          type: event.eventType ?? "",
+          bcs: event.contents?.value ?? new Uint8Array(),
+        })),
+      });
+    }
+  }
+  return executed;
+}

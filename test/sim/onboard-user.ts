@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import {
+  AcceptDWalletRequestSchema,
+  CreateDWalletRequestSchema,
+  RegisterEncryptionKeyRequestSchema,
+} from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Curve } from "../../gen/proto/tss/v1/types_pb.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import { acceptDWallet } from "../../src/onboarding/accept-dwallet.ts";
+import { createDWallet } from "../../src/onboarding/create-dwallet.ts";
+import { findDWallet } from "../../src/onboarding/dwallet-row.ts";
+import type { OnboardingCaller, OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
+import { registerEncryptionKey } from "../../src/onboarding/register-encryption-key.ts";
+
+/** A user's dWallet on secp256k1, made with a network that is not picky about the user's half. */
+export interface SimUser {
+  readonly dwalletId: string;
+  readonly publicKey: Uint8Array;
+}
+
+/** Makes each call through `call`, which may repeat it: with another replica, until it is answered. */
+export type Caller = <T>(attempt: (deps: OnboardingDeps) => Promise<T>) => Promise<T>;
+
+/** How long a call may take, in milliseconds. */
+const CALL_MS = 400;
+
+/** Registers a key, makes a dWallet and accepts its share, with the calls' own code. */
+export async function onboardUser(
+  caller: OnboardingCaller,
+  call: Caller,
+  bytes: (length: number) => Uint8Array = (length) => new Uint8Array(randomBytes(length)),
+): Promise<SimUser> {
+  const keypair = Ed25519Keypair.fromSecretKey(bytes(32));
+  const encryptionKey = bytes(261);
+  const signerPublicKey = keypair.getPublicKey().toRawBytes();
+  const key = create(RegisterEncryptionKeyRequestSchema, {
+    curve: Curve.SECP256K1,
+    encryptionKey,
+    signature: await keypair.sign(encryptionKey),
+    signerPublicKey,
+  });
+  const { objectId: encryptionKeyId } = await call((deps) =>
+    registerEncryptionKey(deps, caller, key, time()),
+  );
+  const dkg = {
+    curve: Curve.SECP256K1,
+    encryptionKeyId: encryptionKeyId!,
+    sessionIdentifier: bytes(32),
+    userDkgMessage: bytes(64),
+    encryptedUserShareAndProof: bytes(64),
+    userPublicOutput: bytes(64),
+    signerPublicKey,
+  };
+  const { objectId } = await call(async (deps) => {
+    const senderAddress = deps.network.senderAddress;
+    const networkEncryptionKeyId = (await deps.reader.networkKey()).id;
+    const request = create(CreateDWalletRequestSchema, { ...dkg, senderAddress, networkEncryptionKeyId });
+    return createDWallet(deps, caller, request, time());
+  });
+  const dwallet = await call(async (deps) => {
+    const row = await findDWallet(deps.database, caller.projectId, objectId!);
+    if (row.publicOutput === null) throw new ServiceError("DEADLINE", "the DKG is not done");
+    return row;
+  });
+  const acceptance = create(AcceptDWalletRequestSchema, {
+    dwalletId: objectId!,
+    encryptedUserSecretKeyShareId: dwallet.encryptedUserSecretKeyShareId!,
+    userOutputSignature: await keypair.sign(dwallet.publicOutput!),
+  });
+  await call((deps) => acceptDWallet(deps, caller, acceptance, time()));
+  return { dwalletId: objectId!, publicKey: dwallet.publicKey! };
+}
+
+/** A fresh time limit. */
+export function time() {
+  return { timeoutMs: CALL_MS, signal: new AbortController().signal };
+}

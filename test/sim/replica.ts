@@ -1,0 +1,97 @@
+import { createChainWork, type WorkLoop } from "../../src/app/chain-work.ts";
+import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
+import { createNetworkReader } from "../../src/chain/reader.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import type { Localnet } from "../../src/localnet/localnet.ts";
+import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
+import type { OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
+import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import type { ReserveDeps } from "../../src/signing/reserve.ts";
+import type { SubmitDeps } from "../../src/signing/submit.ts";
+import type { Database } from "../../src/store/database.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
+import { type Life, mortalDatabase, mortalFetch } from "./mortal.ts";
+
+/** The price of a signature in the simulation. */
+export const PRICE = 10_000n;
+
+/** A service without its server: the calls' own code, and the loops behind it. */
+export interface Replica {
+  readonly network: ChainNetwork;
+  readonly deps: OnboardingDeps & ReserveDeps & SubmitDeps & { readonly database: Database };
+  stop(): Promise<void>;
+}
+
+/** Where a replica runs. */
+export interface ReplicaOptions {
+  readonly database: Database;
+  readonly localnet: Localnet;
+  readonly life: Life;
+  readonly log: (level: string, fields: object, message: string) => void;
+}
+
+/** Fast enough that a simulation of some seconds has many rounds of everything. */
+const PACE = { intervalMs: 15, leaseMs: 150, retryBaseMs: 5 };
+const TIMES = { readMs: 300, buildMs: 300, executeMs: 300 };
+const CONFIG = {
+  submitBatchCount: 5,
+  presignBatchCount: 5,
+  refundsPerDay: 1_000,
+  presignLowWaterCount: 3,
+  presignHighWaterCount: 10,
+  presignBuckets: [findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!],
+};
+
+/** Starts a replica; rejects when it dies or cannot reach the fullnode before it runs. */
+export async function startReplica({ database, localnet, life, log }: ReplicaOptions): Promise<Replica> {
+  const own = mortalDatabase(database, life);
+  const network = await connectNetwork({
+    name: "localnet",
+    fullnodeUrl: localnet.url,
+    ikaConfig: localnet.ikaConfig,
+    treasury: localnet.treasury,
+    hotWalletSecret: new Secret(localnetHotWalletSecret()),
+    times: TIMES,
+    fetch: mortalFetch(life),
+  });
+  const reader = createNetworkReader(network);
+  const signals = createLocalSignals();
+  const presigns = createPresignQueue({ signals, pollMs: PACE.intervalMs });
+  const work = await createChainWork({
+    database: own,
+    network,
+    reader,
+    signals,
+    presigns,
+    config: CONFIG,
+    afterRestore: false,
+    log: {
+      debug: () => {},
+      info: (fields, message) => log("info", fields, message),
+      warn: (fields, message) => log("warn", fields, message),
+      error: (fields, message) => log("error", fields, message),
+    },
+    pace: PACE,
+  });
+  const loops: WorkLoop[] = Object.values(work);
+  for (const loop of loops) loop.start();
+  return {
+    network,
+    deps: {
+      database: own,
+      network,
+      reader,
+      signals,
+      presigns,
+      dkgsPerDay: 1_000,
+      priceMicroUsd: PRICE,
+      reservationTtlMs: 400,
+      openMaxCount: 20,
+    },
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await signals.close();
+    },
+  };
+}

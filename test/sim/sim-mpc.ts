@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import type { MpcOutcome, NetworkMpc } from "../../src/localnet/mpc/engine.ts";
+import { concatBytes, encodeVector } from "../../src/protocol/bytes.ts";
+import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";
+
+/** The last byte of a user's sign message that this network rejects. */
+export const JUNK = 0xff;
+
+/**
+ * A network that makes real signatures without any MPC: it knows both shares of every secp256k1 key, which follow from
+ * the session. That is cheap, and everything around it can be judged as with the real one.
+ */
+export function createSimMpc(): NetworkMpc {
+  const secrets = new Map<string, bigint>();
+  const completed = (output: Uint8Array): MpcOutcome => ({ kind: "completed", output });
+  return {
+    networkDkgPublicOutput: async () => new Uint8Array(100).fill(1),
+    async dkg({ sessionId }) {
+      const [user, network] = [scalar("user", sessionId), scalar("network", sessionId)];
+      const secret = (user + network) % secp256k1.Point.Fn.ORDER;
+      const publicKey = point(secret);
+      secrets.set(Buffer.from(publicKey).toString("hex"), secret);
+      return completed(dwalletOutput(publicKey, point(user), point(network)));
+    },
+    presign: async ({ sessionId }) => completed(concatBytes(Uint8Array.of(1), sessionId)),
+    async sign({ dwalletPublicOutput, message, userSignMessage }) {
+      if (userSignMessage.at(-1) === JUNK) return { kind: "rejected", reason: "junk" };
+      const { publicKey } = parseDWalletOutput("SECP256K1", dwalletPublicOutput);
+      const secret = secrets.get(Buffer.from(publicKey).toString("hex"));
+      if (secret === undefined) return { kind: "rejected", reason: "unknown key" };
+      const digest = createHash("sha256").update(message).digest();
+      const key = Buffer.from(secret.toString(16).padStart(64, "0"), "hex");
+      return completed(secp256k1.sign(digest, key, { prehash: false, format: "recovered" }));
+    },
+    close: async () => undefined,
+  };
+}
+
+function scalar(name: string, sessionId: Uint8Array): bigint {
+  const hash = createHash("sha256").update(name).update(sessionId).digest("hex");
+  return secp256k1.Point.Fn.create(BigInt(`0x${hash}`));
+}
+
+function point(secret: bigint): Uint8Array {
+  return secp256k1.Point.BASE.multiply(secret).toBytes();
+}
+
+/** The layout that `parseDWalletOutput` reads, with zeros where there is nothing to know. */
+function dwalletOutput(publicKey: Uint8Array, user: Uint8Array, network: Uint8Array): Uint8Array {
+  const form = encodeVector(new Uint8Array(256));
+  const number = encodeVector(new Uint8Array(32));
+  const body = concatBytes(
+    Uint8Array.of(1),
+    encodeVector(network),
+    encodeVector(publicKey),
+    form,
+    form,
+    encodeVector(user),
+    number,
+    number,
+    number,
+    encodeVector(new Uint8Array(32)),
+  );
+  return concatBytes(Uint8Array.of(1), encodeVector(publicKey), encodeVector(body));
+}
