@@ -1,13 +1,16 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { Database } from "../store/database.ts";
 import { isUniqueViolation } from "../store/sql-errors.ts";
-import { DryRunRefused } from "./build-transaction.ts";
+import { DryRunRefused, type SignedTransaction } from "./build-transaction.ts";
 import type { ChainCalls } from "./calls.ts";
-import { composeBlock } from "./compose-block.ts";
-import { findForeignUse } from "./foreign-use.ts";
+import { classifyFailure } from "./classify.ts";
+import { compareObjects } from "./compare-objects.ts";
+import { type Block, composeBlock } from "./compose-block.ts";
 import type { Lane } from "./lane.ts";
 import {
+  dropGasCoins,
   type LaneLease,
+  type LaneObjects,
   leaseLane,
   markForeignUse,
   readLaneObjects,
@@ -88,7 +91,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     let isSent = false;
     await underLease(async (lease) => {
       if (await unresolvedTransaction(database, lane.network, lane.id)) return;
-      const signed = await lane.build(await readLaneObjects(database, lane.id), addCalls);
+      const signed = await lane.build(await readLaneObjects(database, lane.id), addCalls, "dry run");
       await database.transaction((sql) => storeTransaction(sql, lease, { ...signed, ...lane }, []));
       await settle(lane, signed);
       isSent = true;
@@ -120,20 +123,31 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     // What did not fit is free for another lane at once.
     if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);
     const objects = await readLaneObjects(database, lane.id);
+    const signed = await build(block, objects);
+    if (signed === undefined) return undefined;
+    const ids = block.operations.map(({ id }) => id);
+    await database.transaction((sql) => storeTransaction(sql, lease, { ...signed, ...lane }, ids));
+    return signed;
+  }
+
+  /** Undefined when the chain would refuse the block, and the refusal was dealt with. */
+  async function build(block: Block, objects: LaneObjects): Promise<SignedTransaction | undefined> {
     try {
-      const signed = await lane.build(objects, block.addCalls);
-      const ids = block.operations.map(({ id }) => id);
-      await database.transaction((sql) => storeTransaction(sql, lease, { ...signed, ...lane }, ids));
-      return signed;
+      return await lane.build(objects, block.addCalls, "dry run");
     } catch (error) {
       if (!(error instanceof DryRunRefused)) throw error;
-      const foreign = await findForeignUse(database, reader, lane.id, objects);
-      if (foreign === undefined) await refuse(block.operations, error.failure);
-      else {
-        await markForeignUse(database, foreign);
-        log.error({ sender: lane.sender, lane: lane.id, digest: foreign.digest }, FOREIGN_USE);
+      const { foreignDigest, unknownCoinIds } = await compareObjects(database, reader, objects);
+      if (foreignDigest !== undefined) {
+        await markForeignUse(database, { laneId: lane.id, digest: foreignDigest });
+        log.error({ sender: lane.sender, lane: lane.id, digest: foreignDigest }, FOREIGN_USE);
         throw new LeaseLostError("the lane was stopped");
       }
+      if (unknownCoinIds.length < objects.gasCoins.length)
+        await dropGasCoins(database, lane.id, unknownCoinIds);
+      // A fullnode that lags behind finds faults that the chain does not: nothing fails by its word alone.
+      if (block.operations.length === 1 && classifyFailure(error.failure) === "fault")
+        return lane.build(objects, block.addCalls, "the chain's word");
+      await refuse(block.operations, error.failure);
       return undefined;
     }
   }

@@ -80,7 +80,8 @@ export async function readLaneObjects(sql: Sql, laneId: string): Promise<LaneObj
   );
   if (operatorCap === undefined) throw new Error(`no lane ${laneId}`);
   const gasCoins = await sql.query<OwnedRef>(
-    `SELECT object_id AS "objectId", version, digest FROM gas_coin WHERE lane_id = $1 ORDER BY object_id LIMIT $2`,
+    `SELECT object_id AS "objectId", version, digest FROM gas_coin
+     WHERE lane_id = $1 AND NOT merged ORDER BY object_id LIMIT $2`,
     [laneId, GAS_COINS_AT_MOST],
   );
   return { operatorCap, gasCoins };
@@ -106,7 +107,7 @@ export async function moveLane(sql: Sql, laneId: string, changes: ObjectChanges)
      WHERE lane_id = $1 AND object_id = news.id`,
     parameters,
   );
-  await sql.query("DELETE FROM gas_coin WHERE lane_id = $1 AND object_id = ANY($2)", [
+  await sql.query("UPDATE gas_coin SET merged = true WHERE lane_id = $1 AND object_id = ANY($2)", [
     laneId,
     changes.deleted,
   ]);
@@ -143,13 +144,21 @@ export async function resetLane(sql: Sql, operatorCap: OwnedRef): Promise<void> 
   await sql.query("DELETE FROM gas_coin WHERE lane_id = $1", [objectId]);
 }
 
-/** The coins that pay for each lane of a network. */
+/** Takes coins from a lane that the fullnode does not know. Those that are there after all come back as spare ones. */
+export async function dropGasCoins(sql: Sql, laneId: string, objectIds: readonly string[]): Promise<void> {
+  await sql.query("DELETE FROM gas_coin WHERE lane_id = $1 AND object_id = ANY($2) AND NOT merged", [
+    laneId,
+    objectIds,
+  ]);
+}
+
+/** The coins that pay for each lane of a network, and those that once did. */
 export function readGasCoins(
   sql: Sql,
   network: string,
-): Promise<{ readonly laneId: string; readonly objectId: string; readonly version: string }[]> {
+): Promise<{ readonly laneId: string; readonly objectId: string }[]> {
   return sql.query(
-    `SELECT lane_id AS "laneId", object_id AS "objectId", gas_coin.version FROM gas_coin
+    `SELECT lane_id AS "laneId", object_id AS "objectId" FROM gas_coin
      JOIN lane ON lane.id = gas_coin.lane_id WHERE network = $1`,
     [network],
   );

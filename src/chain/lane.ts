@@ -1,4 +1,4 @@
-import { buildTransaction, type SignedTransaction } from "./build-transaction.ts";
+import { buildTransaction, type SignedTransaction, type Trial } from "./build-transaction.ts";
 import type { ChainCalls } from "./calls.ts";
 import type { LaneObjects } from "./lane-table.ts";
 import type { ChainNetwork } from "./network.ts";
@@ -13,8 +13,12 @@ export interface Lane {
   readonly sender: string;
   /** Object id of the OperatorCap. */
   readonly id: string;
-  /** Builds and signs a block; throws DryRunRefused when the chain would refuse it. */
-  build(objects: LaneObjects, addCalls: (calls: ChainCalls) => void): Promise<SignedTransaction>;
+  /** Builds and signs a block; throws DryRunRefused when a dry run refuses it. */
+  build(
+    objects: LaneObjects,
+    addCalls: (calls: ChainCalls) => void,
+    trial: Trial,
+  ): Promise<SignedTransaction>;
   /** Sends stored bytes, any number of times; throws while their outcome is not known. */
   send(stored: StoredTransaction): Promise<SendResult>;
 }
@@ -25,7 +29,7 @@ export function createLanes(network: ChainNetwork, reader: NetworkReader): Lane[
     network: network.name,
     sender: network.senderAddress,
     id,
-    build: (objects, addCalls) => buildTransaction(network, reader, objects, addCalls),
+    build: (...block) => buildTransaction(network, reader, ...block),
     send: (stored) => sendTransaction(network, reader, stored),
   }));
 }

@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { findForeignUse } from "./foreign-use.ts";
+import { compareObjects } from "./compare-objects.ts";
 import {
   addLane,
   endLeases,
@@ -37,8 +37,9 @@ export async function prepareLanes(options: PrepareLanesOptions): Promise<void> 
     if (cap === undefined) throw new Error(`there is no OperatorCap ${id} on ${network.name}`);
     await addLane(database, network.name, cap);
     if (afterRestore) await resetLane(database, cap);
-    const foreign = await findForeignUse(database, reader, id, await readLaneObjects(database, id));
-    if (foreign && !afterRestore) await markForeignUse(database, foreign);
+    if (afterRestore) continue;
+    const { foreignDigest } = await compareObjects(database, reader, await readLaneObjects(database, id));
+    if (foreignDigest !== undefined) await markForeignUse(database, { laneId: id, digest: foreignDigest });
   }
   for (const { laneId, digest } of await readForeignUses(database, network.name))
     log.error({ sender: network.senderAddress, lane: laneId, digest }, FOREIGN_USE);

@@ -25,6 +25,12 @@ export interface NetworkKey {
   readonly isReconfigured: boolean;
 }
 
+/** The current epoch, and what a unit of gas costs in it. */
+export interface SuiEpoch {
+  readonly epoch: bigint;
+  readonly gasPriceMist: bigint;
+}
+
 /** An object that an address owns, as the fullnode knows it. */
 export interface OwnedObject extends OwnedRef {
   /** Digest of the transaction that wrote this version. */
@@ -47,7 +53,7 @@ export interface NetworkReader extends ChainReader {
   ownedObjects(objectIds: readonly string[]): Promise<ReadonlyMap<string, OwnedObject>>;
   /** All SUI coins of an address. */
   gasCoins(owner: string): Promise<GasCoin[]>;
-  epoch(): Promise<bigint>;
+  epoch(): Promise<SuiEpoch>;
   /** How many sessions the network works on at a time; more wait in its queue. */
   sessionBuffer(): Promise<number>;
   /**
@@ -145,7 +151,10 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       return coins;
     },
     epoch: () =>
-      read(async (signal) => BigInt((await client.core.getCurrentSystemState({ signal })).systemState.epoch)),
+      read(async (signal) => {
+        const { systemState } = await client.core.getCurrentSystemState({ signal });
+        return { epoch: BigInt(systemState.epoch), gasPriceMist: BigInt(systemState.referenceGasPrice) };
+      }),
     async sessionBuffer() {
       const { coordinatorInner } = await read(() => ika.ensureInitialized());
       return Number(coordinatorInner.sessions_manager.max_active_sessions_buffer);

@@ -26,7 +26,8 @@ const RETRY_LIMIT_MS = 30_000;
 
 /**
  * Decides what becomes of operations that the chain refused, in a dry run or for real. A refused batch is split until
- * the guilty operation stands alone; only then is a verdict passed on it.
+ * the guilty operation stands alone; only then is a verdict passed on it. It fails by the chain's own word alone, never
+ * by a dry run's.
  */
 export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   const { database, kindOf, log, notify } = options;

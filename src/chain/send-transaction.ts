@@ -63,7 +63,7 @@ async function findDeath(
   stored: StoredTransaction,
 ): Promise<DeadTransaction | undefined> {
   const { expiration } = Transaction.from(stored.bytes).getData();
-  if (expiration?.$kind === "Epoch" && (await reader.epoch()) > BigInt(expiration.Epoch)) {
+  if (expiration?.$kind === "Epoch" && (await reader.epoch()).epoch > BigInt(expiration.Epoch)) {
     return { kind: "dead", reason: `its last epoch ${expiration.Epoch} is over` };
   }
   const spent = await findSpentInput(reader, stored);

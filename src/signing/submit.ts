@@ -39,7 +39,7 @@ export async function submit(
   if (row.wasSubmitted) return row;
   if (row.status !== "prepared" || row.isExpired) throw expired(row);
   checkMessage(row, userSignMessage);
-  const queued = await database.query(SUBMIT, [
+  const [queued] = await database.query<{ updatedAt: Date }>(SUBMIT, [
     signRequestId,
     projectId,
     userSignMessage,
@@ -47,9 +47,12 @@ export async function submit(
     SIGN_PRIORITY,
     ...auditParameters(origin),
   ]);
+  if (queued !== undefined) {
+    signals.notify(topics.outbox(caller.network));
+    return { ...row, status: "queued", wasSubmitted: true, updatedAt: queued.updatedAt };
+  }
   const current = await readOwn(database, signRequestId, projectId);
-  if (queued.length > 0) signals.notify(topics.outbox(caller.network));
-  else if (!current.wasSubmitted) throw expired(current);
+  if (!current.wasSubmitted) throw expired(current);
   return current;
 }
 
@@ -61,12 +64,12 @@ WITH reservation AS (
 ), ${postings.capture("reservation")}, queued AS (
   UPDATE sign_request r SET status = 'queued', user_sign_message = $3, updated_at = now()
   FROM reservation s JOIN posting_capture USING (id) WHERE r.id = s.id
-  RETURNING r.id, r.project_id, r.network
+  RETURNING r.id, r.project_id, r.network, r.updated_at
 ), operation AS (
   INSERT INTO chain_operation (id, network, kind, subject_id, priority)
   SELECT $4, network, 'sign', id, $5 FROM queued
 ), audited AS (${auditInsert("sign.submit", "queued", 6)})
-SELECT id FROM queued`;
+SELECT updated_at AS "updatedAt" FROM queued`;
 
 async function readOwn(sql: Sql, id: string, projectId: string): Promise<SignRequestRow> {
   const row = await readSignRequest(sql, { id, projectId });

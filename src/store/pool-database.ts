@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
 import { PrismaClient } from "../../gen/prisma/client.ts";
@@ -18,9 +19,9 @@ export function createPoolDatabase({ kind, pool, onClosed }: PoolDatabaseParts):
   return {
     kind,
     prisma,
-    ...sqlOf(pool),
-    session: (work) => withClient(pool, (client) => work(sqlOf(client))),
-    transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
+    ...sqlOf(pool, kind),
+    session: (work) => withClient(pool, (client) => work(sqlOf(client, kind))),
+    transaction: (work) => withClient(pool, (client) => inTransaction(client, kind, work)),
     close() {
       closed ??= (async () => {
         await prisma.$disconnect();
@@ -32,23 +33,38 @@ export function createPoolDatabase({ kind, pool, onClosed }: PoolDatabaseParts):
   };
 }
 
-function sqlOf(queryable: Pick<pg.ClientBase, "query">): Sql {
+function sqlOf(queryable: Pick<pg.ClientBase, "query">, kind: Database["kind"]): Sql {
   return {
     async query<Row>(statement: string, parameters?: readonly unknown[]) {
       // Without parameters the simple protocol is used, which alone takes scripts of many statements.
-      const result =
-        parameters === undefined
-          ? await queryable.query(statement)
-          : await queryable.query(statement, [...parameters]);
-      return result.rows as Row[];
+      if (parameters === undefined) return (await queryable.query(statement)).rows as Row[];
+      const values = [...parameters];
+      // Each connection parses and plans a statement once; the statements are few and do not vary.
+      const prepared = kind === "postgres" ? { name: nameOf(statement) } : {};
+      return (await queryable.query({ ...prepared, text: statement, values })).rows as Row[];
     },
   };
 }
 
-async function inTransaction<T>(client: pg.PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
+const names = new Map<string, string>();
+
+/** A name for a prepared statement: PostgreSQL cuts names after 63 bytes. */
+function nameOf(statement: string): string {
+  const known = names.get(statement);
+  if (known !== undefined) return known;
+  const name = `tss_${createHash("sha256").update(statement).digest("hex").slice(0, 32)}`;
+  names.set(statement, name);
+  return name;
+}
+
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  kind: Database["kind"],
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
   await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
   try {
-    const result = await work(sqlOf(client));
+    const result = await work(sqlOf(client, kind));
     await client.query("COMMIT");
     return result;
   } catch (error) {

@@ -288,7 +288,8 @@ export const GasCoinScalarFieldEnum = {
   objectId: 'objectId',
   laneId: 'laneId',
   version: 'version',
-  digest: 'digest'
+  digest: 'digest',
+  merged: 'merged'
 } as const
 
 export type GasCoinScalarFieldEnum = (typeof GasCoinScalarFieldEnum)[keyof typeof GasCoinScalarFieldEnum]

@@ -29,6 +29,7 @@ export type GasCoinMinAggregateOutputType = {
   laneId: string | null
   version: string | null
   digest: string | null
+  merged: boolean | null
 }
 
 export type GasCoinMaxAggregateOutputType = {
@@ -36,6 +37,7 @@ export type GasCoinMaxAggregateOutputType = {
   laneId: string | null
   version: string | null
   digest: string | null
+  merged: boolean | null
 }
 
 export type GasCoinCountAggregateOutputType = {
@@ -43,6 +45,7 @@ export type GasCoinCountAggregateOutputType = {
   laneId: number
   version: number
   digest: number
+  merged: number
   _all: number
 }
 
@@ -52,6 +55,7 @@ export type GasCoinMinAggregateInputType = {
   laneId?: true
   version?: true
   digest?: true
+  merged?: true
 }
 
 export type GasCoinMaxAggregateInputType = {
@@ -59,6 +63,7 @@ export type GasCoinMaxAggregateInputType = {
   laneId?: true
   version?: true
   digest?: true
+  merged?: true
 }
 
 export type GasCoinCountAggregateInputType = {
@@ -66,6 +71,7 @@ export type GasCoinCountAggregateInputType = {
   laneId?: true
   version?: true
   digest?: true
+  merged?: true
   _all?: true
 }
 
@@ -146,6 +152,7 @@ export type GasCoinGroupByOutputType = {
   laneId: string
   version: string
   digest: string
+  merged: boolean
   _count: GasCoinCountAggregateOutputType | null
   _min: GasCoinMinAggregateOutputType | null
   _max: GasCoinMaxAggregateOutputType | null
@@ -174,6 +181,7 @@ export type GasCoinWhereInput = {
   laneId?: Prisma.StringFilter<"GasCoin"> | string
   version?: Prisma.StringFilter<"GasCoin"> | string
   digest?: Prisma.StringFilter<"GasCoin"> | string
+  merged?: Prisma.BoolFilter<"GasCoin"> | boolean
   lane?: Prisma.XOR<Prisma.LaneScalarRelationFilter, Prisma.LaneWhereInput>
 }
 
@@ -182,6 +190,7 @@ export type GasCoinOrderByWithRelationInput = {
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   digest?: Prisma.SortOrder
+  merged?: Prisma.SortOrder
   lane?: Prisma.LaneOrderByWithRelationInput
 }
 
@@ -193,6 +202,7 @@ export type GasCoinWhereUniqueInput = Prisma.AtLeast<{
   laneId?: Prisma.StringFilter<"GasCoin"> | string
   version?: Prisma.StringFilter<"GasCoin"> | string
   digest?: Prisma.StringFilter<"GasCoin"> | string
+  merged?: Prisma.BoolFilter<"GasCoin"> | boolean
   lane?: Prisma.XOR<Prisma.LaneScalarRelationFilter, Prisma.LaneWhereInput>
 }, "objectId">
 
@@ -201,6 +211,7 @@ export type GasCoinOrderByWithAggregationInput = {
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   digest?: Prisma.SortOrder
+  merged?: Prisma.SortOrder
   _count?: Prisma.GasCoinCountOrderByAggregateInput
   _max?: Prisma.GasCoinMaxOrderByAggregateInput
   _min?: Prisma.GasCoinMinOrderByAggregateInput
@@ -214,12 +225,14 @@ export type GasCoinScalarWhereWithAggregatesInput = {
   laneId?: Prisma.StringWithAggregatesFilter<"GasCoin"> | string
   version?: Prisma.StringWithAggregatesFilter<"GasCoin"> | string
   digest?: Prisma.StringWithAggregatesFilter<"GasCoin"> | string
+  merged?: Prisma.BoolWithAggregatesFilter<"GasCoin"> | boolean
 }
 
 export type GasCoinCreateInput = {
   objectId: string
   version: string
   digest: string
+  merged?: boolean
   lane: Prisma.LaneCreateNestedOneWithoutGasCoinsInput
 }
 
@@ -228,12 +241,14 @@ export type GasCoinUncheckedCreateInput = {
   laneId: string
   version: string
   digest: string
+  merged?: boolean
 }
 
 export type GasCoinUpdateInput = {
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
+  merged?: Prisma.BoolFieldUpdateOperationsInput | boolean
   lane?: Prisma.LaneUpdateOneRequiredWithoutGasCoinsNestedInput
 }
 
@@ -242,6 +257,7 @@ export type GasCoinUncheckedUpdateInput = {
   laneId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
+  merged?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type GasCoinCreateManyInput = {
@@ -249,12 +265,14 @@ export type GasCoinCreateManyInput = {
   laneId: string
   version: string
   digest: string
+  merged?: boolean
 }
 
 export type GasCoinUpdateManyMutationInput = {
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
+  merged?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type GasCoinUncheckedUpdateManyInput = {
@@ -262,6 +280,7 @@ export type GasCoinUncheckedUpdateManyInput = {
   laneId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
+  merged?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type GasCoinListRelationFilter = {
@@ -279,6 +298,7 @@ export type GasCoinCountOrderByAggregateInput = {
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   digest?: Prisma.SortOrder
+  merged?: Prisma.SortOrder
 }
 
 export type GasCoinMaxOrderByAggregateInput = {
@@ -286,6 +306,7 @@ export type GasCoinMaxOrderByAggregateInput = {
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   digest?: Prisma.SortOrder
+  merged?: Prisma.SortOrder
 }
 
 export type GasCoinMinOrderByAggregateInput = {
@@ -293,6 +314,7 @@ export type GasCoinMinOrderByAggregateInput = {
   laneId?: Prisma.SortOrder
   version?: Prisma.SortOrder
   digest?: Prisma.SortOrder
+  merged?: Prisma.SortOrder
 }
 
 export type GasCoinCreateNestedManyWithoutLaneInput = {
@@ -341,12 +363,14 @@ export type GasCoinCreateWithoutLaneInput = {
   objectId: string
   version: string
   digest: string
+  merged?: boolean
 }
 
 export type GasCoinUncheckedCreateWithoutLaneInput = {
   objectId: string
   version: string
   digest: string
+  merged?: boolean
 }
 
 export type GasCoinCreateOrConnectWithoutLaneInput = {
@@ -383,30 +407,35 @@ export type GasCoinScalarWhereInput = {
   laneId?: Prisma.StringFilter<"GasCoin"> | string
   version?: Prisma.StringFilter<"GasCoin"> | string
   digest?: Prisma.StringFilter<"GasCoin"> | string
+  merged?: Prisma.BoolFilter<"GasCoin"> | boolean
 }
 
 export type GasCoinCreateManyLaneInput = {
   objectId: string
   version: string
   digest: string
+  merged?: boolean
 }
 
 export type GasCoinUpdateWithoutLaneInput = {
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
+  merged?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type GasCoinUncheckedUpdateWithoutLaneInput = {
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
+  merged?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type GasCoinUncheckedUpdateManyWithoutLaneInput = {
   objectId?: Prisma.StringFieldUpdateOperationsInput | string
   version?: Prisma.StringFieldUpdateOperationsInput | string
   digest?: Prisma.StringFieldUpdateOperationsInput | string
+  merged?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 
@@ -416,6 +445,7 @@ export type GasCoinSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   laneId?: boolean
   version?: boolean
   digest?: boolean
+  merged?: boolean
   lane?: boolean | Prisma.LaneDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["gasCoin"]>
 
@@ -424,6 +454,7 @@ export type GasCoinSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   laneId?: boolean
   version?: boolean
   digest?: boolean
+  merged?: boolean
   lane?: boolean | Prisma.LaneDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["gasCoin"]>
 
@@ -432,6 +463,7 @@ export type GasCoinSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   laneId?: boolean
   version?: boolean
   digest?: boolean
+  merged?: boolean
   lane?: boolean | Prisma.LaneDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["gasCoin"]>
 
@@ -440,9 +472,10 @@ export type GasCoinSelectScalar = {
   laneId?: boolean
   version?: boolean
   digest?: boolean
+  merged?: boolean
 }
 
-export type GasCoinOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"objectId" | "laneId" | "version" | "digest", ExtArgs["result"]["gasCoin"]>
+export type GasCoinOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"objectId" | "laneId" | "version" | "digest" | "merged", ExtArgs["result"]["gasCoin"]>
 export type GasCoinInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   lane?: boolean | Prisma.LaneDefaultArgs<ExtArgs>
 }
@@ -463,6 +496,10 @@ export type $GasCoinPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     laneId: string
     version: string
     digest: string
+    /**
+     * It became part of another one. The row stays, as a fullnode that lags behind would show it again.
+     */
+    merged: boolean
   }, ExtArgs["result"]["gasCoin"]>
   composites: {}
 }
@@ -891,6 +928,7 @@ export interface GasCoinFieldRefs {
   readonly laneId: Prisma.FieldRef<"GasCoin", 'String'>
   readonly version: Prisma.FieldRef<"GasCoin", 'String'>
   readonly digest: Prisma.FieldRef<"GasCoin", 'String'>
+  readonly merged: Prisma.FieldRef<"GasCoin", 'Boolean'>
 }
     
 

@@ -21,6 +21,7 @@ CREATE TABLE "gas_coin" (
     "lane_id" TEXT NOT NULL,
     "version" TEXT NOT NULL,
     "digest" TEXT NOT NULL,
+    "merged" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "gas_coin_pkey" PRIMARY KEY ("object_id")
 );

@@ -30,7 +30,7 @@ afterAll(() => harness.close());
 async function signed(amount: number) {
   const tx = new Transaction();
   tx.setSender(network.senderAddress);
-  tx.setExpiration({ Epoch: Number((await reader.epoch()) + 1n) });
+  tx.setExpiration({ Epoch: Number((await reader.epoch()).epoch + 1n) });
   tx.transferObjects([tx.object(network.treasury.operatorCapIds[0]!)], network.senderAddress);
   tx.transferObjects([tx.splitCoins(tx.gas, [amount])], network.senderAddress);
   const bytes = await tx.build({ client: network.client });

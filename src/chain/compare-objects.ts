@@ -1,0 +1,33 @@
+import type { Sql } from "../store/database.ts";
+import type { LaneObjects } from "./lane-table.ts";
+import { isKnownTransaction } from "./outbox.ts";
+import type { NetworkReader } from "./reader.ts";
+
+/** How the chain differs from what a lane expects. */
+export interface LaneDifference {
+  /**
+   * A transaction of none of this database that has used one of the objects: the chain has a newer version, and nothing
+   * here made that. An older version than expected proves nothing, while fullnodes may lag behind.
+   */
+  readonly foreignDigest: string | undefined;
+  /** Coins that this fullnode does not know. It may lag behind. */
+  readonly unknownCoinIds: readonly string[];
+}
+
+/** Compares a lane's objects with the chain. */
+export async function compareObjects(
+  sql: Sql,
+  reader: Pick<NetworkReader, "ownedObjects">,
+  { operatorCap, gasCoins }: LaneObjects,
+): Promise<LaneDifference> {
+  const expected = [operatorCap, ...gasCoins];
+  const found = await reader.ownedObjects(expected.map(({ objectId }) => objectId));
+  const unknownCoinIds = gasCoins.flatMap(({ objectId }) => (found.has(objectId) ? [] : [objectId]));
+  for (const { objectId, version } of expected) {
+    const current = found.get(objectId);
+    if (current?.lastChange === undefined || BigInt(current.version) <= BigInt(version)) continue;
+    if (!(await isKnownTransaction(sql, current.lastChange)))
+      return { foreignDigest: current.lastChange, unknownCoinIds };
+  }
+  return { foreignDigest: undefined, unknownCoinIds };
+}
