@@ -1,118 +1,18 @@
 import { ConfigReader, type ConfigVariable } from "./config-reader.ts";
+import { CONFIG_VARIABLES } from "./config-variables.ts";
 import type { CurveAlgorithm } from "./protocol/algorithms.ts";
 import type { Secret } from "./telemetry/secret.ts";
-
-/** Every variable the service reads. Printed by `tss config`, mirrored by `.env.example`. */
-export const CONFIG_VARIABLES = [
-  { name: "HOST", default: "127.0.0.1", description: "Address to listen on" },
-  {
-    name: "PORT",
-    default: "3000",
-    description: "Port of gRPC, Connect, gRPC-web and REST; 0 takes a free one",
-  },
-  {
-    name: "DATA_DIR",
-    default: ".data",
-    description: "Folder of the embedded database, the localnet and caches",
-  },
-  {
-    name: "DATABASE_URL",
-    description: "PostgreSQL; unset: PGlite in DATA_DIR, one process only",
-    secret: true,
-  },
-  { name: "REDIS_URL", description: "Redis for wake-ups across replicas; unset: in-process", secret: true },
-  { name: "ADMIN_API_KEY", description: "Key of the Admin calls, 32 characters or more", secret: true },
-  {
-    name: "NETWORKS",
-    default: "localnet",
-    description: "The network to serve: localnet, testnet or mainnet",
-  },
-  {
-    name: "LOCALNET_PORT",
-    default: "9000",
-    description: "Port of the embedded localnet's fullnode; 0 takes a free one",
-  },
-  { name: "SUI_GRPC_URL_TESTNET", description: "Fullnode of testnet" },
-  { name: "SUI_GRPC_URL_MAINNET", description: "Fullnode of mainnet" },
-  { name: "SERVICECORE_TESTNET_PACKAGE_ID", description: "The Treasury's package on testnet" },
-  { name: "SERVICECORE_TESTNET_TREASURY_ID", description: "The shared Treasury on testnet" },
-  {
-    name: "SERVICECORE_TESTNET_OPERATOR_CAP_IDS",
-    description: "OperatorCaps of the hot wallet, comma-separated",
-  },
-  { name: "SERVICECORE_MAINNET_PACKAGE_ID", description: "The Treasury's package on mainnet" },
-  { name: "SERVICECORE_MAINNET_TREASURY_ID", description: "The shared Treasury on mainnet" },
-  {
-    name: "SERVICECORE_MAINNET_OPERATOR_CAP_IDS",
-    description: "OperatorCaps of the hot wallet, comma-separated",
-  },
-  { name: "HOT_WALLET_PROVIDER", default: "env", description: "Where the hot wallet's key comes from: env" },
-  {
-    name: "HOT_WALLET_SUI_SECRET_HEX",
-    description:
-      "The hot wallet's Ed25519 secret, 64 hex digits; unset on the localnet: its public development key",
-    secret: true,
-  },
-  {
-    name: "GAS_STATION_LOCALNET_SECRET_HEX",
-    description: "Ed25519 secret of a key that pays for gas, 64 hex digits; unset: the hot wallet pays",
-    secret: true,
-  },
-  { name: "GAS_STATION_TESTNET_SECRET_HEX", description: "The same on testnet", secret: true },
-  { name: "GAS_STATION_MAINNET_SECRET_HEX", description: "The same on mainnet", secret: true },
-  {
-    name: "BILLING_PRICE_SIGN_MICRO_USD",
-    default: "10000",
-    description: "Price of one signature in micro-USD",
-  },
-  {
-    name: "PRESIGN_BUCKETS",
-    default: "",
-    description:
-      "Presign buckets to keep warm, like SECP256K1/Taproot,ED25519/EdDSA; empty: warmed on first use",
-  },
-  {
-    name: "PRESIGN_POOL_LOW_WATER",
-    description: "Refill below this many presigns; 20, or 2 on the localnet",
-  },
-  {
-    name: "PRESIGN_POOL_HIGH_WATER",
-    default: "100",
-    description: "Never hold more presigns than this in a bucket",
-  },
-  { name: "PRESIGN_BATCH_SIZE", default: "20", description: "Presigns in one transaction, 1 to 32" },
-  { name: "PRESIGN_RESERVATION_TTL_SECONDS", default: "300", description: "How long a reservation holds" },
-  {
-    name: "MAX_OPEN_RESERVATIONS_PER_PROJECT",
-    default: "50",
-    description: "Reservations that one project may have open",
-  },
-  {
-    name: "MAX_DKGS_PER_PROJECT_PER_DAY",
-    default: "200",
-    description: "dWallets, and encryption keys, that one project may create in 24 hours",
-  },
-  {
-    name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
-    default: "20",
-    description: "Signatures refunded to one project on one day (UTC) after the network rejected them",
-  },
-  { name: "SUBMIT_BATCH_SIZE", default: "10", description: "Signs in one transaction, 1 to 50" },
-  { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
-  { name: "DRAIN_DELAY_MS", default: "0", description: "How long to answer as not ready before closing" },
-  {
-    name: "DRAIN_TIMEOUT_MS",
-    default: "10000",
-    description: "How long calls in flight may take when stopping",
-  },
-  { name: "CORS_ORIGINS", default: "*", description: "Origins that browsers may call from, comma-separated" },
-] as const satisfies readonly ConfigVariable[];
 
 type VariableName = (typeof CONFIG_VARIABLES)[number]["name"];
 
 /** Where the chain is, and as whom the service acts there. */
 export type NetworkConfig =
-  | { readonly name: "localnet"; readonly port: number }
+  | {
+      readonly name: "localnet";
+      readonly port: number;
+      /** Where one runs by itself; undefined to embed one. */
+      readonly url: string | undefined;
+    }
   | {
       readonly name: "testnet" | "mainnet";
       readonly fullnodeUrl: string;
@@ -223,7 +123,7 @@ export function describeConfig(environment: NodeJS.ProcessEnv = process.env): st
 function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
   const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
   if (name === "localnet") {
-    return { name, port: read.integer("LOCALNET_PORT", 0, 65_535) };
+    return { name, port: read.integer("LOCALNET_PORT", 0, 65_535), url: read.url("LOCALNET_URL") };
   }
   const network = name === "testnet" ? "testnet" : "mainnet";
   const upper = network === "testnet" ? "TESTNET" : "MAINNET";

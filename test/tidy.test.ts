@@ -171,7 +171,7 @@ describe("the repository", () => {
   });
 
   it("gives an example of every variable of the configuration, and of no other", async () => {
-    const { CONFIG_VARIABLES } = await import("../src/config.ts");
+    const { CONFIG_VARIABLES } = await import("../src/config-variables.ts");
     const named = [...readSource(".env.example").text.matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)].map(
       ([, name]) => name,
     );

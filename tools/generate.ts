@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { CONFIG_VARIABLES } from "../src/config.ts";
+import { CONFIG_VARIABLES } from "../src/config-variables.ts";
 import { envExample } from "./env-example.ts";
 import { errorsDocument } from "./errors-doc.ts";
 import { layOutThirdPartyProtos } from "./third-party-protos.ts";

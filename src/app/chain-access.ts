@@ -9,6 +9,8 @@ import { Secret } from "../telemetry/secret.ts";
 import { startLocalnetThread } from "./localnet-thread.ts";
 import { listening } from "./port-taken.ts";
 
+const DESCRIBE_TIMEOUT_MS = 10_000;
+
 /** What starting a localnet needs beside the configuration. */
 export interface ChainAccessDeps {
   readonly lifecycle: Pick<Lifecycle, "start">;
@@ -43,6 +45,17 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
       gasStationSecret,
     };
   }
+  if (network.url !== undefined) {
+    const { treasury, ikaConfig } = await describeLocalnet(network.url);
+    return {
+      name: "localnet",
+      fullnodeUrl: network.url,
+      treasury,
+      ikaConfig,
+      hotWalletSecret,
+      gasStationSecret,
+    };
+  }
   const localnet = await deps.lifecycle.start(
     "localnet",
     () =>
@@ -61,6 +74,20 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
   );
   const { url, ikaConfig, treasury } = localnet;
   return { name: "localnet", fullnodeUrl: url, treasury, ikaConfig, hotWalletSecret, gasStationSecret };
+}
+
+async function describeLocalnet(url: string): Promise<Pick<NetworkOptions, "treasury" | "ikaConfig">> {
+  try {
+    const reply = await fetch(new URL("/localnet/network", url), {
+      signal: AbortSignal.timeout(DESCRIBE_TIMEOUT_MS),
+    });
+    if (!reply.ok) throw new Error(`it answers with ${reply.status}`);
+    return (await reply.json()) as Pick<NetworkOptions, "treasury" | "ikaConfig">;
+  } catch (cause) {
+    throw new Error(`LOCALNET_URL: there is no localnet at ${url}; \`npm run localnet\` starts one`, {
+      cause,
+    });
+  }
 }
 
 function addressOf(secret: Uint8Array): string {

@@ -27,6 +27,7 @@ import { genesisCommit } from "./genesis.ts";
 import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
 import { type Log, startNetwork } from "./network.ts";
+import { networkRoute } from "./network-route.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
 /** How to start a local network; everything has a default. */
@@ -131,6 +132,13 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     const faucet = createFaucet(ledger, addresses.ikaCoinType);
     const functions = faultyFunctions(networkFunctions(addresses), faults);
     const reads = (of: Ledger) => [...ledgerService(of), ...stateService(of, coinInfos(addresses))];
+    const treasury = {
+      packageId: addresses.treasuryPackageId,
+      treasuryId: addresses.treasuryId,
+      adminCapId: addresses.adminCapId,
+      operatorCapIds: addresses.operatorCapIds,
+    };
+    const describe = () => ({ ikaConfig: ikaConfigOf(addresses), treasury, hotWalletAddress });
     const server = await startFullnodeServer({
       host: options.host ?? "127.0.0.1",
       port: options.port ?? 0,
@@ -143,7 +151,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
         [...reads(lagging), ...executionService(lagging, functions)],
         faults,
       ),
-      routes: [...faucetRoutes(faucet), ...faultRoutes(faults, controls)],
+      routes: [...faucetRoutes(faucet), ...faultRoutes(faults, controls), networkRoute(describe)],
       log,
     });
     stops.push(() => server.close());
@@ -154,12 +162,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       get ikaConfig() {
         return ikaConfigOf(addresses);
       },
-      treasury: {
-        packageId: addresses.treasuryPackageId,
-        treasuryId: addresses.treasuryId,
-        adminCapId: addresses.adminCapId,
-        operatorCapIds: addresses.operatorCapIds,
-      },
+      treasury,
       networkEncryptionKeyId: addresses.networkEncryptionKeyId,
       ikaCoinType: addresses.ikaCoinType,
       hotWalletAddress,

@@ -2,9 +2,9 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { verifyLedger } from "../../src/billing/verify-ledger.ts";
 import { requestedSessions } from "../../src/chain/events.ts";
 import type { Localnet } from "../../src/localnet/localnet.ts";
+import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
 import { judge } from "../support/judges.ts";
-import { TEST_TRIPLE } from "../support/rows.ts";
 
 /** A transaction of the hot wallet as the chain has it. */
 interface Executed {
@@ -15,13 +15,17 @@ interface Executed {
 
 /**
  * Everything that must hold once nothing is under way, as sentences about what does not. The chain is read from its own
- * checkpoints, the signatures are judged by libsecp256k1, and the money is added up here anew.
+ * checkpoints, the signatures are judged by outside libraries, and the money is added up here anew.
  */
-export async function checkRest(database: Database, localnet: Localnet): Promise<string[]> {
+export async function checkRest(
+  database: Database,
+  localnet: Pick<Localnet, "url" | "hotWalletAddress">,
+  triple: AlgorithmTriple,
+): Promise<string[]> {
   const faults: string[] = [];
   for (const { kind, subject, expected, actual } of await verifyLedger(database))
     faults.push(`ledger: ${kind} of ${subject} is ${actual}, not ${expected}`);
-  faults.push(...(await checkRequests(database)));
+  faults.push(...(await checkRequests(database, triple)));
   const executed = await hotWalletTransactions(localnet);
   faults.push(...(await checkTransactions(database, executed)));
   faults.push(...(await checkSessions(database, executed)));
@@ -48,7 +52,7 @@ interface RequestRow {
 }
 
 /** Charged if and only if a valid signature was delivered. */
-async function checkRequests(database: Database): Promise<string[]> {
+async function checkRequests(database: Database, triple: AlgorithmTriple): Promise<string[]> {
   const rows = await database.query<RequestRow>(
     `SELECT r.id, r.status, r.failure_reason AS reason, r.message, r.signature, d.public_key AS "publicKey",
             r.price_micro_usd AS price,
@@ -58,9 +62,7 @@ async function checkRequests(database: Database): Promise<string[]> {
   );
   return rows.flatMap(({ id, status, reason, message, signature, publicKey, price, booked }) => {
     if (status !== "completed" && status !== "failed") return [`request ${id} is still ${status}`];
-    const isValid =
-      signature !== null &&
-      judge({ signatureAlgorithm: "ECDSASecp256k1", hash: TEST_TRIPLE.hash, publicKey, message, signature });
+    const isValid = signature !== null && judge({ ...triple, publicKey, message, signature });
     if (status === "completed" && !isValid) return [`request ${id} has a signature that does not verify`];
     const due = isValid ? -price : 0n;
     return booked === due ? [] : [`request ${id} (${status}, ${reason}) is booked at ${booked}, not ${due}`];
@@ -111,7 +113,9 @@ function repeated(ids: readonly string[]): string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-async function hotWalletTransactions(localnet: Localnet): Promise<Executed[]> {
+async function hotWalletTransactions(
+  localnet: Pick<Localnet, "url" | "hotWalletAddress">,
+): Promise<Executed[]> {
   const { ledgerService } = new SuiGrpcClient({
     network: "localnet",
     baseUrl: localnet.url,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FaultSettings, NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { startLocalnet } from "../../src/localnet/localnet.ts";
 import type { Database } from "../../src/store/database.ts";
-import { projectWith } from "../support/rows.ts";
+import { projectWith, TEST_TRIPLE } from "../support/rows.ts";
 import { checkRest } from "./check-rest.ts";
 import { type ClientReport, runClient } from "./client.ts";
 import { startCluster } from "./cluster.ts";
@@ -66,7 +66,7 @@ export async function simulate(seed: number, database: Database): Promise<Simula
     localnet.faults.set(NO_FAULTS);
     while (!isOver() && (await isUnderWay(database))) await sleep(LOOK_MS);
     await cluster.stop();
-    faults.push(...(await checkRest(database, localnet)));
+    faults.push(...(await checkRest(database, localnet, TEST_TRIPLE)));
   } finally {
     cluster.endKilling();
     await cluster.stop();

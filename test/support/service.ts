@@ -79,6 +79,33 @@ function readDevelopmentAccess(folder: string): Omit<ServiceAccess, "baseUrl"> {
   return JSON.parse(readFileSync(file, "utf8")) as ServiceAccess;
 }
 
+/** A localnet in a process of its own. */
+export interface LocalnetProcess {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts `tss localnet` on a free port and waits until it listens. */
+export async function startLocalnetProcess(folder: string): Promise<LocalnetProcess> {
+  const child = runTss(["localnet", "--port", "0", "--data-dir", path.join(folder, "localnet")], {});
+  child.stderr?.resume();
+  const exited = once(child, "exit");
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      const [, found] = /^fullnode and faucet\s+(\S+)$/.exec(line) ?? [];
+      if (found) resolve(found);
+    });
+    void exited.then(([code]) => reject(new Error(`the localnet ended with ${code}`)));
+  });
+  return {
+    url,
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}
+
 /** Runs one `tss` command from the sources. */
 export function runTss(argv: readonly string[], environment: Record<string, string>): ChildProcess {
   const root = path.resolve(import.meta.dirname, "../..");

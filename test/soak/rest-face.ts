@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { Face, MethodName } from "../support/faces.ts";
+
+type Route = (request: Record<string, JsonValue>) => readonly [method: "GET" | "POST", path: string];
+
+const ROUTES: Readonly<Record<MethodName, Route>> = {
+  GetNetwork: () => ["GET", "/v1/network"],
+  RegisterEncryptionKey: () => ["POST", "/v1/encryption-keys"],
+  CreateDWallet: () => ["POST", "/v1/dwallets"],
+  AcceptDWallet: ({ dwalletId }) => ["POST", `/v1/dwallets/${dwalletId as string}/accept`],
+  GetDWallet: ({ dwalletId }) => ["GET", `/v1/dwallets/${dwalletId as string}`],
+  ReserveSign: () => ["POST", "/v1/sign"],
+  SubmitSign: ({ signRequestId }) => ["POST", `/v1/sign/${signRequestId as string}/submit`],
+  GetSign: ({ signRequestId }) => ["GET", `/v1/sign/${signRequestId as string}`],
+};
+
+const PAUSE_MS = 100;
+const CALL_TIMEOUT_MS = 20_000;
+/** What a client may repeat: the answers of a service that goes away, and of a pool that is being filled. */
+const TRY_AGAIN = [408, 425, 429, 502, 503, 504];
+
+/**
+ * The service over REST as a careful client uses several replicas: when one does not answer, the same call goes to
+ * another, with the same idempotency key, until there is an answer. `baseUrls` gives those that run now.
+ */
+export function restFace(baseUrls: () => readonly string[], apiKey: string): Face {
+  return {
+    name: "REST over replicas",
+    async call(name, request) {
+      const [method, path] = ROUTES[name](request);
+      const headers = {
+        "x-api-key": apiKey,
+        "content-type": "application/json",
+        "idempotency-key": randomUUID(),
+      };
+      const body = method === "POST" ? { body: JSON.stringify(request) } : {};
+      for (let attempt = Math.floor(Math.random() * 1_000); ; attempt++) {
+        const urls = baseUrls();
+        const baseUrl = urls[attempt % Math.max(1, urls.length)];
+        const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+        const reply = await fetch(`${baseUrl}${path}`, { method, headers, signal, ...body }).catch(
+          () => undefined,
+        );
+        const json =
+          reply && ((await reply.json().catch(() => undefined)) as Record<string, JsonValue> | undefined);
+        if (reply?.ok && json !== undefined) return json;
+        if (reply !== undefined && json !== undefined && !TRY_AGAIN.includes(reply.status))
+          throw new Error(`${name}: ${reply.status} ${JSON.stringify(json)}`);
+        await sleep(PAUSE_MS);
+      }
+    },
+    close() {},
+  };
+}

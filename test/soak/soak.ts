@@ -1,0 +1,120 @@
+import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { checkRest } from "../sim/check-rest.ts";
+import { silentLog } from "../support/database.ts";
+import { testDatabase } from "../support/postgres.ts";
+import {
+  runTss,
+  type ServiceProcess,
+  serviceFolder,
+  startLocalnetProcess,
+  startService,
+} from "../support/service.ts";
+import { downloadParameters, onboardOver, reserveOver, signEnd, submitOver } from "../support/user.ts";
+import { restFace } from "./rest-face.ts";
+
+/** What a soak did. */
+export interface SoakReport {
+  /** Sentences about what does not hold; none when all is well. */
+  readonly faults: readonly string[];
+  readonly completedCount: number;
+  readonly kills: number;
+}
+
+/** How to soak. */
+export interface SoakOptions {
+  /** How long clients sign, in milliseconds. */
+  readonly durationMs: number;
+  readonly print: (line: string) => void;
+}
+
+const TRIPLE = findTriple("ED25519", "EdDSA", "SHA512")!;
+const REPLICA_COUNT = 2;
+const SIGNERS_AT_ONCE = 4;
+const CREDIT_USD = "1000";
+const PROGRESS_MS = 5_000;
+
+/**
+ * Two replicas in processes of their own on one PostgreSQL and one localnet with real cryptography. Clients sign through
+ * both while one at random is killed with SIGKILL, again and again. Undefined where there is no PostgreSQL.
+ */
+export async function soak({ durationMs, print }: SoakOptions): Promise<SoakReport | undefined> {
+  const postgres = await testDatabase();
+  if (postgres === undefined) return undefined;
+  const { folder, remove } = serviceFolder();
+  const localnet = await startLocalnetProcess(folder);
+  const environment = {
+    DATABASE_URL: postgres.url,
+    LOCALNET_URL: localnet.url,
+    PRESIGN_BUCKETS: "ED25519/EdDSA",
+    PRESIGN_POOL_LOW_WATER: "5",
+    LOG_LEVEL: "warn",
+  };
+  const start = () => startService(folder, environment);
+  const replicas: (ServiceProcess | undefined)[] = [];
+  const running = () => replicas.flatMap((replica) => (replica ? [replica.access.baseUrl] : []));
+  try {
+    const argv = ["project", "create", "--name", "soak", "--credit-usd", CREDIT_USD, "--json"];
+    const { apiKey } = JSON.parse(await text(runTss(argv, { DATA_DIR: folder, ...environment }).stdout!)) as {
+      apiKey: string;
+    };
+    replicas.push(...(await Promise.all(Array.from({ length: REPLICA_COUNT }, start))));
+    print(`${REPLICA_COUNT} replicas run`);
+
+    const engine = createInlineEngine();
+    const face = restFace(running, apiKey);
+    const steps = { engine, parameters: await downloadParameters(running()[0]!, "ED25519"), triple: TRIPLE };
+    const dwallet = await onboardOver(face, steps, new Uint8Array(randomBytes(32)));
+    print("a dWallet is there; signing and killing begins");
+
+    const endMs = performance.now() + durationMs;
+    const isOver = () => performance.now() >= endMs;
+    let completedCount = 0;
+    let kills = 0;
+    const signing = Array.from({ length: SIGNERS_AT_ONCE }, async () => {
+      while (!isOver()) {
+        const message = new Uint8Array(randomBytes(32));
+        const reserved = await reserveOver(face, TRIPLE, dwallet, message);
+        await submitOver(face, steps, dwallet, reserved, message);
+        const { status } = await signEnd(face, reserved["signRequestId"]!);
+        if (status === "completed") completedCount++;
+      }
+    });
+    const progress = setInterval(() => print(`${completedCount} signed, ${kills} kills`), PROGRESS_MS);
+    const killing = (async () => {
+      while (!isOver()) {
+        await sleep(1_000 + 2_000 * Math.random());
+        const index = Math.floor(Math.random() * REPLICA_COUNT);
+        const victim = replicas[index];
+        replicas[index] = undefined;
+        await victim?.crash();
+        kills++;
+        replicas[index] = await start();
+      }
+    })();
+    try {
+      await Promise.all([...signing, killing]);
+    } finally {
+      clearInterval(progress);
+      await engine.close();
+    }
+    for (const replica of replicas) await replica?.stop();
+    replicas.length = 0;
+    const network = (await (await fetch(`${localnet.url}/localnet/network`)).json()) as {
+      hotWalletAddress: string;
+    };
+    const database = await openPostgres(postgres.url, silentLog);
+    const faults = await checkRest(database, { url: localnet.url, ...network }, TRIPLE);
+    await database.close();
+    return { faults, completedCount, kills };
+  } finally {
+    for (const replica of replicas) await replica?.crash();
+    await localnet.stop();
+    await postgres.drop();
+    remove();
+  }
+}
