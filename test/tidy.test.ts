@@ -208,7 +208,7 @@ function roomOf(file: string): string {
       .slice(0, 2)
       .join("/");
   const room = file.split("/")[1]?.replace(/\.ts$/, "") ?? "";
-  return room === "config-reader" ? "config" : room;
+  return room.startsWith("config-") ? "config" : room;
 }
 
 function mayImport(from: string, to: string): boolean {

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { openRaceDatabase } from "../support/database.ts";
+import { describeReport, runSeeds } from "./run-seeds.ts";
+import type { SimulationReport } from "./simulate.ts";
+
+const LOG_LINES = 50;
+
+/** One suite over these seeds. Suites run side by side, on cores of their own. */
+export async function simulationSuite(from: number, count: number): Promise<void> {
+  const probe = await openRaceDatabase();
+  await probe?.close();
+
+  describe.skipIf(probe === undefined)("replicas that die on a chain that fails", () => {
+    const reports: SimulationReport[] = [];
+
+    it(`lose nothing and double nothing, with ${count} seeds from ${from}`, {
+      timeout: 600_000,
+    }, async () => {
+      await runSeeds(
+        Array.from({ length: count }, (_, index) => from + index),
+        (report) => reports.push(report),
+      );
+      const bad = reports.filter(({ faults }) => faults.length > 0);
+      const tell = (report: SimulationReport) =>
+        [describeReport(report), ...report.log.slice(-LOG_LINES)].join("\n");
+      expect(bad.map(tell)).toEqual([]);
+      expect(reports).toHaveLength(count);
+    });
+
+    it("are tried hard enough: replicas died, requests failed and succeeded, transactions went by", () => {
+      const sum = (of: (report: SimulationReport) => number) =>
+        reports.reduce((total, report) => total + of(report), 0);
+      expect(sum(({ deaths }) => deaths)).toBeGreaterThan(count);
+      expect(sum(({ completedCount }) => completedCount)).toBeGreaterThan(2 * count);
+      expect(sum(({ failedCount }) => failedCount)).toBeGreaterThan(count / 4);
+      expect(sum(({ transactionCount }) => transactionCount)).toBeGreaterThan(5 * count);
+    });
+  });
+}
