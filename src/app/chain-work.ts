@@ -1,6 +1,7 @@
 import { adoptOperations } from "../chain/adopt-operations.ts";
 import { createGasKeeper } from "../chain/gas-keeper.ts";
 import { createLanes } from "../chain/lane.ts";
+import { readForeignUses } from "../chain/lane-table.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import { prepareLanes } from "../chain/prepare-lanes.ts";
@@ -8,6 +9,7 @@ import type { NetworkReader } from "../chain/reader.ts";
 import type { SessionKind } from "../chain/session.ts";
 import { createSettler } from "../chain/settler.ts";
 import { createSubmitter } from "../chain/submitter.ts";
+import { createTreasuryReader } from "../chain/treasury-reader.ts";
 import type { Config } from "../config.ts";
 import type { BackgroundLoop } from "../coordination/background-loop.ts";
 import type { Signals } from "../coordination/signals.ts";
@@ -15,6 +17,8 @@ import { createAcceptOperation } from "../onboarding/accept-operation.ts";
 import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
 import { createRegisterOperation } from "../onboarding/register-operation.ts";
+import { adoptHeldPresigns } from "../presigns/adopt-held.ts";
+import { createAffordable } from "../presigns/affordable.ts";
 import { burnSpentPresigns } from "../presigns/burn-spent-presigns.ts";
 import { createPresignOperation } from "../presigns/presign-operation.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
@@ -54,6 +58,7 @@ export interface ChainWorkOptions {
     readonly intervalMs: number;
     readonly leaseMs: number;
     readonly retryBaseMs: number;
+    readonly rememberedMs: number;
   };
 }
 
@@ -70,6 +75,9 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     await burnSpentPresigns({ database, network: network.name, reader, log });
   }
   const laneIds = network.treasury.operatorCapIds;
+  const treasury = createTreasuryReader(network);
+  if ((await readForeignUses(database, network.name)).length === 0)
+    await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
   const gasKeeper = createGasKeeper({ database, network, reader, laneIds, log });
   // Lanes without a coin cannot do anything.
   await gasKeeper.assign();
@@ -89,6 +97,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     network: network.name,
     newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
     sessionBuffer: () => reader.sessionBuffer(),
+    affordable: createAffordable(treasury, options.pace?.rememberedMs),
     bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
     configured: config.presignBuckets,
   };

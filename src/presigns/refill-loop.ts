@@ -3,6 +3,7 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
 import type { Database } from "../store/database.ts";
+import type { Affordable } from "./affordable.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 import { type PoolBounds, planRefill } from "./plan-refill.ts";
 import type { PresignQueue } from "./presign-queue.ts";
@@ -22,6 +23,8 @@ export interface RefillLoopDeps {
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
   /** How many sessions the network works on at a time. */
   readonly sessionBuffer: () => Promise<number>;
+  /** How many presigns the Treasury can pay for and use. */
+  readonly affordable: Affordable;
   readonly log: {
     debug(fields: object, message: string): void;
     error(fields: object, message: string): void;
@@ -46,7 +49,7 @@ export function shareRoom(plans: readonly RefillPlan[], roomCount: number): Refi
   return [...plans]
     .sort((a, b) => Number(b.isWaitedFor) - Number(a.isWaitedFor))
     .map((plan) => {
-      const count = Math.min(plan.count, left);
+      const count = Math.max(0, Math.min(plan.count, left));
       left -= count;
       return { ...plan, count };
     })
@@ -83,18 +86,23 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     const buckets = await bucketsToFill();
     if (buckets.length === 0) return;
     const buffer = await deps.sessionBuffer();
+    const affordable = await Promise.all(buckets.map((bucket) => deps.affordable(bucket)));
     const requested = await database.transaction(async (sql) => {
       if (!(await lockPlanner(sql))) return [];
       const demandOf = await readDemand(sql, network);
-      const demands = buckets.map((bucket) => ({
+      const demands = buckets.map((bucket, index) => ({
         bucket,
+        affordableCount: affordable[index] ?? 0,
         demand: { ...demandOf(bucket), waitingCount: queue.waitingCount(bucket) },
       }));
       const plans = shareRoom(
-        demands.map(({ bucket, demand }) => ({
+        demands.map(({ bucket, demand, affordableCount }) => ({
           bucket,
           isWaitedFor: demand.waitingCount > 0,
-          count: planRefill(demand, deps.bounds),
+          count: Math.min(
+            planRefill(demand, deps.bounds),
+            affordableCount - demand.readyCount - demand.pendingCount,
+          ),
         })),
         buffer - demands.reduce((sum, { demand }) => sum + demand.pendingCount, 0),
       );

@@ -237,7 +237,7 @@ export type PresignGroupByOutputType = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
-  sessionBytes: runtime.Bytes
+  sessionBytes: runtime.Bytes | null
   presignId: string | null
   presign: runtime.Bytes | null
   state: string
@@ -276,7 +276,7 @@ export type PresignWhereInput = {
   curve?: Prisma.IntFilter<"Presign"> | number
   signatureAlgorithm?: Prisma.IntFilter<"Presign"> | number
   networkEncryptionKeyId?: Prisma.StringFilter<"Presign"> | string
-  sessionBytes?: Prisma.BytesFilter<"Presign"> | runtime.Bytes
+  sessionBytes?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
   presignId?: Prisma.StringNullableFilter<"Presign"> | string | null
   presign?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
   state?: Prisma.StringFilter<"Presign"> | string
@@ -293,7 +293,7 @@ export type PresignOrderByWithRelationInput = {
   curve?: Prisma.SortOrder
   signatureAlgorithm?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
-  sessionBytes?: Prisma.SortOrder
+  sessionBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   presignId?: Prisma.SortOrderInput | Prisma.SortOrder
   presign?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
@@ -314,7 +314,7 @@ export type PresignWhereUniqueInput = Prisma.AtLeast<{
   curve?: Prisma.IntFilter<"Presign"> | number
   signatureAlgorithm?: Prisma.IntFilter<"Presign"> | number
   networkEncryptionKeyId?: Prisma.StringFilter<"Presign"> | string
-  sessionBytes?: Prisma.BytesFilter<"Presign"> | runtime.Bytes
+  sessionBytes?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
   presignId?: Prisma.StringNullableFilter<"Presign"> | string | null
   presign?: Prisma.BytesNullableFilter<"Presign"> | runtime.Bytes | null
   state?: Prisma.StringFilter<"Presign"> | string
@@ -331,7 +331,7 @@ export type PresignOrderByWithAggregationInput = {
   curve?: Prisma.SortOrder
   signatureAlgorithm?: Prisma.SortOrder
   networkEncryptionKeyId?: Prisma.SortOrder
-  sessionBytes?: Prisma.SortOrder
+  sessionBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   presignId?: Prisma.SortOrderInput | Prisma.SortOrder
   presign?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
@@ -355,7 +355,7 @@ export type PresignScalarWhereWithAggregatesInput = {
   curve?: Prisma.IntWithAggregatesFilter<"Presign"> | number
   signatureAlgorithm?: Prisma.IntWithAggregatesFilter<"Presign"> | number
   networkEncryptionKeyId?: Prisma.StringWithAggregatesFilter<"Presign"> | string
-  sessionBytes?: Prisma.BytesWithAggregatesFilter<"Presign"> | runtime.Bytes
+  sessionBytes?: Prisma.BytesNullableWithAggregatesFilter<"Presign"> | runtime.Bytes | null
   presignId?: Prisma.StringNullableWithAggregatesFilter<"Presign"> | string | null
   presign?: Prisma.BytesNullableWithAggregatesFilter<"Presign"> | runtime.Bytes | null
   state?: Prisma.StringWithAggregatesFilter<"Presign"> | string
@@ -371,7 +371,7 @@ export type PresignCreateInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
-  sessionBytes: runtime.Bytes
+  sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
   state: string
@@ -388,7 +388,7 @@ export type PresignUncheckedCreateInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
-  sessionBytes: runtime.Bytes
+  sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
   state: string
@@ -405,7 +405,7 @@ export type PresignUpdateInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
-  sessionBytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
@@ -422,7 +422,7 @@ export type PresignUncheckedUpdateInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
-  sessionBytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
@@ -439,7 +439,7 @@ export type PresignCreateManyInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
-  sessionBytes: runtime.Bytes
+  sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
   state: string
@@ -455,7 +455,7 @@ export type PresignUpdateManyMutationInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
-  sessionBytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
@@ -471,7 +471,7 @@ export type PresignUncheckedUpdateManyInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
-  sessionBytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
@@ -569,7 +569,7 @@ export type PresignCreateWithoutSignRequestsInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
-  sessionBytes: runtime.Bytes
+  sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
   state: string
@@ -585,7 +585,7 @@ export type PresignUncheckedCreateWithoutSignRequestsInput = {
   curve: number
   signatureAlgorithm: number
   networkEncryptionKeyId: string
-  sessionBytes: runtime.Bytes
+  sessionBytes?: runtime.Bytes | null
   presignId?: string | null
   presign?: runtime.Bytes | null
   state: string
@@ -617,7 +617,7 @@ export type PresignUpdateWithoutSignRequestsInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
-  sessionBytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
@@ -633,7 +633,7 @@ export type PresignUncheckedUpdateWithoutSignRequestsInput = {
   curve?: Prisma.IntFieldUpdateOperationsInput | number
   signatureAlgorithm?: Prisma.IntFieldUpdateOperationsInput | number
   networkEncryptionKeyId?: Prisma.StringFieldUpdateOperationsInput | string
-  sessionBytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  sessionBytes?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   presignId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   presign?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
@@ -760,9 +760,9 @@ export type $PresignPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     signatureAlgorithm: number
     networkEncryptionKeyId: string
     /**
-     * 32 bytes from which the chain derives the session.
+     * 32 bytes from which the chain derives the session. Unknown of one that another database asked for.
      */
-    sessionBytes: runtime.Bytes
+    sessionBytes: runtime.Bytes | null
     /**
      * The object on the chain, once requested there.
      */

@@ -1,5 +1,6 @@
 -- AlterTable
-ALTER TABLE "presign" ADD COLUMN "ready_at" TIMESTAMPTZ(3);
+ALTER TABLE "presign" ADD COLUMN "ready_at" TIMESTAMPTZ(3),
+ALTER COLUMN "session_bytes" DROP NOT NULL;
 
 -- How long presigns took lately, and how many were taken lately.
 CREATE INDEX "presign_network_ready_at_idx" ON "presign" ("network", "ready_at");

@@ -58,6 +58,7 @@ async function refillOnce(configured = [ecdsa!], queue = createPresignQueue({ si
     network: "localnet",
     bounds: { lowWaterCount: 3, highWaterCount: 10 },
     sessionBuffer: async () => 100,
+    affordable: async () => 1_000,
     configured,
     newestNetworkEncryptionKeyId: async () => newest,
     log,

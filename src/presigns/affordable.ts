@@ -1,0 +1,42 @@
+import type { TreasuryReader } from "../chain/treasury-reader.ts";
+import type { PresignBucket } from "./bucket.ts";
+
+/** How many presigns of a bucket the Treasury can pay for, those in stock included. */
+export type Affordable = (bucket: PresignBucket) => Promise<number>;
+
+const DEFAULT_REMEMBERED_MS = 10_000;
+
+/**
+ * Counts only presigns that can also be used: each takes the price of its signature out of the count too, so that the
+ * pool never buys what the Treasury could not use. Balances and prices are read every ten seconds at most, or as
+ * `rememberedMs` says.
+ */
+export function createAffordable(
+  treasury: Pick<TreasuryReader, "balances" | "price">,
+  rememberedMs = DEFAULT_REMEMBERED_MS,
+  now: () => number = () => performance.now(),
+): Affordable {
+  const known = new Map<string, { readonly count: Promise<number>; readonly untilMs: number }>();
+  return ({ curve, signatureAlgorithm }) => {
+    const key = `${curve}/${signatureAlgorithm}`;
+    const last = known.get(key);
+    if (last !== undefined && last.untilMs > now()) return last.count;
+    const count = read(curve, signatureAlgorithm);
+    known.set(key, { count, untilMs: now() + rememberedMs });
+    count.catch(() => known.delete(key));
+    return count;
+  };
+
+  async function read(curve: number, signatureAlgorithm: number): Promise<number> {
+    const [balances, presign, sign] = await Promise.all([
+      treasury.balances(),
+      treasury.price(curve, signatureAlgorithm, "presign"),
+      treasury.price(curve, signatureAlgorithm, "sign"),
+    ]);
+    // What has no price cannot be asked for; the chain says so when it is tried.
+    if (presign === undefined || sign === undefined) return Number.MAX_SAFE_INTEGER;
+    const times = (balance: bigint, price: bigint) =>
+      price === 0n ? Number.MAX_SAFE_INTEGER : Number(balance / price);
+    return Math.min(times(balances.ika, presign.ika + sign.ika), times(balances.sui, presign.sui + sign.sui));
+  }
+}

@@ -1,0 +1,66 @@
+import { createChainWork } from "../../src/app/chain-work.ts";
+import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
+import { createNetworkReader, type NetworkReader } from "../../src/chain/reader.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import type { Localnet } from "../../src/localnet/localnet.ts";
+import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
+import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import type { Database } from "../../src/store/database.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
+
+/** The work on the chain as the service does it, against a localnet in this process. */
+export interface ChainService {
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  /** What it logged as errors. */
+  readonly alarms: readonly object[];
+  stop(): Promise<void>;
+}
+
+/** Starts it at a pace for tests; the pool asks for nothing by itself. */
+export async function startChainService(
+  database: Database,
+  localnet: Localnet,
+  { gasStationSecret }: { readonly gasStationSecret?: Uint8Array } = {},
+): Promise<ChainService> {
+  const network = await connectNetwork({
+    name: "localnet",
+    fullnodeUrl: localnet.url,
+    ikaConfig: localnet.ikaConfig,
+    treasury: localnet.treasury,
+    hotWalletSecret: new Secret(localnetHotWalletSecret()),
+    gasStationSecret: gasStationSecret && new Secret(gasStationSecret),
+  });
+  const reader = createNetworkReader(network);
+  const signals = createLocalSignals();
+  const alarms: object[] = [];
+  const work = await createChainWork({
+    database,
+    network,
+    reader,
+    signals,
+    presigns: createPresignQueue({ signals }),
+    config: {
+      submitBatchCount: 10,
+      presignBatchCount: 20,
+      refundsPerDay: 10,
+      presignLowWaterCount: 0,
+      presignHighWaterCount: 1,
+      presignBuckets: [],
+    },
+    afterRestore: false,
+    log: { debug() {}, info() {}, warn() {}, error: (fields) => void alarms.push(fields) },
+    pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 },
+  });
+  const loops = Object.values(work);
+  for (const loop of loops) loop.start();
+  return {
+    network,
+    reader,
+    alarms,
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await signals.close();
+    },
+  };
+}
