@@ -116,7 +116,7 @@ function operationKinds({ network, reader, signals, config }: ChainWorkOptions):
   return [
     createSignOperation({ signals, reader, senderAddress, batchCount: submitBatchCount }),
     createRegisterOperation(reader),
-    createDkgOperation(reader),
+    createDkgOperation(reader, senderAddress),
     createAcceptOperation(reader),
     createPresignOperation({ reader, senderAddress, batchCount: presignBatchCount }),
   ] as OperationKind[];

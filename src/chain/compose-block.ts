@@ -1,6 +1,6 @@
 import type { Database } from "../store/database.ts";
 import type { ChainCalls } from "./calls.ts";
-import type { OperationKind, OperationName } from "./operation.ts";
+import type { OperationFailure, OperationKind, OperationName } from "./operation.ts";
 import { failOperation, type QueuedOperation } from "./outbox.ts";
 
 /** Operations that go in one transaction. */
@@ -38,13 +38,28 @@ export async function composeBlock(
     const detail = "the row that the operation is about does not exist";
     await failOperation(database, id, "SUBJECT_MISSING", detail);
   }
-  const fitting = cutToSize(
-    operations.filter((operation) => subjects.has(operation.subjectId)),
-    (operation) => kind.sizeBytes(subjects.get(operation.subjectId)),
-  );
+  const sendable: QueuedOperation[] = [];
+  for (const operation of operations) {
+    const subject = subjects.get(operation.subjectId);
+    const obstacle = subject === undefined ? undefined : kind.obstacle?.(subject);
+    if (obstacle !== undefined) await fail(operation, subject, obstacle);
+    else if (subject !== undefined) sendable.push(operation);
+  }
+  const fitting = cutToSize(sendable, (operation) => kind.sizeBytes(subjects.get(operation.subjectId)));
   if (fitting.length === 0) return undefined;
   const chosen = fitting.map((operation) => subjects.get(operation.subjectId));
   return { operations: fitting, addCalls: (calls) => kind.add(calls, chosen) };
+
+  async function fail(
+    { id, kind: name }: QueuedOperation,
+    subject: unknown,
+    why: OperationFailure,
+  ): Promise<void> {
+    log.error({ kind: name, operation: id, reason: why.reason }, why.message);
+    await database.transaction(async (sql) => {
+      if (await failOperation(sql, id, why.reason, why.message)) await kind?.failed(sql, subject, why);
+    });
+  }
 }
 
 /** From the front, while they fit; one at least. */

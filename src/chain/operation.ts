@@ -39,6 +39,8 @@ export interface OperationKind<Subject = unknown> {
   load(sql: Sql, subjectIds: readonly string[]): Promise<ReadonlyMap<string, Subject>>;
   /** Bytes that the subject adds to the transaction, to keep it under the chain's limit. */
   sizeBytes(subject: Subject): number;
+  /** Why a subject can no longer be sent by this service, if so: it is failed without asking the chain. */
+  obstacle?(subject: Subject): OperationFailure | undefined;
   /** Adds the calls for these subjects to the block. */
   add(calls: ChainCalls, subjects: readonly Subject[]): void;
   /** Writes what the landed transaction made of these subjects. */

@@ -39,7 +39,11 @@ export async function sendTransaction(
         signal,
       ),
     );
-    return toOutcome(result);
+    const outcome = toOutcome(result);
+    if (outcome.kind === "landed") return outcome;
+    // What aborted is judged by what the chain has: whoever is asked for that must have seen the abort itself.
+    if ((await reader.transaction(stored.digest)) !== undefined) return outcome;
+    throw new Error("the fullnode has not seen the transaction yet");
   } catch (error) {
     const known = await reader.transaction(stored.digest);
     if (known) return known;

@@ -24,9 +24,12 @@ const BATCH_COUNT = 8;
 
 /**
  * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification when landed. The mark on the chain
- * is the session bytes.
+ * is the session bytes. A DKG is bound to the sender that the client prepared it for, and goes by no other.
  */
-export function createDkgOperation(reader: Pick<NetworkReader, "sessionRequest">): OperationKind<DkgSubject> {
+export function createDkgOperation(
+  reader: Pick<NetworkReader, "sessionRequest">,
+  senderAddress: string,
+): OperationKind<DkgSubject> {
   return {
     name: "dkg",
     priority: ONBOARDING_PRIORITY,
@@ -49,6 +52,13 @@ export function createDkgOperation(reader: Pick<NetworkReader, "sessionRequest">
       subject.encryptedUserShareAndProof.length +
       subject.userPublicOutput.length +
       OVERHEAD_BYTES,
+    obstacle: (subject) =>
+      subject.senderAddress === senderAddress
+        ? undefined
+        : {
+            reason: "WRONG_SENDER",
+            message: "the DKG was prepared for another hot wallet than the service has now",
+          },
     add(calls, subjects) {
       for (const { id, ...call } of subjects) {
         calls.payDkg({ ...call, requestReference: new TextEncoder().encode(id) });
