@@ -17,7 +17,7 @@ import {
 import type { OwnedRef } from "./treasury-calls.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** The newest network encryption key. */
+/** A network encryption key. */
 export interface NetworkKey {
   readonly id: string;
   readonly epoch: number;
@@ -44,9 +44,12 @@ export interface GasCoin extends OwnedRef {
 
 /** What the service reads from the chain. Every call has a deadline; idempotent reads are tried twice. */
 export interface NetworkReader extends ChainReader {
+  /** The newest one. */
   networkKey(): Promise<NetworkKey>;
-  /** The network DKG's public output, as parameters are derived from it. */
-  networkDkgOutput(): Promise<Uint8Array>;
+  /** All of them, the oldest first: a dWallet stays with the key that it was made under. */
+  networkKeys(): Promise<readonly NetworkKey[]>;
+  /** The public output of a network key's DKG, as parameters are derived from it. */
+  networkDkgOutput(networkKeyId: string): Promise<Uint8Array>;
   /** The encryption key that this address has registered, if any. */
   registeredEncryptionKey(signerAddress: string): Promise<ChainEncryptionKey | undefined>;
   /** Objects that addresses own, by id, in the newest versions that this fullnode knows; without those it lacks. */
@@ -96,23 +99,33 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
     const found = await find(digest);
     return found && toOutcome(found);
   };
-  let cachedKey: { key: Promise<NetworkKey>; untilMs: number } | undefined;
+  let cached: { keys: Promise<readonly NetworkKey[]>; untilMs: number } | undefined;
 
   const reader: NetworkReader = {
     getObjects: (ids, signal) => read((deadline) => objects.getObjects(ids, anySignal(signal, deadline))),
-    networkKey() {
-      if (!cachedKey || cachedKey.untilMs <= now()) {
-        const key = read(async () => toNetworkKey(await ika.getLatestNetworkEncryptionKey()));
-        cachedKey = { key, untilMs: now() + NETWORK_KEY_TTL_MS };
-        key.catch(() => {
-          cachedKey = undefined;
+    async networkKey() {
+      const newest = (await reader.networkKeys()).at(-1);
+      if (newest === undefined) throw new ServiceError("CHAIN_UNAVAILABLE", "the network has no key");
+      return newest;
+    },
+    networkKeys() {
+      if (!cached || cached.untilMs <= now()) {
+        const keys = read(async () => {
+          // The client would keep the first answer for good, and does not keep its order.
+          ika.invalidateEncryptionKeyCache();
+          const found = (await ika.getAllNetworkEncryptionKeys()).map(toNetworkKey);
+          return found.sort((a, b) => a.epoch - b.epoch);
+        });
+        cached = { keys, untilMs: now() + NETWORK_KEY_TTL_MS };
+        keys.catch(() => {
+          cached = undefined;
         });
       }
-      return cachedKey.key;
+      return cached.keys;
     },
-    networkDkgOutput: () =>
+    networkDkgOutput: (networkKeyId) =>
       read(async () => {
-        const key = await ika.getLatestNetworkEncryptionKey();
+        const key = await ika.getNetworkEncryptionKey(networkKeyId);
         return ika.readTableVecAsRawBytes(key.networkDKGOutputID);
       }),
     async registeredEncryptionKey(signerAddress) {

@@ -4,8 +4,8 @@ import type { IkaConfig } from "@ika.xyz/sdk";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { type NetworkAddresses, networkAddresses } from "./contracts/addresses.ts";
+import { networkKeyIndex, networkKeySeed } from "./contracts/coordinator/network-keys.ts";
 import { networkFunctions } from "./contracts/network-functions.ts";
-import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
 import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
 import { type ChainControls, createChainControls } from "./faults/chain-controls.ts";
 import { faultRoutes } from "./faults/fault-routes.ts";
@@ -14,7 +14,6 @@ import { createFaults, type Faults } from "./faults/faults.ts";
 import { faultyFunctions } from "./faults/faulty-functions.ts";
 import { faultyMethods } from "./faults/faulty-methods.ts";
 import { faultyMpc } from "./faults/faulty-mpc.ts";
-import { blake2b256, utf8 } from "./fullnode/bytes.ts";
 import { createLaggingLedger } from "./fullnode/lagging-ledger.ts";
 import { createLedger, type Ledger } from "./fullnode/ledger.ts";
 import { startFullnodeServer } from "./fullnode/server.ts";
@@ -23,11 +22,12 @@ import { ledgerService } from "./fullnode/services/ledger-service.ts";
 import { movePackageService } from "./fullnode/services/move-package-service.ts";
 import { stateService } from "./fullnode/services/state-service.ts";
 import { SUI_TYPE } from "./fullnode/sui-types.ts";
-import { genesisCommit } from "./genesis.ts";
 import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
+import { createKeyring } from "./mpc/keyring.ts";
 import { type Log, startNetwork } from "./network.ts";
 import { networkRoute } from "./network-route.ts";
+import { epochDurationOf, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
 /** How to start a local network; everything has a default. */
@@ -78,6 +78,7 @@ export interface Localnet {
   /** A copy for one `IkaClient`, which changes the config that it is given. */
   readonly ikaConfig: IkaConfig;
   readonly treasury: LocalnetTreasury;
+  /** The first one. */
   readonly networkEncryptionKeyId: string;
   readonly ikaCoinType: string;
   readonly hotWalletAddress: string;
@@ -92,7 +93,6 @@ export interface Localnet {
 }
 
 const DEFAULT_OPERATOR_COUNT = 4;
-const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
 const SEED_BYTES = 32;
 
 /** Starts an Ika network on a Sui fullnode in this process. */
@@ -123,11 +123,23 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     const ledger = createLedger(history.commits, { epochDurationMs, log: history.log, clock });
     // An epoch that was ended early stays ended: time goes on from where the chain left it.
     skippedMs = Math.max(0, Number(ledger.now().timestampMs) - clock());
-    const controls = createChainControls(ledger, addresses, (durationMs) => {
-      skippedMs += durationMs;
+    const keyring = createKeyring(mpc, async (index) => {
+      const made = options.mpc ?? (await realMpc(networkKeySeed(seed, index), options));
+      return options.mpc === undefined ? faultyMpc(made, faults) : mpc;
+    });
+    stops.push(() => keyring.close());
+    const controls = createChainControls({
+      ledger,
+      addresses,
+      seed,
+      keyring,
+      skipTime(durationMs) {
+        skippedMs += durationMs;
+      },
     });
     const lagging = createLaggingLedger(ledger, history.commits, () => faults.settings.staleCommits);
-    const network = startNetwork({ ledger, addresses, mpc, log });
+    const mpcOf = (keyId: string) => keyring.at(networkKeyIndex(ledger.objects, seed, keyId));
+    const network = startNetwork({ ledger, addresses, mpcOf, log });
     stops.push(() => network.close());
     const faucet = createFaucet(ledger, addresses.ikaCoinType);
     const functions = faultyFunctions(networkFunctions(addresses), faults);
@@ -175,49 +187,6 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     await stop();
     throw error;
   }
-}
-
-interface LedgerParts {
-  readonly seed: Uint8Array;
-  readonly log: Log;
-  readonly operatorCount: number;
-  readonly addresses: NetworkAddresses;
-  readonly hotWalletAddress: string;
-  readonly mpc: NetworkMpc;
-  readonly clock: () => number;
-}
-
-async function openHistory(
-  options: LocalnetOptions,
-  parts: LedgerParts,
-  stops: (() => Promise<void>)[],
-): Promise<History> {
-  const { seed, log, operatorCount, addresses, hotWalletAddress, mpc, clock } = parts;
-  const genesis = async () =>
-    genesisCommit({
-      seed,
-      addresses,
-      hotWalletAddress,
-      accounts: (options.accounts ?? []).map((address) => normalizeSuiAddress(address)),
-      networkDkgPublicOutput: await mpc.networkDkgPublicOutput(),
-      timestampMs: BigInt(clock()),
-    });
-  const identity = {
-    seedDigest: blake2b256(utf8("ika-localnet/identity/"), seed),
-    hotWalletAddress,
-    operatorCount,
-    epochDurationMs: epochDurationOf(options),
-  };
-  const history =
-    options.dataDirectory === undefined
-      ? await volatileHistory(genesis)
-      : await durableHistory(options.dataDirectory, identity, genesis, log);
-  stops.push(() => history.close());
-  return history;
-}
-
-function epochDurationOf(options: LocalnetOptions): bigint {
-  return BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
 }
 
 async function realMpc(seed: Uint8Array, options: LocalnetOptions): Promise<NetworkMpc> {

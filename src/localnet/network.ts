@@ -24,7 +24,8 @@ export interface Network {
 export interface NetworkOptions {
   readonly ledger: Ledger;
   readonly addresses: NetworkAddresses;
-  readonly mpc: NetworkMpc;
+  /** The cryptography under a network encryption key. */
+  readonly mpcOf: (networkEncryptionKeyId: string) => Promise<NetworkMpc>;
   readonly log: Log;
   /** Sessions handed to the MPC at a time, in order; enough that the MPC can let signatures pass. Default 64. */
   readonly concurrencyCount?: number;
@@ -45,7 +46,7 @@ const VERDICTS_PER_COMMIT = 32;
 
 /** Completes every session that waits now, after a restart also old ones, and every one that is opened later. */
 export function startNetwork(options: NetworkOptions): Network {
-  const { ledger, addresses, mpc, log } = options;
+  const { ledger, addresses, mpcOf, log } = options;
   const concurrencyCount = options.concurrencyCount ?? DEFAULT_CONCURRENCY_COUNT;
   const running = new Map<bigint, Promise<void>>();
   const decided: Verdict[] = [];
@@ -117,6 +118,7 @@ export function startNetwork(options: NetworkOptions): Network {
   async function outcomeOf(session: RequestedSession): Promise<MpcOutcome | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
+        const mpc = await mpcOf(session.data.dwallet_network_encryption_key_id);
         return await Promise.race([askMpc(mpc, session), closed]);
       } catch (error) {
         if (closing) return undefined;

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import type { NetworkReader } from "../chain/reader.ts";
+import type { NetworkKey, NetworkReader } from "../chain/reader.ts";
 import { createBackgroundLoop } from "../coordination/background-loop.ts";
 import { startThread } from "../threads/start-thread.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
@@ -7,7 +7,7 @@ import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.
 
 /** What building works with. */
 export interface ParameterBuilderOptions {
-  readonly reader: Pick<NetworkReader, "networkKey" | "networkDkgOutput">;
+  readonly reader: Pick<NetworkReader, "networkKeys" | "networkDkgOutput">;
   readonly store: ParameterStore;
   /** The chain's integers, the first wanted first. */
   readonly curves: readonly number[];
@@ -18,11 +18,16 @@ export interface ParameterBuilderOptions {
   };
 }
 
-/** The parameters of the newest network key, as they get ready. */
+/** Parameters with the network key that they are of. */
+export interface KeyParameters extends StoredParameters {
+  readonly networkKeyId: string;
+}
+
+/** The parameters of all network keys, as they get ready. */
 export interface ParameterBuilder {
-  /** Those of this network key that are ready. */
-  ready(networkKeyId: string): readonly StoredParameters[];
-  /** Begins to build what is missing, and looks for a newer network key now and then. */
+  /** Those that are ready. */
+  ready(): readonly KeyParameters[];
+  /** Begins to build what is missing, those of the newest key first, and looks for newer keys now and then. */
   start(): void;
   /** Ends a build that is under way. */
   stop(): Promise<void>;
@@ -46,7 +51,10 @@ export function createParameterBuilder({
   let worker: Worker | undefined;
   const loop = createBackgroundLoop({ name: "protocol parameters", pass, intervalMs: INTERVAL_MS, log });
   return {
-    ready: (networkKeyId) => ready.get(networkKeyId) ?? [],
+    ready: () =>
+      [...ready].flatMap(([networkKeyId, known]) =>
+        known.map((parameters) => ({ ...parameters, networkKeyId })),
+      ),
     start: () => loop.start(),
     async stop() {
       const stopped = loop.stop();
@@ -56,7 +64,11 @@ export function createParameterBuilder({
   };
 
   async function pass(signal: AbortSignal): Promise<undefined> {
-    const key = await reader.networkKey();
+    const keys = await reader.networkKeys();
+    for (const key of [...keys].reverse()) await build(key, signal);
+  }
+
+  async function build(key: NetworkKey, signal: AbortSignal): Promise<void> {
     if (key.isReconfigured) {
       if (ready.get(key.id)?.length !== 0) {
         log.warn(
@@ -71,7 +83,7 @@ export function createParameterBuilder({
     ready.set(key.id, known);
     const missing = curves.filter((curve) => !known.some((parameters) => parameters.curve === curve));
     if (missing.length === 0) return;
-    const data = { curves: missing, networkDkgOutput: await reader.networkDkgOutput() };
+    const data = { curves: missing, networkDkgOutput: await reader.networkDkgOutput(key.id) };
     if (signal.aborted) return;
     worker = startThread(import.meta.url, "./parameters-worker", data satisfies ParametersWorkerData);
     await collect(worker, async ({ curve, bytes }) => {

@@ -12,7 +12,7 @@ import { curveEnum } from "./encryption-key-row.ts";
 /** The network as clients need it, with the parameters that are ready by now. */
 export async function describeNetwork(deps: {
   readonly network: ChainNetwork;
-  readonly reader: Pick<NetworkReader, "networkKey">;
+  readonly reader: Pick<NetworkReader, "networkKey" | "networkKeys">;
   readonly parameters: ParameterBuilder;
 }): Promise<GetNetworkResponse> {
   const { network, reader, parameters } = deps;
@@ -34,10 +34,12 @@ export async function describeNetwork(deps: {
       ikaSystemObject: sharedObject(objects.ikaSystemObject),
       ikaDwalletCoordinator: sharedObject(objects.ikaDWalletCoordinator),
     },
-    protocolParameters: parameters.ready(key.id).map(({ curve, sha256, sizeBytes }) => ({
+    networkEncryptionKeyIds: (await reader.networkKeys()).map(({ id }) => id),
+    protocolParameters: parameters.ready().map(({ curve, sha256, sizeBytes, networkKeyId }) => ({
       curve: curveEnum(curve),
       sha256,
       sizeBytes: BigInt(sizeBytes),
+      networkEncryptionKeyId: networkKeyId,
     })),
   });
 }

@@ -43,19 +43,25 @@ export function createServiceParameters(
       const key = `${networkEncryptionKeyId} ${curve}`;
       const known = inMemory.get(key);
       if (known !== undefined) return known;
-      const find = (answer: GetNetworkResponse): ProtocolParameters | undefined => {
-        if (answer.networkEncryptionKeyId !== networkEncryptionKeyId) {
-          throw new TssError(
-            "PARAMETERS_MISMATCH",
-            "the service hands out parameters of another network encryption key; use those of the chain",
-          );
-        }
-        return answer.protocolParameters.find((entry) => entry.curve === protoCurve(curve));
+      // A service that names no key with its parameters has those of the newest one alone.
+      const find = (answer: GetNetworkResponse): ProtocolParameters | undefined =>
+        answer.protocolParameters.find(
+          (entry) =>
+            entry.curve === protoCurve(curve) &&
+            (entry.networkEncryptionKeyId || answer.networkEncryptionKeyId) === networkEncryptionKeyId,
+        );
+      // What is not listed is still being prepared, if the service knows the key.
+      const findAnew = (answer: GetNetworkResponse): ProtocolParameters | undefined => {
+        const keyIds = [...answer.networkEncryptionKeyIds, answer.networkEncryptionKeyId];
+        if (keyIds.includes(networkEncryptionKeyId)) return find(answer);
+        throw new TssError(
+          "PARAMETERS_MISMATCH",
+          "the service hands out parameters of another network encryption key; use those of the chain",
+        );
       };
-      // A curve that is not listed is still being prepared.
       const announced =
         find(await network.known(action)) ??
-        (await poll(async () => find(await network.read(action)), {
+        (await poll(async () => findAnew(await network.read(action)), {
           timeoutMs: action.remainingMs(),
           signal: action.signal,
           initialIntervalMs: 200,

@@ -91,6 +91,7 @@ export async function simulate(seed: number, database: Database): Promise<Simula
     await sleep(random.integer(50, 400));
     if (random.happens(0.3)) await localnet.controls.advanceEpoch();
     if (random.happens(0.2)) await localnet.controls.advanceEpoch();
+    if (random.happens(0.3)) await localnet.controls.rotateNetworkKey();
     if (!random.happens(0.2)) return;
     await localnet.controls.setTreasury({ ika: 0n, sui: 0n });
     await sleep(random.integer(20, 100));

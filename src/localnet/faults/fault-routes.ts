@@ -5,7 +5,7 @@ import type { Faults } from "./faults.ts";
 
 /**
  * The localnet's own HTTP calls, beside the fullnode's: `GET /localnet/faults` shows what goes wrong, `POST` changes
- * it; `POST /localnet/advance-epoch`, `/localnet/prices` with `{percent}` and `/localnet/treasury` with `{ika, sui}`
+ * it; `POST /localnet/advance-epoch`, `/localnet/rotate-network-key`, `/localnet/prices` with `{percent}` and `/localnet/treasury` with `{ika, sui}`
  * change the chain. Whoever reaches the port may call them.
  */
 export function faultRoutes(faults: Faults, controls: ChainControls): readonly JsonRoute[] {
@@ -16,6 +16,9 @@ export function faultRoutes(faults: Faults, controls: ChainControls): readonly J
       return faults.settings;
     }),
     post("/localnet/advance-epoch", async () => ({ epoch: String(await controls.advanceEpoch()) })),
+    post("/localnet/rotate-network-key", async () => ({
+      networkEncryptionKeyId: await controls.rotateNetworkKey(),
+    })),
     post("/localnet/prices", async ({ percent }) => {
       if (typeof percent !== "number" || !Number.isInteger(percent) || percent < 0)
         throw new FaultSettingsError("percent must be an integer from 0");

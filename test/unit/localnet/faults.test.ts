@@ -1,5 +1,5 @@
 /** Each fault does what it says, through the unmodified client, and nothing once it is off again. */
-import { CoordinatorInnerModule } from "@ika.xyz/sdk";
+import { CoordinatorInnerModule, IkaClient } from "@ika.xyz/sdk";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFaults } from "../../../src/localnet/faults/faults.ts";
@@ -150,6 +150,18 @@ describe("the chain's controls", () => {
     await expect(requestPresign()).rejects.toThrow(/MoveAbort/);
     await harness.net.controls.scalePrices(0);
     await requestPresign();
+  });
+
+  it("makes a further network encryption key, the newest, and goes on to serve the older one", async () => {
+    const ika = new IkaClient({ suiClient: harness.client, config: harness.net.ikaConfig });
+    const id = await harness.net.controls.rotateNetworkKey();
+    expect((await ika.getAllNetworkEncryptionKeys()).map((key) => key.id)).toEqual([
+      harness.net.networkEncryptionKeyId,
+      id,
+    ]);
+    expect((await ika.getLatestNetworkEncryptionKey()).id).toBe(id);
+    const [older] = presignIdsOf(await requestPresign());
+    await contentsWhen(harness, older!, PresignSession, ({ state }) => state.$kind === "Completed");
   });
 
   it("drains the Treasury and fills it", async () => {

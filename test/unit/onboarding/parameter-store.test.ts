@@ -61,14 +61,14 @@ describe("the parameter builder", () => {
       store,
       curves: [2],
       reader: {
-        networkKey: async () => ({ id: KEY, epoch: 1, isReconfigured: false }),
+        networkKeys: async () => [{ id: KEY, epoch: 1, isReconfigured: false }],
         networkDkgOutput: () => Promise.reject(new Error("it must not be read")),
       },
       log: silent(),
     });
     builder.start();
     await builder.stop();
-    expect(builder.ready(KEY)).toEqual([put]);
+    expect(builder.ready()).toEqual([{ ...put, networkKeyId: KEY }]);
   });
 
   it("serves none for a key that was reconfigured, and says so", async () => {
@@ -77,14 +77,14 @@ describe("the parameter builder", () => {
       store: createParameterStore(folder),
       curves: [2],
       reader: {
-        networkKey: async () => ({ id: KEY, epoch: 2, isReconfigured: true }),
+        networkKeys: async () => [{ id: KEY, epoch: 2, isReconfigured: true }],
         networkDkgOutput: () => Promise.reject(new Error("it must not be read")),
       },
       log: { ...silent(), warn: (_fields, message) => void warnings.push(message) },
     });
     builder.start();
     await builder.stop();
-    expect(builder.ready(KEY)).toEqual([]);
+    expect(builder.ready()).toEqual([]);
     expect(warnings).toHaveLength(1);
   });
 });

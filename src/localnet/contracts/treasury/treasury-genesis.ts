@@ -1,7 +1,7 @@
 import { fieldParts } from "../../fullnode/dynamic-fields.ts";
 import type { Owner } from "../../fullnode/object.ts";
 import { genesisId } from "../addresses.ts";
-import { SUPPORTED_ALGORITHMS } from "../coordinator/coordinator-genesis.ts";
+import { SUPPORTED_ALGORITHMS } from "../coordinator/supported-algorithms.ts";
 import { GENESIS_SHARED, type GenesisObject, type GenesisOptions } from "../genesis-object.ts";
 import {
   Ceiling,

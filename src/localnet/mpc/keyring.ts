@@ -1,0 +1,30 @@
+import type { NetworkMpc } from "./engine.ts";
+
+/** The network's cryptography under each of its encryption keys. */
+export interface Keyring {
+  /** Under the n-th key; made when it is first asked for. */
+  at(index: number): Promise<NetworkMpc>;
+  /** Ends what was made here. The first one is its owner's to end. */
+  close(): Promise<void>;
+}
+
+/** A ring with `first` at 0; `make` makes the others. */
+export function createKeyring(first: NetworkMpc, make: (index: number) => Promise<NetworkMpc>): Keyring {
+  const made = new Map<number, Promise<NetworkMpc>>();
+  return {
+    at(index) {
+      if (index === 0) return Promise.resolve(first);
+      const known = made.get(index) ?? make(index);
+      made.set(index, known);
+      known.catch(() => made.delete(index));
+      return known;
+    },
+    async close() {
+      for (const mpc of made.values())
+        await mpc.then(
+          (ready) => ready.close(),
+          () => undefined,
+        );
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { normalizeSuiAddress } from "@mysten/sui/utils";
+import type { NetworkAddresses } from "./contracts/addresses.ts";
+import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
+import { blake2b256, utf8 } from "./fullnode/bytes.ts";
+import { genesisCommit } from "./genesis.ts";
+import type { LocalnetOptions } from "./localnet.ts";
+import type { NetworkMpc } from "./mpc/engine.ts";
+import type { Log } from "./network.ts";
+
+const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
+
+/** What a history is made with. */
+export interface LedgerParts {
+  readonly seed: Uint8Array;
+  readonly log: Log;
+  readonly operatorCount: number;
+  readonly addresses: NetworkAddresses;
+  readonly hotWalletAddress: string;
+  readonly mpc: NetworkMpc;
+  readonly clock: () => number;
+}
+
+/** The network's commits so far: those in its data folder, or a genesis. */
+export async function openHistory(
+  options: LocalnetOptions,
+  parts: LedgerParts,
+  stops: (() => Promise<void>)[],
+): Promise<History> {
+  const { seed, log, operatorCount, addresses, hotWalletAddress, mpc, clock } = parts;
+  const genesis = async () =>
+    genesisCommit({
+      seed,
+      addresses,
+      hotWalletAddress,
+      accounts: (options.accounts ?? []).map((address) => normalizeSuiAddress(address)),
+      networkDkgPublicOutput: await mpc.networkDkgPublicOutput(),
+      timestampMs: BigInt(clock()),
+    });
+  const identity = {
+    seedDigest: blake2b256(utf8("ika-localnet/identity/"), seed),
+    hotWalletAddress,
+    operatorCount,
+    epochDurationMs: epochDurationOf(options),
+  };
+  const history =
+    options.dataDirectory === undefined
+      ? await volatileHistory(genesis)
+      : await durableHistory(options.dataDirectory, identity, genesis, log);
+  stops.push(() => history.close());
+  return history;
+}
+
+/** Length of a Sui epoch in milliseconds. */
+export function epochDurationOf(options: LocalnetOptions): bigint {
+  return BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
+}
