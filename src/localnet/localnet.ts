@@ -6,6 +6,7 @@ import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { type NetworkAddresses, networkAddresses } from "./contracts/addresses.ts";
 import { networkKeyIndex, networkKeySeed } from "./contracts/coordinator/network-keys.ts";
 import { networkFunctions } from "./contracts/network-functions.ts";
+import { NUMBER_LISTS, objectCodecs } from "./contracts/object-codecs.ts";
 import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
 import { type ChainControls, createChainControls } from "./faults/chain-controls.ts";
 import { faultRoutes } from "./faults/fault-routes.ts";
@@ -16,6 +17,8 @@ import { faultyMethods } from "./faults/faulty-methods.ts";
 import { faultyMpc } from "./faults/faulty-mpc.ts";
 import { createLaggingLedger } from "./fullnode/lagging-ledger.ts";
 import { createLedger, type Ledger } from "./fullnode/ledger.ts";
+import { objectJson } from "./fullnode/object-json.ts";
+import { createObjectProjection } from "./fullnode/project-object.ts";
 import { startFullnodeServer } from "./fullnode/server.ts";
 import { executionService } from "./fullnode/services/execution-service.ts";
 import { ledgerService } from "./fullnode/services/ledger-service.ts";
@@ -143,7 +146,11 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     stops.push(() => network.close());
     const faucet = createFaucet(ledger, addresses.ikaCoinType);
     const functions = faultyFunctions(networkFunctions(addresses), faults);
-    const reads = (of: Ledger) => [...ledgerService(of), ...stateService(of, coinInfos(addresses))];
+    const project = createObjectProjection(objectJson(objectCodecs(addresses), NUMBER_LISTS));
+    const reads = (of: Ledger) => [
+      ...ledgerService(of, project),
+      ...stateService(of, coinInfos(addresses), project),
+    ];
     const treasury = {
       packageId: addresses.treasuryPackageId,
       treasuryId: addresses.treasuryId,

@@ -1,6 +1,7 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { ownerProto } from "./effects.ts";
 import { type ChainObject, coinBalance, objectBcs } from "./object.ts";
+import type { ObjectJson } from "./object-json.ts";
 import { applyReadMask, masks } from "./read-mask.ts";
 import { coinTypeOf } from "./sui-types.ts";
 
@@ -9,7 +10,14 @@ type Mask = { readonly paths: readonly string[] } | undefined;
 const DEFAULTS = ["object_id", "version", "digest"];
 
 /** An object as sui.rpc.v2 has it, limited to the read mask (by default id, version and digest). */
-export function projectObject(object: ChainObject, mask: Mask): GrpcTypes.Object {
+export type ProjectObject = (object: ChainObject, mask: Mask) => GrpcTypes.Object;
+
+/** The projection of a node that can write these objects as JSON. */
+export function createObjectProjection(toJson: ObjectJson): ProjectObject {
+  return (object, mask) => project(object, mask, toJson);
+}
+
+function project(object: ChainObject, mask: Mask, toJson: ObjectJson): GrpcTypes.Object {
   const message: GrpcTypes.Object = {
     objectId: object.id,
     version: object.version,
@@ -23,5 +31,9 @@ export function projectObject(object: ChainObject, mask: Mask): GrpcTypes.Object
   };
   if (coinTypeOf(object.type) !== undefined) message.balance = coinBalance(object.contents);
   if (masks(mask, DEFAULTS, "bcs")) message.bcs = { name: "Object", value: objectBcs(object) };
+  if (masks(mask, DEFAULTS, "json")) {
+    const json = toJson(object);
+    if (json !== undefined) message.json = json;
+  }
   return applyReadMask(GrpcTypes.Object, message, mask, DEFAULTS);
 }

@@ -53,6 +53,31 @@ test.each(["binary", "text"] as const)(
   },
 );
 
+test("objects come as JSON where a client asks for it, and without where none is known", async () => {
+  const harness = await startHarness();
+  const { treasuryId, operatorCapIds } = harness.net.treasury;
+  const [gas] = (await harness.client.listCoins({ owner: hotWallet.toSuiAddress() })).objects;
+  const [presignId] = presignIdsOf(await harness.run((tx) => payPresigns(harness, tx)));
+  await contentsWhen(harness, presignId!, PresignSession, ({ state }) => state.$kind === "Completed");
+  const json = async (objectId: string) =>
+    (await harness.client.core.getObject({ objectId, include: { json: true } })).object.json;
+  expect(await json(operatorCapIds[0]!)).toEqual({ id: operatorCapIds[0], treasury_id: treasuryId });
+  expect(await json(gas!.objectId)).toMatchObject({
+    id: gas!.objectId,
+    balance: expect.stringMatching(/^\d+$/),
+  });
+  const key = await json(harness.net.networkEncryptionKeyId);
+  expect(key).toMatchObject({ supported_curves: [0, 1, 2, 3], state: { "@variant": "NetworkDKGCompleted" } });
+  const { state } = (await json(presignId!)) as { state: { "@variant": string; presign: string } };
+  expect(state["@variant"]).toBe("Completed");
+  expect(Buffer.from(state.presign, "base64")[0]).toBe(2);
+  const { dynamicFields } = await harness.client.core.listDynamicFields({ parentId: treasuryId });
+  for (const { fieldId } of dynamicFields) expect(await json(fieldId)).toBeNull();
+  const without = await harness.client.core.getObject({ objectId: treasuryId, include: { content: true } });
+  expect(without.object.json).toBeUndefined();
+  await harness.close();
+});
+
 test("the faucet gives SUI and IKA to whoever asks in the SDK's way", async () => {
   const harness = await startHarness();
   const recipient = new Ed25519Keypair().toSuiAddress();

@@ -3,7 +3,7 @@ import { decodeExecuted } from "../executed-transaction.ts";
 import { RpcFailure, Status } from "../failures.ts";
 import { REFERENCE_GAS_PRICE } from "../gas.ts";
 import type { Ledger, StoredTransaction } from "../ledger.ts";
-import { projectObject } from "../project-object.ts";
+import type { ProjectObject } from "../project-object.ts";
 import { applyReadMask } from "../read-mask.ts";
 import { parseAddress } from "../sui-types.ts";
 import { timestampProto } from "../transaction-proto.ts";
@@ -16,7 +16,7 @@ const MAX_BATCH = 1_000;
 const PROTOCOL_VERSION = 118n;
 
 /** `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. */
-export function ledgerService(ledger: Ledger): readonly UnaryMethod[] {
+export function ledgerService(ledger: Ledger, projectObject: ProjectObject): readonly UnaryMethod[] {
   const service = GrpcTypes.LedgerService;
   return [
     unary(
@@ -39,7 +39,7 @@ export function ledgerService(ledger: Ledger): readonly UnaryMethod[] {
       },
     ),
     unary(service, "GetObject", GrpcTypes.GetObjectRequest, GrpcTypes.GetObjectResponse, (request) => ({
-      object: getObject(ledger, request, request.readMask),
+      object: getObject(ledger, projectObject, request, request.readMask),
     })),
     unary(
       service,
@@ -48,7 +48,11 @@ export function ledgerService(ledger: Ledger): readonly UnaryMethod[] {
       GrpcTypes.BatchGetObjectsResponse,
       (batch) => {
         refuseLargeBatch(batch.requests.length);
-        return { objects: batch.requests.map((request) => objectResult(ledger, request, batch.readMask)) };
+        return {
+          objects: batch.requests.map((request) =>
+            objectResult(ledger, projectObject, request, batch.readMask),
+          ),
+        };
       },
     ),
     unary(
@@ -87,7 +91,12 @@ export function ledgerService(ledger: Ledger): readonly UnaryMethod[] {
   ];
 }
 
-function getObject(ledger: Ledger, request: GrpcTypes.GetObjectRequest, mask: Mask): GrpcTypes.Object {
+function getObject(
+  ledger: Ledger,
+  projectObject: ProjectObject,
+  request: GrpcTypes.GetObjectRequest,
+  mask: Mask,
+): GrpcTypes.Object {
   const id = parseAddress(request.objectId, "object_id");
   const object = ledger.objects.get(id);
   if (object === undefined) throw new RpcFailure(Status.NotFound, `Object ${id} not found`);
@@ -99,11 +108,12 @@ function getObject(ledger: Ledger, request: GrpcTypes.GetObjectRequest, mask: Ma
 
 function objectResult(
   ledger: Ledger,
+  projectObject: ProjectObject,
   request: GrpcTypes.GetObjectRequest,
   mask: Mask,
 ): GrpcTypes.GetObjectResult {
   return asResult<GrpcTypes.GetObjectResult>(
-    () => ({ result: { oneofKind: "object", object: getObject(ledger, request, mask) } }),
+    () => ({ result: { oneofKind: "object", object: getObject(ledger, projectObject, request, mask) } }),
     (error) => ({ result: { oneofKind: "error", error } }),
   );
 }

@@ -3,7 +3,7 @@ import { RpcFailure, Status } from "../failures.ts";
 import type { Ledger } from "../ledger.ts";
 import { type ChainObject, coinBalance } from "../object.ts";
 import { pageOf } from "../paging.ts";
-import { projectObject } from "../project-object.ts";
+import type { ProjectObject } from "../project-object.ts";
 import { applyReadMask } from "../read-mask.ts";
 import {
   coinObjectType,
@@ -24,7 +24,11 @@ export interface CoinInfo {
 }
 
 /** `sui.rpc.v2.StateService`: what an address owns and what an object holds. */
-export function stateService(ledger: Ledger, coins: readonly CoinInfo[]): readonly UnaryMethod[] {
+export function stateService(
+  ledger: Ledger,
+  coins: readonly CoinInfo[],
+  projectObject: ProjectObject,
+): readonly UnaryMethod[] {
   const service = GrpcTypes.StateService;
   return [
     unary(
@@ -32,14 +36,14 @@ export function stateService(ledger: Ledger, coins: readonly CoinInfo[]): readon
       "ListOwnedObjects",
       GrpcTypes.ListOwnedObjectsRequest,
       GrpcTypes.ListOwnedObjectsResponse,
-      (request) => listOwnedObjects(ledger, request),
+      (request) => listOwnedObjects(ledger, projectObject, request),
     ),
     unary(
       service,
       "ListDynamicFields",
       GrpcTypes.ListDynamicFieldsRequest,
       GrpcTypes.ListDynamicFieldsResponse,
-      (request) => listDynamicFields(ledger, request),
+      (request) => listDynamicFields(ledger, projectObject, request),
     ),
     unary(service, "GetBalance", GrpcTypes.GetBalanceRequest, GrpcTypes.GetBalanceResponse, (request) => {
       const owner = parseAddress(request.owner, "owner");
@@ -61,6 +65,7 @@ export function stateService(ledger: Ledger, coins: readonly CoinInfo[]): readon
 
 function listOwnedObjects(
   ledger: Ledger,
+  projectObject: ProjectObject,
   request: GrpcTypes.ListOwnedObjectsRequest,
 ): GrpcTypes.ListOwnedObjectsResponse {
   const owner = parseAddress(request.owner, "owner");
@@ -85,6 +90,7 @@ function listingKey(object: ChainObject): string {
 
 function listDynamicFields(
   ledger: Ledger,
+  projectObject: ProjectObject,
   request: GrpcTypes.ListDynamicFieldsRequest,
 ): GrpcTypes.ListDynamicFieldsResponse {
   const parent = parseAddress(request.parent, "parent");
@@ -96,16 +102,23 @@ function listDynamicFields(
   );
   return {
     dynamicFields: page.items.map((object) =>
-      applyReadMask(GrpcTypes.DynamicField, fieldProto(ledger, parent, object), request.readMask, [
-        "parent",
-        "field_id",
-      ]),
+      applyReadMask(
+        GrpcTypes.DynamicField,
+        fieldProto(ledger, projectObject, parent, object),
+        request.readMask,
+        ["parent", "field_id"],
+      ),
     ),
     ...(page.nextPageToken === undefined ? {} : { nextPageToken: page.nextPageToken }),
   };
 }
 
-function fieldProto(ledger: Ledger, parent: string, object: ChainObject): GrpcTypes.DynamicField {
+function fieldProto(
+  ledger: Ledger,
+  projectObject: ProjectObject,
+  parent: string,
+  object: ChainObject,
+): GrpcTypes.DynamicField {
   const field = object.field;
   if (field === undefined) throw new Error(`object ${object.id} is no dynamic field`);
   const child = field.childId === undefined ? undefined : ledger.objects.get(field.childId);

@@ -1,0 +1,37 @@
+import { CoordinatorInnerModule, CoordinatorModule } from "@ika.xyz/sdk";
+import { Coin } from "../fullnode/object.ts";
+import type { ContentsCodec } from "../fullnode/object-json.ts";
+import { coinTypeOf } from "../fullnode/sui-types.ts";
+import type { NetworkAddresses } from "./addresses.ts";
+import { coordinatorTypes } from "./coordinator/coordinator-state.ts";
+import { Treasury, TreasuryCap } from "./treasury/treasury-state.ts";
+
+/** The coordinator's object types that have fields worth showing. */
+const COORDINATOR_INNER = [
+  "DWallet",
+  "DWalletCap",
+  "DWalletNetworkEncryptionKey",
+  "EncryptedUserSecretKeyShare",
+  "EncryptionKey",
+  "PresignSession",
+  "SignSession",
+  "UnverifiedPresignCap",
+  "VerifiedPresignCap",
+] as const;
+
+/** Fields that are lists of numbers: all others of that look are bytes. */
+export const NUMBER_LISTS: ReadonlySet<string> = new Set(["supported_curves"]);
+
+/** The BCS of each object type of this network; undefined for dynamic fields and the inner state. */
+export function objectCodecs(addresses: NetworkAddresses): (type: string) => ContentsCodec | undefined {
+  const { inner, coordinator } = coordinatorTypes(addresses.dwalletPackageId);
+  const treasury = (name: string) => `${addresses.treasuryPackageId}::treasury::${name}`;
+  const codecs = new Map<string, ContentsCodec>([
+    [coordinator, CoordinatorModule.DWalletCoordinator],
+    [treasury("Treasury"), Treasury],
+    [treasury("AdminCap"), TreasuryCap],
+    [treasury("OperatorCap"), TreasuryCap],
+    ...COORDINATOR_INNER.map((name) => [inner(name), CoordinatorInnerModule[name]] as const),
+  ]);
+  return (type) => (coinTypeOf(type) === undefined ? codecs.get(type) : Coin);
+}
