@@ -34,7 +34,7 @@ export interface ParameterBuilder {
 }
 
 /** How often a newer network key is looked for. */
-const INTERVAL_MS = 30_000;
+const INTERVAL_MS = 10_000;
 
 /**
  * Builds compact protocol parameters from the network DKG's output, on a thread that is thrown away afterwards. What

@@ -44,33 +44,42 @@ export async function onboardUser(
   const { objectId: encryptionKeyId } = await call((deps) =>
     registerEncryptionKey(deps, caller, key, time()),
   );
-  const dkg = {
-    curve: Curve.SECP256K1,
-    encryptionKeyId: encryptionKeyId!,
-    sessionIdentifier: bytes(32),
-    userDkgMessage: bytes(64),
-    encryptedUserShareAndProof: bytes(64),
-    userPublicOutput: bytes(64),
-    signerPublicKey,
-  };
-  const { objectId } = await call(async (deps) => {
-    const senderAddress = deps.network.senderAddress;
-    const networkEncryptionKeyId = (await deps.reader.networkKey()).id;
-    const request = create(CreateDWalletRequestSchema, { ...dkg, senderAddress, networkEncryptionKeyId });
-    return createDWallet(deps, caller, request, time());
-  });
+  const objectId = await createDWalletAnew();
   const dwallet = await call(async (deps) => {
-    const row = await findDWallet(deps.database, caller.projectId, objectId!);
+    const row = await findDWallet(deps.database, caller.projectId, objectId);
     if (row.publicOutput === null) throw new ServiceError("DEADLINE", "the DKG is not done");
     return row;
   });
   const acceptance = create(AcceptDWalletRequestSchema, {
-    dwalletId: objectId!,
+    dwalletId: objectId,
     encryptedUserSecretKeyShareId: dwallet.encryptedUserSecretKeyShareId!,
     userOutputSignature: await keypair.sign(dwallet.publicOutput!),
   });
   await call((deps) => acceptDWallet(deps, caller, acceptance, time()));
-  return { dwalletId: objectId!, publicKey: dwallet.publicKey! };
+  return { dwalletId: objectId, publicKey: dwallet.publicKey! };
+
+  /** A repeat carries the very same request. Only when the network has a new key meanwhile, another one is prepared. */
+  async function createDWalletAnew(): Promise<string> {
+    for (;;) {
+      const request = create(CreateDWalletRequestSchema, {
+        curve: Curve.SECP256K1,
+        encryptionKeyId: encryptionKeyId!,
+        sessionIdentifier: bytes(32),
+        userDkgMessage: bytes(64),
+        encryptedUserShareAndProof: bytes(64),
+        userPublicOutput: bytes(64),
+        signerPublicKey,
+        senderAddress: await call(async (deps) => deps.network.senderAddress),
+        networkEncryptionKeyId: await call(async (deps) => (await deps.reader.networkKey()).id),
+      });
+      try {
+        const { objectId } = await call((deps) => createDWallet(deps, caller, request, time()));
+        return objectId!;
+      } catch (error) {
+        if (!(error instanceof ServiceError && error.reason === "STALE_NETWORK_KEY")) throw error;
+      }
+    }
+  }
 }
 
 /** A fresh time limit. */

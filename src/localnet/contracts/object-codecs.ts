@@ -6,18 +6,30 @@ import type { NetworkAddresses } from "./addresses.ts";
 import { coordinatorTypes } from "./coordinator/coordinator-state.ts";
 import { Treasury, TreasuryCap } from "./treasury/treasury-state.ts";
 
-/** The coordinator's object types that have fields worth showing. */
-const COORDINATOR_INNER = [
-  "DWallet",
-  "DWalletCap",
-  "DWalletNetworkEncryptionKey",
-  "EncryptedUserSecretKeyShare",
-  "EncryptionKey",
-  "PresignSession",
-  "SignSession",
-  "UnverifiedPresignCap",
-  "VerifiedPresignCap",
-] as const;
+const {
+  DWallet,
+  DWalletCap,
+  DWalletNetworkEncryptionKey,
+  EncryptedUserSecretKeyShare,
+  EncryptionKey,
+  PresignSession,
+  SignSession,
+  UnverifiedPresignCap,
+  VerifiedPresignCap,
+} = CoordinatorInnerModule;
+
+/** The coordinator's object types, by their names in Move. */
+const COORDINATOR_INNER = {
+  DWallet,
+  DWalletCap,
+  DWalletNetworkEncryptionKey,
+  EncryptedUserSecretKeyShare,
+  EncryptionKey,
+  PresignSession,
+  SignSession,
+  UnverifiedPresignCap,
+  VerifiedPresignCap,
+};
 
 /** Fields that are lists of numbers: all others of that look are bytes. */
 export const NUMBER_LISTS: ReadonlySet<string> = new Set(["supported_curves"]);
@@ -31,7 +43,7 @@ export function objectCodecs(addresses: NetworkAddresses): (type: string) => Con
     [treasury("Treasury"), Treasury],
     [treasury("AdminCap"), TreasuryCap],
     [treasury("OperatorCap"), TreasuryCap],
-    ...COORDINATOR_INNER.map((name) => [inner(name), CoordinatorInnerModule[name]] as const),
+    ...Object.entries(COORDINATOR_INNER).map(([name, codec]) => [inner(name), codec] as const),
   ]);
   return (type) => (coinTypeOf(type) === undefined ? codecs.get(type) : Coin);
 }
