@@ -62,14 +62,12 @@ export async function renewLease(sql: Sql, { laneId, fence }: LaneLease, leaseMs
 
 /** Gives the lane back. With the lease its claims on operations end. */
 export async function releaseLease(sql: Sql, { laneId, fence }: LaneLease): Promise<void> {
-  await sql.query("UPDATE lane SET leased_until = now() WHERE id = $1 AND fence = $2", [laneId, fence]);
+  await sql.query("UPDATE lane SET leased_until = '-infinity' WHERE id = $1 AND fence = $2", [laneId, fence]);
 }
 
 /** Ends every lease of a network: for a database that only one process can have open. */
 export async function endLeases(sql: Sql, network: string): Promise<void> {
-  await sql.query("UPDATE lane SET leased_until = now() WHERE network = $1 AND leased_until > now()", [
-    network,
-  ]);
+  await sql.query("UPDATE lane SET leased_until = '-infinity' WHERE network = $1", [network]);
 }
 
 /** The references that the lane's next transaction uses. */
