@@ -10,7 +10,7 @@ export const INVALID_TRANSACTION = "InvalidTransaction";
  * What is to be done about a failed execution.
  * - `retry`: the same will work later; back off.
  * - `operator`: nothing will work until the operator acts; the queue stays, the operator is told.
- * - `used`: what the operation may use once is used, perhaps by itself; it never fails without a proof.
+ * - `used`: the operation's own session is on the chain, so the chain has it; it never fails.
  * - `fault`: the operation can never work, unless the chain has it already: look for its mark, and fail it if it is not
  *   there. So also where the signer has a key (dynamic_field:0) or the object has moved on (coordinator_inner:4).
  */
@@ -31,9 +31,8 @@ const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
   "treasury:5": "operator",
   "treasury:8": "operator",
   "balance:2": "operator",
-  // The session identifier was registered before; the Treasury has no cap for the presign any more.
+  // The session identifier was registered before.
   "sessions_manager:3": "used",
-  "treasury:7": "used",
 };
 
 /** Decides by kind of error; an unknown abort is the operation's fault, an unknown trouble of the chain is not. */

@@ -52,7 +52,10 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
         return requeueOperations(database, ids, { alone: false, delayMs });
       case "used":
         if (await adopt(only, failure)) return notify(operations);
-        log.error(fields, "the chain has what the operation may use once, and not for it; the queue stays");
+        log.error(
+          fields,
+          "the chain has the operation's session, and this fullnode does not show it yet; the queue stays",
+        );
         return requeueOperations(database, ids, { alone: true, delayMs });
       case "fault":
         // Whatever the abort says: what the chain already has did not fail.

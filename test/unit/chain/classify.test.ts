@@ -7,7 +7,7 @@ const ABORTS: [module: string, code: number, verdict: Verdict][] = [
   ["treasury", 5, "operator"],
   ["treasury", 8, "operator"],
   ["sessions_manager", 3, "used"],
-  ["treasury", 7, "used"],
+  ["treasury", 7, "fault"],
   ["dynamic_field", 0, "fault"],
   ["coordinator_inner", 4, "fault"],
   ["coordinator_inner", 2, "fault"],
