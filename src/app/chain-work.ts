@@ -13,6 +13,7 @@ import { createTreasuryReader } from "../chain/treasury-reader.ts";
 import type { Config } from "../config.ts";
 import type { BackgroundLoop } from "../coordination/background-loop.ts";
 import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
 import { createAcceptOperation } from "../onboarding/accept-operation.ts";
 import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
@@ -102,7 +103,14 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     configured: config.presignBuckets,
   };
   return {
-    settler: createSettler({ database, reader, log, kinds: sessionKinds(options), ...pace }),
+    settler: createSettler({
+      database,
+      reader,
+      log,
+      kinds: sessionKinds(options),
+      wakeOn: (wake) => signals.subscribe(topics.landed(network.name), wake),
+      ...pace,
+    }),
     submitter,
     "gas keeper": gasKeeper.loop(submitter.drivers),
     refill: createRefillLoop({ ...pool, database, signals, queue: presigns, log, ...pace }),

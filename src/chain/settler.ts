@@ -9,6 +9,8 @@ export interface SettlerOptions {
   readonly reader: ChainReader;
   readonly kinds: readonly SessionKind[];
   readonly log: { error(fields: object, message: string): void };
+  /** Wakes the settler as soon as a transaction lands; without it, it looks by itself a little later. */
+  readonly wakeOn?: (wake: () => void) => () => void;
   /** Between looks at the sessions. Default 100 ms. */
   readonly intervalMs?: number;
 }
@@ -52,14 +54,20 @@ export function createSettler(options: SettlerOptions): Settler {
     maxBackoffMs: MAX_BACKOFF_MS,
     log,
   });
+  const unsubscribe = options.wakeOn?.(wake);
   return {
     start: () => loop.start(),
-    wake() {
-      idleUntilMs = 0;
-      loop.wake();
+    wake,
+    async stop() {
+      unsubscribe?.();
+      await loop.stop();
     },
-    stop: () => loop.stop(),
   };
+
+  function wake(): void {
+    idleUntilMs = 0;
+    loop.wake();
+  }
 
   async function pass(): Promise<undefined> {
     if (performance.now() < idleUntilMs) return;

@@ -79,5 +79,6 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
 
   function notify(operations: readonly QueuedOperation[]): void {
     for (const { subjectId } of operations) signals.notify(topics.operation(subjectId));
+    if (operations.length > 0) signals.notify(topics.landed(network));
   }
 }

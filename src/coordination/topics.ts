@@ -8,6 +8,8 @@ export const topics = {
   presignWanted: (network: string): string => `presign-wanted:${network}`,
   /** An operation for the network was put into the outbox. */
   outbox: (network: string): string => `outbox:${network}`,
+  /** A transaction of the network landed: sessions may have begun. */
+  landed: (network: string): string => `landed:${network}`,
   /** The operation about this row ended. */
   operation: (subjectId: string): string => `operation:${subjectId}`,
 } as const;
