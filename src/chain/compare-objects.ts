@@ -10,6 +10,8 @@ export interface LaneDifference {
    * here made that. An older version than expected proves nothing, while fullnodes may lag behind.
    */
   readonly foreignDigest: string | undefined;
+  /** A transaction of this database that made a newer version of an object than the lane's row has. */
+  readonly ownDigest: string | undefined;
   /** Coins that this fullnode does not know. It may lag behind. */
   readonly unknownCoinIds: readonly string[];
 }
@@ -23,11 +25,13 @@ export async function compareObjects(
   const expected = [operatorCap, ...gasCoins];
   const found = await reader.ownedObjects(expected.map(({ objectId }) => objectId));
   const unknownCoinIds = gasCoins.flatMap(({ objectId }) => (found.has(objectId) ? [] : [objectId]));
+  let ownDigest: string | undefined;
   for (const { objectId, version } of expected) {
     const current = found.get(objectId);
     if (current?.lastChange === undefined || BigInt(current.version) <= BigInt(version)) continue;
     if (!(await isKnownTransaction(sql, current.lastChange)))
-      return { foreignDigest: current.lastChange, unknownCoinIds };
+      return { foreignDigest: current.lastChange, ownDigest: undefined, unknownCoinIds };
+    ownDigest = current.lastChange;
   }
-  return { foreignDigest: undefined, unknownCoinIds };
+  return { foreignDigest: undefined, ownDigest, unknownCoinIds };
 }

@@ -3,6 +3,7 @@ import type { Database } from "../store/database.ts";
 import { isUniqueViolation } from "../store/sql-errors.ts";
 import { DryRunRefused, type SignedTransaction } from "./build-transaction.ts";
 import type { ChainCalls } from "./calls.ts";
+import { catchUp } from "./catch-up.ts";
 import { classifyFailure } from "./classify.ts";
 import { compareObjects } from "./compare-objects.ts";
 import { type Block, composeBlock } from "./compose-block.ts";
@@ -35,7 +36,7 @@ import { FOREIGN_USE, type SubmitterLog, type TransactionSettler } from "./settl
 export interface LaneDriverOptions {
   readonly database: Database;
   readonly lane: Lane;
-  readonly reader: Pick<NetworkReader, "ownedObjects">;
+  readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
   readonly kinds: ReadonlyMap<OperationName, OperationKind>;
   readonly refuse: RefusalHandler;
   readonly settle: TransactionSettler;
@@ -136,11 +137,15 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
       return await lane.build(objects, block.addCalls, "dry run");
     } catch (error) {
       if (!(error instanceof DryRunRefused)) throw error;
-      const { foreignDigest, unknownCoinIds } = await compareObjects(database, reader, objects);
+      const { foreignDigest, ownDigest, unknownCoinIds } = await compareObjects(database, reader, objects);
       if (foreignDigest !== undefined) {
         await markForeignUse(database, { laneId: lane.id, digest: foreignDigest });
         log.error({ sender: lane.sender, lane: lane.id, digest: foreignDigest }, FOREIGN_USE);
         throw new LeaseLostError("the lane was stopped");
+      }
+      if (ownDigest !== undefined && (await catchUp(database, reader, lane.id, objects, ownDigest))) {
+        log.warn({ lane: lane.id, digest: ownDigest }, "a transaction had landed that was taken for dead");
+        return undefined;
       }
       if (unknownCoinIds.length < objects.gasCoins.length)
         await dropGasCoins(database, lane.id, unknownCoinIds);

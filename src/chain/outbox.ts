@@ -1,6 +1,7 @@
 import type { Sql } from "../store/database.ts";
 import type { LaneLease } from "./lane-table.ts";
 import type { OperationName } from "./operation.ts";
+import type { TransactionOutcome } from "./outcome.ts";
 
 /** An operation as it waits in the outbox. */
 export interface QueuedOperation {
@@ -151,6 +152,20 @@ export async function resolveTransaction(
     `UPDATE chain_transaction SET state = $2, gas_used_mist = $3, error = $4, resolved_at = now()
      WHERE digest = $1 AND state = 'stored' RETURNING digest`,
     [digest, outcome.state, outcome.gasUsedMist ?? null, outcome.error ?? null],
+  );
+  return rows.length === 1;
+}
+
+/** Notes that a transaction that was taken for dead was executed after all; false when it was not taken for dead. */
+export async function correctDropped(
+  sql: Sql,
+  digest: string,
+  outcome: TransactionOutcome,
+): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE chain_transaction SET state = $2, gas_used_mist = $3, error = NULL
+     WHERE digest = $1 AND state = 'dropped' RETURNING digest`,
+    [digest, outcome.kind, outcome.gasUsedMist],
   );
   return rows.length === 1;
 }

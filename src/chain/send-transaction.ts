@@ -45,9 +45,10 @@ export async function sendTransaction(
     if ((await reader.transaction(stored.digest)) !== undefined) return outcome;
     throw new Error("the fullnode has not seen the transaction yet");
   } catch (error) {
+    const dead = await findDeath(reader, stored);
+    // Looked up last: what landed did so before whatever it is dead by now.
     const known = await reader.transaction(stored.digest);
     if (known) return known;
-    const dead = await findDeath(reader, stored);
     if (dead === undefined) {
       throw new Error(`transaction ${stored.digest} has no outcome yet; its lane waits for it`, {
         cause: error,

@@ -15,7 +15,7 @@ export interface SubmitterOptions {
   readonly network: string;
   /** Their rows must exist. */
   readonly lanes: readonly Lane[];
-  readonly reader: Pick<NetworkReader, "ownedObjects">;
+  readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
   readonly signals: Signals;
   readonly kinds: readonly OperationKind[];
   readonly log: SubmitterLog;

@@ -85,6 +85,33 @@ describe("the lanes", () => {
     for (const { objectId } of gasData.payment?.slice(0, 1) ?? []) expect(owned).toContain(objectId);
   });
 
+  it("go on after one of their transactions was wrongly taken for dead", async () => {
+    service = await startChainService(database, harness.net);
+    const before = await database.query<{ id: string; version: string; digest: string }>(
+      "SELECT id, version, digest FROM lane",
+    );
+    const coins = await database.query<{ id: string; version: string; digest: string }>(
+      "SELECT object_id AS id, version, digest FROM gas_coin",
+    );
+    await requestPresigns(database, bucket(), 1);
+    await until("presign WHERE state = 'ready'", 1);
+    // As if a lagging fullnode had not known the transaction when its epoch was over.
+    await database.query("UPDATE chain_transaction SET state = 'dropped'");
+    for (const { id, version, digest } of before)
+      await database.query("UPDATE lane SET version = $2, digest = $3 WHERE id = $1", [id, version, digest]);
+    for (const { id, version, digest } of coins)
+      await database.query(
+        "UPDATE gas_coin SET version = $2, digest = $3, merged = false WHERE object_id = $1",
+        [id, version, digest],
+      );
+    await requestPresigns(database, bucket(), 4);
+    await until("presign WHERE state = 'ready'", 5);
+    await requestPresigns(database, bucket(), 20);
+    await until("presign WHERE state = 'ready'", 25);
+    await until("chain_operation WHERE state <> 'landed'", 0);
+    expect(service.alarms).toEqual([]);
+  });
+
   it("do nothing for a database that finds the wallet used by another, and say so", async () => {
     service = await startChainService(database, harness.net);
     await requestPresigns(database, bucket(), 1);

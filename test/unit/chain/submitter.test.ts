@@ -350,6 +350,8 @@ class FakeChain {
     };
   }
 
+  transaction = async () => undefined;
+
   async ownedObjects(ids: readonly string[]) {
     const found = this.objects && { ...this.objects, digest: "d" };
     return new Map(found ? ids.map((objectId) => [objectId, { objectId, ...found }]) : []);
