@@ -20,6 +20,7 @@ import { createDWalletSession } from "../onboarding/dwallet-session.ts";
 import { createRegisterOperation } from "../onboarding/register-operation.ts";
 import { adoptHeldPresigns } from "../presigns/adopt-held.ts";
 import { createAffordable } from "../presigns/affordable.ts";
+import type { PresignBucket } from "../presigns/bucket.ts";
 import { burnSpentPresigns } from "../presigns/burn-spent-presigns.ts";
 import { createPresignOperation } from "../presigns/presign-operation.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
@@ -83,6 +84,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
   // Lanes without a coin cannot do anything.
   await gasKeeper.assign();
 
+  const affordable = createAffordable(treasury, options.pace?.rememberedMs);
   const lanes = createLanes(network, reader);
   const submitter = createSubmitter({
     database,
@@ -98,7 +100,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     network: network.name,
     newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
     sessionBuffer: () => reader.sessionBuffer(),
-    affordable: createAffordable(treasury, options.pace?.rememberedMs),
+    affordable: async (bucket: PresignBucket) => (gasKeeper.isShort() ? 0 : affordable(bucket)),
     bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
     configured: config.presignBuckets,
   };

@@ -20,6 +20,8 @@ export interface GasKeeperOptions {
 export interface GasKeeper {
   /** Hands spare coins to the lanes that have least, and says what else is to be done. */
   assign(): Promise<GasPlan>;
+  /** Whether the last look found lanes that nothing is left for: what is there is for those who wait. */
+  isShort(): boolean;
   /** The loop that also splits coins, through the lane that has most. */
   loop(drivers: readonly Pick<LaneDriver, "sendOwn">[]): BackgroundLoop;
 }
@@ -29,6 +31,8 @@ const INTERVAL_MS = 30_000;
 /** Coins are the gas owner's; which one pays for which lane is in the database, one lane for each. */
 export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
   const { database, network, reader, laneIds, log } = options;
+
+  let isShort = false;
 
   async function assign(): Promise<GasPlan> {
     const coins = await reader.gasCoins(network.gasOwnerAddress);
@@ -47,11 +51,13 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
       coins.filter(({ objectId }) => !laneOf.has(objectId)),
     );
     for (const { laneId, coin } of plan.assign) await addGasCoin(database, laneId, coin);
+    isShort = plan.short.length > 0;
     return plan;
   }
 
   return {
     assign,
+    isShort: () => isShort,
     loop(drivers) {
       return createBackgroundLoop({ name: "gas keeper", intervalMs: INTERVAL_MS, log, pass });
 

@@ -7,6 +7,7 @@ import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
+import { TEST_TRIPLE } from "./rows.ts";
 
 /** The work on the chain as the service does it, against a localnet in this process. */
 export interface ChainService {
@@ -17,11 +18,18 @@ export interface ChainService {
   stop(): Promise<void>;
 }
 
-/** Starts it at a pace for tests; the pool asks for nothing by itself. */
+/** How it is to run. */
+export interface ChainServiceOptions {
+  readonly gasStationSecret?: Uint8Array;
+  /** Default 0: the pool asks for nothing by itself. */
+  readonly presignLowWaterCount?: number;
+}
+
+/** Starts it at a pace for tests. */
 export async function startChainService(
   database: Database,
   localnet: Localnet,
-  { gasStationSecret }: { readonly gasStationSecret?: Uint8Array } = {},
+  { gasStationSecret, presignLowWaterCount = 0 }: ChainServiceOptions = {},
 ): Promise<ChainService> {
   const network = await connectNetwork({
     name: "localnet",
@@ -44,9 +52,9 @@ export async function startChainService(
       submitBatchCount: 10,
       presignBatchCount: 20,
       refundsPerDay: 10,
-      presignLowWaterCount: 0,
+      presignLowWaterCount,
       presignHighWaterCount: 1,
-      presignBuckets: [],
+      presignBuckets: presignLowWaterCount > 0 ? [TEST_TRIPLE] : [],
     },
     afterRestore: false,
     log: { debug() {}, info() {}, warn() {}, error: (fields) => void alarms.push(fields) },

@@ -70,6 +70,20 @@ describe("the lanes", () => {
     expect(service.alarms).toEqual([]);
   });
 
+  it("say when nothing is left to share, and leave what is there to those who wait", async () => {
+    const poor = new Uint8Array(32).fill(9);
+    service = await startChainService(database, harness.net, {
+      gasStationSecret: poor,
+      presignLowWaterCount: 1,
+    });
+    await vi.waitUntil(() => service!.alarms.length > 0, { timeout: 10_000 });
+    expect(service.alarms[0]).toMatchObject({
+      gasOwner: Ed25519Keypair.fromSecretKey(poor).toSuiAddress(),
+      lanes: harness.net.treasury.operatorCapIds,
+    });
+    expect(await count("presign")).toBe(0);
+  });
+
   it("let a gas station pay, whose signature is stored beside the hot wallet's", async () => {
     service = await startChainService(database, harness.net, { gasStationSecret: SPONSOR });
     await requestPresigns(database, bucket(), 2);
