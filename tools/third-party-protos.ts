@@ -5,24 +5,34 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { printProto } from "./print-proto.ts";
 
 const OUT = path.resolve(import.meta.dirname, "../third_party");
-const GOOGLE = path.dirname(createRequire(import.meta.url).resolve("google-proto-files/package.json"));
-const COPIED = [
-  "google/api/annotations.proto",
-  "google/api/http.proto",
-  "google/api/httpbody.proto",
-  "google/rpc/code.proto",
-  "google/rpc/error_details.proto",
-  "google/rpc/status.proto",
-];
+const { resolve } = createRequire(import.meta.url);
+const GOOGLE = path.dirname(resolve("google-proto-files/package.json"));
+const GRPC_HEALTH = path.join(path.dirname(resolve("grpc-health-check/package.json")), "proto");
+const GRPC_REFLECTION = path.join(path.dirname(resolve("@grpc/reflection")), "../proto");
+/** Where each file comes from, by its name in imports. */
+const COPIED = {
+  "google/api/annotations.proto": GOOGLE,
+  "google/api/http.proto": GOOGLE,
+  "google/api/httpbody.proto": GOOGLE,
+  "google/rpc/code.proto": GOOGLE,
+  "google/rpc/error_details.proto": GOOGLE,
+  "google/rpc/status.proto": GOOGLE,
+  // The package lays it out without the first folder of its name.
+  "grpc/health/v1/health.proto": path.join(GRPC_HEALTH, "health/v1/health.proto"),
+  "grpc/reflection/v1/reflection.proto": GRPC_REFLECTION,
+  "grpc/reflection/v1alpha/reflection.proto": GRPC_REFLECTION,
+};
 
 /**
- * Lays out the protos that ours import in `third_party/`, which git ignores: Google's are copied from an npm package,
- * and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor inside
+ * Lays out the protos that ours import in `third_party/`, which git ignores: Google's and gRPC's are copied from npm
+ * packages, and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor inside
  * `@bufbuild/protovalidate`.
  */
 export function layOutThirdPartyProtos(): void {
   rmSync(OUT, { recursive: true, force: true });
-  for (const file of COPIED) cpSync(path.join(GOOGLE, file), path.join(OUT, file));
+  for (const [file, from] of Object.entries(COPIED)) {
+    cpSync(from.endsWith(".proto") ? from : path.join(from, file), path.join(OUT, file));
+  }
   mkdirSync(path.join(OUT, "buf/validate"), { recursive: true });
   writeFileSync(path.join(OUT, "buf/validate/validate.proto"), printProto(file_buf_validate_validate));
 }

@@ -7,10 +7,19 @@ import {
 } from "@connectrpc/connect";
 import type { FailedCall } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
+import { peerAddressKey } from "./peer-address.ts";
 import { requestIdKey } from "./request-id.ts";
 
 /** The name of the method of calls that match none. */
 export const UNMATCHED = "unmatched";
+
+/** What is known of a call before its headers are looked at. */
+export interface CallOrigin {
+  readonly requestId: string;
+  readonly protocol: string;
+  /** Of the connection; empty when the peer is gone already. */
+  readonly peerAddress: string;
+}
 
 /** A call under way. One exists for each request that is not answered by a plain route. */
 export class Call implements FailedCall {
@@ -24,11 +33,15 @@ export class Call implements FailedCall {
   readonly #onEnd: ((call: FinishedCall) => void) | undefined;
   #ended = false;
 
-  constructor(requestId: string, protocol: string, onEnd: ((call: FinishedCall) => void) | undefined) {
+  constructor(
+    { requestId, protocol, peerAddress }: CallOrigin,
+    onEnd: ((call: FinishedCall) => void) | undefined,
+  ) {
     this.requestId = requestId;
     this.protocol = protocol;
     this.#onEnd = onEnd;
     this.values.set(requestIdKey, requestId);
+    this.values.set(peerAddressKey, peerAddress);
     this.values.set(callKey, this);
   }
 

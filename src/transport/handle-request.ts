@@ -37,7 +37,10 @@ export function createRequestHandler(
     reply.setHeader("x-request-id", requestId);
     releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
     if (parts.cors(request, reply)) return;
-    const call = new Call(requestId, protocolOf(request), parts.onCallEnd);
+    const call = new Call(
+      { requestId, protocol: protocolOf(request), peerAddress: request.socket?.remoteAddress ?? "" },
+      parts.onCallEnd,
+    );
     route(request, reply, call, parts)
       .catch((reason: unknown) => fail(request, reply, call, reason, parts))
       .catch((failure: unknown) => {

@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/options.proto.
  */
 export const file_tss_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKo8BCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEhIKDkFDQ0VTU19PTkJPQVJEEAISDwoLQUNDRVNTX1NJR04QAxIPCgtBQ0NFU1NfUkVBRBAEEhIKDkFDQ0VTU19CSUxMSU5HEAUSEAoMQUNDRVNTX0FETUlOEAY6SAoGYWNjZXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoDjIOLnRzcy52MS5BY2Nlc3NSBmFjY2Vzc2IGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("ChR0c3MvdjEvb3B0aW9ucy5wcm90bxIGdHNzLnYxKo8BCgZBY2Nlc3MSFgoSQUNDRVNTX1VOU1BFQ0lGSUVEEAASEQoNQUNDRVNTX1BVQkxJQxABEhIKDkFDQ0VTU19PTkJPQVJEEAISDwoLQUNDRVNTX1NJR04QAxIPCgtBQ0NFU1NfUkVBRBAEEhIKDkFDQ0VTU19CSUxMSU5HEAUSEAoMQUNDRVNTX0FETUlOEAYqfwoJQ29zdENsYXNzEhoKFkNPU1RfQ0xBU1NfVU5TUEVDSUZJRUQQABITCg9DT1NUX0NMQVNTX1JFQUQQARIUChBDT1NUX0NMQVNTX1dSSVRFEAISFAoQQ09TVF9DTEFTU19DSEFJThADEhUKEUNPU1RfQ0xBU1NfU1RSRUFNEAQqcAoLSWRlbXBvdGVuY3kSGwoXSURFTVBPVEVOQ1lfVU5TUEVDSUZJRUQQABIUChBJREVNUE9URU5DWV9SRUFEEAESFwoTSURFTVBPVEVOQ1lfTkFUVVJBTBACEhUKEUlERU1QT1RFTkNZX0tFWUVEEAMqPwoFQXVkaXQSFQoRQVVESVRfVU5TUEVDSUZJRUQQABIOCgpBVURJVF9OT05FEAESDwoLQVVESVRfRU5UUlkQAjpICgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjRhgMgASgOMg4udHNzLnYxLkFjY2Vzc1IGYWNjZXNzOlIKCmNvc3RfY2xhc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjShgMgASgOMhEudHNzLnYxLkNvc3RDbGFzc1IJY29zdENsYXNzOlcKC2lkZW1wb3RlbmN5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY04YDIAEoDjITLnRzcy52MS5JZGVtcG90ZW5jeVILaWRlbXBvdGVuY3k6RQoFYXVkaXQSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjUhgMgASgOMg0udHNzLnYxLkF1ZGl0UgVhdWRpdGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call a method. Declared on every RPC, enforced in one place.
@@ -84,10 +84,178 @@ export const AccessSchema: GenEnum<Access> = /*@__PURE__*/
   enumDesc(file_tss_v1_options, 0);
 
 /**
+ * What a call costs the service. Each class has a rate limit of its own.
+ *
+ * @generated from enum tss.v1.CostClass
+ */
+export const CostClass = {
+  /**
+   * Not declared; a server refuses to start with such a method.
+   *
+   * @generated from enum value: COST_CLASS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Reads memory or a few rows.
+   *
+   * @generated from enum value: COST_CLASS_READ = 1;
+   */
+  READ: 1,
+
+  /**
+   * Writes rows.
+   *
+   * @generated from enum value: COST_CLASS_WRITE = 2;
+   */
+  WRITE: 2,
+
+  /**
+   * Makes the service send a transaction, for which it pays gas.
+   *
+   * @generated from enum value: COST_CLASS_CHAIN = 3;
+   */
+  CHAIN: 3,
+
+  /**
+   * Keeps a stream open. Counts once, when it opens.
+   *
+   * @generated from enum value: COST_CLASS_STREAM = 4;
+   */
+  STREAM: 4,
+} as const;
+
+/**
+ * What a call costs the service. Each class has a rate limit of its own.
+ *
+ * @generated from enum tss.v1.CostClass
+ */
+export type CostClass = (typeof CostClass)[keyof typeof CostClass] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.CostClass.
+ */
+export const CostClassSchema: GenEnum<CostClass> = /*@__PURE__*/
+  enumDesc(file_tss_v1_options, 1);
+
+/**
+ * What happens when the same call is made again.
+ *
+ * @generated from enum tss.v1.Idempotency
+ */
+export const Idempotency = {
+  /**
+   * Not declared; a server refuses to start with such a method.
+   *
+   * @generated from enum value: IDEMPOTENCY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The call changes nothing.
+   *
+   * @generated from enum value: IDEMPOTENCY_READ = 1;
+   */
+  READ: 1,
+
+  /**
+   * The call's own identity decides: again, it answers with what the first one made. `idempotency-key` is only logged.
+   *
+   * @generated from enum value: IDEMPOTENCY_NATURAL = 2;
+   */
+  NATURAL: 2,
+
+  /**
+   * The header `idempotency-key` decides, for 24 hours. Without the header each call is a new one.
+   *
+   * @generated from enum value: IDEMPOTENCY_KEYED = 3;
+   */
+  KEYED: 3,
+} as const;
+
+/**
+ * What happens when the same call is made again.
+ *
+ * @generated from enum tss.v1.Idempotency
+ */
+export type Idempotency = (typeof Idempotency)[keyof typeof Idempotency] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.Idempotency.
+ */
+export const IdempotencySchema: GenEnum<Idempotency> = /*@__PURE__*/
+  enumDesc(file_tss_v1_options, 2);
+
+/**
+ * Whether a call leaves a trace for auditors.
+ *
+ * @generated from enum tss.v1.Audit
+ */
+export const Audit = {
+  /**
+   * Not declared; a server refuses to start with such a method.
+   *
+   * @generated from enum value: AUDIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It changes nothing that an auditor would ask for.
+   *
+   * @generated from enum value: AUDIT_NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * Each change is entered in the audit log, in the same database transaction.
+   *
+   * @generated from enum value: AUDIT_ENTRY = 2;
+   */
+  ENTRY: 2,
+} as const;
+
+/**
+ * Whether a call leaves a trace for auditors.
+ *
+ * @generated from enum tss.v1.Audit
+ */
+export type Audit = (typeof Audit)[keyof typeof Audit] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.Audit.
+ */
+export const AuditSchema: GenEnum<Audit> = /*@__PURE__*/
+  enumDesc(file_tss_v1_options, 3);
+
+/**
  * Who may call this method.
  *
  * @generated from extension: tss.v1.Access access = 50001;
  */
 export const access: GenExtension<MethodOptions, Access> = /*@__PURE__*/
   extDesc(file_tss_v1_options, 0);
+
+/**
+ * What a call costs the service.
+ *
+ * @generated from extension: tss.v1.CostClass cost_class = 50002;
+ */
+export const cost_class: GenExtension<MethodOptions, CostClass> = /*@__PURE__*/
+  extDesc(file_tss_v1_options, 1);
+
+/**
+ * What happens when the same call is made again.
+ *
+ * @generated from extension: tss.v1.Idempotency idempotency = 50003;
+ */
+export const idempotency: GenExtension<MethodOptions, Idempotency> = /*@__PURE__*/
+  extDesc(file_tss_v1_options, 2);
+
+/**
+ * Whether a call leaves a trace for auditors.
+ *
+ * @generated from extension: tss.v1.Audit audit = 50004;
+ */
+export const audit: GenExtension<MethodOptions, Audit> = /*@__PURE__*/
+  extDesc(file_tss_v1_options, 3);
 
