@@ -1,11 +1,8 @@
 import { createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import {
-  compressionBrotli,
-  compressionGzip,
-  universalRequestFromNodeRequest,
-} from "@connectrpc/connect-node";
+import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { Call } from "./call.ts";
+import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "./compression.ts";
 import { boundDeadlineHeaders } from "./deadline.ts";
 import type { RequestGate } from "./guard-call.ts";
 import type { Limits } from "./limits.ts";
@@ -14,6 +11,9 @@ import { type ServerReply, type ServerRequest, splitTarget, writeChunk, writeHea
 import { readBody } from "./read-body.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 import { TransportError } from "./transport-error.ts";
+import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
+import type { UnarySpec } from "./unary/invoke-unary.ts";
+import type { UnaryParts } from "./unary/run-unary.ts";
 
 /** What serves gRPC, gRPC-web and Connect. */
 export interface ConnectHandlerOptions {
@@ -22,6 +22,9 @@ export interface ConnectHandlerOptions {
   readonly gate: RequestGate;
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
+  /** What serves the unary calls that need nothing of the library. */
+  readonly unary: UnaryParts;
+  readonly unarySpecs: ReadonlyMap<string, UnarySpec>;
 }
 
 /** Handles one request; `undefined` when the path names no method. Rejects with a TransportError for bare refusals. */
@@ -37,15 +40,23 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     interceptors: options.interceptors,
     requestGate: options.gate,
     readMaxBytes: options.limits.bodyBytes,
-    acceptCompression: [compressionGzip, compressionBrotli],
+    acceptCompression: COMPRESSIONS,
+    compressMinBytes: COMPRESS_MIN_BYTES,
     shutdownSignal: options.shutdownSignal,
     jsonOptions: { alwaysEmitImplicit: true },
   });
   for (const { service, implementation } of options.services) router.service(service, implementation);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, reply, call) => {
-    const handler = handlers.get(splitTarget(request).path);
-    return handler === undefined ? undefined : serve(handler, request, reply, call, options.limits);
+    const { path } = splitTarget(request);
+    const handler = handlers.get(path);
+    if (handler === undefined) return undefined;
+    const spec = options.unarySpecs.get(path);
+    const codec =
+      spec && request.method === "POST" ? connectCodecOf(request.headers["content-type"]) : undefined;
+    return spec !== undefined && codec !== undefined
+      ? serveConnectUnary(spec, codec, request, reply, call, options.unary)
+      : serve(handler, request, reply, call, options.limits);
   };
 }
 

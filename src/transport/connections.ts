@@ -2,6 +2,7 @@ import { createServer as createHttp1, type Server, type ServerOptions, type Serv
 import { createServer as createHttp2, type Http2Server } from "node:http2";
 import type { Socket } from "node:net";
 import { type Http2Session, trackHttp2Session } from "./http2-session.ts";
+import { dispatchStreams, type StreamTaker } from "./http2-streams.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
@@ -20,9 +21,13 @@ export interface Connections {
 /** How often Node looks for HTTP/1.1 connections past their time-outs. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 
-/** Serves HTTP/1.1 and HTTP/2 with prior knowledge in clear text on one port. The caller listens. */
+/**
+ * Serves HTTP/1.1 and HTTP/2 with prior knowledge in clear text on one port. The caller listens.
+ * @param takeStream may serve an HTTP/2 stream by itself
+ */
 export function createConnections(
   handler: (request: ServerRequest, reply: ServerReply) => void,
+  takeStream: StreamTaker,
   limits: Limits,
 ): Connections {
   const underWay = new Set<ServerResponse>();
@@ -43,7 +48,7 @@ export function createConnections(
       enablePush: false,
     },
   });
-  http2.on("request", handler);
+  dispatchStreams(http2, takeStream, handler);
   // A connection that breaks before it is a session concerns nobody.
   http2.on("sessionError", () => {});
   http2.on("session", (session) => {

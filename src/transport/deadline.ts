@@ -24,6 +24,16 @@ export function deadlineOf(
   return /^\d{1,10}$/.test(header) ? Math.min(Number(header), limits.maxDeadlineMs) : "malformed";
 }
 
+/** The same of a unary gRPC call from its `grpc-timeout`. */
+export function grpcDeadlineOf(
+  header: string | string[] | undefined,
+  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
+): number | "malformed" {
+  if (header === undefined) return limits.defaultDeadlineMs;
+  const millis = parseGrpcTimeout(String(header));
+  return millis === "malformed" ? millis : Math.min(Number(millis), limits.maxDeadlineMs);
+}
+
 /**
  * Rewrites the deadline headers of a gRPC, gRPC-web or Connect request to the bounds, because the RPC library would
  * refuse a longer one and has no default. Malformed values stay for the library to refuse.

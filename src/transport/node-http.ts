@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 
@@ -23,18 +23,26 @@ export interface ServerReply {
 }
 
 /** Request headers as a web `Headers`, without the pseudo headers of HTTP/2. */
-export function requestHeaders(request: ServerRequest): Headers {
+export function headersOf(given: IncomingHttpHeaders): Headers {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) {
+  for (const [name, value] of Object.entries(given)) {
     if (name.startsWith(":") || value === undefined) continue;
     for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
   }
   return headers;
 }
 
-/** Writes the head of a reply; `vary` is added to what the transport has set, other headers replace. */
-export function writeHead(reply: ServerReply, status: number, headers: Headers): void {
-  const out = nodeHeaders(headers);
+/**
+ * Writes the head of a reply; `vary` is added to what the transport has set, other headers replace.
+ * @param protocol headers that win over the others
+ */
+export function writeHead(
+  reply: ServerReply,
+  status: number,
+  headers: Headers,
+  protocol?: OutgoingHttpHeaders,
+): void {
+  const out = Object.assign(nodeHeaders(headers), protocol);
   const vary = reply.getHeader("vary");
   if (vary !== undefined && headers.has("vary")) out["vary"] = `${String(vary)}, ${headers.get("vary")}`;
   reply.writeHead(status, out);

@@ -15,6 +15,9 @@ import { createPlainRoutes, type PlainRoute } from "./plain-routes.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 import { TransportError } from "./transport-error.ts";
+import { createGrpcTaker } from "./unary/take-grpc.ts";
+import type { UnaryContext } from "./unary/unary-context.ts";
+import { unarySpecsOf } from "./unary/unary-specs.ts";
 
 /** What to serve, where and within which bounds. */
 export interface ServerOptions {
@@ -60,13 +63,15 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   // Every call under way listens to it.
   setMaxListeners(0, shutdown.signal);
   let isDraining = false;
-  const connections = createConnections(
-    handlerOf(options, shutdown.signal, () => isDraining),
-    {
-      ...DEFAULT_LIMITS,
-      ...options.limits,
-    },
-  );
+  const live = new Set<UnaryContext>();
+  const { takeStream, handle } = handlersOf(options, shutdown.signal, live, () => isDraining);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const connections = createConnections(handle, takeStream, limits);
+  const abortCalls = () => {
+    const reason = drainingError(options);
+    shutdown.abort(reason);
+    for (const context of live) context.abort(reason);
+  };
   const port = await listen(connections, options);
   // A connection that cannot be accepted, for want of file descriptors for instance, must not end the process.
   connections.server.on("error", options.onError ?? (() => {}));
@@ -79,12 +84,12 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
     },
     drain(drainOptions) {
       isDraining = true;
-      drained ??= drainConnections(connections, drainOptions, () => shutdown.abort(drainingError(options)));
+      drained ??= drainConnections(connections, drainOptions, abortCalls);
       return drained;
     },
     async close() {
       isDraining = true;
-      shutdown.abort(drainingError(options));
+      abortCalls();
       const closed = new Promise<void>((resolve) => connections.server.close(() => resolve()));
       cutConnections(connections);
       await closed;
@@ -92,21 +97,39 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   };
 }
 
-function handlerOf(options: ServerOptions, shutdownSignal: AbortSignal, isDraining: () => boolean) {
-  const { services, errors } = options;
+function handlersOf(
+  options: ServerOptions,
+  shutdownSignal: AbortSignal,
+  live: Set<UnaryContext>,
+  isDraining: () => boolean,
+) {
+  const { services, errors, onCallEnd, onError = () => {} } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const interceptors = [markHandling, ...(options.interceptors ?? []), deadlineInterceptor];
   const gate = guardCalls(errors, options.gate);
-  return createRequestHandler({
-    cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
-    plain: createPlainRoutes(options.routes ?? [], isDraining),
-    connect: createConnectHandler({ services, interceptors, gate, limits, shutdownSignal }),
-    rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal }),
+  const unary = {
+    gate: options.gate,
+    interceptors: options.interceptors ?? [],
     errors,
     limits,
-    onCallEnd: options.onCallEnd,
-    onError: options.onError ?? (() => {}),
-  });
+    live,
+    onError,
+  };
+  const unarySpecs = unarySpecsOf(services);
+  const connect = { services, interceptors, gate, limits, shutdownSignal, unary, unarySpecs };
+  return {
+    takeStream: createGrpcTaker(unarySpecs, unary, onCallEnd),
+    handle: createRequestHandler({
+      cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
+      plain: createPlainRoutes(options.routes ?? [], isDraining),
+      connect: createConnectHandler(connect),
+      rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal }),
+      errors,
+      limits,
+      onCallEnd,
+      onError,
+    }),
+  };
 }
 
 /** The reason that handlers see when the process cannot wait for them any longer. */

@@ -11,7 +11,7 @@ import type { ErrorMapping } from "../error-mapping.ts";
 import { classify, type RequestGate } from "../guard-call.ts";
 import type { Limits } from "../limits.ts";
 import { methodNotAllowed } from "../method-not-allowed.ts";
-import { requestHeaders, type ServerReply, type ServerRequest, splitTarget } from "../node-http.ts";
+import { headersOf, type ServerReply, type ServerRequest, splitTarget } from "../node-http.ts";
 import type { ServiceRegistration } from "../service-registration.ts";
 import { wrongField } from "../transport-error.ts";
 import { decodeRequest } from "./decode-request.ts";
@@ -104,7 +104,7 @@ function contextOf(
   call: Call,
   options: RestHandlerOptions,
 ) {
-  const headers = requestHeaders(request);
+  const headers = headersOf(request.headers);
   const timeout = headers.get("connect-timeout-ms") ?? undefined;
   const timeoutMs = deadlineOf(timeout, spec.kind === "unary", options.limits);
   if (timeoutMs === "malformed") throw wrongField("connect-timeout-ms", "expected decimal digits");

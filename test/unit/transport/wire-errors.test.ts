@@ -176,10 +176,13 @@ async function rawGrpc(path: string, body: Buffer): Promise<Record<string, unkno
     "content-type": "application/grpc",
     te: "trailers",
   });
+  // A reply without messages may have its status in its only head.
+  const head = once(stream, "response");
   const trailers = once(stream, "trailers");
   stream.resume();
   stream.end(body);
-  const [headers] = await trailers;
+  const [only] = await head;
+  const [status] = "grpc-status" in only ? [only] : await trailers;
   session.close();
-  return headers;
+  return status;
 }

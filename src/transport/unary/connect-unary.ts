@@ -1,0 +1,147 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import type { Message } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type Compression, compressionNegotiate } from "@connectrpc/connect/protocol";
+import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import type { Call } from "../call.ts";
+import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "../compression.ts";
+import { deadlineOf } from "../deadline.ts";
+import { httpStatusOfCode } from "../http-status.ts";
+import { type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
+import type { UnarySpec } from "./invoke-unary.ts";
+import { BINARY, JSON_TEXT, type MessageCodec } from "./message-codec.ts";
+import { receiveBody } from "./receive-body.ts";
+import { runUnary, type UnaryExchange, type UnaryParts } from "./run-unary.ts";
+import { UnaryContext } from "./unary-context.ts";
+
+/** The codec of a unary Connect call by its content type; `undefined` for what is not one. */
+export function connectCodecOf(contentType: string | undefined): MessageCodec | undefined {
+  if (contentType === "application/json") return JSON_TEXT;
+  if (contentType === undefined) return undefined;
+  const match = /^application\/(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType);
+  if (match === null) return undefined;
+  return match[1] === undefined ? BINARY : JSON_TEXT;
+}
+
+/** Serves one unary call of the Connect protocol (connectrpc.com/docs/protocol) by POST. Never rejects. */
+export function serveConnectUnary(
+  spec: UnarySpec,
+  codec: MessageCodec,
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+  parts: UnaryParts,
+): Promise<void> {
+  const { headers } = request;
+  const timeoutText = headers["connect-timeout-ms"];
+  const timeout = deadlineOf(timeoutText === undefined ? undefined : String(timeoutText), true, parts.limits);
+  const head = { protocolName: "connect", requestMethod: "POST", target: request.url ?? "", headers };
+  const timeoutMs = typeof timeout === "number" ? timeout : parts.limits.defaultDeadlineMs;
+  const context = new UnaryContext(spec.method, call, head, timeoutMs);
+  reply.once("close", () => context.abort(new ConnectError("the caller is gone", Code.Canceled)));
+  const exchange = new ConnectExchange(spec, codec, request, reply, context, parts);
+  if (timeout === "malformed") {
+    exchange.refusal = new ConnectError(
+      `protocol error: invalid connect timeout value: ${String(timeoutText)}`,
+      Code.InvalidArgument,
+    );
+  }
+  return runUnary(spec, context, exchange, parts);
+}
+
+class ConnectExchange implements UnaryExchange {
+  /** What is wrong with the head, to be said after the gate. */
+  refusal: ConnectError | undefined;
+  readonly #spec: UnarySpec;
+  readonly #codec: MessageCodec;
+  readonly #request: ServerRequest;
+  readonly #reply: ServerReply;
+  readonly #context: UnaryContext;
+  readonly #parts: UnaryParts;
+  readonly #requestCompression: Compression | null;
+  readonly #replyCompression: Compression | null;
+
+  constructor(
+    spec: UnarySpec,
+    codec: MessageCodec,
+    request: ServerRequest,
+    reply: ServerReply,
+    context: UnaryContext,
+    parts: UnaryParts,
+  ) {
+    this.#spec = spec;
+    this.#codec = codec;
+    this.#request = request;
+    this.#reply = reply;
+    this.#context = context;
+    this.#parts = parts;
+    const encoding = request.headers["content-encoding"];
+    const accepted = request.headers["accept-encoding"];
+    const negotiated = compressionNegotiate(
+      COMPRESSIONS,
+      encoding === undefined ? null : String(encoding),
+      accepted === undefined ? null : String(accepted),
+      "accept-encoding",
+    );
+    this.#requestCompression = negotiated.request;
+    this.#replyCompression = negotiated.response;
+    this.refusal = negotiated.error;
+  }
+
+  async receive(): Promise<Message> {
+    if (this.refusal !== undefined) throw this.refusal;
+    const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
+    const announced = Number(this.#request.headers["content-length"] ?? 0);
+    checkSize(announced, bodyBytes);
+    let bytes: Uint8Array = await receiveBody(this.#request, {
+      timeoutMs: bodyTimeoutMs,
+      check: (sizeBytes) => checkSize(sizeBytes, bodyBytes),
+    });
+    if (this.#requestCompression !== null) {
+      bytes = await this.#requestCompression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
+    }
+    return this.#codec.parse(this.#spec.method.input, bytes);
+  }
+
+  async reply(output: Message): Promise<void> {
+    const bytes = this.#codec.serialize(this.#spec.method.output, output);
+    const compression = bytes.length < COMPRESS_MIN_BYTES ? null : this.#replyCompression;
+    const type = this.#codec === BINARY ? "application/proto" : "application/json";
+    if (compression === null) this.#send(200, type, bytes);
+    else
+      this.#send(200, type, await compression.compress(bytes as Uint8Array<ArrayBuffer>), compression.name);
+  }
+
+  fail(error: ConnectError): void {
+    if (this.#reply.destroyed || this.#reply.headersSent) {
+      if (!this.#reply.writableEnded) this.#reply.destroy();
+      return;
+    }
+    error.metadata.forEach((value, name) => {
+      this.#context.responseHeader.append(name, value);
+    });
+    const body = errorToJsonBytes(error, { alwaysEmitImplicit: true });
+    this.#send(httpStatusOfCode(error.code), "application/json", body);
+  }
+
+  #send(status: number, contentType: string, body: Uint8Array, encoding?: string): void {
+    if (this.#reply.destroyed) return;
+    const { setHeaders, setTrailers } = this.#context;
+    const head: OutgoingHttpHeaders = { "content-type": contentType, "content-length": body.length };
+    if (encoding !== undefined) head["content-encoding"] = encoding;
+    setTrailers?.forEach((value, name) => {
+      head[`trailer-${name}`] = value;
+    });
+    if (setHeaders === undefined) this.#reply.writeHead(status, head);
+    else writeHead(this.#reply, status, setHeaders, head);
+    this.#reply.end(body);
+  }
+}
+
+function checkSize(sizeBytes: number, maxBytes: number): void {
+  if (sizeBytes <= maxBytes) return;
+  throw new ConnectError(
+    `message size is larger than configured readMaxBytes ${maxBytes}`,
+    Code.ResourceExhausted,
+  );
+}

@@ -1,0 +1,52 @@
+import {
+  type DescMessage,
+  fromBinary,
+  fromJsonString,
+  type Message,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+
+/** How messages are written as bytes and read from them. */
+export interface MessageCodec {
+  /** @throws ConnectError for bytes that are no such message */
+  parse(desc: DescMessage, bytes: Uint8Array): Message;
+  serialize(desc: DescMessage, message: Message): Uint8Array;
+}
+
+/** Protobuf's binary form. */
+export const BINARY: MessageCodec = {
+  parse(desc, bytes) {
+    try {
+      return fromBinary(desc, bytes);
+    } catch (cause) {
+      throw new ConnectError(
+        `parse binary: ${textOf(cause)}`,
+        Code.InvalidArgument,
+        undefined,
+        undefined,
+        cause,
+      );
+    }
+  },
+  serialize: toBinary,
+};
+
+/** Protobuf's JSON form as Connect reads and writes it: unknown fields are ignored, implicit ones written. */
+export const JSON_TEXT: MessageCodec = {
+  parse(desc, bytes) {
+    try {
+      return fromJsonString(desc, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(), {
+        ignoreUnknownFields: true,
+      });
+    } catch (cause) {
+      throw new ConnectError(textOf(cause), Code.InvalidArgument, undefined, undefined, cause);
+    }
+  },
+  serialize: (desc, message) => Buffer.from(toJsonString(desc, message, { alwaysEmitImplicit: true })),
+};
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

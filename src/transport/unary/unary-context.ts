@@ -1,0 +1,128 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
+import type { Call } from "../call.ts";
+import { headersOf } from "../node-http.ts";
+
+/** The head of a request for a unary method, as the wire gave it. */
+export interface UnaryHead {
+  readonly protocolName: string;
+  readonly requestMethod: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/**
+ * The context of one unary call. What most calls never look at (web headers, the abort signal) is made when it is
+ * asked for. A call is over once: by {@link UnaryContext.abort} with a reason, or by {@link UnaryContext.finish}.
+ */
+export class UnaryContext implements HandlerContext {
+  readonly method: DescMethodUnary;
+  readonly call: Call;
+  readonly #head: UnaryHead;
+  readonly #deadline: number;
+  readonly #timer: NodeJS.Timeout;
+  #requestHeader: Headers | undefined;
+  #responseHeader: Headers | undefined;
+  #responseTrailer: Headers | undefined;
+  #controller: AbortController | undefined;
+  #reason: ConnectError | undefined;
+  #rejectWork: ((reason: ConnectError) => void) | undefined;
+
+  /** @param timeoutMs until the deadline */
+  constructor(method: DescMethodUnary, call: Call, head: UnaryHead, timeoutMs: number) {
+    this.method = method;
+    this.call = call;
+    call.method = `${method.parent.typeName}/${method.name}`;
+    call.protocol = head.protocolName;
+    this.#head = head;
+    this.#deadline = Date.now() + timeoutMs;
+    this.#timer = setTimeout(abortLate, timeoutMs, this);
+  }
+
+  get service(): DescService {
+    return this.method.parent;
+  }
+
+  get protocolName(): string {
+    return this.#head.protocolName;
+  }
+
+  get requestMethod(): string {
+    return this.#head.requestMethod;
+  }
+
+  get url(): string {
+    const { headers, target } = this.#head;
+    return `http://${String(headers[":authority"] ?? headers.host ?? "localhost")}${target}`;
+  }
+
+  get values(): ContextValues {
+    return this.call.values;
+  }
+
+  get requestHeader(): Headers {
+    this.#requestHeader ??= headersOf(this.#head.headers);
+    return this.#requestHeader;
+  }
+
+  get responseHeader(): Headers {
+    this.#responseHeader ??= new Headers();
+    return this.#responseHeader;
+  }
+
+  get responseTrailer(): Headers {
+    this.#responseTrailer ??= new Headers();
+    return this.#responseTrailer;
+  }
+
+  /** The response headers if anything has asked for them, so that a reply without any costs nothing. */
+  get setHeaders(): Headers | undefined {
+    return this.#responseHeader;
+  }
+
+  /** The same of the trailers. */
+  get setTrailers(): Headers | undefined {
+    return this.#responseTrailer;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  timeoutMs(): number {
+    return this.#deadline - Date.now();
+  }
+
+  /** Ends the call early: what it waits for rejects with the reason, and its signal fires. Later ends are ignored. */
+  abort(reason: ConnectError): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    clearTimeout(this.#timer);
+    this.#rejectWork?.(reason);
+    this.#controller?.abort(reason);
+  }
+
+  /** Ends the call after its reply: whoever still listens to its signal may stop. */
+  finish(): void {
+    this.abort(FINISHED);
+  }
+
+  /** What the work gives, or the reason of an abort when that comes first. One at a time. */
+  untilAborted<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#rejectWork = reject;
+      if (this.#reason !== undefined) reject(this.#reason);
+      work.then(resolve, reject);
+    });
+  }
+}
+
+const FINISHED = new ConnectError("the call is over", Code.Canceled);
+
+function abortLate(context: UnaryContext): void {
+  context.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded));
+}
