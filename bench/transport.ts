@@ -3,9 +3,8 @@
  * and the time that callers wait. The database's row is in memory. Server and load have a core each, every way gets
  * the same load in turn, round by round. `npx tsx bench/transport.ts [--seconds 2] [--rounds 3] [--only grpc-js,...]`.
  */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import type { LoadResult, LoadTask } from "./transport-load.ts";
@@ -30,7 +29,16 @@ const WAYS = [
   ["node:http and protobuf-es, JSON", "bare", "rest"],
 ] as const;
 
-const TSX = createRequire(import.meta.url).resolve("tsx");
+// Compiled as it is shipped: what runs TypeScript directly names each closure at run time, which is no part of it.
+const ROOT = path.resolve(import.meta.dirname, "..");
+const COMPILED = path.join(ROOT, "node_modules/.cache/bench-transport");
+execFileSync(
+  path.join(ROOT, "node_modules/.bin/tsc"),
+  ["--noEmit", "false", "--rewriteRelativeImportExtensions", "--outDir", COMPILED],
+  {
+    cwd: ROOT,
+  },
+);
 const only = values.only?.split(",");
 const ways = WAYS.filter(
   ([name, server]) => !only || only.some((part) => name.includes(part) || server === part),
@@ -39,11 +47,11 @@ const ways = WAYS.filter(
 const servers = new Map<string, { child: ChildProcess; port: number }>();
 for (const [, server] of ways) {
   if (servers.has(server)) continue;
-  const child = start("transport-server.ts", [server], 0);
+  const child = start("transport-server.js", [server], 0);
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   servers.set(server, { child, port });
 }
-const load = start("transport-load.ts", [], 1);
+const load = start("transport-load.js", [], 1);
 const results = new Map<string, Measured[]>();
 for (let round = 0; round <= Number(values.rounds); round++) {
   for (const [name, server, kind] of ways) {
@@ -100,12 +108,9 @@ async function ask<T>(child: ChildProcess, question: unknown): Promise<T> {
 
 /** Each on a core of its own where the system can pin. */
 function start(file: string, args: string[], core: number): ChildProcess {
-  const script = path.join(import.meta.dirname, file);
-  const canPin = process.platform === "linux";
-  const child = fork(script, args, {
-    execArgv: canPin ? ["-c", String(core), process.execPath, "--import", TSX] : ["--import", TSX],
-    ...(canPin && { execPath: "taskset" }),
-  });
+  const script = path.join(COMPILED, "bench", file);
+  const pinned = { execPath: "taskset", execArgv: ["-c", String(core), process.execPath] };
+  const child = fork(script, args, process.platform === "linux" ? pinned : {});
   child.once("exit", (code) => {
     if (code !== null) throw new Error(`${file} ${args.join(" ")} has died`);
   });

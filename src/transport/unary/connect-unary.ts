@@ -1,10 +1,9 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type Compression, compressionNegotiate } from "@connectrpc/connect/protocol";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Call } from "../call.ts";
-import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "../compression.ts";
+import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
 import { deadlineOf } from "../deadline.ts";
 import { httpStatusOfCode } from "../http-status.ts";
 import { type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
@@ -38,7 +37,7 @@ export function serveConnectUnary(
   const head = { protocolName: "connect", requestMethod: "POST", target: request.url ?? "", headers };
   const timeoutMs = typeof timeout === "number" ? timeout : parts.limits.defaultDeadlineMs;
   const context = new UnaryContext(spec.method, call, head, timeoutMs);
-  reply.once("close", () => context.abort(new ConnectError("the caller is gone", Code.Canceled)));
+  reply.once("close", () => context.abandon());
   const exchange = new ConnectExchange(spec, codec, request, reply, context, parts);
   if (timeout === "malformed") {
     exchange.refusal = new ConnectError(
@@ -58,8 +57,6 @@ class ConnectExchange implements UnaryExchange {
   readonly #reply: ServerReply;
   readonly #context: UnaryContext;
   readonly #parts: UnaryParts;
-  readonly #requestCompression: Compression | null;
-  readonly #replyCompression: Compression | null;
 
   constructor(
     spec: UnarySpec,
@@ -75,41 +72,34 @@ class ConnectExchange implements UnaryExchange {
     this.#reply = reply;
     this.#context = context;
     this.#parts = parts;
-    const encoding = request.headers["content-encoding"];
-    const accepted = request.headers["accept-encoding"];
-    const negotiated = compressionNegotiate(
-      COMPRESSIONS,
-      encoding === undefined ? null : String(encoding),
-      accepted === undefined ? null : String(accepted),
-      "accept-encoding",
-    );
-    this.#requestCompression = negotiated.request;
-    this.#replyCompression = negotiated.response;
-    this.refusal = negotiated.error;
   }
 
   async receive(): Promise<Message> {
     if (this.refusal !== undefined) throw this.refusal;
+    const compression = this.#requestCompression();
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
-    const announced = Number(this.#request.headers["content-length"] ?? 0);
-    checkSize(announced, bodyBytes);
-    let bytes: Uint8Array = await receiveBody(this.#request, {
-      timeoutMs: bodyTimeoutMs,
+    checkSize(Number(this.#request.headers["content-length"] ?? 0), bodyBytes);
+    const bytes = await receiveBody(this.#request, {
+      timeoutMs: this.#context.timeoutMs() > bodyTimeoutMs ? bodyTimeoutMs : undefined,
       check: (sizeBytes) => checkSize(sizeBytes, bodyBytes),
     });
-    if (this.#requestCompression !== null) {
-      bytes = await this.#requestCompression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
-    }
-    return this.#codec.parse(this.#spec.method.input, bytes);
+    if (compression === undefined) return this.#codec.parse(this.#spec.method.input, bytes);
+    const whole = await compression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
+    return this.#codec.parse(this.#spec.method.input, whole);
   }
 
-  async reply(output: Message): Promise<void> {
+  #requestCompression() {
+    try {
+      return requestCompression(this.#request.headers["content-encoding"]);
+    } catch (refusal) {
+      this.#context.responseHeader.set("accept-encoding", COMPRESSION_NAMES);
+      throw refusal;
+    }
+  }
+
+  reply(output: Message): void | Promise<void> {
     const bytes = this.#codec.serialize(this.#spec.method.output, output);
-    const compression = bytes.length < COMPRESS_MIN_BYTES ? null : this.#replyCompression;
-    const type = this.#codec === BINARY ? "application/proto" : "application/json";
-    if (compression === null) this.#send(200, type, bytes);
-    else
-      this.#send(200, type, await compression.compress(bytes as Uint8Array<ArrayBuffer>), compression.name);
+    return this.#send(200, this.#codec === BINARY ? "application/proto" : "application/json", bytes);
   }
 
   fail(error: ConnectError): void {
@@ -121,10 +111,19 @@ class ConnectExchange implements UnaryExchange {
       this.#context.responseHeader.append(name, value);
     });
     const body = errorToJsonBytes(error, { alwaysEmitImplicit: true });
-    this.#send(httpStatusOfCode(error.code), "application/json", body);
+    this.#write(httpStatusOfCode(error.code), "application/json", body);
   }
 
-  #send(status: number, contentType: string, body: Uint8Array, encoding?: string): void {
+  #send(status: number, contentType: string, body: Uint8Array): void | Promise<void> {
+    const { "accept-encoding": accepted, "content-encoding": encoding } = this.#request.headers;
+    const compression = replyCompression(body.length, accepted, encoding);
+    if (compression === undefined) return this.#write(status, contentType, body);
+    return compression
+      .compress(body as Uint8Array<ArrayBuffer>)
+      .then((compressed) => this.#write(status, contentType, compressed, compression.name));
+  }
+
+  #write(status: number, contentType: string, body: Uint8Array, encoding?: string): void {
     if (this.#reply.destroyed) return;
     const { setHeaders, setTrailers } = this.#context;
     const head: OutgoingHttpHeaders = { "content-type": contentType, "content-length": body.length };

@@ -6,10 +6,9 @@ import {
 } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type Compression, compressionNegotiate } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Call } from "../call.ts";
-import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "../compression.ts";
+import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
 import { grpcDeadlineOf } from "../deadline.ts";
 import { nodeHeaders } from "../node-http.ts";
 import { frameMessage, HEAD_BYTES, isCompressed, messageOf, promisedBytes } from "./grpc-frame.ts";
@@ -51,7 +50,7 @@ export function serveGrpcUnary(
   );
   // A stream that breaks concerns only its call.
   stream.on("error", () => {});
-  stream.once("close", () => context.abort(new ConnectError("the caller is gone", Code.Canceled)));
+  stream.once("close", () => context.abandon());
   const exchange = new GrpcExchange(spec, stream, headers, context, parts);
   if (isMalformed) exchange.refusal = malformedTimeout(headers["grpc-timeout"]);
   return runUnary(spec, context, exchange, parts);
@@ -71,8 +70,7 @@ class GrpcExchange implements UnaryExchange {
   readonly #stream: ServerHttp2Stream;
   readonly #context: UnaryContext;
   readonly #parts: UnaryParts;
-  readonly #requestCompression: Compression | null;
-  readonly #replyCompression: Compression | null;
+  readonly #headers: IncomingHttpHeaders;
 
   constructor(
     spec: UnarySpec,
@@ -85,52 +83,52 @@ class GrpcExchange implements UnaryExchange {
     this.#stream = stream;
     this.#context = context;
     this.#parts = parts;
-    const { request, response, error } = compressionNegotiate(
-      COMPRESSIONS,
-      textOf(headers["grpc-encoding"]),
-      textOf(headers["grpc-accept-encoding"]),
-      "grpc-accept-encoding",
-    );
-    this.#requestCompression = request;
-    this.#replyCompression = response;
-    this.refusal = error;
+    this.#headers = headers;
   }
 
   async receive(): Promise<Message> {
     if (this.refusal !== undefined) throw this.refusal;
+    const compression = this.#requestCompression();
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
     const body = await receiveBody(this.#stream, {
-      timeoutMs: bodyTimeoutMs,
+      timeoutMs: this.#context.timeoutMs() > bodyTimeoutMs ? bodyTimeoutMs : undefined,
       check(sizeBytes, first) {
         if (first.length >= HEAD_BYTES) checkSize(promisedBytes(first), bodyBytes);
         if (sizeBytes > HEAD_BYTES + bodyBytes) checkSize(sizeBytes - HEAD_BYTES, bodyBytes);
       },
     });
-    let bytes: Uint8Array = messageOf(body, bodyBytes);
-    if (isCompressed(body)) {
-      if (this.#requestCompression === null) {
-        throw new ConnectError(
-          "received compressed envelope, but do not know how to decompress",
-          Code.InvalidArgument,
-        );
-      }
-      bytes = await this.#requestCompression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
+    const bytes = messageOf(body, bodyBytes);
+    if (!isCompressed(body)) return BINARY.parse(this.#spec.method.input, bytes);
+    if (compression === undefined) {
+      throw new ConnectError(
+        "received compressed envelope, but do not know how to decompress",
+        Code.InvalidArgument,
+      );
     }
-    return BINARY.parse(this.#spec.method.input, bytes);
+    const whole = await compression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
+    return BINARY.parse(this.#spec.method.input, whole);
   }
 
-  async reply(output: Message): Promise<void> {
+  #requestCompression() {
+    try {
+      return requestCompression(this.#headers["grpc-encoding"]);
+    } catch (refusal) {
+      this.#context.responseHeader.set("grpc-accept-encoding", COMPRESSION_NAMES);
+      throw refusal;
+    }
+  }
+
+  reply(output: Message): void | Promise<void> {
     const bytes = BINARY.serialize(this.#spec.method.output, output);
-    const compression = bytes.length < COMPRESS_MIN_BYTES ? null : this.#replyCompression;
-    if (compression === null) {
-      this.#send(frameMessage(bytes, 0), undefined);
-      return;
-    }
-    const compressed = await compression.compress(bytes as Uint8Array<ArrayBuffer>);
-    this.#send(frameMessage(compressed, 1), compression.name);
+    const { "grpc-accept-encoding": accepted, "grpc-encoding": encoding } = this.#headers;
+    const compression = replyCompression(bytes.length, accepted, encoding);
+    if (compression === undefined) return this.#send(frameMessage(bytes, 0));
+    return compression
+      .compress(bytes as Uint8Array<ArrayBuffer>)
+      .then((compressed) => this.#send(frameMessage(compressed, 1), compression.name));
   }
 
-  #send(frame: Buffer, encoding: string | undefined): void {
+  #send(frame: Buffer, encoding?: string): void {
     if (this.#stream.destroyed) return;
     const head = this.#head();
     if (encoding !== undefined) head["grpc-encoding"] = encoding;
@@ -184,8 +182,4 @@ function checkSize(sizeBytes: number, maxBytes: number): void {
     `message size ${sizeBytes} is larger than configured readMaxBytes ${maxBytes}`,
     Code.ResourceExhausted,
   );
-}
-
-function textOf(header: string | string[] | undefined): string | null {
-  return header === undefined ? null : String(header);
 }

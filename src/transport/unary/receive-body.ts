@@ -3,8 +3,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 
 /** Bounds of {@link receiveBody}. */
 export interface BodyBounds {
-  /** From now to the end of the body. */
-  readonly timeoutMs: number;
+  /** From now to the end of the body; `undefined` where a deadline comes sooner. */
+  readonly timeoutMs: number | undefined;
   /** Looks at what has come so far: its size and its first chunk. Throws to refuse the rest. */
   check(sizeBytes: number, first: Buffer): void;
 }
@@ -43,9 +43,9 @@ export function receiveBody(source: Readable, bounds: BodyBounds): Promise<Buffe
         resolve(chunks.length <= 1 ? only : Buffer.concat(chunks, sizeBytes));
       });
     const onClose = () => settle(() => reject(new ConnectError("the caller is gone", Code.Canceled)));
-    const timer = setTimeout(() => {
+    const onLate = () =>
       settle(() => reject(new ConnectError("the body did not arrive in time", Code.DeadlineExceeded)));
-    }, bounds.timeoutMs);
+    const timer = bounds.timeoutMs === undefined ? undefined : setTimeout(onLate, bounds.timeoutMs);
     source.on("data", onData);
     source.on("end", onEnd);
     source.on("close", onClose);

@@ -45,7 +45,8 @@ export async function runUnary(
     const message = receiving instanceof Promise ? await context.untilAborted(receiving) : receiving;
     call.isHandling = true;
     const output = await invokeUnary(spec, context, message, parts.interceptors);
-    await exchange.reply(output);
+    const replying = exchange.reply(output);
+    if (replying !== undefined) await replying;
     context.finish();
     call.end();
   } catch (reason) {

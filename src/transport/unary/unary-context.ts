@@ -106,6 +106,11 @@ export class UnaryContext implements HandlerContext {
     this.#controller?.abort(reason);
   }
 
+  /** Ends the call because its caller is gone, if it is not over. */
+  abandon(): void {
+    if (this.#reason === undefined) this.abort(new ConnectError("the caller is gone", Code.Canceled));
+  }
+
   /** Ends the call after its reply: whoever still listens to its signal may stop. */
   finish(): void {
     this.abort(FINISHED);
