@@ -160,7 +160,10 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
                 openMaxCount: config.openReservationsMaxCount,
               }),
             ),
-            registerService(Billing, createBillingService({ database })),
+            registerService(
+              Billing,
+              createBillingService({ database, priceSignMicroUsd: config.priceSignMicroUsd }),
+            ),
             registerService(
               Admin,
               createAdminService({

@@ -35,6 +35,7 @@ export async function adoptOperations({ database, network, kinds, log }: AdoptOp
         const subject = subjects.get(subjectId);
         if (subject === undefined || !(await kind.adopt(database, subject, NOT_TRIED))) continue;
         await finishOperations(database, [id]);
+        kind.ended?.(subjectId);
         adoptedCount++;
       }
       const last = page.at(PAGE_COUNT - 1);

@@ -49,6 +49,8 @@ export interface OperationKind<Subject = unknown> {
   failed(sql: Sql, subject: Subject, failure: OperationFailure): Promise<void>;
   /** Looks up the subject's own mark on the chain, before it is failed; settles it and returns true if it is there. */
   adopt(sql: Sql, subject: Subject, failure: OperationFailure): Promise<boolean>;
+  /** Called once what any of the three wrote is committed, for those who watch the subject. */
+  ended?(subjectId: string): void;
 }
 
 /**

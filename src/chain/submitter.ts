@@ -78,7 +78,10 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   }
 
   function notify(operations: readonly QueuedOperation[]): void {
-    for (const { subjectId } of operations) signals.notify(topics.operation(subjectId));
+    for (const { kind, subjectId } of operations) {
+      kindOf(kind).ended?.(subjectId);
+      signals.notify(topics.operation(subjectId));
+    }
     if (operations.length > 0) signals.notify(topics.landed(network));
   }
 }

@@ -101,6 +101,11 @@ export const ERROR_CATALOGUE = {
   DRAINING: kind(Code.Unavailable, "This process is stopping; another one answers.", {
     retryAfterSeconds: 1,
   }),
+  WATCH_ENDED: kind(
+    Code.Unavailable,
+    "The watch has lasted ten minutes. Watch again with the cursor of its last message.",
+    { retryAfterSeconds: 0 },
+  ),
   CHAIN_REJECTED: kind(
     Code.FailedPrecondition,
     "The chain refused the operation for good; the message says why.",

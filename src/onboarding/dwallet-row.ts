@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Prisma } from "../../gen/prisma/client.ts";
 import { type DWallet, DWallet_State, DWalletSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
 import type { Database } from "../store/database.ts";
 import { curveEnum } from "./encryption-key-row.ts";
 
@@ -38,6 +39,26 @@ export async function findDWallet(
   if (row) return row;
   throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
     metadata: { dwalletId: objectId },
+  });
+}
+
+/** A page of the project's dWallets, the newest first, without those that will never have an object. */
+export function listDWallets(
+  { prisma }: Pick<Database, "prisma">,
+  projectId: string,
+  request: PageRequest,
+): Promise<Page<DWalletRow>> {
+  return readPage(request, {
+    scope: ["dwallet", projectId],
+    positionOf: ({ id }) => id,
+    position: UUID_POSITION,
+    read: (after, take) =>
+      prisma.dWallet.findMany({
+        where: { projectId, state: { not: "Failed" }, ...(after !== undefined && { id: { lt: after } }) },
+        orderBy: { id: "desc" },
+        take,
+        select: COLUMNS,
+      }),
   });
 }
 

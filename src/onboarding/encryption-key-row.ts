@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Prisma } from "../../gen/prisma/client.ts";
 import { type EncryptionKey, EncryptionKeySchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../gen/proto/tss/v1/types_pb.ts";
+import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
 import { curveName } from "../protocol/algorithms.ts";
 import type { Database } from "../store/database.ts";
 
@@ -32,6 +33,26 @@ export function findKeyByObject(
   key: { readonly projectId: string; readonly objectId: string },
 ): Promise<EncryptionKeyRow | null> {
   return prisma.encryptionKey.findFirst({ where: { ...key }, select: COLUMNS });
+}
+
+/** A page of the project's registered keys, the newest first. */
+export function listEncryptionKeys(
+  { prisma }: Pick<Database, "prisma">,
+  projectId: string,
+  request: PageRequest,
+): Promise<Page<EncryptionKeyRow>> {
+  return readPage(request, {
+    scope: ["encryption key", projectId],
+    positionOf: ({ id }) => id,
+    position: UUID_POSITION,
+    read: (after, take) =>
+      prisma.encryptionKey.findMany({
+        where: { projectId, objectId: { not: null }, ...(after !== undefined && { id: { lt: after } }) },
+        orderBy: { id: "desc" },
+        take,
+        select: COLUMNS,
+      }),
+  });
 }
 
 /** The contract's message of a registered key. */

@@ -8,8 +8,8 @@ import { ServiceError } from "../errors/service-error.ts";
 import { acceptDWallet } from "./accept-dwallet.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { createDWallet } from "./create-dwallet.ts";
-import { encodeDWallet } from "./dwallet-row.ts";
-import { encodeEncryptionKey } from "./encryption-key-row.ts";
+import { encodeDWallet, listDWallets } from "./dwallet-row.ts";
+import { encodeEncryptionKey, listEncryptionKeys } from "./encryption-key-row.ts";
 import { describeNetwork } from "./get-network.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
 import type { ParameterStore } from "./parameter-store.ts";
@@ -54,6 +54,11 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
       const row = await registerEncryptionKey(deps, callerOf(context, "project"), request, timeOf(context));
       return encodeEncryptionKey(row);
     },
+    async listEncryptionKeys(request, context) {
+      const { projectId } = callerOf(context, "project");
+      const { rows, nextPageToken } = await listEncryptionKeys(deps.database, projectId, request);
+      return { encryptionKeys: rows.map(encodeEncryptionKey), nextPageToken };
+    },
     async createDWallet(request, context) {
       return encodeDWallet(await createDWallet(deps, callerOf(context, "project"), request, timeOf(context)));
     },
@@ -62,6 +67,11 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
     },
     async getDWallet({ dwalletId }, context) {
       return encodeDWallet(await readDWallet(deps, callerOf(context, "project").projectId, dwalletId));
+    },
+    async listDWallets(request, context) {
+      const { projectId } = callerOf(context, "project");
+      const { rows, nextPageToken } = await listDWallets(deps.database, projectId, request);
+      return { dwallets: rows.map(encodeDWallet), nextPageToken };
     },
   };
 }

@@ -6,12 +6,16 @@ import {
   type SignRequest,
   SignRequest_Status,
   SignRequestSchema,
+  type WatchSignResponse,
+  WatchSignResponseSchema,
 } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { enumsOfTriple, tripleOfRow } from "./algorithm-enums.ts";
+import type { ShownSignRequest } from "./shown-sign-request.ts";
 import type { SignRequestRow } from "./sign-request.ts";
+import type { WatchedSign } from "./watch-sign.ts";
 
 /** The row as the contract shows it. What a state lacks is absent. */
-export function encodeSignRequest(row: SignRequestRow): SignRequest {
+export function encodeSignRequest(row: ShownSignRequest): SignRequest {
   return create(SignRequestSchema, {
     signRequestId: row.id,
     status: SignRequest_Status[row.status],
@@ -50,5 +54,14 @@ export function encodeReservation(row: SignRequestRow): ReserveSignResponse {
     dwalletPublicOutput: row.dwalletPublicOutput,
     expireTime: timestampFromDate(row.expiresAt),
     priceMicroUsd: row.priceMicroUsd,
+  });
+}
+
+/** A message of a watch, made at this time. */
+export function encodeWatched({ row, cursor }: WatchedSign, time: Date): WatchSignResponse {
+  return create(WatchSignResponseSchema, {
+    ...(row && { signRequest: encodeSignRequest(row) }),
+    cursor,
+    time: timestampFromDate(time),
   });
 }

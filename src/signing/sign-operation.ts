@@ -76,7 +76,6 @@ export function createSignOperation({
     landed,
     async failed(sql, subject, { reason, message }) {
       await failSignRequest(sql, subject.id, { from: "queued", reason, message });
-      signals.notify(topics.sign(subject.id));
     },
     async adopt(sql, subject) {
       const transaction = await reader.sessionRequest(
@@ -86,6 +85,7 @@ export function createSignOperation({
       await landed(sql, [subject], transaction);
       return true;
     },
+    ended: (signRequestId) => signals.notify(topics.sign(signRequestId)),
   };
 
   async function landed(
@@ -100,7 +100,6 @@ export function createSignOperation({
       throw new Error(`transaction ${transaction.digest} requested no signature for ${id}`);
     });
     await sql.query(LANDED, [subjects.map(({ id }) => id), signSessionIds, transaction.digest]);
-    for (const { id } of subjects) signals.notify(topics.sign(id));
   }
 }
 

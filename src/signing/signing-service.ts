@@ -1,16 +1,18 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { Signing, SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { tripleOfEnums } from "./algorithm-enums.ts";
-import { encodeReservation, encodeSignRequest } from "./encode-sign-request.ts";
+import { encodeReservation, encodeSignRequest, encodeWatched } from "./encode-sign-request.ts";
+import { listSigns } from "./list-signs.ts";
 import { idempotencyKeyOf, requestHash } from "./request-hash.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
-import { readSignRequest } from "./sign-request.ts";
+import { readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
 import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
+import { type WatchDeps, watchSign } from "./watch-sign.ts";
 
 /** What the Signing service needs. */
-export type SigningServiceDeps = ReserveDeps & SubmitDeps;
+export type SigningServiceDeps = ReserveDeps & SubmitDeps & WatchDeps;
 
 /** Implements `tss.v1.Signing`. */
 export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {
@@ -35,9 +37,25 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
     },
     async getSign({ signRequestId }, context) {
       const { projectId } = callerOf(context, "project");
-      const row = await readSignRequest(deps.database, { id: signRequestId, projectId });
+      const row = await readShownSignRequest(deps.database, { id: signRequestId, projectId });
       if (row === undefined) throw signRequestNotFound(signRequestId);
       return encodeSignRequest(row);
     },
+    async *watchSign({ signRequestId, cursor }, context) {
+      const { projectId } = callerOf(context, "project");
+      const watched = watchSign(deps, { signRequestId, projectId, cursor }, context.signal);
+      for await (const message of watched) yield encodeWatched(message, new Date());
+    },
+    async listSigns({ dwalletId, status, pageSize, pageToken }, context) {
+      const { projectId } = callerOf(context, "project");
+      const input = { dwalletId, status: statusOf(status), pageSize, pageToken };
+      const { rows, nextPageToken } = await listSigns(deps.database, projectId, input);
+      return { signRequests: rows.map(encodeSignRequest), nextPageToken };
+    },
   };
+}
+
+/** The filter by state; undefined where none is asked for. */
+function statusOf(status: SignRequest_Status | undefined): SignStatus | undefined {
+  return SIGN_STATUSES.find((name) => SignRequest_Status[name] === status);
 }

@@ -49,6 +49,7 @@ export async function submit(
   ]);
   if (queued !== undefined) {
     signals.notify(topics.outbox(caller.network));
+    signals.notify(topics.sign(signRequestId));
     return { ...row, status: "queued", wasSubmitted: true, updatedAt: queued.updatedAt };
   }
   const current = await readOwn(database, signRequestId, projectId);

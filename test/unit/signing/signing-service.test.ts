@@ -55,7 +55,7 @@ beforeAll(async () => {
     openMaxCount: 100,
   };
   signing = clientOf(Signing, createSigningService(deps), caller);
-  billing = clientOf(Billing, createBillingService({ database }), caller);
+  billing = clientOf(Billing, createBillingService({ database, priceSignMicroUsd: 10n }), caller);
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 

@@ -2,17 +2,20 @@
 // @generated from file tss/v1/billing.proto (package tss.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_tss_v1_options } from "./options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAzJ+CgdCaWxsaW5nEnMKCkdldEJhbGFuY2USGS50c3MudjEuR2V0QmFsYW5jZVJlcXVlc3QaGi50c3MudjEuR2V0QmFsYW5jZVJlc3BvbnNlIi6QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9iYWxhbmNlYgZwcm90bzM", [file_google_api_annotations, file_tss_v1_options]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCIyChJHZXRQcmljaW5nUmVzcG9uc2USHAoUc2lnbl9wcmljZV9taWNyb191c2QYASABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKmAgoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAyI+CgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEANCEgoQX3NpZ25fcmVxdWVzdF9pZDKFAwoHQmlsbGluZxJzCgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvYmFsYW5jZRJzCgpHZXRQcmljaW5nEhkudHNzLnYxLkdldFByaWNpbmdSZXF1ZXN0GhoudHNzLnYxLkdldFByaWNpbmdSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvcHJpY2luZxKPAQoRTGlzdExlZGdlckVudHJpZXMSIC50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0GiEudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2UiNZACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhwSGi92MS9iaWxsaW5nL2xlZGdlci1lbnRyaWVzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options]);
 
 /**
  * Asks for the balance of the key's project.
@@ -58,6 +61,203 @@ export const GetBalanceResponseSchema: GenMessage<GetBalanceResponse> = /*@__PUR
   messageDesc(file_tss_v1_billing, 1);
 
 /**
+ * Asks for the prices.
+ *
+ * @generated from message tss.v1.GetPricingRequest
+ */
+export type GetPricingRequest = Message<"tss.v1.GetPricingRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.GetPricingRequest.
+ * Use `create(GetPricingRequestSchema)` to create a new message.
+ */
+export const GetPricingRequestSchema: GenMessage<GetPricingRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 2);
+
+/**
+ * What the service charges. Nothing else has a price.
+ *
+ * @generated from message tss.v1.GetPricingResponse
+ */
+export type GetPricingResponse = Message<"tss.v1.GetPricingResponse"> & {
+  /**
+   * The price of one signature, in millionths of a US dollar. A reservation holds the price of its time.
+   *
+   * @generated from field: int64 sign_price_micro_usd = 1;
+   */
+  signPriceMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.GetPricingResponse.
+ * Use `create(GetPricingResponseSchema)` to create a new message.
+ */
+export const GetPricingResponseSchema: GenMessage<GetPricingResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 3);
+
+/**
+ * Asks for ledger entries of the project.
+ *
+ * @generated from message tss.v1.ListLedgerEntriesRequest
+ */
+export type ListLedgerEntriesRequest = Message<"tss.v1.ListLedgerEntriesRequest"> & {
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListLedgerEntriesRequest.
+ * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
+ */
+export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 4);
+
+/**
+ * A page of ledger entries.
+ *
+ * @generated from message tss.v1.ListLedgerEntriesResponse
+ */
+export type ListLedgerEntriesResponse = Message<"tss.v1.ListLedgerEntriesResponse"> & {
+  /**
+   * The entries, the newest first.
+   *
+   * @generated from field: repeated tss.v1.LedgerEntry ledger_entries = 1;
+   */
+  ledgerEntries: LedgerEntry[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListLedgerEntriesResponse.
+ * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
+ */
+export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 5);
+
+/**
+ * One movement of money. Entries are never changed and never taken back; what was wrong has an entry of its own.
+ *
+ * @generated from message tss.v1.LedgerEntry
+ */
+export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
+  /**
+   * What the entry is for, which is booked once: `sign:<sign request>`, `refund:<sign request>` or
+   * `credit:<reference>`.
+   *
+   * @generated from field: string ledger_entry_id = 1;
+   */
+  ledgerEntryId: string;
+
+  /**
+   * When it was booked.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 2;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * What it was booked for.
+   *
+   * @generated from field: tss.v1.LedgerEntry.Kind kind = 3;
+   */
+  kind: LedgerEntry_Kind;
+
+  /**
+   * The change of the balance, in millionths of a US dollar; negative for a charge.
+   *
+   * @generated from field: int64 amount_micro_usd = 4;
+   */
+  amountMicroUsd: bigint;
+
+  /**
+   * The sign request of a charge or a refund.
+   *
+   * @generated from field: optional string sign_request_id = 5;
+   */
+  signRequestId?: string | undefined;
+
+  /**
+   * The project's balance after this entry, in millionths of a US dollar.
+   *
+   * @generated from field: int64 balance_micro_usd = 6;
+   */
+  balanceMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.LedgerEntry.
+ * Use `create(LedgerEntrySchema)` to create a new message.
+ */
+export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 6);
+
+/**
+ * What money is moved for.
+ *
+ * @generated from enum tss.v1.LedgerEntry.Kind
+ */
+export const LedgerEntry_Kind = {
+  /**
+   * Not known.
+   *
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  KIND_UNSPECIFIED: 0,
+
+  /**
+   * The operator gave or took credit.
+   *
+   * @generated from enum value: credit = 1;
+   */
+  credit: 1,
+
+  /**
+   * A signature was charged.
+   *
+   * @generated from enum value: sign = 2;
+   */
+  sign: 2,
+
+  /**
+   * The price of a signature was given back.
+   *
+   * @generated from enum value: refund = 3;
+   */
+  refund: 3,
+} as const;
+
+/**
+ * What money is moved for.
+ *
+ * @generated from enum tss.v1.LedgerEntry.Kind
+ */
+export type LedgerEntry_Kind = (typeof LedgerEntry_Kind)[keyof typeof LedgerEntry_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.LedgerEntry.Kind.
+ */
+export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
+  enumDesc(file_tss_v1_billing, 6, 0);
+
+/**
  * The credit of a project.
  *
  * @generated from service tss.v1.Billing
@@ -72,6 +272,26 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof GetBalanceRequestSchema;
     output: typeof GetBalanceResponseSchema;
+  },
+  /**
+   * Reads what the service charges.
+   *
+   * @generated from rpc tss.v1.Billing.GetPricing
+   */
+  getPricing: {
+    methodKind: "unary";
+    input: typeof GetPricingRequestSchema;
+    output: typeof GetPricingResponseSchema;
+  },
+  /**
+   * Lists every movement of the project's money, the newest first.
+   *
+   * @generated from rpc tss.v1.Billing.ListLedgerEntries
+   */
+  listLedgerEntries: {
+    methodKind: "unary";
+    input: typeof ListLedgerEntriesRequestSchema;
+    output: typeof ListLedgerEntriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_billing, 0);

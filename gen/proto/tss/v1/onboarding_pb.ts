@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/onboarding.proto.
  */
 export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
-  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0IqICChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkiuAIKCUlrYUNvbmZpZxITCgtpa2FfcGFja2FnZRgBIAEoCRIaChJpa2FfY29tbW9uX3BhY2thZ2UYAiABKAkSIwobaWthX3N5c3RlbV9vcmlnaW5hbF9wYWNrYWdlGAMgASgJEhoKEmlrYV9zeXN0ZW1fcGFja2FnZRgEIAEoCRIsCiRpa2FfZHdhbGxldF8ycGNfbXBjX29yaWdpbmFsX3BhY2thZ2UYBSABKAkSIwobaWthX2R3YWxsZXRfMnBjX21wY19wYWNrYWdlGAYgASgJEi8KEWlrYV9zeXN0ZW1fb2JqZWN0GAcgASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdBI1Chdpa2FfZHdhbGxldF9jb29yZGluYXRvchgIIAEoCzIULnRzcy52MS5TaGFyZWRPYmplY3QiQQoMU2hhcmVkT2JqZWN0EhEKCW9iamVjdF9pZBgBIAEoCRIeChZpbml0aWFsX3NoYXJlZF92ZXJzaW9uGAIgASgEInkKElByb3RvY29sUGFyYW1ldGVycxIcCgVjdXJ2ZRgBIAEoDjINLnRzcy52MS5DdXJ2ZRIOCgZzaGEyNTYYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBBIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJIlUKHEdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QSJQoGc2hhMjU2GAEgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQSDgoGb2Zmc2V0GAIgASgEIqoBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EigKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEiAKDmVuY3J5cHRpb25fa2V5GAIgASgMQgi6SAV6A2iFAhIaCglzaWduYXR1cmUYAyABKAxCB7pIBHoCaEASIgoRc2lnbmVyX3B1YmxpY19rZXkYBCABKAxCB7pIBHoCaCAihgEKDUVuY3J5cHRpb25LZXkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSFgoOc2lnbmVyX2FkZHJlc3MYAyABKAkSFgoJdHhfZGlnZXN0GAQgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCKsAwoUQ3JlYXRlRFdhbGxldFJlcXVlc3QSMgoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEigKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEjoKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYAyABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEi8KDnNlbmRlcl9hZGRyZXNzGAQgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIjChJzZXNzaW9uX2lkZW50aWZpZXIYBSABKAxCB7pIBHoCaCASJAoQdXNlcl9ka2dfbWVzc2FnZRgGIAEoDEIKukgHegUQARj9fxIyCh5lbmNyeXB0ZWRfdXNlcl9zaGFyZV9hbmRfcHJvb2YYByABKAxCCrpIB3oFEAEY/X8SJgoSdXNlcl9wdWJsaWNfb3V0cHV0GAggASgMQgq6SAd6BRABGP1/EiIKEXNpZ25lcl9wdWJsaWNfa2V5GAkgASgMQge6SAR6AmggIo0ECgdEV2FsbGV0EhIKCmR3YWxsZXRfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSJAoFc3RhdGUYAyABKA4yFS50c3MudjEuRFdhbGxldC5TdGF0ZRIqCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAQgASgJEhkKEWVuY3J5cHRpb25fa2V5X2lkGAUgASgJEiEKGW5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfaWQYBiABKAkSEQoJdHhfZGlnZXN0GAcgASgJEh0KEGFjY2VwdF90eF9kaWdlc3QYCCABKAlIAIgBARIaCg1wdWJsaWNfb3V0cHV0GAkgASgMSAGIAQESFwoKcHVibGljX2tleRgKIAEoDEgCiAEBIqIBCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEg4KClN1Ym1pdHRpbmcQARIiCh5Bd2FpdGluZ05ldHdvcmtES0dWZXJpZmljYXRpb24QAhIiCh5OZXR3b3JrUmVqZWN0ZWRES0dWZXJpZmljYXRpb24QAxIeChpBd2FpdGluZ0tleUhvbGRlclNpZ25hdHVyZRAEEgoKBkFjdGl2ZRAFQhMKEV9hY2NlcHRfdHhfZGlnZXN0QhAKDl9wdWJsaWNfb3V0cHV0Qg0KC19wdWJsaWNfa2V5IrABChRBY2NlcHREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBJDCiJlbmNyeXB0ZWRfdXNlcl9zZWNyZXRfa2V5X3NoYXJlX2lkGAIgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBImChV1c2VyX291dHB1dF9zaWduYXR1cmUYAyABKAxCB7pIBHoCaEAiQAoRR2V0RFdhbGxldFJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQy6wUKCk9uYm9hcmRpbmcSawoKR2V0TmV0d29yaxIZLnRzcy52MS5HZXROZXR3b3JrUmVxdWVzdBoaLnRzcy52MS5HZXROZXR3b3JrUmVzcG9uc2UiJpACAYi1GAGQtRgBmLUYAaC1GAGC0+STAg0SCy92MS9uZXR3b3JrEpIBChVHZXRQcm90b2NvbFBhcmFtZXRlcnMSJC50c3MudjEuR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiO5ACAYi1GAGQtRgEmLUYAaC1GAGC0+STAiISIC92MS9wcm90b2NvbC1wYXJhbWV0ZXJzL3tzaGEyNTZ9MAEShAEKFVJlZ2lzdGVyRW5jcnlwdGlvbktleRIkLnRzcy52MS5SZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0GhUudHNzLnYxLkVuY3J5cHRpb25LZXkiLoi1GAKQtRgDmLUYAqC1GAKC0+STAhg6ASoiEy92MS9lbmNyeXB0aW9uLWtleXMSZwoNQ3JlYXRlRFdhbGxldBIcLnRzcy52MS5DcmVhdGVEV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IieItRgCkLUYA5i1GAKgtRgCgtPkkwIROgEqIgwvdjEvZHdhbGxldHMSewoNQWNjZXB0RFdhbGxldBIcLnRzcy52MS5BY2NlcHREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IjuItRgCkLUYA5i1GAKgtRgCgtPkkwIlOgEqIiAvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9L2FjY2VwdBJuCgpHZXREV2FsbGV0EhkudHNzLnYxLkdldERXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiNJACAYi1GASQtRgBmLUYAaC1GAGC0+STAhsSGS92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0IqICChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkiuAIKCUlrYUNvbmZpZxITCgtpa2FfcGFja2FnZRgBIAEoCRIaChJpa2FfY29tbW9uX3BhY2thZ2UYAiABKAkSIwobaWthX3N5c3RlbV9vcmlnaW5hbF9wYWNrYWdlGAMgASgJEhoKEmlrYV9zeXN0ZW1fcGFja2FnZRgEIAEoCRIsCiRpa2FfZHdhbGxldF8ycGNfbXBjX29yaWdpbmFsX3BhY2thZ2UYBSABKAkSIwobaWthX2R3YWxsZXRfMnBjX21wY19wYWNrYWdlGAYgASgJEi8KEWlrYV9zeXN0ZW1fb2JqZWN0GAcgASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdBI1Chdpa2FfZHdhbGxldF9jb29yZGluYXRvchgIIAEoCzIULnRzcy52MS5TaGFyZWRPYmplY3QiQQoMU2hhcmVkT2JqZWN0EhEKCW9iamVjdF9pZBgBIAEoCRIeChZpbml0aWFsX3NoYXJlZF92ZXJzaW9uGAIgASgEInkKElByb3RvY29sUGFyYW1ldGVycxIcCgVjdXJ2ZRgBIAEoDjINLnRzcy52MS5DdXJ2ZRIOCgZzaGEyNTYYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBBIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJIlUKHEdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QSJQoGc2hhMjU2GAEgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQSDgoGb2Zmc2V0GAIgASgEIqoBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EigKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEiAKDmVuY3J5cHRpb25fa2V5GAIgASgMQgi6SAV6A2iFAhIaCglzaWduYXR1cmUYAyABKAxCB7pIBHoCaEASIgoRc2lnbmVyX3B1YmxpY19rZXkYBCABKAxCB7pIBHoCaCAihgEKDUVuY3J5cHRpb25LZXkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSFgoOc2lnbmVyX2FkZHJlc3MYAyABKAkSFgoJdHhfZGlnZXN0GAQgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCJVChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJlChpMaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZRIuCg9lbmNyeXB0aW9uX2tleXMYASADKAsyFS50c3MudjEuRW5jcnlwdGlvbktleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirAMKFENyZWF0ZURXYWxsZXRSZXF1ZXN0EjIKEWVuY3J5cHRpb25fa2V5X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIoCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZUIKukgHggEEEAEgABI6ChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIvCg5zZW5kZXJfYWRkcmVzcxgEIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSIwoSc2Vzc2lvbl9pZGVudGlmaWVyGAUgASgMQge6SAR6AmggEiQKEHVzZXJfZGtnX21lc3NhZ2UYBiABKAxCCrpIB3oFEAEY/X8SMgoeZW5jcnlwdGVkX3VzZXJfc2hhcmVfYW5kX3Byb29mGAcgASgMQgq6SAd6BRABGP1/EiYKEnVzZXJfcHVibGljX291dHB1dBgIIAEoDEIKukgHegUQARj9fxIiChFzaWduZXJfcHVibGljX2tleRgJIAEoDEIHukgEegJoICKNBAoHRFdhbGxldBISCgpkd2FsbGV0X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEiQKBXN0YXRlGAMgASgOMhUudHNzLnYxLkRXYWxsZXQuU3RhdGUSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgEIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgFIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAYgASgJEhEKCXR4X2RpZ2VzdBgHIAEoCRIdChBhY2NlcHRfdHhfZGlnZXN0GAggASgJSACIAQESGgoNcHVibGljX291dHB1dBgJIAEoDEgBiAEBEhcKCnB1YmxpY19rZXkYCiABKAxIAogBASKiAQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIOCgpTdWJtaXR0aW5nEAESIgoeQXdhaXRpbmdOZXR3b3JrREtHVmVyaWZpY2F0aW9uEAISIgoeTmV0d29ya1JlamVjdGVkREtHVmVyaWZpY2F0aW9uEAMSHgoaQXdhaXRpbmdLZXlIb2xkZXJTaWduYXR1cmUQBBIKCgZBY3RpdmUQBUITChFfYWNjZXB0X3R4X2RpZ2VzdEIQCg5fcHVibGljX291dHB1dEINCgtfcHVibGljX2tleSKwAQoUQWNjZXB0RFdhbGxldFJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgCIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSJgoVdXNlcl9vdXRwdXRfc2lnbmF0dXJlGAMgASgMQge6SAR6AmhAIkAKEUdldERXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kIk8KE0xpc3REV2FsbGV0c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIIlIKFExpc3REV2FsbGV0c1Jlc3BvbnNlEiEKCGR3YWxsZXRzGAEgAygLMg8udHNzLnYxLkRXYWxsZXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMu0HCgpPbmJvYXJkaW5nEmsKCkdldE5ldHdvcmsSGS50c3MudjEuR2V0TmV0d29ya1JlcXVlc3QaGi50c3MudjEuR2V0TmV0d29ya1Jlc3BvbnNlIiaQAgGItRgBkLUYAZi1GAGgtRgBgtPkkwINEgsvdjEvbmV0d29yaxKSAQoVR2V0UHJvdG9jb2xQYXJhbWV0ZXJzEiQudHNzLnYxLkdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IjuQAgGItRgBkLUYBJi1GAGgtRgBgtPkkwIiEiAvdjEvcHJvdG9jb2wtcGFyYW1ldGVycy97c2hhMjU2fTABEoQBChVSZWdpc3RlckVuY3J5cHRpb25LZXkSJC50c3MudjEuUmVnaXN0ZXJFbmNyeXB0aW9uS2V5UmVxdWVzdBoVLnRzcy52MS5FbmNyeXB0aW9uS2V5Ii6ItRgCkLUYA5i1GAKgtRgCgtPkkwIYOgEqIhMvdjEvZW5jcnlwdGlvbi1rZXlzEosBChJMaXN0RW5jcnlwdGlvbktleXMSIS50c3MudjEuTGlzdEVuY3J5cHRpb25LZXlzUmVxdWVzdBoiLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZSIukAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2VuY3J5cHRpb24ta2V5cxJnCg1DcmVhdGVEV2FsbGV0EhwudHNzLnYxLkNyZWF0ZURXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiJ4i1GAKQtRgDmLUYAqC1GAKC0+STAhE6ASoiDC92MS9kd2FsbGV0cxJ7Cg1BY2NlcHREV2FsbGV0EhwudHNzLnYxLkFjY2VwdERXYWxsZXRSZXF1ZXN0Gg8udHNzLnYxLkRXYWxsZXQiO4i1GAKQtRgDmLUYAqC1GAKC0+STAiU6ASoiIC92MS9kd2FsbGV0cy97ZHdhbGxldF9pZH0vYWNjZXB0Em4KCkdldERXYWxsZXQSGS50c3MudjEuR2V0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI0kAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCGxIZL3YxL2R3YWxsZXRzL3tkd2FsbGV0X2lkfRJyCgxMaXN0RFdhbGxldHMSGy50c3MudjEuTGlzdERXYWxsZXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RFdhbGxldHNSZXNwb25zZSInkAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCDhIML3YxL2R3YWxsZXRzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Asks for the network that the key, or the header `x-network`, names.
@@ -358,6 +358,62 @@ export const EncryptionKeySchema: GenMessage<EncryptionKey> = /*@__PURE__*/
   messageDesc(file_tss_v1_onboarding, 7);
 
 /**
+ * Asks for encryption keys of the project.
+ *
+ * @generated from message tss.v1.ListEncryptionKeysRequest
+ */
+export type ListEncryptionKeysRequest = Message<"tss.v1.ListEncryptionKeysRequest"> & {
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListEncryptionKeysRequest.
+ * Use `create(ListEncryptionKeysRequestSchema)` to create a new message.
+ */
+export const ListEncryptionKeysRequestSchema: GenMessage<ListEncryptionKeysRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 8);
+
+/**
+ * A page of encryption keys.
+ *
+ * @generated from message tss.v1.ListEncryptionKeysResponse
+ */
+export type ListEncryptionKeysResponse = Message<"tss.v1.ListEncryptionKeysResponse"> & {
+  /**
+   * The encryption keys, the newest first.
+   *
+   * @generated from field: repeated tss.v1.EncryptionKey encryption_keys = 1;
+   */
+  encryptionKeys: EncryptionKey[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListEncryptionKeysResponse.
+ * Use `create(ListEncryptionKeysResponseSchema)` to create a new message.
+ */
+export const ListEncryptionKeysResponseSchema: GenMessage<ListEncryptionKeysResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 9);
+
+/**
  * Requests a DKG. The user prepares everything but the ids; nothing here reveals the user's share.
  *
  * @generated from message tss.v1.CreateDWalletRequest
@@ -432,7 +488,7 @@ export type CreateDWalletRequest = Message<"tss.v1.CreateDWalletRequest"> & {
  * Use `create(CreateDWalletRequestSchema)` to create a new message.
  */
 export const CreateDWalletRequestSchema: GenMessage<CreateDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 8);
+  messageDesc(file_tss_v1_onboarding, 10);
 
 /**
  * A key of the user and the network together.
@@ -441,7 +497,7 @@ export const CreateDWalletRequestSchema: GenMessage<CreateDWalletRequest> = /*@_
  */
 export type DWallet = Message<"tss.v1.DWallet"> & {
   /**
-   * The object id on the chain.
+   * The object id on the chain; empty while Submitting.
    *
    * @generated from field: string dwallet_id = 1;
    */
@@ -462,7 +518,7 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
   state: DWallet_State;
 
   /**
-   * The object id of the user's encrypted share.
+   * The object id of the user's encrypted share; empty while Submitting.
    *
    * @generated from field: string encrypted_user_secret_key_share_id = 4;
    */
@@ -483,7 +539,7 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
   networkEncryptionKeyId: string;
 
   /**
-   * The digest of the transaction that requested the DKG.
+   * The digest of the transaction that requested the DKG; empty while Submitting.
    *
    * @generated from field: string tx_digest = 7;
    */
@@ -516,7 +572,7 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
  * Use `create(DWalletSchema)` to create a new message.
  */
 export const DWalletSchema: GenMessage<DWallet> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 9);
+  messageDesc(file_tss_v1_onboarding, 11);
 
 /**
  * The chain's own states, and Submitting before there is an object on the chain.
@@ -578,7 +634,7 @@ export type DWallet_State = (typeof DWallet_State)[keyof typeof DWallet_State] |
  * Describes the enum tss.v1.DWallet.State.
  */
 export const DWallet_StateSchema: GenEnum<DWallet_State> = /*@__PURE__*/
-  enumDesc(file_tss_v1_onboarding, 9, 0);
+  enumDesc(file_tss_v1_onboarding, 11, 0);
 
 /**
  * Accepts the encrypted share.
@@ -613,7 +669,7 @@ export type AcceptDWalletRequest = Message<"tss.v1.AcceptDWalletRequest"> & {
  * Use `create(AcceptDWalletRequestSchema)` to create a new message.
  */
 export const AcceptDWalletRequestSchema: GenMessage<AcceptDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 10);
+  messageDesc(file_tss_v1_onboarding, 12);
 
 /**
  * Reads a dWallet.
@@ -634,7 +690,63 @@ export type GetDWalletRequest = Message<"tss.v1.GetDWalletRequest"> & {
  * Use `create(GetDWalletRequestSchema)` to create a new message.
  */
 export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_onboarding, 11);
+  messageDesc(file_tss_v1_onboarding, 13);
+
+/**
+ * Asks for dWallets of the project.
+ *
+ * @generated from message tss.v1.ListDWalletsRequest
+ */
+export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListDWalletsRequest.
+ * Use `create(ListDWalletsRequestSchema)` to create a new message.
+ */
+export const ListDWalletsRequestSchema: GenMessage<ListDWalletsRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 14);
+
+/**
+ * A page of dWallets.
+ *
+ * @generated from message tss.v1.ListDWalletsResponse
+ */
+export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
+  /**
+   * The dWallets, the newest first.
+   *
+   * @generated from field: repeated tss.v1.DWallet dwallets = 1;
+   */
+  dwallets: DWallet[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListDWalletsResponse.
+ * Use `create(ListDWalletsResponseSchema)` to create a new message.
+ */
+export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_onboarding, 15);
 
 /**
  * Makes keys: network information, encryption keys and dWallets.
@@ -673,6 +785,16 @@ export const Onboarding: GenService<{
     output: typeof EncryptionKeySchema;
   },
   /**
+   * Lists the project's registered encryption keys, the newest first.
+   *
+   * @generated from rpc tss.v1.Onboarding.ListEncryptionKeys
+   */
+  listEncryptionKeys: {
+    methodKind: "unary";
+    input: typeof ListEncryptionKeysRequestSchema;
+    output: typeof ListEncryptionKeysResponseSchema;
+  },
+  /**
    * Requests the DKG of a dWallet; replies when the transaction is final. Idempotent on the session identifier.
    *
    * @generated from rpc tss.v1.Onboarding.CreateDWallet
@@ -701,6 +823,17 @@ export const Onboarding: GenService<{
     methodKind: "unary";
     input: typeof GetDWalletRequestSchema;
     output: typeof DWalletSchema;
+  },
+  /**
+   * Lists the project's dWallets, the newest first, in the states that the service last saw. One whose transaction can
+   * never land is left out.
+   *
+   * @generated from rpc tss.v1.Onboarding.ListDWallets
+   */
+  listDWallets: {
+    methodKind: "unary";
+    input: typeof ListDWalletsRequestSchema;
+    output: typeof ListDWalletsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_onboarding, 0);

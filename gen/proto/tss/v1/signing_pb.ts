@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/signing.proto.
  */
 export const file_tss_v1_signing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvc2lnbmluZy5wcm90bxIGdHNzLnYxIs8BChJSZXNlcnZlU2lnblJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG1CCrpIB4IBBBABIAASLQoLaGFzaF9zY2hlbWUYAyABKA4yDC50c3MudjEuSGFzaEIKukgHggEEEAEgABIYCgdtZXNzYWdlGAQgASgMQge6SAR6AhABIugBChNSZXNlcnZlU2lnblJlc3BvbnNlEhcKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi50c3MudjEuU2lnblJlcXVlc3QuU3RhdHVzEhIKCnByZXNpZ25faWQYAyABKAkSDwoHcHJlc2lnbhgEIAEoDBIdChVkd2FsbGV0X3B1YmxpY19vdXRwdXQYBSABKAwSLwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3ByaWNlX21pY3JvX3VzZBgHIAEoAyJdChFTdWJtaXRTaWduUmVxdWVzdBIhCg9zaWduX3JlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBEiUKEXVzZXJfc2lnbl9tZXNzYWdlGAIgASgMQgq6SAd6BRABGP1/IjMKDkdldFNpZ25SZXF1ZXN0EiEKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCUIIukgFcgOwAQEigQYKC1NpZ25SZXF1ZXN0EhcKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi50c3MudjEuU2lnblJlcXVlc3QuU3RhdHVzEhIKCmR3YWxsZXRfaWQYAyABKAkSHAoFY3VydmUYBCABKA4yDS50c3MudjEuQ3VydmUSNwoTc2lnbmF0dXJlX2FsZ29yaXRobRgFIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG0SIQoLaGFzaF9zY2hlbWUYBiABKA4yDC50c3MudjEuSGFzaBIPCgdtZXNzYWdlGAcgASgMEhIKCnByZXNpZ25faWQYCCABKAkSFwoPcHJpY2VfbWljcm9fdXNkGAkgASgDEi8KC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKCXR4X2RpZ2VzdBgNIAEoCUgAiAEBEhwKD3NpZ25fc2Vzc2lvbl9pZBgOIAEoCUgBiAEBEhYKCXNpZ25hdHVyZRgPIAEoDEgCiAEBEiwKB2ZhaWx1cmUYECABKAsyGy50c3MudjEuU2lnblJlcXVlc3QuRmFpbHVyZRo8CgdGYWlsdXJlEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhAKCHJlZnVuZGVkGAMgASgIImQKBlN0YXR1cxIWChJTVEFUVVNfVU5TUEVDSUZJRUQQABIMCghwcmVwYXJlZBABEgoKBnF1ZXVlZBACEg0KCXN1Ym1pdHRlZBADEg0KCWNvbXBsZXRlZBAEEgoKBmZhaWxlZBAFQgwKCl90eF9kaWdlc3RCEgoQX3NpZ25fc2Vzc2lvbl9pZEIMCgpfc2lnbmF0dXJlMuECCgdTaWduaW5nEmsKC1Jlc2VydmVTaWduEhoudHNzLnYxLlJlc2VydmVTaWduUmVxdWVzdBobLnRzcy52MS5SZXNlcnZlU2lnblJlc3BvbnNlIiOItRgDkLUYApi1GAOgtRgCgtPkkwINOgEqIggvdjEvc2lnbhJ6CgpTdWJtaXRTaWduEhkudHNzLnYxLlN1Ym1pdFNpZ25SZXF1ZXN0GhMudHNzLnYxLlNpZ25SZXF1ZXN0IjyItRgDkLUYA5i1GAKgtRgCgtPkkwImOgEqIiEvdjEvc2lnbi97c2lnbl9yZXF1ZXN0X2lkfS9zdWJtaXQSbQoHR2V0U2lnbhIWLnRzcy52MS5HZXRTaWduUmVxdWVzdBoTLnRzcy52MS5TaWduUmVxdWVzdCI1kAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCHBIaL3YxL3NpZ24ve3NpZ25fcmVxdWVzdF9pZH1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvc2lnbmluZy5wcm90bxIGdHNzLnYxIs8BChJSZXNlcnZlU2lnblJlcXVlc3QSKwoKZHdhbGxldF9pZBgBIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSQwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDjIaLnRzcy52MS5TaWduYXR1cmVBbGdvcml0aG1CCrpIB4IBBBABIAASLQoLaGFzaF9zY2hlbWUYAyABKA4yDC50c3MudjEuSGFzaEIKukgHggEEEAEgABIYCgdtZXNzYWdlGAQgASgMQge6SAR6AhABIugBChNSZXNlcnZlU2lnblJlc3BvbnNlEhcKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi50c3MudjEuU2lnblJlcXVlc3QuU3RhdHVzEhIKCnByZXNpZ25faWQYAyABKAkSDwoHcHJlc2lnbhgEIAEoDBIdChVkd2FsbGV0X3B1YmxpY19vdXRwdXQYBSABKAwSLwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3ByaWNlX21pY3JvX3VzZBgHIAEoAyJdChFTdWJtaXRTaWduUmVxdWVzdBIhCg9zaWduX3JlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBEiUKEXVzZXJfc2lnbl9tZXNzYWdlGAIgASgMQgq6SAd6BRABGP1/IjMKDkdldFNpZ25SZXF1ZXN0EiEKD3NpZ25fcmVxdWVzdF9pZBgBIAEoCUIIukgFcgOwAQEiTwoQV2F0Y2hTaWduUmVxdWVzdBIhCg9zaWduX3JlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBEhgKBmN1cnNvchgCIAEoCUIIukgFcgMYgAIieAoRV2F0Y2hTaWduUmVzcG9uc2USKQoMc2lnbl9yZXF1ZXN0GAEgASgLMhMudHNzLnYxLlNpZ25SZXF1ZXN0Eg4KBmN1cnNvchgCIAEoCRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLVAQoQTGlzdFNpZ25zUmVxdWVzdBIwCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JEgAiAEBEjsKBnN0YXR1cxgCIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXNCCrpIB4IBBBABIABIAYgBARIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMYgAhCDQoLX2R3YWxsZXRfaWRCCQoHX3N0YXR1cyJYChFMaXN0U2lnbnNSZXNwb25zZRIqCg1zaWduX3JlcXVlc3RzGAEgAygLMhMudHNzLnYxLlNpZ25SZXF1ZXN0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKBBgoLU2lnblJlcXVlc3QSFwoPc2lnbl9yZXF1ZXN0X2lkGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLnRzcy52MS5TaWduUmVxdWVzdC5TdGF0dXMSEgoKZHdhbGxldF9pZBgDIAEoCRIcCgVjdXJ2ZRgEIAEoDjINLnRzcy52MS5DdXJ2ZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAUgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIhCgtoYXNoX3NjaGVtZRgGIAEoDjIMLnRzcy52MS5IYXNoEg8KB21lc3NhZ2UYByABKAwSEgoKcHJlc2lnbl9pZBgIIAEoCRIXCg9wcmljZV9taWNyb191c2QYCSABKAMSLwoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJdHhfZGlnZXN0GA0gASgJSACIAQESHAoPc2lnbl9zZXNzaW9uX2lkGA4gASgJSAGIAQESFgoJc2lnbmF0dXJlGA8gASgMSAKIAQESLAoHZmFpbHVyZRgQIAEoCzIbLnRzcy52MS5TaWduUmVxdWVzdC5GYWlsdXJlGjwKB0ZhaWx1cmUSDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEAoIcmVmdW5kZWQYAyABKAgiZAoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEgwKCHByZXBhcmVkEAESCgoGcXVldWVkEAISDQoJc3VibWl0dGVkEAMSDQoJY29tcGxldGVkEAQSCgoGZmFpbGVkEAVCDAoKX3R4X2RpZ2VzdEISChBfc2lnbl9zZXNzaW9uX2lkQgwKCl9zaWduYXR1cmUyyQQKB1NpZ25pbmcSawoLUmVzZXJ2ZVNpZ24SGi50c3MudjEuUmVzZXJ2ZVNpZ25SZXF1ZXN0GhsudHNzLnYxLlJlc2VydmVTaWduUmVzcG9uc2UiI4i1GAOQtRgCmLUYA6C1GAKC0+STAg06ASoiCC92MS9zaWduEnoKClN1Ym1pdFNpZ24SGS50c3MudjEuU3VibWl0U2lnblJlcXVlc3QaEy50c3MudjEuU2lnblJlcXVlc3QiPIi1GAOQtRgDmLUYAqC1GAKC0+STAiY6ASoiIS92MS9zaWduL3tzaWduX3JlcXVlc3RfaWR9L3N1Ym1pdBJtCgdHZXRTaWduEhYudHNzLnYxLkdldFNpZ25SZXF1ZXN0GhMudHNzLnYxLlNpZ25SZXF1ZXN0IjWQAgGItRgEkLUYAZi1GAGgtRgBgtPkkwIcEhovdjEvc2lnbi97c2lnbl9yZXF1ZXN0X2lkfRJ/CglXYXRjaFNpZ24SGC50c3MudjEuV2F0Y2hTaWduUmVxdWVzdBoZLnRzcy52MS5XYXRjaFNpZ25SZXNwb25zZSI7kAIBiLUYBJC1GASYtRgBoLUYAYLT5JMCIhIgL3YxL3NpZ24ve3NpZ25fcmVxdWVzdF9pZH0vd2F0Y2gwARJlCglMaXN0U2lnbnMSGC50c3MudjEuTGlzdFNpZ25zUmVxdWVzdBoZLnRzcy52MS5MaXN0U2lnbnNSZXNwb25zZSIjkAIBiLUYBJC1GAGYtRgBoLUYAYLT5JMCChIIL3YxL3NpZ25iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reserves a presign.
@@ -174,6 +174,141 @@ export const GetSignRequestSchema: GenMessage<GetSignRequest> = /*@__PURE__*/
   messageDesc(file_tss_v1_signing, 3);
 
 /**
+ * Follows a sign request.
+ *
+ * @generated from message tss.v1.WatchSignRequest
+ */
+export type WatchSignRequest = Message<"tss.v1.WatchSignRequest"> & {
+  /**
+   * The sign request.
+   *
+   * @generated from field: string sign_request_id = 1;
+   */
+  signRequestId: string;
+
+  /**
+   * The cursor of the last message that was seen of this request: the state that it stands for is not repeated. Empty
+   * begins with the state as it is. A watch that was cut, or that ended by itself after ten minutes, goes on with it.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message tss.v1.WatchSignRequest.
+ * Use `create(WatchSignRequestSchema)` to create a new message.
+ */
+export const WatchSignRequestSchema: GenMessage<WatchSignRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 4);
+
+/**
+ * A new state of the request, or a heartbeat.
+ *
+ * @generated from message tss.v1.WatchSignResponse
+ */
+export type WatchSignResponse = Message<"tss.v1.WatchSignResponse"> & {
+  /**
+   * The request as it is now; absent in a heartbeat, which comes when nothing has been sent for 15 seconds. The stream
+   * ends after a state that is final, and without any message when the given cursor stands for that state.
+   *
+   * @generated from field: tss.v1.SignRequest sign_request = 1;
+   */
+  signRequest?: SignRequest | undefined;
+
+  /**
+   * Stands for the newest state that was sent. Opaque.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+
+  /**
+   * When this message was made, by the service's clock.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 3;
+   */
+  time?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.WatchSignResponse.
+ * Use `create(WatchSignResponseSchema)` to create a new message.
+ */
+export const WatchSignResponseSchema: GenMessage<WatchSignResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 5);
+
+/**
+ * Asks for sign requests of the project.
+ *
+ * @generated from message tss.v1.ListSignsRequest
+ */
+export type ListSignsRequest = Message<"tss.v1.ListSignsRequest"> & {
+  /**
+   * Only those of this dWallet; absent means all.
+   *
+   * @generated from field: optional string dwallet_id = 1;
+   */
+  dwalletId?: string | undefined;
+
+  /**
+   * Only those in this state; absent means all.
+   *
+   * @generated from field: optional tss.v1.SignRequest.Status status = 2;
+   */
+  status?: SignRequest_Status | undefined;
+
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before, with the same filter; empty for the first page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListSignsRequest.
+ * Use `create(ListSignsRequestSchema)` to create a new message.
+ */
+export const ListSignsRequestSchema: GenMessage<ListSignsRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 6);
+
+/**
+ * A page of sign requests.
+ *
+ * @generated from message tss.v1.ListSignsResponse
+ */
+export type ListSignsResponse = Message<"tss.v1.ListSignsResponse"> & {
+  /**
+   * The sign requests, the newest first.
+   *
+   * @generated from field: repeated tss.v1.SignRequest sign_requests = 1;
+   */
+  signRequests: SignRequest[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListSignsResponse.
+ * Use `create(ListSignsResponseSchema)` to create a new message.
+ */
+export const ListSignsResponseSchema: GenMessage<ListSignsResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_signing, 7);
+
+/**
  * One signature on its way. prepared -> queued -> submitted -> completed; each may end as failed.
  *
  * @generated from message tss.v1.SignRequest
@@ -297,7 +432,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
  * Use `create(SignRequestSchema)` to create a new message.
  */
 export const SignRequestSchema: GenMessage<SignRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 4);
+  messageDesc(file_tss_v1_signing, 8);
 
 /**
  * Why a request failed.
@@ -332,7 +467,7 @@ export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
  * Use `create(SignRequest_FailureSchema)` to create a new message.
  */
 export const SignRequest_FailureSchema: GenMessage<SignRequest_Failure> = /*@__PURE__*/
-  messageDesc(file_tss_v1_signing, 4, 0);
+  messageDesc(file_tss_v1_signing, 8, 0);
 
 /**
  * The states of a sign request.
@@ -394,7 +529,7 @@ export type SignRequest_Status = (typeof SignRequest_Status)[keyof typeof SignRe
  * Describes the enum tss.v1.SignRequest.Status.
  */
 export const SignRequest_StatusSchema: GenEnum<SignRequest_Status> = /*@__PURE__*/
-  enumDesc(file_tss_v1_signing, 4, 0);
+  enumDesc(file_tss_v1_signing, 8, 0);
 
 /**
  * Makes signatures in two steps: reserve a presign, then submit the user's half.
@@ -432,6 +567,27 @@ export const Signing: GenService<{
     methodKind: "unary";
     input: typeof GetSignRequestSchema;
     output: typeof SignRequestSchema;
+  },
+  /**
+   * Follows a sign request of the project until it is completed or failed. The first message comes at once. A slow
+   * reader gets the newest state when it reads, so states in between may be left out; the last one never is.
+   *
+   * @generated from rpc tss.v1.Signing.WatchSign
+   */
+  watchSign: {
+    methodKind: "server_streaming";
+    input: typeof WatchSignRequestSchema;
+    output: typeof WatchSignResponseSchema;
+  },
+  /**
+   * Lists the project's sign requests, the newest first.
+   *
+   * @generated from rpc tss.v1.Signing.ListSigns
+   */
+  listSigns: {
+    methodKind: "unary";
+    input: typeof ListSignsRequestSchema;
+    output: typeof ListSignsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_signing, 0);

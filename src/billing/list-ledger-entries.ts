@@ -1,0 +1,55 @@
+import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
+import type { Sql } from "../store/database.ts";
+
+/** One movement of money, as the contract shows it. */
+export interface LedgerEntryRow {
+  /** What it was booked for, and for nothing else. */
+  readonly key: string;
+  readonly kind: string;
+  readonly amountMicroUsd: bigint;
+  readonly createdAt: Date;
+  /** The project's balance after this entry. */
+  readonly balanceMicroUsd: bigint;
+}
+
+/** The balance before an entry, and its key. */
+const POSITION = /^-?\d{1,18}:[^\0]+$/;
+
+/**
+ * Reads a page of the project's ledger, the newest entry first. A page token carries the balance that the next page
+ * begins with, as entries never change, so that no page adds up the ledger again.
+ */
+export function listLedgerEntries(
+  sql: Sql,
+  projectId: string,
+  request: PageRequest,
+): Promise<Page<LedgerEntryRow>> {
+  return readPage(request, {
+    scope: ["ledger", projectId],
+    positionOf: ({ key, balanceMicroUsd, amountMicroUsd }) => `${balanceMicroUsd - amountMicroUsd}:${key}`,
+    position: POSITION,
+    read(after, count) {
+      const colon = after?.indexOf(":") ?? 0;
+      return sql.query<LedgerEntryRow>(LIST, [
+        projectId,
+        after?.slice(colon + 1) ?? null,
+        after?.slice(0, colon) ?? null,
+        count,
+      ]);
+    },
+  });
+}
+
+/**
+ * A project's entries are written under its row's lock, so the order of their ids is the order in which they were
+ * committed, and the balance is the sum of all of them at any moment.
+ */
+const LIST = `
+SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
+  (coalesce($3::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (
+    ORDER BY e.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0))::bigint AS "balanceMicroUsd"
+FROM project p CROSS JOIN LATERAL (
+  SELECT * FROM ledger_entry l WHERE l.project_id = p.id AND l.id < CASE WHEN $2::text IS NULL
+    THEN 9223372036854775807 ELSE (SELECT id FROM ledger_entry WHERE key = $2 AND project_id = $1::uuid) END
+  ORDER BY l.id DESC LIMIT $4
+) e WHERE p.id = $1::uuid ORDER BY e.id DESC`;

@@ -1,0 +1,67 @@
+import type { Sql } from "../store/database.ts";
+
+/** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
+export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
+
+/** One of them. */
+export type SignStatus = (typeof SIGN_STATUSES)[number];
+
+/** What the contract shows of a sign request. */
+export interface ShownSignRequest {
+  readonly id: string;
+  readonly status: SignStatus;
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly hashScheme: number;
+  readonly message: Uint8Array;
+  readonly priceMicroUsd: bigint;
+  readonly txDigest: string | null;
+  readonly signSessionId: string | null;
+  readonly signature: Uint8Array | null;
+  readonly failureReason: string | null;
+  readonly failureMessage: string | null;
+  readonly refunded: boolean;
+  readonly expiresAt: Date;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** The dWallet's object on the chain. */
+  readonly dwalletId: string;
+  /** The presign's object on the chain. */
+  readonly presignId: string;
+}
+
+/** Which state of a row one has seen. No state comes twice, and each change of a row is also one of these two. */
+export type SignRevision = Pick<ShownSignRequest, "status" | "updatedAt">;
+
+/** The columns of {@link ShownSignRequest}, of {@link SHOWN_TABLES}. */
+export const SHOWN_COLUMNS = `r.id, r.status, r.curve, r.signature_algorithm AS "signatureAlgorithm",
+       r.hash_scheme AS "hashScheme", r.message, r.price_micro_usd AS "priceMicroUsd", r.tx_digest AS "txDigest",
+       r.sign_session_id AS "signSessionId", r.signature, r.failure_reason AS "failureReason",
+       r.failure_message AS "failureMessage", r.refunded, r.expires_at AS "expiresAt", r.created_at AS "createdAt",
+       r.updated_at AS "updatedAt", d.object_id AS "dwalletId", p.presign_id AS "presignId"`;
+
+/** A sign request `r` with its dWallet `d` and its presign `p`. */
+export const SHOWN_TABLES =
+  "sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id";
+
+/**
+ * Reads a sign request of the project as it is to be shown. Undefined if the project has none with this id, or if it
+ * has not changed since the given revision.
+ */
+export async function readShownSignRequest(
+  sql: Sql,
+  { id, projectId }: { readonly id: string; readonly projectId: string },
+  seen?: SignRevision,
+): Promise<ShownSignRequest | undefined> {
+  const [row] = await sql.query<ShownSignRequest>(SELECT, [
+    id,
+    projectId,
+    seen?.status ?? null,
+    seen?.updatedAt ?? null,
+  ]);
+  return row;
+}
+
+const SELECT = `
+SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES}
+WHERE r.id = $1 AND r.project_id = $2 AND (r.status, r.updated_at) IS DISTINCT FROM ($3::text, $4::timestamptz)`;

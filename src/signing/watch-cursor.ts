@@ -1,0 +1,21 @@
+import { invalidField } from "../errors/service-error.ts";
+import { openToken, sealToken } from "../paging/bound-token.ts";
+import { SIGN_STATUSES, type SignRevision } from "./shown-sign-request.ts";
+
+const CURSOR = /^([a-z]+)\.(\d{1,15})$/;
+
+/** The text by which a caller says up to which state he has watched a request. */
+export function sealCursor(signRequestId: string, { status, updatedAt }: SignRevision): string {
+  return sealToken(scopeOf(signRequestId), `${status}.${updatedAt.getTime()}`);
+}
+
+/** The state that a cursor stands for; undefined for none. Throws VALIDATION for a cursor of anything else. */
+export function openCursor(signRequestId: string, cursor: string): SignRevision | undefined {
+  if (cursor === "") return undefined;
+  const [, name, updatedAtMs] = CURSOR.exec(openToken(scopeOf(signRequestId), cursor) ?? "") ?? [];
+  const status = SIGN_STATUSES.find((one) => one === name);
+  if (status === undefined) throw invalidField("cursor", "is not of this sign request");
+  return { status, updatedAt: new Date(Number(updatedAtMs)) };
+}
+
+const scopeOf = (signRequestId: string): readonly string[] => ["watch", signRequestId];

@@ -1,0 +1,100 @@
+import type { Signals } from "../coordination/signals.ts";
+import { topics } from "../coordination/topics.ts";
+import { waitForSignal } from "../coordination/wait-for-signal.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { Sql } from "../store/database.ts";
+import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
+import { signRequestNotFound } from "./submit.ts";
+import { openCursor, sealCursor } from "./watch-cursor.ts";
+
+/** What watching needs. */
+export interface WatchDeps {
+  readonly database: Sql;
+  readonly signals: Pick<Signals, "subscribe">;
+  /** For tests that cannot wait. */
+  readonly watchPace?: Partial<WatchPace>;
+}
+
+/** Which request is watched, and from where on. */
+export interface WatchInput {
+  readonly signRequestId: string;
+  readonly projectId: string;
+  /** The last one that was seen of this request; empty for none. */
+  readonly cursor: string;
+}
+
+/** How often something happens while the request stays as it is. */
+export interface WatchPace {
+  /** Default 15 s: well within the time after which proxies close a silent connection. */
+  readonly heartbeatMs: number;
+  /** A signal may be lost, so the row is looked at by itself too. Default 3 s. */
+  readonly lookAgainMs: number;
+  /** Default 10 min. */
+  readonly lifetimeMs: number;
+}
+
+/** A state, or, without `row`, a heartbeat. */
+export interface WatchedSign {
+  readonly row: ShownSignRequest | undefined;
+  /** Stands for the newest state that was given. */
+  readonly cursor: string;
+}
+
+const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lookAgainMs: 3_000, lifetimeMs: 600_000 };
+
+/**
+ * Follows a request of the project until it is completed or failed. The first message comes at once: the state, or a
+ * heartbeat where the cursor stands for it. The row is read when a signal says so, and nothing is kept for a reader
+ * that is slow, who gets the newest state when he asks. Throws SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of
+ * another request, WATCH_ENDED after the watch's lifetime, and the reason of `signal` once that fires.
+ */
+export async function* watchSign(
+  { database, signals, watchPace }: WatchDeps,
+  { signRequestId: id, projectId, cursor }: WatchInput,
+  signal: AbortSignal,
+): AsyncGenerator<WatchedSign, void, undefined> {
+  const { heartbeatMs, lookAgainMs, lifetimeMs } = { ...DEFAULT_PACE, ...watchPace };
+  const endMs = performance.now() + lifetimeMs;
+  const known = openCursor(id, cursor);
+  const read = (seen?: SignRevision) => readShownSignRequest(database, { id, projectId }, seen);
+
+  const first = await read();
+  if (first === undefined) throw signRequestNotFound(id);
+  signal.throwIfAborted();
+  let newest = first;
+  if (!isSame(first, known)) yield messageOf(first);
+  else if (!isFinal(first)) yield messageOf();
+  while (!isFinal(newest)) {
+    const row = await nextState();
+    signal.throwIfAborted();
+    if (row === undefined && performance.now() >= endMs) throw watchEnded(sealCursor(id, newest));
+    newest = row ?? newest;
+    yield messageOf(row);
+  }
+
+  function messageOf(row?: ShownSignRequest): WatchedSign {
+    return { row, cursor: sealCursor(id, newest) };
+  }
+
+  /** The next state, or undefined when it is time for a heartbeat, for the end, or to leave. */
+  async function nextState(): Promise<ShownSignRequest | undefined> {
+    const untilMs = Math.min(performance.now() + heartbeatMs, endMs);
+    for (;;) {
+      const timeoutMs = Math.max(0, Math.min(untilMs - performance.now(), lookAgainMs));
+      const row = await waitForSignal(signals, topics.sign(id), { timeoutMs, signal }, () => read(newest));
+      if (row !== undefined || signal.aborted || performance.now() >= untilMs) return row;
+    }
+  }
+}
+
+const isFinal = ({ status }: SignRevision) => status === "completed" || status === "failed";
+
+function isSame(row: SignRevision, known: SignRevision | undefined): boolean {
+  return row.status === known?.status && row.updatedAt.getTime() === known.updatedAt.getTime();
+}
+
+function watchEnded(cursor: string): ServiceError {
+  return new ServiceError("WATCH_ENDED", "the watch has lasted long enough; watch again with its cursor", {
+    metadata: { cursor },
+  });
+}
