@@ -49,7 +49,8 @@ SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "c
   (coalesce($3::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (
     ORDER BY e.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0))::bigint AS "balanceMicroUsd"
 FROM project p CROSS JOIN LATERAL (
-  SELECT * FROM ledger_entry l WHERE l.project_id = p.id AND l.id < CASE WHEN $2::text IS NULL
-    THEN 9223372036854775807 ELSE (SELECT id FROM ledger_entry WHERE key = $2 AND project_id = $1::uuid) END
-  ORDER BY l.id DESC LIMIT $4
+  SELECT id, key, kind, amount_micro_usd, created_at FROM ledger_entry
+  WHERE project_id = $1::uuid AND id < CASE WHEN $2::text IS NULL THEN 9223372036854775807
+    ELSE (SELECT id FROM ledger_entry WHERE key = $2 AND project_id = $1::uuid) END
+  ORDER BY ledger_entry.id DESC LIMIT $4
 ) e WHERE p.id = $1::uuid ORDER BY e.id DESC`;

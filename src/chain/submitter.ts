@@ -79,7 +79,7 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
 
   function notify(operations: readonly QueuedOperation[]): void {
     for (const { kind, subjectId } of operations) {
-      kindOf(kind).ended?.(subjectId);
+      kinds.get(kind)?.ended?.(subjectId);
       signals.notify(topics.operation(subjectId));
     }
     if (operations.length > 0) signals.notify(topics.landed(network));

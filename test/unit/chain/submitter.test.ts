@@ -245,6 +245,15 @@ describe("the submitter", () => {
     expect(chain.landed).toEqual([id]);
   });
 
+  it("tells who watches a subject only when the outcome can be read", async () => {
+    const id = await queue();
+    const told = new Promise<string | undefined>((resolve) => {
+      chain.onEnded = (subjectId) => resolve(stateOf(subjectId));
+    });
+    await run([id]);
+    expect(await told).toBe("landed");
+  });
+
   it("cuts a batch by bytes, and sends one that is larger than the bound by itself", async () => {
     const ids = await Promise.all([queue(), queue(), queue()]);
     chain.sizeBytes = 60 * 1024;
@@ -320,6 +329,7 @@ class FakeChain {
   abortOnExecution: ((subjects: readonly string[]) => ExecutionFailure | undefined) | undefined;
   onSend: ((digest: string) => Promise<SendResult>) | undefined;
   onLanded: (() => void) | undefined;
+  onEnded: ((subjectId: string) => void) | undefined;
   missing: string | undefined;
   hasMark = false;
   sizeBytes = 100;
@@ -380,6 +390,7 @@ class FakeChain {
       },
       failed: async (_sql, subject) => void this.failed.push(subject),
       adopt: async () => this.hasMark,
+      ended: (subject) => this.onEnded?.(subject),
     };
   }
 }

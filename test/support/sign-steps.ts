@@ -1,0 +1,96 @@
+import type { Signals } from "../../src/coordination/signals.ts";
+import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import { expireReservations } from "../../src/signing/expire-loop.ts";
+import { reserve } from "../../src/signing/reserve.ts";
+import { createSignOperation } from "../../src/signing/sign-operation.ts";
+import { createSignSession } from "../../src/signing/sign-session.ts";
+import { submit } from "../../src/signing/submit.ts";
+import type { Database } from "../../src/store/database.ts";
+import { signRequested, signSession } from "./chain-bytes.ts";
+import {
+  chainSignature,
+  layoutOfSignMessage,
+  objectId,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+  type TestDWalletRow,
+} from "./rows.ts";
+
+const message = new TextEncoder().encode("message");
+
+/** Moves sign requests by the service's own code, as a process does that notifies by these signals. */
+export function signSteps(database: Database, signals: Signals) {
+  const deps = {
+    database,
+    signals,
+    presigns: createPresignQueue({ signals }),
+    priceMicroUsd: 10n,
+    reservationTtlMs: 60_000,
+    openMaxCount: 1_000,
+  };
+  const operation = createSignOperation({
+    signals,
+    reader: { sessionRequest: async () => undefined },
+    senderAddress: objectId(),
+    batchCount: 10,
+  });
+  const session = createSignSession({
+    network: "localnet",
+    refundsPerDay: 10,
+    signals,
+    log: { error() {} },
+  });
+  const subjectOf = async (id: string) => (await operation.load(database, [id])).get(id)!;
+  return {
+    /** - -> prepared; the dWallet's bucket must have a presign. */
+    async reserve(projectId: string, dwallet: TestDWalletRow): Promise<string> {
+      const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
+      const input = {
+        dwalletId: dwallet.objectId,
+        triple: TEST_TRIPLE,
+        message,
+        idempotencyKey: undefined,
+        requestHash: new Uint8Array(32),
+      };
+      const time = { timeoutMs: 30_000, signal: new AbortController().signal };
+      return (await reserve(deps, caller, input, time)).id;
+    },
+    /** prepared -> queued. */
+    async submit(projectId: string, signRequestId: string): Promise<void> {
+      const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
+      await submit(deps, caller, { signRequestId, userSignMessage: layoutOfSignMessage() });
+    },
+    /** prepared -> failed. */
+    async expire(id: string): Promise<void> {
+      await database.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [id]);
+      await expireReservations(database, signals, 1_000);
+    },
+    /** queued -> submitted, as the submitter does it. */
+    async land(id: string): Promise<void> {
+      await database.transaction(async (sql) => {
+        const subject = (await operation.load(sql, [id])).get(id)!;
+        const events = [signRequested(subject.presignId, objectId())];
+        await operation.landed(sql, [subject], { digest: "digest", events });
+      });
+      operation.ended?.(id);
+    },
+    /** queued -> failed, as the submitter does it. */
+    async refuse(id: string): Promise<void> {
+      const subject = await subjectOf(id);
+      await operation.failed(database, subject, { reason: "CHAIN_REJECTED", message: "the chain said no" });
+      operation.ended?.(id);
+    },
+    /** submitted -> completed. */
+    async complete(id: string, dwallet: TestDWalletRow): Promise<void> {
+      const signId = objectId();
+      const content = signSession(signId, { Completed: chainSignature(dwallet, message) });
+      await session.settle(database, { subjectId: id, objectId: signId }, content);
+    },
+    /** submitted -> failed. */
+    async reject(id: string): Promise<void> {
+      const signId = objectId();
+      const content = signSession(signId, { NetworkRejected: true });
+      await session.settle(database, { subjectId: id, objectId: signId }, content);
+    },
+  };
+}

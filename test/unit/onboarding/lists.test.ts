@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { DWallet_State, Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Curve } from "../../../gen/proto/tss/v1/types_pb.ts";
+import {
+  createOnboardingService,
+  type OnboardingServiceDeps,
+} from "../../../src/onboarding/onboarding-service.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { newId } from "../../../src/store/ids.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { dwalletOf, objectId, projectWith, TEST_ORIGIN, type TestDWalletRow } from "../../support/rows.ts";
+import { clientOf, refusalOf } from "../../support/service-client.ts";
+
+let database: Database;
+let projectId: string;
+let onboarding: ReturnType<typeof clientOf<typeof Onboarding>>;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  // A list needs nothing but the database.
+  const service = createOnboardingService({ database } as OnboardingServiceDeps);
+  onboarding = clientOf(Onboarding, service, () => ({
+    kind: "project",
+    projectId,
+    apiKeyId: "key",
+    network: "localnet",
+    scopes: [],
+    origin: TEST_ORIGIN,
+  }));
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+beforeEach(async () => {
+  projectId = await projectWith(database, 0n);
+});
+
+async function dwallets(count: number): Promise<TestDWalletRow[]> {
+  const made: TestDWalletRow[] = [];
+  for (let index = 0; index < count; index++) made.unshift(await dwalletOf(database, projectId));
+  return made;
+}
+
+it("dWallets are listed page by page, the newest first, and no other project's", async () => {
+  const made = await dwallets(3);
+  const first = await onboarding.listDWallets({ pageSize: 2 });
+  await dwallets(1);
+  const second = await onboarding.listDWallets({ pageSize: 2, pageToken: first.nextPageToken });
+  const listed = [...first.dwallets, ...second.dwallets];
+  expect(listed.map(({ dwalletId }) => dwalletId)).toEqual(made.map((dwallet) => dwallet.objectId));
+  expect(second.nextPageToken).toBe("");
+  expect(listed[0]).toMatchObject({
+    curve: Curve.SECP256K1,
+    state: DWallet_State.Active,
+    networkEncryptionKeyId: made[0]?.bucket.networkEncryptionKeyId,
+    publicOutput: Uint8Array.of(1, 2, 3),
+  });
+  projectId = await projectWith(database, 0n);
+  expect((await onboarding.listDWallets({})).dwallets).toEqual([]);
+});
+
+it("a dWallet that is being submitted is listed without an id, one that never landed is not", async () => {
+  const [failed, submitting] = await dwallets(2);
+  await database.query("UPDATE dwallet SET state = 'Failed', object_id = NULL WHERE id = $1", [
+    failed!.rowId,
+  ]);
+  await database.query("UPDATE dwallet SET state = 'Submitting', object_id = NULL WHERE id = $1", [
+    submitting!.rowId,
+  ]);
+  const listed = (await onboarding.listDWallets({})).dwallets;
+  expect(listed).toMatchObject([{ state: DWallet_State.Submitting, dwalletId: "" }]);
+});
+
+it("encryption keys are listed page by page, the newest first, once they are registered", async () => {
+  await dwallets(3);
+  await database.query(
+    `INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
+                                 signer_public_key)
+     VALUES ($1, $2, 'localnet', 2, $3, '\\x00', '\\x00', '\\x00')`,
+    [newId(), projectId, objectId()],
+  );
+  const rows = await database.query<{ objectId: string; signerAddress: string }>(
+    `SELECT object_id AS "objectId", signer_address AS "signerAddress" FROM encryption_key
+     WHERE project_id = $1 AND object_id IS NOT NULL ORDER BY id DESC`,
+    [projectId],
+  );
+  const first = await onboarding.listEncryptionKeys({ pageSize: 2 });
+  await dwallets(1);
+  const second = await onboarding.listEncryptionKeys({ pageSize: 2, pageToken: first.nextPageToken });
+  expect([...first.encryptionKeys, ...second.encryptionKeys]).toMatchObject(
+    rows.map((row) => ({
+      encryptionKeyId: row.objectId,
+      curve: Curve.SECP256K1,
+      signerAddress: row.signerAddress,
+    })),
+  );
+  expect(second.nextPageToken).toBe("");
+});
+
+it("the token of one list is refused by the other, and a page size below 0 by both", async () => {
+  await dwallets(2);
+  const { nextPageToken: pageToken } = await onboarding.listDWallets({ pageSize: 1 });
+  expect(await refusalOf(onboarding.listEncryptionKeys({ pageToken }))).toBe("VALIDATION");
+  expect(await refusalOf(onboarding.listDWallets({ pageSize: -1 }))).toBe("VALIDATION");
+  expect(await refusalOf(onboarding.listEncryptionKeys({ pageSize: -1 }))).toBe("VALIDATION");
+});
