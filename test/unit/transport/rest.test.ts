@@ -223,7 +223,7 @@ describe("a REST request", () => {
 
   it("names the methods of a path in Allow", async () => {
     expect((await refused("PUT", "/v1/network")).headers.get("allow")).toBe("GET, HEAD");
-    expect((await refused("GET", "/v1/sign")).headers.get("allow")).toBe("POST");
+    expect((await refused("GET", `/v1/sign/${UUID}/submit`)).headers.get("allow")).toBe("POST");
     expect((await refused("POST", "/v1/health", {})).headers.get("allow")).toBe("GET, HEAD");
   });
 
