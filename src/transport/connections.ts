@@ -1,11 +1,12 @@
 import { createServer as createHttp1, type Server, type ServerOptions, type ServerResponse } from "node:http";
-import { createServer as createHttp2, type Http2Server } from "node:http2";
+import { createServer as createHttp2 } from "node:http2";
 import type { Socket } from "node:net";
 import { type Http2Session, trackHttp2Session } from "./http2-session.ts";
 import { dispatchStreams, type StreamTaker } from "./http2-streams.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
-import { sniffProtocol } from "./sniff-protocol.ts";
+import { splitConnections } from "./split-connections.ts";
+import type { TlsOptions } from "./tls-acceptor.ts";
 
 /** All connections of one port, of both HTTP versions. */
 export interface Connections {
@@ -22,13 +23,14 @@ export interface Connections {
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 
 /**
- * Serves HTTP/1.1 and HTTP/2 with prior knowledge in clear text on one port. The caller listens.
+ * Serves HTTP/1.1 and HTTP/2 on one port: with prior knowledge in clear text, or all of it by TLS. The caller listens.
  * @param takeStream may serve an HTTP/2 stream by itself
  */
 export function createConnections(
   handler: (request: ServerRequest, reply: ServerReply) => void,
   takeStream: StreamTaker,
   limits: Limits,
+  tls: TlsOptions | undefined,
 ): Connections {
   const underWay = new Set<ServerResponse>();
   const sessions = new Set<Http2Session>();
@@ -56,7 +58,7 @@ export function createConnections(
     sessions.add(tracked);
     session.once("close", () => sessions.delete(tracked));
   });
-  splitConnections(server, http2, undecided, limits.firstByteTimeoutMs);
+  splitConnections({ server, http2, tls, limits, undecided });
   return {
     server,
     sessions,
@@ -76,30 +78,6 @@ function http1Options(limits: Limits): ServerOptions {
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
   };
-}
-
-/** Puts the decision between the listener and its HTTP/1.1 part. */
-function splitConnections(
-  server: Server,
-  http2: Http2Server,
-  undecided: Set<Socket>,
-  timeoutMs: number,
-): void {
-  const acceptHttp1 = server.listeners("connection");
-  server.removeAllListeners("connection");
-  server.on("connection", (socket: Socket) => {
-    undecided.add(socket);
-    sniffProtocol(socket, timeoutMs, (protocol) => {
-      undecided.delete(socket);
-      if (protocol === "h2") {
-        // The listener makes half-open sockets, with which an HTTP/2 session would outlive its peer.
-        socket.allowHalfOpen = false;
-        http2.emit("connection", socket);
-      } else if (protocol === "h1") {
-        for (const accept of acceptHttp1) accept.call(server, socket);
-      }
-    });
-  });
 }
 
 /** What is no HTTP gets a short answer, if the peer still listens. */

@@ -2,6 +2,8 @@ import type { Socket } from "node:net";
 
 /** The first bytes of an HTTP/2 connection with prior knowledge (RFC 9113, 3.4). */
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+/** The first byte of a TLS connection: a record of type handshake (RFC 8446, 5.1). No HTTP method begins with it. */
+const TLS_HANDSHAKE = 0x16;
 
 /**
  * Reads the first bytes of a connection and calls back once, the bytes put back: with the protocol, or with
@@ -10,10 +12,10 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export function sniffProtocol(
   socket: Socket,
   timeoutMs: number,
-  onDecided: (protocol: "h1" | "h2" | undefined) => void,
+  onDecided: (protocol: "h1" | "h2" | "tls" | undefined) => void,
 ): void {
   let head = Buffer.alloc(0);
-  const decide = (protocol: "h1" | "h2" | undefined) => {
+  const decide = (protocol: "h1" | "h2" | "tls" | undefined) => {
     clearTimeout(timer);
     socket.off("readable", onReadable);
     socket.off("end", giveUp);
@@ -32,6 +34,11 @@ export function sniffProtocol(
       head = Buffer.concat([head, chunk]);
     }
     if (head.length === 0) return;
+    if (head[0] === TLS_HANDSHAKE) {
+      socket.unshift(head);
+      decide("tls");
+      return;
+    }
     const known = Math.min(head.length, PREFACE.length);
     const isPreface = head.subarray(0, known).equals(PREFACE.subarray(0, known));
     if (isPreface && known < PREFACE.length) return;

@@ -14,6 +14,7 @@ import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { createPlainRoutes, type PlainRoute } from "./plain-routes.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
+import type { TlsOptions } from "./tls-acceptor.ts";
 import { TransportError } from "./transport-error.ts";
 import { createGrpcTaker } from "./unary/take-grpc.ts";
 import type { UnaryContext } from "./unary/unary-context.ts";
@@ -37,6 +38,8 @@ export interface ServerOptions {
   /** Default: no browser may call from another origin. */
   readonly cors?: CorsOptions;
   readonly routes?: readonly PlainRoute[];
+  /** Given: the port speaks TLS only. Default: clear text. */
+  readonly tls?: TlsOptions;
   readonly onCallEnd?: (call: FinishedCall) => void;
   /** Failures that no caller can be told, such as a stream that breaks after its head. */
   readonly onError?: (error: unknown) => void;
@@ -44,7 +47,7 @@ export interface ServerOptions {
 
 /** A server that listens. */
 export interface TransportServer {
-  /** `http://host:port`, without a slash at the end. */
+  /** `http://host:port`, or `https`, without a slash at the end. */
   readonly url: string;
   readonly port: number;
   readonly isDraining: boolean;
@@ -55,7 +58,7 @@ export interface TransportServer {
 }
 
 /**
- * Serves gRPC (HTTP/2 in clear text), gRPC-web, Connect and REST on one port.
+ * Serves gRPC, gRPC-web, Connect and REST on one port.
  * @throws Error when an HTTP annotation does not fit its method, or the port cannot be had
  */
 export async function startServer(options: ServerOptions): Promise<TransportServer> {
@@ -66,7 +69,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   const live = new Set<UnaryContext>();
   const { takeStream, handle } = handlersOf(options, shutdown.signal, live, () => isDraining);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const connections = createConnections(handle, takeStream, limits);
+  const connections = createConnections(handle, takeStream, limits, options.tls);
   const abortCalls = () => {
     const reason = drainingError(options);
     shutdown.abort(reason);
@@ -77,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   connections.server.on("error", options.onError ?? (() => {}));
   let drained: Promise<boolean> | undefined;
   return {
-    url: `http://${urlHost(options.host)}:${port}`,
+    url: `${options.tls === undefined ? "http" : "https"}://${urlHost(options.host)}:${port}`,
     port,
     get isDraining() {
       return isDraining;

@@ -16,6 +16,7 @@ import {
   startServer,
   type TransportServer,
 } from "../../../src/transport/start-server.ts";
+import type { TlsOptions } from "../../../src/transport/tls-acceptor.ts";
 
 /** A gate that a test opens: handlers wait in it, and the test knows when one does. */
 export function createLatch() {
@@ -46,6 +47,7 @@ export interface Hooks {
   gate?: (context: HandlerContext) => void | Promise<void>;
   limits?: Partial<Limits>;
   corsOrigins?: readonly string[];
+  tls?: TlsOptions;
   interceptors?: readonly Interceptor[];
 }
 
@@ -82,6 +84,7 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
     errors,
     ...(hooks.gate === undefined ? {} : { gate: hooks.gate }),
     ...(hooks.limits === undefined ? {} : { limits: hooks.limits }),
+    ...(hooks.tls === undefined ? {} : { tls: hooks.tls }),
     cors: {
       origins: hooks.corsOrigins ?? ["*"],
       requestHeaders: ["authorization", "x-api-key", "x-network", "idempotency-key"],

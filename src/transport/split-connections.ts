@@ -1,0 +1,53 @@
+import type { Server } from "node:http";
+import type { Http2Server } from "node:http2";
+import type { Socket } from "node:net";
+import type { Limits } from "./limits.ts";
+import { sniffProtocol } from "./sniff-protocol.ts";
+import { createTlsAcceptor, type TlsOptions } from "./tls-acceptor.ts";
+
+/** The servers behind one port. */
+export interface SplitOptions {
+  /** The listener, which is also the HTTP/1.1 server. */
+  readonly server: Server;
+  readonly http2: Http2Server;
+  /** Given: every connection must be TLS. */
+  readonly tls: TlsOptions | undefined;
+  readonly limits: Pick<Limits, "firstByteTimeoutMs">;
+  /** Takes note of connections that have not told their protocol. */
+  readonly undecided: Set<Socket>;
+}
+
+/** Puts the decision about a connection's protocol between the listener and the servers of each protocol. */
+export function splitConnections({ server, http2, tls, limits, undecided }: SplitOptions): void {
+  const acceptHttp1 = server.listeners("connection");
+  const accept = (socket: Socket, protocol: "h1" | "h2") => {
+    undecided.delete(socket);
+    if (protocol === "h1") for (const listener of acceptHttp1) listener.call(server, socket);
+    else http2.emit("connection", socket);
+  };
+  const secure = tls && createTlsAcceptor(tls, limits.firstByteTimeoutMs, accept);
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    undecided.add(socket);
+    socket.once("close", () => undecided.delete(socket));
+    sniffProtocol(socket, limits.firstByteTimeoutMs, (protocol) => {
+      if (protocol === undefined) return;
+      // The listener makes half-open sockets, with which HTTP/2 sessions and TLS would outlive their peer.
+      if (protocol !== "h1") socket.allowHalfOpen = false;
+      if (protocol === "tls") {
+        if (secure === undefined) refuse(socket, "this port does not speak TLS");
+        else secure.accept(socket);
+      } else if (secure === undefined) accept(socket, protocol);
+      else refuse(socket, "this port speaks TLS only");
+    });
+  });
+}
+
+/** Says why, in the one form that most peers can show, and closes. */
+function refuse(socket: Socket, why: string): void {
+  socket.on("error", () => {});
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${why.length}\r\n\r\n${why}`,
+    () => socket.destroy(),
+  );
+}
