@@ -40,6 +40,8 @@ export interface ServerOptions {
   readonly routes?: readonly PlainRoute[];
   /** Given: the port speaks TLS only. Default: clear text. */
   readonly tls?: TlsOptions;
+  /** Whether unary gRPC and Connect calls go by this transport's own path; else by the RPC library. Default true. */
+  readonly ownUnaryPath?: boolean;
   readonly onCallEnd?: (call: FinishedCall) => void;
   /** Failures that no caller can be told, such as a stream that breaks after its head. */
   readonly onError?: (error: unknown) => void;
@@ -118,7 +120,7 @@ function handlersOf(
     live,
     onError,
   };
-  const unarySpecs = unarySpecsOf(services);
+  const unarySpecs = unarySpecsOf(options.ownUnaryPath === false ? [] : services);
   const connect = { services, interceptors, gate, limits, shutdownSignal, unary, unarySpecs };
   return {
     takeStream: createGrpcTaker(unarySpecs, unary, onCallEnd),

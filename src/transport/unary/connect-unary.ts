@@ -75,8 +75,8 @@ class ConnectExchange implements UnaryExchange {
   }
 
   async receive(): Promise<Message> {
-    if (this.refusal !== undefined) throw this.refusal;
     const compression = this.#requestCompression();
+    if (this.refusal !== undefined) throw this.refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
     checkSize(Number(this.#request.headers["content-length"] ?? 0), bodyBytes);
     const bytes = await receiveBody(this.#request, {

@@ -15,30 +15,39 @@ export function isCompressed(body: Buffer): boolean {
 }
 
 /**
- * The one message in a body.
- * @throws ConnectError UNIMPLEMENTED for none or a second one, INVALID_ARGUMENT for a torn one, RESOURCE_EXHAUSTED for
- * one above the limit
+ * The first message in a body.
+ * @throws ConnectError UNIMPLEMENTED for none, INVALID_ARGUMENT for a torn one, RESOURCE_EXHAUSTED above the limit
  */
-export function messageOf(body: Buffer, maxBytes: number): Buffer {
+export function firstMessage(body: Buffer, maxBytes: number): Buffer {
   if (body.length === 0) {
     throw new ConnectError("protocol error: missing input message for unary method", Code.Unimplemented);
   }
-  if (body.length < HEAD_BYTES) throw torn();
+  return body.subarray(HEAD_BYTES, endOfMessage(body, 0, maxBytes));
+}
+
+/**
+ * Checks that a body holds no more than its first message.
+ * @throws ConnectError UNIMPLEMENTED for a second message, INVALID_ARGUMENT for a torn one
+ */
+export function expectNoMore(body: Buffer, maxBytes: number): void {
   const end = HEAD_BYTES + promisedBytes(body);
-  if (end - HEAD_BYTES > maxBytes) {
+  if (body.length === end) return;
+  endOfMessage(body, end, maxBytes);
+  throw new ConnectError("protocol error: received extra input message for unary method", Code.Unimplemented);
+}
+
+function endOfMessage(body: Buffer, start: number, maxBytes: number): number {
+  if (body.length < start + HEAD_BYTES) throw torn();
+  const sizeBytes = body.readUInt32BE(start + 1);
+  if (sizeBytes > maxBytes) {
     throw new ConnectError(
-      `message size ${end - HEAD_BYTES} is larger than configured readMaxBytes ${maxBytes}`,
+      `message size ${sizeBytes} is larger than configured readMaxBytes ${maxBytes}`,
       Code.ResourceExhausted,
     );
   }
+  const end = start + HEAD_BYTES + sizeBytes;
   if (body.length < end) throw torn();
-  if (body.length > end) {
-    throw new ConnectError(
-      "protocol error: received extra input message for unary method",
-      Code.Unimplemented,
-    );
-  }
-  return body.subarray(HEAD_BYTES);
+  return end;
 }
 
 function torn(): ConnectError {

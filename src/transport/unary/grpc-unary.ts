@@ -6,12 +6,20 @@ import {
 } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Compression } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Call } from "../call.ts";
 import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
 import { grpcDeadlineOf } from "../deadline.ts";
 import { nodeHeaders } from "../node-http.ts";
-import { frameMessage, HEAD_BYTES, isCompressed, messageOf, promisedBytes } from "./grpc-frame.ts";
+import {
+  expectNoMore,
+  firstMessage,
+  frameMessage,
+  HEAD_BYTES,
+  isCompressed,
+  promisedBytes,
+} from "./grpc-frame.ts";
 import type { UnarySpec } from "./invoke-unary.ts";
 import { BINARY } from "./message-codec.ts";
 import { receiveBody } from "./receive-body.ts";
@@ -87,8 +95,8 @@ class GrpcExchange implements UnaryExchange {
   }
 
   async receive(): Promise<Message> {
-    if (this.refusal !== undefined) throw this.refusal;
     const compression = this.#requestCompression();
+    if (this.refusal !== undefined) throw this.refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
     const body = await receiveBody(this.#stream, {
       timeoutMs: this.#context.timeoutMs() > bodyTimeoutMs ? bodyTimeoutMs : undefined,
@@ -97,16 +105,13 @@ class GrpcExchange implements UnaryExchange {
         if (sizeBytes > HEAD_BYTES + bodyBytes) checkSize(sizeBytes - HEAD_BYTES, bodyBytes);
       },
     });
-    const bytes = messageOf(body, bodyBytes);
-    if (!isCompressed(body)) return BINARY.parse(this.#spec.method.input, bytes);
-    if (compression === undefined) {
-      throw new ConnectError(
-        "received compressed envelope, but do not know how to decompress",
-        Code.InvalidArgument,
-      );
-    }
-    const whole = await compression.decompress(bytes as Uint8Array<ArrayBuffer>, bodyBytes);
-    return BINARY.parse(this.#spec.method.input, whole);
+    const given = firstMessage(body, bodyBytes);
+    const message = BINARY.parse(
+      this.#spec.method.input,
+      isCompressed(body) ? await decompress(given, compression, bodyBytes) : given,
+    );
+    expectNoMore(body, bodyBytes);
+    return message;
   }
 
   #requestCompression() {
@@ -134,7 +139,8 @@ class GrpcExchange implements UnaryExchange {
     if (encoding !== undefined) head["grpc-encoding"] = encoding;
     const { setTrailers } = this.#context;
     const trailers = setTrailers === undefined ? OK : { ...nodeHeaders(setTrailers), ...OK };
-    this.#respond(head, trailers);
+    this.#stream.respond(head, { waitForTrailers: true });
+    this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(trailers));
     this.#stream.end(frame);
   }
 
@@ -145,17 +151,13 @@ class GrpcExchange implements UnaryExchange {
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       return;
     }
-    const status = nodeHeaders(setTrailerStatus(new Headers(this.#context.setTrailers), error));
+    const trailers = setTrailerStatus(new Headers(this.#context.setTrailers), error);
     // A stream whose request was not read to its end is closed, or the caller would go on sending.
     stream.once("finish", () => {
       if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
     });
-    if (this.#context.setHeaders === undefined) {
-      stream.respond({ ...this.#head(), ...status }, { endStream: true });
-      return;
-    }
-    this.#respond(this.#head(), { ...status, "x-request-id": this.#context.call.requestId });
-    stream.end();
+    // A reply without messages is one head that holds the status too (Trailers-Only).
+    stream.respond({ ...this.#head(), ...nodeHeaders(trailers) }, { endStream: true });
   }
 
   #head(): OutgoingHttpHeaders {
@@ -167,14 +169,21 @@ class GrpcExchange implements UnaryExchange {
     const { setHeaders } = this.#context;
     return setHeaders === undefined ? head : Object.assign(head, nodeHeaders(setHeaders));
   }
-
-  #respond(head: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders): void {
-    this.#stream.respond(head, { waitForTrailers: true });
-    this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(trailers));
-  }
 }
 
 const OK: OutgoingHttpHeaders = { "grpc-status": "0" };
+
+function decompress(
+  bytes: Uint8Array,
+  compression: Compression | undefined,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  if (compression !== undefined) return compression.decompress(bytes as Uint8Array<ArrayBuffer>, maxBytes);
+  throw new ConnectError(
+    "received compressed envelope, but do not know how to decompress",
+    Code.InvalidArgument,
+  );
+}
 
 function checkSize(sizeBytes: number, maxBytes: number): void {
   if (sizeBytes <= maxBytes) return;

@@ -19,7 +19,8 @@ export interface MessageCodec {
 export const BINARY: MessageCodec = {
   parse(desc, bytes) {
     try {
-      return fromBinary(desc, bytes);
+      // Fields of bytes are views of these, and are to be plain.
+      return fromBinary(desc, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     } catch (cause) {
       throw new ConnectError(
         `parse binary: ${textOf(cause)}`,

@@ -48,6 +48,7 @@ export interface Hooks {
   limits?: Partial<Limits>;
   corsOrigins?: readonly string[];
   tls?: TlsOptions;
+  ownUnaryPath?: boolean;
   interceptors?: readonly Interceptor[];
 }
 
@@ -84,6 +85,7 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
     errors,
     ...(hooks.gate === undefined ? {} : { gate: hooks.gate }),
     ...(hooks.limits === undefined ? {} : { limits: hooks.limits }),
+    ...(hooks.ownUnaryPath === undefined ? {} : { ownUnaryPath: hooks.ownUnaryPath }),
     ...(hooks.tls === undefined ? {} : { tls: hooks.tls }),
     cors: {
       origins: hooks.corsOrigins ?? ["*"],

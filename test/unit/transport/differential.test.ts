@@ -1,0 +1,139 @@
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ServiceError } from "../../../src/errors/service-error.ts";
+import { type FakeServer, type Hooks, startFakes } from "./fake-services.ts";
+import { type GeneratedCall, generatedCalls } from "./generated-calls.ts";
+
+const CALL_COUNT = 3000;
+
+const hooks: Hooks = {
+  gate({ requestHeader, responseHeader }: HandlerContext) {
+    responseHeader.set("ratelimit-remaining", "7");
+    if (requestHeader.has("x-refuse")) throw new ServiceError("RATE_LIMITED", "too many calls");
+  },
+  interceptors: [
+    (next) => async (request) => {
+      const failure = request.header.get("x-fail");
+      if (failure === "expected")
+        throw new ServiceError("WRONG_STATE", "not now: ü\n😈", { metadata: { a: "b" } });
+      if (failure === "unexpected") throw new TypeError("secret");
+      if (failure === "plain") throw new ConnectError("gone %", Code.DataLoss, { "x-late": "1" });
+      const response = await next(request);
+      for (const name of ["x-echo", "x-echo-bin"]) {
+        const value = request.header.get(name);
+        if (value === null) continue;
+        response.header.set(name, value);
+        response.trailer.set(`${name.replace("-bin", "")}-after`, value);
+      }
+      return response;
+    },
+  ],
+};
+
+let servers: { server: FakeServer; session: ClientHttp2Session }[] = [];
+beforeAll(async () => {
+  // The third takes what the library reads otherwise, so that the records of the first two can be compared.
+  const all = [
+    await startFakes(hooks),
+    await startFakes({ ...hooks, ownUnaryPath: false }),
+    await startFakes(hooks),
+  ];
+  servers = all.map((server) => ({ server, session: connect(server.url) }));
+});
+afterAll(async () => {
+  for (const { server, session } of servers) {
+    session.destroy();
+    await server.close();
+  }
+});
+
+interface Outcome {
+  readonly status: unknown;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** What either way may do as it likes: the moment, where a status goes, and how well a reply is pressed. */
+const FREE = new Set(["date", "x-request-id", "grpc-encoding", "grpc-accept-encoding", "accept-encoding"]);
+
+function send(session: ClientHttp2Session, call: GeneratedCall): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": call.method,
+      "x-request-id": "one",
+      ...call.headers,
+    });
+    const metadata: Record<string, unknown> = {};
+    const chunks: Buffer[] = [];
+    let status: unknown;
+    const note = (headers: IncomingHttpHeaders) => {
+      status ??= headers[":status"];
+      for (const [name, value] of Object.entries(headers)) {
+        if (!name.startsWith(":") && !FREE.has(name)) metadata[name] = value;
+      }
+    };
+    stream.on("response", note);
+    stream.on("trailers", note);
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("end", () => resolve({ status, metadata, body: Buffer.concat(chunks).toString("hex") }));
+    stream.on("error", reject);
+    stream.end(call.body);
+  });
+}
+
+/**
+ * Bodies that the library reads otherwise than they are: it takes no notice of a head of which nothing follows, and
+ * looks into what comes after a message before it says that nothing may come.
+ */
+function isMisread({ protocol, body }: GeneratedCall): boolean {
+  if (protocol !== "grpc" || body.length < 5) return false;
+  const rest = body.length - 5 - body.readUInt32BE(1);
+  return body.length === 5 ? rest < 0 : rest >= 5 && !body.subarray(-rest).equals(body.subarray(0, rest));
+}
+
+it("calls, good and bad, are answered alike by the own path and by the library", async () => {
+  const seen = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(generatedCalls, async (call) => {
+      const [own, library, strict] = servers.map(
+        ({ session }) =>
+          () =>
+            send(session, call),
+      );
+      if (isMisread(call)) {
+        expect((await strict?.())?.metadata["grpc-status"]).not.toBe("0");
+        return;
+      }
+      const outcome = await own?.();
+      expect(outcome).toEqual(await library?.());
+      const kind = `${call.protocol} ${String(outcome?.status)} ${String(outcome?.metadata["grpc-status"])}`;
+      seen.set(kind, (seen.get(kind) ?? 0) + 1);
+    }),
+    { numRuns: CALL_COUNT },
+  );
+  // Both kinds of outcome were met on both protocols, or the test would show little.
+  expect(seen.get("grpc 200 0")).toBeGreaterThan(CALL_COUNT / 20);
+  expect(seen.get("connect 200 undefined")).toBeGreaterThan(CALL_COUNT / 20);
+  expect(seen.size).toBeGreaterThan(8);
+}, 120_000);
+
+/** Bytes are bytes, whichever class holds them. */
+function inPlainBytes(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const given = this[name];
+  if (given instanceof Uint8Array) return Buffer.from(given).toString("hex");
+  return typeof value === "bigint" ? String(value) : value;
+}
+
+it("what handlers were given, and what was reported of the calls, is alike too", () => {
+  const [own, library] = servers.map(({ server }) => server);
+  const messages = (server: FakeServer | undefined) =>
+    server?.seen.map(({ name, message }) => `${name} ${JSON.stringify(message, inPlainBytes)}`);
+  const reports = (server: FakeServer | undefined) =>
+    server?.calls.map(({ method, protocol, code }) => `${method} ${protocol} ${code}`);
+  expect(messages(own)).toEqual(messages(library));
+  expect(reports(own)).toEqual(reports(library));
+  expect(own?.errors).toEqual([]);
+});
