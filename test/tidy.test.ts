@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
   lifecycle: ["errors", "telemetry"],
   coordination: ["errors", "telemetry"],
   paging: ["errors"],
-  transport: ["gen/google"],
+  transport: ["gen/google", "gen/grpc"],
   store: ["gen/prisma", "errors", "telemetry", "threads"],
   chain: [...GENERATED, "errors", "telemetry", "store", "coordination", "threads", "protocol"],
   ...Object.fromEntries(

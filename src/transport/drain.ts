@@ -8,6 +8,14 @@ export interface DrainOptions {
   readonly timeoutMs: number;
 }
 
+/** What else happens while a server stops. */
+export interface DrainHooks {
+  /** The delay is over: streams that end only when told to should end now. */
+  readonly onClosing: () => void;
+  /** The time-out is over: tells handlers to stop. */
+  readonly onTimeout: () => void;
+}
+
 const IDLE_CHECK_INTERVAL_MS = 50;
 /** Handlers that were told to stop get this long to answer so. */
 const ABORT_GRACE_MS = 500;
@@ -16,19 +24,19 @@ const ABORT_GRACE_MS = 500;
  * Closes a port so that no call under way is broken: HTTP/1.1 callers are asked to close their connections, HTTP/2
  * callers to open no new streams; after the delay the port stops accepting and idle connections close. Calls that
  * outlast the time-out are aborted, then cut.
- * @param abortCalls tells handlers to stop
  * @returns whether all calls ended by themselves
  */
 export async function drainConnections(
   connections: Connections,
   options: DrainOptions,
-  abortCalls: () => void,
+  { onClosing, onTimeout }: DrainHooks,
 ): Promise<boolean> {
   const { server, sessions, undecided } = connections;
   connections.refuseKeepAlive();
   for (const session of sessions) session.closeGently();
   if (options.delayMs > 0) await wait(options.delayMs);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  onClosing();
   for (const socket of undecided) socket.destroy();
   for (const session of sessions) session.closeGently();
   // Connections whose last reply began before the drain become idle later.
@@ -37,7 +45,7 @@ export async function drainConnections(
   let cutTimer: NodeJS.Timeout | undefined;
   const abortTimer = setTimeout(() => {
     isClean = false;
-    abortCalls();
+    onTimeout();
     cutTimer = setTimeout(() => cutConnections(connections), ABORT_GRACE_MS);
   }, options.timeoutMs);
   await closed;

@@ -5,6 +5,8 @@ import type { ServiceImpl } from "@connectrpc/connect";
 export interface ServiceRegistration {
   readonly service: DescService;
   readonly implementation: Partial<ServiceImpl<DescService>>;
+  /** Whether the server's gate is not asked about its calls. Default false. */
+  readonly isPublic?: boolean;
 }
 
 /** Pairs a service with its implementation. Methods that are left out answer UNIMPLEMENTED. */

@@ -11,6 +11,7 @@ import type { FinishedCall } from "./finished-call.ts";
 import { guardCalls, markHandling, type RequestGate } from "./guard-call.ts";
 import { createRequestHandler } from "./handle-request.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { addOwnServices, type OwnServiceOptions, skipPublic } from "./own-services.ts";
 import { createPlainRoutes, type PlainRoute } from "./plain-routes.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
@@ -21,7 +22,7 @@ import type { UnaryContext } from "./unary/unary-context.ts";
 import { unarySpecsOf } from "./unary/unary-specs.ts";
 
 /** What to serve, where and within which bounds. */
-export interface ServerOptions {
+export interface ServerOptions extends OwnServiceOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
@@ -29,7 +30,7 @@ export interface ServerOptions {
   readonly services: readonly ServiceRegistration[];
   /** The first is outermost. Deadlines are enforced inside of the last. */
   readonly interceptors?: readonly Interceptor[];
-  /** Runs for every call of every protocol before its body is read. */
+  /** Runs for every call of every protocol before its body is read, but not for services that are public. */
   readonly gate?: RequestGate;
   /** How failures go over the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
   readonly errors: ErrorMapping;
@@ -68,8 +69,10 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   // Every call under way listens to it.
   setMaxListeners(0, shutdown.signal);
   let isDraining = false;
+  const { services, health } = addOwnServices(options.services, options);
+  const gate = skipPublic(services, options.gate);
   const live = new Set<UnaryContext>();
-  const { takeStream, handle } = handlersOf(options, shutdown.signal, live, () => isDraining);
+  const { takeStream, handle } = handlersOf({ ...options, services, gate }, shutdown.signal, live, () => isDraining);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const connections = createConnections(handle, takeStream, limits, options.tls);
   const abortCalls = () => {
@@ -89,7 +92,11 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
     },
     drain(drainOptions) {
       isDraining = true;
-      drained ??= drainConnections(connections, drainOptions, abortCalls);
+      health.setServing(false);
+      drained ??= drainConnections(connections, drainOptions, {
+        onClosing: () => health.endWatches(),
+        onTimeout: abortCalls,
+      });
       return drained;
     },
     async close() {

@@ -50,6 +50,8 @@ export interface Hooks {
   tls?: TlsOptions;
   ownUnaryPath?: boolean;
   interceptors?: readonly Interceptor[];
+  grpcHealth?: boolean;
+  grpcReflection?: boolean;
 }
 
 export interface FakeServer extends TransportServer {
@@ -83,6 +85,8 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
       createValidateInterceptor(),
     ],
     errors,
+    grpcHealth: hooks.grpcHealth ?? true,
+    grpcReflection: hooks.grpcReflection ?? true,
     ...(hooks.gate === undefined ? {} : { gate: hooks.gate }),
     ...(hooks.limits === undefined ? {} : { limits: hooks.limits }),
     ...(hooks.ownUnaryPath === undefined ? {} : { ownUnaryPath: hooks.ownUnaryPath }),

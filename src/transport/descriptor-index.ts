@@ -1,0 +1,92 @@
+import { type DescEnum, type DescFile, type DescMessage, toBinary } from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+
+/** Finds descriptors. Files are serialized `FileDescriptorProto`s: the one in question, then all that it imports. */
+export interface DescriptorIndex {
+  fileNamed(name: string): Uint8Array[] | undefined;
+  /** @param name full and without a leading dot, of anything that a file declares, down to fields and enum values */
+  fileOfSymbol(name: string): Uint8Array[] | undefined;
+  fileOfExtension(extendee: string, number: number): Uint8Array[] | undefined;
+  /** In rising order; `undefined` when there is no such message. */
+  extensionNumbers(message: string): number[] | undefined;
+}
+
+/** Indexes these files and all that they import. */
+export function createDescriptorIndex(roots: readonly DescFile[]): DescriptorIndex {
+  // By name, because a file may be there twice: as generated, and inside of a package.
+  const files = new Map<string, DescFile>();
+  for (const root of roots) for (const file of withImports(root)) files.set(protoName(file), file);
+  const symbols = new Map<string, DescFile>();
+  const extensions = new Map<string, Map<number, DescFile>>();
+  for (const file of files.values()) {
+    for (const type of nestedTypes(file)) {
+      for (const name of namesIn(type)) symbols.set(name, file);
+      if (type.kind === "message" && !extensions.has(type.typeName)) extensions.set(type.typeName, new Map());
+      if (type.kind !== "extension") continue;
+      const extendee = type.extendee.typeName;
+      extensions.set(extendee, (extensions.get(extendee) ?? new Map()).set(type.number, file));
+    }
+  }
+  const bytes = new Map<DescFile, Uint8Array>();
+  const serialized = (file: DescFile) => {
+    const known = bytes.get(file) ?? toBinary(FileDescriptorProtoSchema, file.proto);
+    bytes.set(file, known);
+    return known;
+  };
+  const reply = (file: DescFile | undefined) => file && withImports(file).map(serialized);
+  return {
+    fileNamed: (name) => reply(files.get(name)),
+    fileOfSymbol: (name) => reply(symbols.get(name)),
+    fileOfExtension: (extendee, number) => reply(extensions.get(extendee)?.get(number)),
+    extensionNumbers(message) {
+      const numbers = extensions.get(message);
+      return numbers && [...numbers.keys()].sort((a, b) => a - b);
+    },
+  };
+}
+
+/** The file, then what it imports, then what those import: each once. */
+function withImports(root: DescFile): DescFile[] {
+  const found = new Map([[protoName(root), root]]);
+  // A map is iterated with what is added on the way.
+  for (const file of found.values()) {
+    for (const dependency of file.dependencies) {
+      if (!found.has(protoName(dependency))) found.set(protoName(dependency), dependency);
+    }
+  }
+  return [...found.values()];
+}
+
+/** The name in imports. A descriptor's own `name` lacks the ending. */
+function protoName(file: DescFile): string {
+  return file.proto.name;
+}
+
+type NestedType = ReturnType<typeof nestedTypes> extends Iterable<infer T> ? T : never;
+
+/** The full names that a type declares: its own and those of its members. */
+function namesIn(type: NestedType): string[] {
+  switch (type.kind) {
+    case "message":
+      return [
+        type.typeName,
+        ...[...type.fields, ...type.oneofs].map(({ name }) => `${type.typeName}.${name}`),
+      ];
+    case "enum":
+      // The values of an enum are declared beside it, as in C++.
+      return [type.typeName, ...type.values.map(({ name }) => join(scopeOf(type), name))];
+    case "service":
+      return [type.typeName, ...type.methods.map(({ name }) => `${type.typeName}.${name}`)];
+    case "extension":
+      return [type.typeName];
+  }
+}
+
+function scopeOf({ parent, file }: DescEnum | DescMessage): string {
+  return parent?.typeName ?? file.proto.package;
+}
+
+function join(scope: string, name: string): string {
+  return scope === "" ? name : `${scope}.${name}`;
+}

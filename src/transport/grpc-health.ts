@@ -1,0 +1,82 @@
+import type { DescService } from "@bufbuild/protobuf";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../gen/proto/grpc/health/v1/health_pb.ts";
+import { registerService, type ServiceRegistration } from "./service-registration.ts";
+import { TransportError } from "./transport-error.ts";
+
+/** The standard health service and its switch. */
+export interface GrpcHealth {
+  readonly registration: ServiceRegistration;
+  /** Changes what all names answer, the empty one for the whole server too. Watchers hear of it at once. */
+  setServing(isServing: boolean): void;
+  /** Ends all watches with DRAINING, after each has heard the last status. Later ones hear it and end. */
+  endWatches(): void;
+}
+
+/**
+ * `grpc.health.v1.Health` (https://github.com/grpc/grpc/blob/master/doc/health-checking.md) for these services, which
+ * serve from the beginning. A watch is told of changes only; one that reads slowly misses those that were undone.
+ */
+export function createGrpcHealth(services: readonly DescService[]): GrpcHealth {
+  const names = ["", ...services.map((service) => service.typeName)];
+  const known = new Set(names);
+  const waiting = new Set<() => void>();
+  let status: Status = Status.SERVING;
+  let isEnding = false;
+  const statusOf = (name: string) => (known.has(name) ? status : undefined);
+  const wakeAll = () => {
+    for (const wake of waiting) wake();
+  };
+  return {
+    registration: {
+      ...registerService(Health, {
+        check({ service }) {
+          const found = statusOf(service);
+          if (found === undefined) throw new TransportError("ROUTE_NOT_FOUND", "there is no such service");
+          return { status: found };
+        },
+        list: () => ({ statuses: Object.fromEntries(names.map((name) => [name, { status }])) }),
+        async *watch({ service }, { signal }) {
+          let told: Status | undefined;
+          while (!signal.aborted) {
+            // Services are registered before the server starts, so an unknown one stays unknown. The watch goes on all
+            // the same, because its end would tell the client to ask again.
+            const current = statusOf(service) ?? Status.SERVICE_UNKNOWN;
+            if (current !== told) {
+              told = current;
+              yield { status: current };
+            } else if (isEnding) {
+              throw new TransportError("DRAINING", "the server is stopping");
+            } else {
+              await nextWake(waiting, signal);
+            }
+          }
+        },
+      }),
+      isPublic: true,
+    },
+    setServing(isServing) {
+      status = isServing ? Status.SERVING : Status.NOT_SERVING;
+      wakeAll();
+    },
+    endWatches() {
+      isEnding = true;
+      wakeAll();
+    },
+  };
+}
+
+/** Waits in the set until someone calls, or the signal fires. Leaves nothing behind. */
+function nextWake(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      waiting.delete(wake);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    waiting.add(wake);
+    signal.addEventListener("abort", wake);
+  });
+}

@@ -1,0 +1,84 @@
+import type { DescService, MessageInitShape } from "@bufbuild/protobuf";
+import { Code, type ServiceImpl } from "@connectrpc/connect";
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  type ServerReflectionResponseSchema,
+} from "../../gen/proto/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as ServerReflectionV1Alpha } from "../../gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
+import { createDescriptorIndex, type DescriptorIndex } from "./descriptor-index.ts";
+import { registerService, type ServiceRegistration } from "./service-registration.ts";
+
+/**
+ * Server reflection (https://github.com/grpc/grpc/blob/master/doc/server-reflection.md) of these services and of
+ * itself, in both versions that clients ask for. Each reply with files is whole: the file that was asked for comes
+ * first, then all that it imports, each once. What is not found or not asked properly is answered in the stream.
+ */
+export function createGrpcReflection(services: readonly DescService[]): ServiceRegistration[] {
+  const all = [...services, ServerReflection, ServerReflectionV1Alpha];
+  const names = all.map((service) => service.typeName).sort();
+  let index: DescriptorIndex | undefined;
+  const implementation: ServiceImpl<typeof ServerReflection> = {
+    async *serverReflectionInfo(requests) {
+      for await (const request of requests) {
+        // Most processes are never asked.
+        index ??= createDescriptorIndex(all.map((service) => service.file));
+        yield {
+          validHost: request.host,
+          originalRequest: request,
+          messageResponse: answer(request.messageRequest, index, names),
+        };
+      }
+    },
+  };
+  return [
+    { ...registerService(ServerReflection, implementation), isPublic: true },
+    {
+      // The messages of the two versions differ in their names alone, and none is created by its name here.
+      ...registerService(
+        ServerReflectionV1Alpha,
+        implementation as unknown as ServiceImpl<typeof ServerReflectionV1Alpha>,
+      ),
+      isPublic: true,
+    },
+  ];
+}
+
+type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
+
+function answer(
+  { case: kind, value }: ServerReflectionRequest["messageRequest"],
+  index: DescriptorIndex,
+  names: readonly string[],
+): Answer {
+  switch (kind) {
+    case "listServices":
+      return { case: "listServicesResponse", value: { service: names.map((name) => ({ name })) } };
+    case "fileByFilename":
+      return filesOr(index.fileNamed(value), "file");
+    case "fileContainingSymbol":
+      return filesOr(index.fileOfSymbol(value), "symbol");
+    case "fileContainingExtension":
+      return filesOr(index.fileOfExtension(value.containingType, value.extensionNumber), "extension");
+    case "allExtensionNumbersOfType": {
+      const numbers = index.extensionNumbers(value);
+      if (numbers === undefined) return failure(Code.NotFound, "there is no such message");
+      return {
+        case: "allExtensionNumbersResponse",
+        value: { baseTypeName: value, extensionNumber: numbers },
+      };
+    }
+    case undefined:
+      return failure(Code.InvalidArgument, "the request asks for nothing that is known");
+  }
+}
+
+function filesOr(files: Uint8Array[] | undefined, what: string): Answer {
+  return files === undefined
+    ? failure(Code.NotFound, `there is no such ${what}`)
+    : { case: "fileDescriptorResponse", value: { fileDescriptorProto: files } };
+}
+
+function failure(errorCode: Code, errorMessage: string): Answer {
+  return { case: "errorResponse", value: { errorCode, errorMessage } };
+}
