@@ -35,13 +35,24 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "interop",
+          include: ["test/interop/**/*.test.ts"],
+          globalSetup: "./test/interop/compile-protos.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "flow",
           include: ["test/flow/**/*.test.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // A flow is a client, a service and a network, each with work for a core and a gigabyte of WebAssembly.
           maxWorkers: Math.max(1, Math.floor(availableParallelism() / 4)),
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

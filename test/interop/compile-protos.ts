@@ -1,0 +1,34 @@
+/**
+ * Before the tests of this folder: lays out their protos as a client of the service would have them, and compiles them
+ * into an image (a serialized `FileDescriptorSet`), all in a throw-away folder.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { TestProject } from "vitest/node";
+import { layOutThirdPartyProtos } from "../../tools/third-party-protos.ts";
+import { ROOT } from "../support/source-files.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where the protos are, each at the path that it is imported by. */
+    protoFolder: string;
+    /** The compiled protos. */
+    protoImage: string;
+  }
+}
+
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(path.join(tmpdir(), "interop-"));
+  if (!existsSync(path.join(ROOT, "third_party"))) layOutThirdPartyProtos();
+  for (const part of ["google", "grpc"]) {
+    cpSync(path.join(ROOT, "third_party", part), path.join(folder, part), { recursive: true });
+  }
+  cpSync(path.join(import.meta.dirname, "testing.proto"), path.join(folder, "tss/testing/v1/testing.proto"));
+  const image = path.join(folder, "image.binpb");
+  execFileSync(path.join(ROOT, "node_modules/.bin/buf"), ["build", folder, "-o", image], { stdio: "pipe" });
+  project.provide("protoFolder", folder);
+  project.provide("protoImage", image);
+  return () => rmSync(folder, { recursive: true });
+}

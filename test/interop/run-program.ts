@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process";
+import { programEnvironment } from "../support/environment.ts";
+
+/** What a program said, and how it ended. */
+export interface ProgramRun {
+  /** Its exit code. */
+  readonly code: number;
+  readonly out: Buffer;
+  readonly err: string;
+}
+
+/** No reply of the tests is larger. */
+const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
+/** A program that hangs is ended before its test is, so that what it said is seen. */
+const TIMEOUT_MS = 30_000;
+
+/** Runs a program to its end, whatever that is. */
+export function runProgram(program: string, argv: readonly string[], input = ""): Promise<ProgramRun> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      program,
+      argv,
+      { encoding: "buffer", env: programEnvironment, maxBuffer: OUTPUT_MAX_BYTES, timeout: TIMEOUT_MS },
+      (error, out, err) => {
+        const code = error === null ? 0 : error.code;
+        if (typeof code === "number") resolve({ code, out, err: err.toString() });
+        else reject(error);
+      },
+    );
+    // A program that does not read its input, or has ended, breaks the pipe.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
+  });
+}
