@@ -15,7 +15,7 @@ const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /** Runs a program to its end, whatever that is. */
-export function runProgram(program: string, argv: readonly string[], input = ""): Promise<ProgramRun> {
+export function runProgram(program: string, argv: readonly string[], input: string | Uint8Array = ""): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       program,

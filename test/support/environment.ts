@@ -19,7 +19,16 @@ export const programEnvironment = {
  * error instead, so that nothing is skipped there without anyone noticing.
  */
 export function serverMissing(server: string, url: string, untested: string): void {
-  const line = `skipped: no ${server} at ${new URL(url).host}; ${untested} were not tested`;
+  sayMissing(`${server} at ${new URL(url).host}`, untested);
+}
+
+/** Says the same of a program that is not installed. */
+export function programMissing(program: string, untested: string): void {
+  sayMissing(program, untested);
+}
+
+function sayMissing(what: string, untested: string): void {
+  const line = `skipped: no ${what}; ${untested} were not tested`;
   if (environment.isCi) throw new Error(line);
   console.warn(line);
 }

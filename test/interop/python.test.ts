@@ -1,0 +1,66 @@
+/** gRPC's C core, as Python has it: the implementation that most other languages' clients are made of. */
+import path from "node:path";
+import { describe, expect, inject, it } from "vitest";
+import { programMissing } from "../support/environment.ts";
+import { runProgram } from "./run-program.ts";
+import { startTestServer } from "./test-server.ts";
+
+const CASES = [
+  "empty_unary",
+  "large_unary",
+  "client_compressed_unary",
+  "server_streaming",
+  "client_streaming",
+  "ping_pong",
+  "empty_stream",
+  "custom_metadata",
+  "status_code_and_message",
+  "special_status_message",
+  "error_details",
+  "unimplemented_method",
+  "unimplemented_service",
+  "oversize_request",
+  "cancel_after_begin",
+  "cancel_after_first_response",
+  "timeout_on_sleeping_server",
+  "deadline_is_shortened",
+  "health",
+  "reflection",
+];
+
+const python = await pythonWithGrpc();
+
+describe.skipIf(python === undefined)("gRPC's C core", async () => {
+  const results = python === undefined ? {} : await runCases(python);
+
+  it("has no case that is not listed here", () => {
+    expect(Object.keys(results)).toEqual(CASES);
+  });
+
+  it.each(CASES)("finds that %s holds", (name) => {
+    expect(results[name]).toBeNull();
+  });
+});
+
+/** All cases in one process, because starting Python takes longer than any of them. */
+async function runCases(program: string): Promise<Record<string, string | null>> {
+  const server = await startTestServer();
+  try {
+    const client = path.join(import.meta.dirname, "python-client.py");
+    const { code, out, err } = await runProgram(program, [client, server.address, inject("protoImage")]);
+    if (code !== 0) throw new Error(`the client ended with ${code}: ${err}`);
+    return JSON.parse(out.toString()) as Record<string, string | null>;
+  } finally {
+    await server.close();
+  }
+}
+
+/** A Python that has grpc: the distribution's, for which there is a package, or the one at hand. */
+async function pythonWithGrpc(): Promise<string | undefined> {
+  for (const program of ["/usr/bin/python3", "python3"]) {
+    const found = await runProgram(program, ["-c", "import grpc, google.protobuf"]).catch(() => undefined);
+    if (found?.code === 0) return program;
+  }
+  programMissing("Python with grpc (Debian: python3-grpcio)", "clients of gRPC's C core");
+  return undefined;
+}
