@@ -321,6 +321,7 @@ async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
 }
 
 /** A stream that has nothing to say until it is given up. */
-async function* never(signal: AbortSignal): AsyncGenerator<{ payload?: never }> {
+async function* never(signal: AbortSignal): AsyncGenerator<never> {
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  yield* [];
 }

@@ -15,7 +15,11 @@ const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /** Runs a program to its end, whatever that is. */
-export function runProgram(program: string, argv: readonly string[], input: string | Uint8Array = ""): Promise<ProgramRun> {
+export function runProgram(
+  program: string,
+  argv: readonly string[],
+  input: string | Uint8Array = "",
+): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       program,
@@ -24,7 +28,7 @@ export function runProgram(program: string, argv: readonly string[], input: stri
       (error, out, err) => {
         const code = error === null ? 0 : error.code;
         if (typeof code === "number") resolve({ code, out, err: err.toString() });
-        else reject(error);
+        else reject(new Error(`${program} did not run to its end: ${err.toString()}`, { cause: error }));
       },
     );
     // A program that does not read its input, or has ended, breaks the pipe.

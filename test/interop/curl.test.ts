@@ -1,0 +1,227 @@
+/** `curl` over both versions of HTTP: Connect and REST as scripts call them, and what they are told when it goes wrong. */
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runProgram } from "./run-program.ts";
+import {
+  LARGE_REPLY_BYTES,
+  OVERSIZE_BYTES,
+  payloadOf,
+  SPECIAL_MESSAGE,
+  startTestServer,
+  type TestServer,
+} from "./test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+interface Reply {
+  readonly version: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  json(): unknown;
+}
+
+/** What curl writes after the body. */
+const FORMAT = "\n%{http_version} %{http_code} %{header_json}";
+
+async function curl(options: readonly string[], where: string, body?: string | Uint8Array): Promise<Reply> {
+  const data = body === undefined ? [] : ["--data-binary", "@-"];
+  const argv = ["--silent", "--show-error", ...options, ...data, "--write-out", FORMAT, server.url + where];
+  const { code, out, err } = await runProgram("curl", argv, body);
+  if (code !== 0) throw new Error(`curl ended with ${code}: ${err}`);
+  const [, text = "", version = "", status, headers = "{}"] =
+    /^(.*)\n(\S+) (\d+) (\{.*\})\s*$/su.exec(out.toString()) ?? [];
+  return {
+    version,
+    status: Number(status),
+    headers: new Headers(
+      Object.entries(JSON.parse(headers) as Record<string, string[]>).map(([name, [value = ""]]) => [
+        name,
+        value,
+      ]),
+    ),
+    text,
+    json: () => JSON.parse(text) as unknown,
+  };
+}
+
+const header = (line: string) => ["--header", line];
+const JSON_TYPE = header("content-type: application/json");
+const CALL = "/tss.testing.v1.TestService/UnaryCall";
+const base64 = (size: number) => Buffer.from(payloadOf(size).body).toString("base64");
+
+describe.each([
+  ["1.1", []],
+  ["2", ["--http2-prior-knowledge"]],
+])("HTTP/%s", (version, way) => {
+  describe("Connect", () => {
+    const call = (request: object, ...options: string[]) =>
+      curl([...way, ...JSON_TYPE, ...options], CALL, JSON.stringify(request));
+
+    it("answers JSON with JSON, however large", async () => {
+      const reply = await call({ responseSize: LARGE_REPLY_BYTES, payload: { body: base64(10_000) } });
+      expect([reply.version, reply.status]).toEqual([version, 200]);
+      expect(reply.json()).toMatchObject({ payload: { body: base64(LARGE_REPLY_BYTES) } });
+      expect(reply.headers.get("content-type")).toBe("application/json");
+    });
+
+    it("answers by GET where nothing changes, and by POST alone where something may", async () => {
+      const query = "?connect=v1&encoding=json&message=%7B%7D";
+      const reply = await curl(way, `/tss.testing.v1.TestService/EmptyCall${query}`);
+      expect([reply.status, reply.json()]).toEqual([200, {}]);
+      const refused = await curl(way, CALL + query);
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
+    });
+
+    it("compresses for a caller that takes it, and reads what is compressed", async () => {
+      const reply = await call({ responseSize: 10_000 }, "--compressed");
+      expect(reply.headers.get("content-encoding")).toMatch(/^(gzip|br)$/);
+      expect(reply.json()).toMatchObject({ payload: { body: base64(10_000) } });
+      const gzip = [...way, ...JSON_TYPE, ...header("content-encoding: gzip")];
+      const zipped = gzipSync(JSON.stringify({ expectCompressed: true, payload: { body: base64(1000) } }));
+      expect((await curl(gzip, CALL, zipped)).status).toBe(200);
+    });
+
+    it("says how a call failed", async () => {
+      const responseStatus = { code: 9, message: SPECIAL_MESSAGE, withDetails: true };
+      const reply = await call({ responseStatus });
+      expect(reply.status).toBe(400);
+      expect(reply.json()).toMatchObject({
+        code: "failed_precondition",
+        message: SPECIAL_MESSAGE,
+        details: [{ type: "google.rpc.ErrorInfo" }, { type: "google.rpc.RetryInfo" }],
+      });
+    });
+
+    it("returns metadata in headers, the trailing with a prefix", async () => {
+      const lines = ["x-grpc-test-echo-initial: hello", "x-grpc-test-echo-trailing-bin: q6ur"];
+      const { headers } = await call({}, ...lines.flatMap(header));
+      expect(headers.get("x-grpc-test-echo-initial")).toBe("hello");
+      expect(headers.get("trailer-x-grpc-test-echo-trailing-bin")).toBe("q6ur");
+    });
+
+    it("ends a call that hangs at its deadline", async () => {
+      const reply = await call({ hang: true }, ...header("connect-timeout-ms: 100"));
+      expect([reply.status, reply.json()]).toMatchObject([504, { code: "deadline_exceeded" }]);
+    });
+
+    it.each([
+      ["JSON that is none", "{", [], 400, "invalid_argument"],
+      ["a field of another kind", '{"responseSize": "many"}', [], 400, "invalid_argument"],
+      ["a deadline that is none", "{}", header("connect-timeout-ms: soon"), 400, "invalid_argument"],
+      ["a compression that nobody knows", "{}", header("content-encoding: snappy"), 501, "unimplemented"],
+    ])("refuses %s", async (_what, body, options, status, code) => {
+      const reply = await curl([...way, ...JSON_TYPE, ...options], CALL, body);
+      expect([reply.status, reply.json()]).toMatchObject([status, { code }]);
+    });
+
+    it("answers UNIMPLEMENTED for a method that nobody wrote, and 404 where there is none", async () => {
+      const known = await curl([...way, ...JSON_TYPE], "/tss.testing.v1.TestService/UnimplementedCall", "{}");
+      expect([known.status, known.json()]).toMatchObject([501, { code: "unimplemented" }]);
+      const unknown = await curl([...way, ...JSON_TYPE], "/tss.testing.v1.TestService/Nothing", "{}");
+      expect(unknown.status).toBe(404);
+    });
+
+    it("tells health", async () => {
+      const reply = await curl([...way, ...JSON_TYPE], "/grpc.health.v1.Health/Check", "{}");
+      expect(reply.json()).toEqual({ status: "SERVING" });
+    });
+  });
+
+  describe("REST", () => {
+    const post = (where: string, request: object, ...options: string[]) =>
+      curl([...way, ...JSON_TYPE, ...options], where, JSON.stringify(request));
+
+    it("answers with the message, and takes parameters from path and query", async () => {
+      const posted = await post("/v1/testing/unary", { responseSize: 3 });
+      expect([posted.version, posted.status, posted.json()]).toMatchObject([
+        version,
+        200,
+        { payload: { body: "AAEC" } },
+      ]);
+      const got = await curl(way, "/v1/testing/unary/2?payload.body=AAEC");
+      expect(got.json()).toMatchObject({ payload: { body: "AAE=" } });
+      expect((await curl(way, "/v1/testing/empty")).json()).toEqual({});
+    });
+
+    it("streams a line for each message", async () => {
+      const request = { responseParameters: [{ size: 3 }, { size: 2 }] };
+      const lines = await post("/v1/testing/stream", request);
+      expect(
+        lines.text
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line) as unknown),
+      ).toEqual([{ payload: { body: "AAEC" } }, { payload: { body: "AAE=" } }]);
+    });
+
+    it("says how a call failed as a google.rpc.Status", async () => {
+      const reply = await post("/v1/testing/unary", {
+        responseStatus: { code: 5, message: SPECIAL_MESSAGE, withDetails: true },
+      });
+      expect(reply.status).toBe(404);
+      expect(reply.json()).toMatchObject({
+        code: 5,
+        message: SPECIAL_MESSAGE,
+        details: [
+          { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "AS_ASKED" },
+          { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" },
+        ],
+      });
+    });
+
+    it.each([
+      ["JSON that is none", JSON_TYPE, "{", 400],
+      ["a field that nobody knows", JSON_TYPE, '{"colour": 1}', 400],
+    ])("refuses %s", async (_what, options, body, status) => {
+      const reply = await curl([...way, ...options], "/v1/testing/unary", body);
+      expect(reply.status).toBe(status);
+      expect(reply.json()).toMatchObject({ code: expect.any(Number), message: expect.any(String) });
+    });
+
+    it("refuses a way that a route does not take, and what is no route", async () => {
+      const wrongMethod = await curl([...way, "--request", "DELETE"], "/v1/testing/unary");
+      expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST"]);
+      expect((await curl(way, "/v1/testing/nothing")).status).toBe(404);
+    });
+  });
+});
+
+describe("HTTP/1.1", () => {
+  it.each([
+    ["a content type that Connect does not have", CALL, "text/plain", "{}", 415],
+    ["what is too large for Connect", CALL, "application/json", " ".repeat(OVERSIZE_BYTES), 429],
+    ["a content type that REST does not have", "/v1/testing/unary", "text/plain", "{}", 415],
+    ["what is too large for REST", "/v1/testing/unary", "application/json", " ".repeat(OVERSIZE_BYTES), 413],
+  ])("refuses %s without reading it", async (_what, where, type, body, status) => {
+    expect((await curl(header(`content-type: ${type}`), where, body)).status).toBe(status);
+  });
+
+  it("keeps its connection through good calls and bad", async () => {
+    const urls = [CALL, CALL, CALL].map((where) => server.url + where);
+    const argv = [
+      "--silent",
+      ...JSON_TYPE,
+      "--data",
+      "{",
+      ...urls,
+      "--write-out",
+      " %{http_code} %{num_connects}\n",
+    ];
+    const { out } = await runProgram("curl", argv);
+    expect([...out.toString().matchAll(/ (\d+) (\d+)\n/g)].map(([, ...found]) => found)).toEqual([
+      ["400", "1"],
+      ["400", "0"],
+      ["400", "0"],
+    ]);
+  });
+
+  it("is asked to send what is large, or not", async () => {
+    const options = [...JSON_TYPE, ...header("expect: 100-continue")];
+    expect((await curl(options, CALL, JSON.stringify({ responseSize: 1 }))).status).toBe(200);
+  });
+});
