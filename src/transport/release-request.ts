@@ -2,16 +2,24 @@ import { constants } from "node:http2";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
 /**
- * Sees to it that a request whose body was not read to the end does not hold its connection. An HTTP/2 stream is
- * closed after the reply. An HTTP/1.1 connection may send the rest for a while, so that the caller has read the
- * reply before the connection is cut, and stays usable if the rest arrives.
+ * Sees to it that a request whose body was not read to the end does not hold its connection. The caller may send the
+ * rest for a while, because it may not read the reply before it has, or lose the reply when it is stopped; after that
+ * an HTTP/2 stream is closed, and an HTTP/1.1 connection is cut.
  */
 export function releaseAfterReply(request: ServerRequest, reply: ServerReply, lingerTimeoutMs: number): void {
+  if ("stream" in request) {
+    const { stream } = request;
+    // The stream's own event: the reply's comes when the stream is closed, and Node closes one that nobody reads.
+    stream.once("finish", () => {
+      if (stream.readableEnded || stream.closed) return;
+      request.resume();
+      const close = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), lingerTimeoutMs);
+      close.unref();
+      stream.once("close", () => clearTimeout(close));
+    });
+    return;
+  }
   reply.once("finish", () => {
-    if ("stream" in request) {
-      if (!request.stream.readableEnded) request.stream.close(constants.NGHTTP2_NO_ERROR);
-      return;
-    }
     if (request.complete) return;
     request.resume();
     const { socket } = request;

@@ -1,0 +1,73 @@
+/** Replies to calls that are refused before they are read. */
+import { once } from "node:events";
+import { connect, type IncomingHttpHeaders } from "node:http2";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runProgram } from "./run-program.ts";
+import { OVERSIZE_BYTES, startTestServer, type TestServer } from "./test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const CALL = "/tss.testing.v1.TestService/UnaryCall";
+/** Whether the reply is lost depends on what arrives first. */
+const TRIES = 10;
+
+const TEXT = ["content-type: text/plain"];
+const JSON_TYPE = ["content-type: application/json"];
+const LATE = [...JSON_TYPE, "connect-timeout-ms: soon"];
+const SNAPPY = [...JSON_TYPE, "content-encoding: snappy"];
+const LARGE = " ".repeat(OVERSIZE_BYTES);
+
+describe("curl over HTTP/2", () => {
+  it.each([
+    ["a content type that Connect does not have", CALL, TEXT, "{}", 415],
+    ["a deadline that is none", CALL, LATE, "{}", 400],
+    ["a compression that nobody knows", CALL, SNAPPY, "{}", 501],
+    ["what is too large for Connect", CALL, JSON_TYPE, LARGE, 429],
+    ["what nobody serves", "/tss.testing.v1.TestService/Nothing", JSON_TYPE, "{}", 404],
+    ["a content type that REST does not have", "/v1/testing/unary", TEXT, "{}", 415],
+    ["what is too large for REST", "/v1/testing/unary", JSON_TYPE, LARGE, 413],
+  ])("hears every time that it is refused %s", async (_what, where, headers, body, status) => {
+    const argv = ["--silent", "--http2-prior-knowledge", ...headers.flatMap((line) => ["--header", line])];
+    argv.push("--data-binary", "@-", "--write-out", " %{http_code}", server.url + where);
+    const seen: string[] = [];
+    for (let tried = 0; tried < TRIES; tried++) {
+      const { code, out } = await runProgram("curl", argv, body);
+      seen.push(`${code}, ${out.toString().slice(-3)}`);
+    }
+    expect(seen).toEqual(Array(TRIES).fill(`0, ${status}`));
+  });
+});
+
+describe("a call whose compression nobody knows", () => {
+  it("over gRPC is told which are known", async () => {
+    const session = connect(server.url);
+    const stream = session.request({
+      ":method": "POST",
+      ":path": CALL,
+      "content-type": "application/grpc",
+      "grpc-encoding": "snappy",
+      te: "trailers",
+    });
+    const heard = ["response", "trailers"].map(
+      (event) => once(stream, event) as Promise<[IncomingHttpHeaders]>,
+    );
+    stream.end(Buffer.of(1, 0, 0, 0, 0));
+    stream.resume();
+    const [[head], [trailers]] = (await Promise.all(heard)) as [[IncomingHttpHeaders], [IncomingHttpHeaders]];
+    session.close();
+    expect({ ...head, ...trailers }["grpc-accept-encoding"]).toMatch(/\bgzip\b/);
+  });
+
+  it("over Connect is told which are known", async () => {
+    const reply = await fetch(server.url + CALL, {
+      method: "POST",
+      headers: { "content-type": "application/json", "content-encoding": "snappy" },
+      body: "{}",
+    });
+    expect(reply.headers.get("accept-encoding")).toMatch(/\bgzip\b/);
+  });
+});
