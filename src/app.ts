@@ -16,6 +16,7 @@ import {
   writeDevelopmentAccess,
 } from "./app/development-access.ts";
 import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
+import { openApiRoute } from "./app/openapi-route.ts";
 import { listening } from "./app/port-taken.ts";
 import { warmUp } from "./app/warm-up.ts";
 import { createBillingService } from "./billing/billing-service.ts";
@@ -185,7 +186,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
             traceOf: ({ values }) => ({ requestId: values.get(requestIdKey) }),
           }),
           cors: { origins: config.corsOrigins, ...CORS_HEADERS },
-          routes: [healthRoute(), metricsRoute(metrics)],
+          routes: [healthRoute(), metricsRoute(metrics), openApiRoute()],
           onCallEnd: observeCalls({ logger: log, metrics, describe: describeCaller }),
           onError: (cause) => log.error({ cause }, "a reply could not be written"),
         }),

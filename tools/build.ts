@@ -1,6 +1,6 @@
 /**
- * Builds the published package into `dist/`: the compiled sources, and the migrations beside them, at the same place
- * relative to `dist/src` as in the repository relative to `src`.
+ * Builds the published package into `dist/`: the compiled sources, and beside them the files that they read, at the
+ * same place relative to `dist/src` as in the repository relative to `src`.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, rmSync } from "node:fs";
@@ -13,5 +13,7 @@ rmSync(DIST, { recursive: true, force: true });
 const tsc = path.join(ROOT, "node_modules/.bin/tsc");
 const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json"], { cwd: ROOT, stdio: "inherit" });
 if (status !== 0) process.exit(1);
-cpSync(path.join(ROOT, "prisma/migrations"), path.join(DIST, "prisma/migrations"), { recursive: true });
+for (const place of ["prisma/migrations", "gen/openapi.json"]) {
+  cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
+}
 chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);

@@ -1,7 +1,8 @@
 /**
  * Makes everything that is generated: `gen/proto` from the protos, `gen/prisma` from the Prisma schema, `docs/errors.md`
- * from the error catalogue and `.env.example` from the table of the configuration. With `--check` it makes them in a
- * throw-away folder instead and fails if they differ from those in the tree, committed or not.
+ * from the error catalogue, `.env.example` from the table of the configuration and `gen/openapi.json` from protos and
+ * catalogue. With `--check` it makes them in a throw-away folder instead and fails if they differ from those in the
+ * tree, committed or not.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,9 +11,12 @@ import path from "node:path";
 import { CONFIG_VARIABLES } from "../src/config-variables.ts";
 import { envExample } from "./env-example.ts";
 import { errorsDocument } from "./errors-doc.ts";
+import { type ServiceManifest, serviceDocument } from "./service-api/service-document.ts";
 import { layOutThirdPartyProtos } from "./third-party-protos.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const OPENAPI = "gen/openapi.json";
 const FOLDERS = ["gen/proto", "gen/prisma"];
 const DOCUMENTS = {
   "docs/errors.md": errorsDocument(),
@@ -41,17 +45,26 @@ function generate(root: string): void {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
     writeFileSync(path.join(root, file), text);
   }
+  writeFileSync(path.join(root, OPENAPI), openApiText());
 }
 
-/** Runs a program of `node_modules/.bin`. What it says is shown only when it fails. */
-function run(program: string, ...args: string[]): void {
-  execFileSync(path.join(ROOT, "node_modules/.bin", program), args, { cwd: ROOT, stdio: "pipe" });
+/** Comments are not in the generated descriptors, so the document is made from an image that has them. */
+function openApiText(): string {
+  const image = run("buf", "build", "proto", "-o", "-#format=binpb");
+  const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as ServiceManifest;
+  return `${JSON.stringify(serviceDocument(image, manifest), null, 2)}\n`;
+}
+
+/** Runs a program of `node_modules/.bin` and returns its output. What it says is shown only when it fails. */
+function run(program: string, ...args: string[]): Buffer {
+  const options = { cwd: ROOT, stdio: "pipe", maxBuffer: MAX_OUTPUT_BYTES } as const;
+  return execFileSync(path.join(ROOT, "node_modules/.bin", program), args, options);
 }
 
 /** What is made now, and what was made before and may have gone. */
 function generatedFiles(fresh: string): string[] {
   const inFolders = FOLDERS.flatMap((folder) => [...filesBelow(fresh, folder), ...filesBelow(ROOT, folder)]);
-  return [...new Set([...inFolders, ...Object.keys(DOCUMENTS)])];
+  return [...new Set([...inFolders, ...Object.keys(DOCUMENTS), OPENAPI])];
 }
 
 function filesBelow(root: string, folder: string): string[] {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { printProto } from "./print-proto.ts";
 
-const OUT = path.resolve(import.meta.dirname, "../third_party");
+const THIRD_PARTY = path.resolve(import.meta.dirname, "../third_party");
 const { resolve } = createRequire(import.meta.url);
 const GOOGLE = path.dirname(resolve("google-proto-files/package.json"));
 const GRPC_HEALTH = path.join(path.dirname(resolve("grpc-health-check/package.json")), "proto");
@@ -27,12 +27,13 @@ const COPIED = {
  * Lays out the protos that ours import in `third_party/`, which git ignores: Google's and gRPC's are copied from npm
  * packages, and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor inside
  * `@bufbuild/protovalidate`.
+ * @param folder another folder for them, which is emptied first
  */
-export function layOutThirdPartyProtos(): void {
-  rmSync(OUT, { recursive: true, force: true });
+export function layOutThirdPartyProtos(folder: string = THIRD_PARTY): void {
+  rmSync(folder, { recursive: true, force: true });
   for (const [file, from] of Object.entries(COPIED)) {
-    cpSync(from.endsWith(".proto") ? from : path.join(from, file), path.join(OUT, file));
+    cpSync(from.endsWith(".proto") ? from : path.join(from, file), path.join(folder, file));
   }
-  mkdirSync(path.join(OUT, "buf/validate"), { recursive: true });
-  writeFileSync(path.join(OUT, "buf/validate/validate.proto"), printProto(file_buf_validate_validate));
+  mkdirSync(path.join(folder, "buf/validate"), { recursive: true });
+  writeFileSync(path.join(folder, "buf/validate/validate.proto"), printProto(file_buf_validate_validate));
 }

@@ -55,6 +55,8 @@ async function answer(
     isDraining,
   });
   const bytes = Buffer.from(body);
-  reply.writeHead(status, { ...headers, "content-length": String(bytes.byteLength) });
+  // The length of a 304 would have to be that of the 200 (RFC 9110, 8.6).
+  const length = status === 304 ? {} : { "content-length": String(bytes.byteLength) };
+  reply.writeHead(status, { ...headers, ...length });
   reply.end(request.method === "HEAD" ? undefined : bytes);
 }

@@ -1,0 +1,74 @@
+import type { DescEnum } from "@bufbuild/protobuf";
+import { type KeywordsOfRule, listOf } from "./text-rules.ts";
+
+/** Rules on booleans and on numbers that JSON has as numbers. */
+export const keywordsOfNumber: KeywordsOfRule = (name, value) => {
+  switch (name) {
+    case "const":
+      return { const: typeof value === "boolean" ? value : Number(value) };
+    case "lt":
+      return { exclusiveMaximum: Number(value) };
+    case "lte":
+      return { maximum: Number(value) };
+    case "gt":
+      return { exclusiveMinimum: Number(value) };
+    case "gte":
+      return { minimum: Number(value) };
+    case "in":
+      return { enum: listOf(value).map(Number) };
+    case "not_in":
+      return { not: { enum: listOf(value).map(Number) } };
+    case "finite":
+      return {};
+    case "example":
+      return { examples: listOf(value).map((one) => (typeof one === "boolean" ? one : Number(one))) };
+    default:
+      return undefined;
+  }
+};
+
+/** Rules on integers of 64 bits, which are text in JSON and have no bounds there. */
+export const keywordsOfWideInteger: KeywordsOfRule = (name, value) => {
+  const bound = WIDE_BOUNDS[name];
+  if (bound !== undefined) return `${bound} ${String(value)}.`;
+  switch (name) {
+    case "const":
+      return { const: String(value) };
+    case "in":
+      return { enum: listOf(value).map(String) };
+    case "not_in":
+      return { not: { enum: listOf(value).map(String) } };
+    case "example":
+      return { examples: listOf(value).map(String) };
+    default:
+      return undefined;
+  }
+};
+
+const WIDE_BOUNDS: Readonly<Record<string, string>> = {
+  lt: "Less than",
+  lte: "At most",
+  gt: "More than",
+  gte: "At least",
+};
+
+/** Rules on an enum, whose values JSON has by name. */
+export function keywordsOfEnum({ values }: DescEnum): KeywordsOfRule {
+  const names = (value: unknown) => {
+    const numbers = listOf(value);
+    return values.filter(({ number }) => numbers.includes(number)).map(({ name }) => name);
+  };
+  return (rule, value) => {
+    switch (rule) {
+      case "const":
+      case "in":
+        return { enum: names(value) };
+      case "not_in":
+        return { not: { enum: names(value) } };
+      case "example":
+        return { examples: names(value) };
+      default:
+        return undefined;
+    }
+  };
+}

@@ -1,0 +1,42 @@
+import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { scalarSchema } from "./scalar-schema.ts";
+
+/** Messages whose JSON is not an object of their fields, by protobuf's JSON mapping. */
+const SCHEMAS: Readonly<Record<string, JsonObject>> = {
+  "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.Duration": {
+    type: "string",
+    pattern: "^-?[0-9]+(?:\\.[0-9]{1,9})?s$",
+    description: "Seconds with up to nine decimals, ending in `s`.",
+  },
+  "google.protobuf.FieldMask": {
+    type: "string",
+    description: "Paths of fields in lowerCamelCase, separated by commas.",
+  },
+  "google.protobuf.Struct": { type: "object", additionalProperties: true },
+  "google.protobuf.Value": { description: "Any JSON value." },
+  "google.protobuf.ListValue": { type: "array", items: {} },
+  "google.protobuf.Any": {
+    type: "object",
+    properties: {
+      "@type": { type: "string", description: "URL whose last segment is the name of the message." },
+    },
+    required: ["@type"],
+    additionalProperties: true,
+    description: "A message of any type, beside its type's URL.",
+  },
+};
+
+/** Of these, the ones that the text of a parameter can give. */
+const TEXTS = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
+
+/** The schema of a message with a JSON form of its own; `undefined` for all others. */
+export function wellKnownSchema(message: DescMessage): JsonObject | undefined {
+  return isWrapperDesc(message) ? scalarSchema(message.fields[0].scalar) : SCHEMAS[message.typeName];
+}
+
+/** Whether the message can be given as the text of a path or query parameter. */
+export function isTextMessage(message: DescMessage): boolean {
+  return isWrapperDesc(message) || TEXTS.includes(message.typeName);
+}

@@ -1,0 +1,59 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "../../src/errors/catalogue.ts";
+import { httpStatusOfCode } from "../../src/transport/http-status.ts";
+import type { NamedReply } from "../openapi/operation.ts";
+import { headerRefs, isRanged, STATUS_REF } from "../openapi/success-replies.ts";
+import { canOccur, type OperationFacts } from "./error-rules.ts";
+
+const STATUS_BODY: JsonObject = { content: { "application/json": { schema: STATUS_REF } } };
+const RANGE_NOT_SATISFIABLE = 416;
+
+/** The replies of failed calls by status, each with the reasons that the operation can have. */
+export function errorReplies(facts: OperationFacts): Record<string, NamedReply> {
+  const byStatus = new Map<number, [ErrorReason, ErrorKind][]>();
+  const catalogue = Object.entries(ERROR_CATALOGUE) as [ErrorReason, ErrorKind][];
+  for (const [reason, kind] of catalogue) {
+    const status = kind.httpStatus ?? httpStatusOfCode(kind.code);
+    // A range is refused only where there are ranges, whatever the reason is called.
+    if (status === RANGE_NOT_SATISFIABLE || !canOccur(reason, facts)) continue;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), [reason, kind]]);
+  }
+  return {
+    ...Object.fromEntries([...byStatus].map(([status, reasons]) => [status, replyWith(reasons)])),
+    ...(isRanged(facts.binding) ? { [RANGE_NOT_SATISFIABLE]: RANGE_REFUSED } : {}),
+    default: OTHER_FAILURE,
+  };
+}
+
+const RANGE_REFUSED: NamedReply = {
+  name: "RangeNotSatisfiable",
+  reply: {
+    description: "The range begins behind the last byte.",
+    headers: headerRefs("content-range", "x-request-id"),
+    ...STATUS_BODY,
+  },
+};
+
+/** Also what the routes beside the RPCs fail with. */
+export const OTHER_FAILURE: NamedReply = {
+  name: "Error",
+  reply: {
+    description: "Any other failure.",
+    headers: headerRefs("retry-after", "x-request-id"),
+    ...STATUS_BODY,
+  },
+};
+
+/** Named after its reasons. */
+function replyWith(reasons: readonly [ErrorReason, ErrorKind][]): NamedReply {
+  const canRetry = reasons.some(([, { retryAfterSeconds }]) => retryAfterSeconds !== undefined);
+  return {
+    name: reasons.map(([reason]) => reason).join("."),
+    reply: {
+      description: reasons.map(([reason, { meaning }]) => `- \`${reason}\`: ${meaning}`).join("\n"),
+      headers: headerRefs(...(canRetry ? ["retry-after"] : []), "x-request-id"),
+      ...STATUS_BODY,
+      "x-reasons": reasons.map(([reason]) => reason),
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { ErrorReason } from "../../src/errors/catalogue.ts";
+import type { HttpBinding } from "../openapi/http-bindings.ts";
+import type { DeclaredOptions } from "./declared-options.ts";
+
+/** What decides which failures an operation may have. */
+export interface OperationFacts {
+  readonly binding: HttpBinding;
+  readonly options: DeclaredOptions;
+}
+
+type Rule = (facts: OperationFacts) => boolean;
+
+const never: Rule = () => false;
+const needsKey: Rule = ({ options }) => options.access.value !== "public";
+const isAdmin: Rule = ({ options }) => options.access.value === "admin";
+const isProject: Rule = (facts) => needsKey(facts) && !isAdmin(facts);
+const isKeyed: Rule = ({ options }) => options.idempotency.value === "keyed";
+const isRead: Rule = ({ options }) => options.idempotency.value === "read";
+const hasBody: Rule = ({ binding }) => binding.body !== "none";
+/** The request has a field of one of these names. */
+const has =
+  (...names: readonly string[]): Rule =>
+  ({ binding }) =>
+    binding.method.input.fields.some(({ name }) => names.includes(name));
+const reservesSignature = has("hash_scheme");
+
+/**
+ * Where a reason can occur. Most follow from the part of the request that they are about; what has no rule can occur
+ * anywhere.
+ */
+const RULES: Partial<Record<ErrorReason, Rule>> = {
+  MISSING_KEY: needsKey,
+  INVALID_KEY: needsKey,
+  REVOKED_KEY: needsKey,
+  EXPIRED_KEY: needsKey,
+  NETWORK_MISMATCH: isProject,
+  SCOPE_MISSING: isProject,
+  ADMIN_ONLY: isAdmin,
+  ROUTE_NOT_FOUND: never,
+  METHOD_NOT_ALLOWED: never,
+  UNIMPLEMENTED: never,
+  UNSUPPORTED_MEDIA_TYPE: hasBody,
+  BODY_TOO_LARGE: hasBody,
+  IDEMPOTENCY_KEY_REUSED: isKeyed,
+  IDEMPOTENCY_IN_FLIGHT: isKeyed,
+  UNSUPPORTED_ALGORITHM: has("signature_algorithm"),
+  MESSAGE_TOO_LARGE: has("message"),
+  BAD_SIGNATURE: has("signature", "user_output_signature"),
+  WRONG_SENDER: has("sender_address"),
+  MALFORMED_SIGN_MESSAGE: has("user_sign_message"),
+  PARAMETERS_NOT_FOUND: has("sha256"),
+  INSUFFICIENT_CREDIT: reservesSignature,
+  DWALLET_NOT_ACTIVE: reservesSignature,
+  REFUND_BUDGET_SPENT: reservesSignature,
+  TOO_MANY_RESERVATIONS: reservesSignature,
+  PRESIGN_POOL_EMPTY: reservesSignature,
+  WRONG_STATE: (facts) =>
+    !isRead(facts) && !reservesSignature(facts) && has("dwallet_id", "sign_request_id")(facts),
+  STALE_NETWORK_KEY: has("session_identifier"),
+  SESSION_REUSED: has("session_identifier"),
+  QUOTA_EXCEEDED: has("session_identifier"),
+  ENCRYPTION_KEY_CONFLICT: has("encryption_key"),
+  CHAIN_REJECTED: ({ options }) => options.access.value === "onboard" && options.costClass.value === "chain",
+};
+
+/** Whether calls of the operation can fail with this reason. `X_NOT_FOUND` is about a field `x_id`. */
+export function canOccur(reason: ErrorReason, facts: OperationFacts): boolean {
+  const rule = RULES[reason];
+  if (rule !== undefined) return rule(facts);
+  const subject = /^(.+)_NOT_FOUND$/.exec(reason)?.[1];
+  return subject === undefined || has(`${subject.toLowerCase()}_id`)(facts);
+}
