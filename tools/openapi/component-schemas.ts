@@ -2,6 +2,7 @@ import type { DescEnum, DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { commentOf } from "./comments.ts";
 import type { TypeSchemas } from "./field-schema.ts";
 import { messageSchema } from "./message-schema.ts";
+import { isFirstName } from "./value-rules.ts";
 import { wellKnownSchema } from "./well-known.ts";
 
 /** The schemas under `components`, made as they are referred to. */
@@ -64,7 +65,7 @@ export function createComponentSchemas(
 
 /** Values are given by name. A second name of a number is left out. */
 function enumSchema(enumeration: DescEnum): JsonObject {
-  const values = enumeration.values.filter((value) => enumeration.value[value.number] === value);
+  const values = enumeration.values.filter(isFirstName);
   const comments = values
     .map((value) => ({ name: value.name, comment: commentOf(value) }))
     .filter(({ comment }) => comment !== "")

@@ -49,13 +49,15 @@ function shapeOf(
     const { schema, notes } = ruled(valueSchema(field, direction, types), field, itemRules, true);
     return notes.length === 0 ? schema : { ...schema, description: notes.join(" ") };
   };
-  const { type } = rules ?? {};
+  const type = rules?.type;
   if (field.fieldKind === "list") {
     return { type: "array", items: itemSchema(type?.case === "repeated" ? type.value.items : undefined) };
   }
   if (field.fieldKind !== "map") return valueSchema(field, direction, types);
   const { keys, values } = type?.case === "map" ? type.value : {};
-  const names = { ...mapKeySchema(field.mapKey), ...(keys && ruleKeywords(keys).keywords) };
+  const said = keys && ruleKeywords(keys, { isKey: true });
+  const names = { ...mapKeySchema(field.mapKey), ...said?.keywords };
+  if (said !== undefined && said.notes.length > 0) names["description"] = said.notes.join(" ");
   return {
     type: "object",
     additionalProperties: itemSchema(values),
@@ -77,7 +79,7 @@ function ruled(
   isItem = false,
 ): { schema: JsonObject; notes: readonly string[] } {
   if (rules === undefined || rules.ignore === Ignore.ALWAYS) return { schema, notes: [] };
-  const { keywords, notes } = ruleKeywords(rules, field.enum);
+  const { keywords, notes } = ruleKeywords(rules, { enumeration: field.enum });
   if (Object.keys(keywords).length === 0) return { schema, notes };
   const bare = withoutWords(schema);
   if (rules.ignore === Ignore.IF_ZERO_VALUE) {

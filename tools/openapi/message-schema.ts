@@ -10,6 +10,7 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { message as messageRulesOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { commentOf } from "./comments.ts";
 import { type Direction, fieldSchema, type TypeSchemas } from "./field-schema.ts";
+import { type GivenPaths, isGiven, pathsBelow } from "./given-paths.ts";
 import { requiredIn } from "./required-fields.ts";
 
 /**
@@ -21,7 +22,7 @@ export function messageSchema(
   message: DescMessage,
   direction: Direction,
   types: TypeSchemas,
-  given: ReadonlySet<string> = new Set(),
+  given: GivenPaths = new Set(),
 ): JsonObject {
   const { fields } = message;
   const required = direction === "input" ? requiredIn(message) : alwaysIn(message);
@@ -38,7 +39,7 @@ export function messageSchema(
     ...(fields.length === 0 ? {} : { properties }),
     ...(names.length === 0 ? {} : { required: names }),
     ...(direction === "input" ? { additionalProperties: false } : {}),
-    ...alternatives(message, direction, required),
+    ...alternatives(message, direction, (oneof) => required.has(oneof) && !isGiven(oneof, given)),
     ...(message.deprecated ? { deprecated: true } : {}),
   };
 }
@@ -47,21 +48,16 @@ function propertySchema(
   field: DescField,
   direction: Direction,
   types: TypeSchemas,
-  given: ReadonlySet<string>,
+  given: GivenPaths,
 ): JsonObject {
   const schema = fieldSchema(field, direction, types);
-  const inside = [...given].filter((path) => path.startsWith(`${field.name}.`));
-  if (field.fieldKind !== "message" || inside.length === 0) return schema;
-  const tails = new Set(inside.map((path) => path.slice(field.name.length + 1)));
-  return { ...messageSchema(field.message, direction, types, tails), ...withoutRef(schema) };
+  const inside = pathsBelow(field, given);
+  if (field.fieldKind !== "message" || inside.size === 0) return schema;
+  return { ...messageSchema(field.message, direction, types, inside), ...withoutRef(schema) };
 }
 
 function withoutRef({ $ref, ...rest }: JsonObject): JsonObject {
   return rest;
-}
-
-function isGiven(field: DescField, given: ReadonlySet<string>): boolean {
-  return [...given].some((path) => path === field.name || path.startsWith(`${field.name}.`));
 }
 
 /** Replies have implicit fields written out. */
@@ -76,26 +72,30 @@ function alwaysIn(message: DescMessage): ReadonlySet<DescField | DescOneof> {
 function alternatives(
   message: DescMessage,
   direction: Direction,
-  required: ReadonlySet<DescField | DescOneof>,
+  isRequired: (oneof: DescOneof) => boolean,
 ): JsonObject {
   const groups = message.oneofs.map((oneof) => ({
     names: oneof.fields.map(({ jsonName }) => jsonName),
-    isRequired: required.has(oneof),
+    isRequired: isRequired(oneof),
   }));
   const rules = hasOption(message, messageRulesOption) ? getOption(message, messageRulesOption).oneof : [];
   if (direction === "input") {
     const jsonName = (name: string) => message.fields.find((field) => field.name === name)?.jsonName ?? name;
     groups.push(...rules.map((rule) => ({ names: rule.fields.map(jsonName), isRequired: rule.required })));
   }
-  const pairs = groups.flatMap(({ names }) =>
-    names.flatMap((name, index) => names.slice(index + 1).map((other) => ({ required: [name, other] }))),
+  const exclusions = groups.flatMap(({ names }) =>
+    names.slice(0, -1).map((name, index) => [name, absent(names.slice(index + 1))] as const),
   );
   const choices = groups
     .filter(({ isRequired }) => isRequired)
-    .map(({ names }) => ({ anyOf: names.map((name) => ({ required: [name] })) }));
+    .map(({ names }) => ({ anyOf: names.map((name) => ({ properties: { [name]: {} }, required: [name] })) }));
   const [choice, ...others] = choices;
   return {
-    ...(pairs.length === 0 ? {} : { not: { anyOf: pairs } }),
+    ...(exclusions.length === 0 ? {} : { dependentSchemas: Object.fromEntries(exclusions) }),
     ...(others.length > 0 ? { allOf: choices } : choice),
   };
+}
+
+function absent(names: readonly string[]): JsonObject {
+  return { properties: Object.fromEntries(names.map((name) => [name, false])) };
 }

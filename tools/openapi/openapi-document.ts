@@ -4,6 +4,7 @@ import { type ComponentSchemas, createComponentSchemas } from "./component-schem
 import { type HttpBinding, httpBindings } from "./http-bindings.ts";
 import { type OperationPolicy, operation } from "./operation.ts";
 import { documentedPath } from "./path-parameters.ts";
+import { REPLY_HEADERS } from "./success-replies.ts";
 
 /** The parts of a document that do not follow from services. */
 export interface DocumentFrame {
@@ -12,7 +13,7 @@ export interface DocumentFrame {
   /** Paths beside those of the services. */
   readonly paths: JsonObject;
   readonly tags: readonly JsonObject[];
-  /** Components beside the schemas that the services need. */
+  /** Components beside those that the services need. They must have the schema `google.rpc.Status`. */
   readonly components: Readonly<Record<string, JsonObject>>;
   readonly policyOf: (binding: HttpBinding) => OperationPolicy;
 }
@@ -42,6 +43,7 @@ export function openApiDocument(services: readonly DescService[], frame: Documen
     paths: sorted({ ...paths, ...frame.paths }),
     components: sorted({
       ...components,
+      headers: sorted(REPLY_HEADERS),
       responses: sorted({
         ...otherReplies,
         ...Object.fromEntries(replies.map(({ name, reply }) => [name, reply])),

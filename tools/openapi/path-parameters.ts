@@ -6,6 +6,7 @@ import {
   type Segment,
 } from "../../src/transport/rest/path-template.ts";
 import { fieldSchema, type TypeSchemas } from "./field-schema.ts";
+import type { GivenPaths } from "./given-paths.ts";
 import { type HttpBinding, misfit } from "./http-bindings.ts";
 
 /** A path template in OpenAPI's form. */
@@ -15,8 +16,7 @@ export interface DocumentedPath {
   /** What is the same for all paths that OpenAPI cannot tell apart: the path without its parameters' names. */
   readonly shape: string;
   readonly parameters: readonly JsonObject[];
-  /** The fields that the path gives, as dotted paths in proto names. */
-  readonly given: ReadonlySet<string>;
+  readonly given: GivenPaths;
 }
 
 /**

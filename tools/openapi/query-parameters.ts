@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { fieldSchema, type TypeSchemas } from "./field-schema.ts";
+import type { GivenPaths } from "./given-paths.ts";
 import type { HttpBinding } from "./http-bindings.ts";
 import { requiredIn } from "./required-fields.ts";
 import { isTextMessage, wellKnownSchema } from "./well-known.ts";
@@ -10,7 +11,7 @@ import { isTextMessage, wellKnownSchema } from "./well-known.ts";
  */
 export function queryParameters(
   { method, body }: HttpBinding,
-  given: ReadonlySet<string>,
+  given: GivenPaths,
   types: TypeSchemas,
 ): JsonObject[] {
   if (body === "message") return [];

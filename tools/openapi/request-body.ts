@@ -1,6 +1,7 @@
-import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
+import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import type { ComponentSchemas } from "./component-schemas.ts";
 import { fieldSchema } from "./field-schema.ts";
+import { type GivenPaths, isGiven, pathsBelow } from "./given-paths.ts";
 import type { HttpBinding } from "./http-bindings.ts";
 import { messageSchema } from "./message-schema.ts";
 import { requiredIn } from "./required-fields.ts";
@@ -12,38 +13,30 @@ import { requiredIn } from "./required-fields.ts";
  */
 export function requestBody(
   { method, body }: HttpBinding,
-  given: ReadonlySet<string>,
+  given: GivenPaths,
   operationId: string,
   schemas: ComponentSchemas,
 ): JsonObject | undefined {
   if (body === "none") return undefined;
   const name = `${operationId.replace(/^./, (first) => first.toUpperCase())}Body`;
   if (body === "message") {
-    const required = [...requiredIn(method.input)].some((field) => !given.has(field.name));
-    return content(required, schemaOf(method.input, given, name, schemas));
+    return content(needsAny(method.input, given), schemaOf(method.input, given, name, schemas));
   }
-  const inside = new Set(
-    [...given]
-      .filter((path) => path.startsWith(`${body.name}.`))
-      .map((path) => path.slice(body.name.length + 1)),
-  );
-  const required = inside.size === 0 && requiredIn(method.input).has(body);
-  return content(required, fieldBody(body, inside, name, schemas));
+  const inside = pathsBelow(body, given);
+  if (body.fieldKind === "message" && inside.size > 0) {
+    return content(needsAny(body.message, inside), schemaOf(body.message, inside, name, schemas));
+  }
+  return content(requiredIn(method.input).has(body), fieldSchema(body, "input", schemas));
 }
 
-function fieldBody(
-  field: DescField,
-  given: ReadonlySet<string>,
-  name: string,
-  schemas: ComponentSchemas,
-): JsonObject {
-  if (field.fieldKind === "message" && given.size > 0) return schemaOf(field.message, given, name, schemas);
-  return fieldSchema(field, "input", schemas);
+/** Whether a body is needed at all. Without one the message has what the path gives. */
+function needsAny(message: DescMessage, given: GivenPaths): boolean {
+  return [...requiredIn(message)].some((member) => !isGiven(member, given));
 }
 
 function schemaOf(
   message: DescMessage,
-  given: ReadonlySet<string>,
+  given: GivenPaths,
   name: string,
   schemas: ComponentSchemas,
 ): JsonObject {

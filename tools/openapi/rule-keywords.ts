@@ -7,13 +7,20 @@ import {
   field as fieldRulesOption,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { type KeywordsOfRule, keywordsOfBytes, keywordsOfItems, keywordsOfString } from "./text-rules.ts";
-import { keywordsOfEnum, keywordsOfNumber, keywordsOfWideInteger } from "./value-rules.ts";
+import { keywordsOfEnum, keywordsOfNumber, keywordsOfNumberText } from "./value-rules.ts";
 
 /** Rules of protovalidate in the words of JSON Schema. */
 export interface RuleKeywords {
   readonly keywords: JsonObject;
   /** Sentences for what JSON Schema has no word for. */
   readonly notes: readonly string[];
+}
+
+/** What rules are about, beside its type. */
+export interface RuledValue {
+  readonly enumeration?: DescEnum | undefined;
+  /** It is the key of a map, which is always text in JSON. */
+  readonly isKey?: boolean;
 }
 
 /** The field's `buf.validate.field` rules, if it has any. */
@@ -26,9 +33,9 @@ const SILENT = ["enum.defined_only", "repeated.items", "map.keys", "map.values",
 const WIDE = ["int64", "uint64", "sint64", "fixed64", "sfixed64"];
 
 /** Says the rules of one value as keywords. Rules on items and entries belong to those and are left out. */
-export function ruleKeywords(rules: FieldRules, enumeration?: DescEnum): RuleKeywords {
+export function ruleKeywords(rules: FieldRules, { enumeration, isKey }: RuledValue = {}): RuleKeywords {
   const { case: kind } = rules.type;
-  const say = sayerOf(kind, enumeration);
+  const say = isKey && kind !== "string" ? keywordsOfNumberText : sayerOf(kind, enumeration);
   const parts: JsonObject[] = [];
   const notes = rules.cel.map((rule) => rule.message || `Must satisfy \`${rule.expression}\`.`);
   notes.push(...rules.celExpression.map((expression) => `Must satisfy \`${expression}\`.`));
@@ -46,7 +53,7 @@ function sayerOf(kind: FieldRules["type"]["case"], enumeration: DescEnum | undef
   if (kind === "bytes") return keywordsOfBytes;
   if (kind === "repeated" || kind === "map") return keywordsOfItems;
   if (kind === "enum" && enumeration !== undefined) return keywordsOfEnum(enumeration);
-  return kind !== undefined && WIDE.includes(kind) ? keywordsOfWideInteger : keywordsOfNumber;
+  return kind !== undefined && WIDE.includes(kind) ? keywordsOfNumberText : keywordsOfNumber;
 }
 
 /** The rules that are set, by name, for the type that they are for. */

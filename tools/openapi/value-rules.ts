@@ -1,4 +1,4 @@
-import type { DescEnum } from "@bufbuild/protobuf";
+import type { DescEnum, DescEnumValue } from "@bufbuild/protobuf";
 import { type KeywordsOfRule, listOf } from "./text-rules.ts";
 
 /** Rules on booleans and on numbers that JSON has as numbers. */
@@ -27,8 +27,8 @@ export const keywordsOfNumber: KeywordsOfRule = (name, value) => {
   }
 };
 
-/** Rules on integers of 64 bits, which are text in JSON and have no bounds there. */
-export const keywordsOfWideInteger: KeywordsOfRule = (name, value) => {
+/** Rules on numbers that are text in JSON, which has no bounds there: integers of 64 bits, and keys of maps. */
+export const keywordsOfNumberText: KeywordsOfRule = (name, value) => {
   const bound = WIDE_BOUNDS[name];
   if (bound !== undefined) return `${bound} ${String(value)}.`;
   switch (name) {
@@ -52,11 +52,16 @@ const WIDE_BOUNDS: Readonly<Record<string, string>> = {
   gte: "At least",
 };
 
+/** Whether the value is not another name of a number that has one. */
+export function isFirstName(value: DescEnumValue): boolean {
+  return value.parent.value[value.number] === value;
+}
+
 /** Rules on an enum, whose values JSON has by name. */
 export function keywordsOfEnum({ values }: DescEnum): KeywordsOfRule {
   const names = (value: unknown) => {
     const numbers = listOf(value);
-    return values.filter(({ number }) => numbers.includes(number)).map(({ name }) => name);
+    return values.filter((one) => isFirstName(one) && numbers.includes(one.number)).map(({ name }) => name);
   };
   return (rule, value) => {
     switch (rule) {

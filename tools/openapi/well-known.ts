@@ -2,7 +2,7 @@ import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { scalarSchema } from "./scalar-schema.ts";
 
-/** Messages whose JSON is not an object of their fields, by protobuf's JSON mapping. */
+/** Messages that need no schema of their own, most because their JSON is not an object of their fields. */
 const SCHEMAS: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
   "google.protobuf.Duration": {
@@ -14,6 +14,7 @@ const SCHEMAS: Readonly<Record<string, JsonObject>> = {
     type: "string",
     description: "Paths of fields in lowerCamelCase, separated by commas.",
   },
+  "google.protobuf.Empty": { type: "object" },
   "google.protobuf.Struct": { type: "object", additionalProperties: true },
   "google.protobuf.Value": { description: "Any JSON value." },
   "google.protobuf.ListValue": { type: "array", items: {} },
@@ -31,7 +32,7 @@ const SCHEMAS: Readonly<Record<string, JsonObject>> = {
 /** Of these, the ones that the text of a parameter can give. */
 const TEXTS = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
 
-/** The schema of a message with a JSON form of its own; `undefined` for all others. */
+/** The schema of such a message in place; `undefined` for all others. */
 export function wellKnownSchema(message: DescMessage): JsonObject | undefined {
   return isWrapperDesc(message) ? scalarSchema(message.fields[0].scalar) : SCHEMAS[message.typeName];
 }

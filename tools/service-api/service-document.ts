@@ -4,7 +4,6 @@ import { packageCommentOf } from "../openapi/comments.ts";
 import type { HttpBinding } from "../openapi/http-bindings.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
 import type { OperationPolicy } from "../openapi/operation.ts";
-import { REPLY_HEADERS } from "../openapi/success-replies.ts";
 import { HEADER_PARAMETERS, SECURITY_SCHEMES, securityOf } from "./access-policy.ts";
 import { declaredOptions } from "./declared-options.ts";
 import { errorReplies } from "./error-replies.ts";
@@ -56,7 +55,6 @@ export function serviceDocument(descriptorSet: Uint8Array, manifest: ServiceMani
     tags: [PLAIN_TAG],
     paths: PLAIN_PATHS,
     components: {
-      headers: REPLY_HEADERS,
       parameters: HEADER_PARAMETERS,
       schemas: ERROR_SCHEMAS,
       securitySchemes: SECURITY_SCHEMES,

@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { http } from "../../../../gen/proto/google/api/annotations_pb.ts";
+import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
+import { requiredAccess } from "../../../../src/access/required-access.ts";
+import { ERROR_CATALOGUE } from "../../../../src/errors/catalogue.ts";
+import { createRestRouter } from "../../../../src/transport/rest/rest-routes.ts";
+import { registerService } from "../../../../src/transport/service-registration.ts";
+import { faultsOf } from "../../../support/judge-openapi.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly description: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly { readonly $ref?: string }[];
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly enum?: readonly string[] }>>;
+    readonly responses: Readonly<Record<string, { readonly "x-reasons"?: readonly string[] }>>;
+  };
+}
+
+const document = JSON.parse(
+  readFileSync(new URL("../../../../gen/openapi.json", import.meta.url), "utf8"),
+) as Document;
+const SERVICES = [Admin, Billing, Onboarding, Signing];
+/** Routes that are no RPCs. */
+const PLAIN = ["/openapi.json", "/v1/health", "/v1/ready"];
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([verb, operation]) => ({ path, verb, operation })),
+);
+
+function operationOf(operationId: string): Operation {
+  const found = operations.find(({ operation }) => operation.operationId === operationId);
+  if (found === undefined) throw new Error(`there is no operation ${operationId}`);
+  return found.operation;
+}
+
+/** The reasons of each error status. */
+function reasonsOf(operationId: string): Record<string, readonly string[]> {
+  const { responses } = operationOf(operationId);
+  const errors = Object.entries(responses).filter(([, reply]) => reply.$ref !== undefined);
+  return Object.fromEntries(
+    errors.map(([status, reply]) => {
+      const name = reply.$ref?.split("/").at(-1) ?? "";
+      return [status, document.components.responses[name]?.["x-reasons"] ?? []];
+    }),
+  );
+}
+
+describe("the OpenAPI document", () => {
+  it("satisfies validators of others", async () => {
+    const faults = await faultsOf(document);
+    // Nothing that a caller can do is wrong for these.
+    const expected = PLAIN.map((path) => `operation-4xx-response at #/paths/${path.replaceAll("/", "~1")}/`);
+    expect(faults.filter((fault) => !expected.some((start) => fault.startsWith(start)))).toEqual([]);
+  });
+
+  it("has no operation but what the server routes to that method", () => {
+    const router = createRestRouter(SERVICES.map((service) => registerService(service, {})));
+    for (const { path, verb, operation } of operations.filter((one) => !PLAIN.includes(one.path))) {
+      const match = router.match(verb.toUpperCase(), path.replaceAll(/\{[^}]*\}/g, "some-id"));
+      const { parent, localName } = match?.value.spec.method ?? {};
+      expect([parent?.name, localName]).toEqual([operation.tags[0], operation.operationId]);
+    }
+    expect(operations.length).toBeGreaterThan(PLAIN.length);
+  });
+
+  it("has every route of the server", () => {
+    const routes = SERVICES.flatMap(({ methods }) => methods)
+      .filter((method) => hasOption(method, http))
+      .flatMap((method) => [getOption(method, http), ...getOption(method, http).additionalBindings])
+      .map(({ pattern }) => `${pattern.case} ${String(pattern.value)}`);
+    const described = operations.map(({ verb, path }) => `${verb} ${path}`);
+    expect(described.sort()).toEqual([...routes, ...PLAIN.map((path) => `get ${path}`)].sort());
+  });
+
+  it("asks for the key and the scope that the gate asks for", () => {
+    for (const method of SERVICES.flatMap(({ methods }) => methods)) {
+      const access = requiredAccess(method);
+      const { security } = operationOf(method.localName);
+      if (access.kind === "public") expect(security).toEqual([]);
+      if (access.kind === "admin") expect(security).toEqual([{ adminKey: [] }, { adminKeyHeader: [] }]);
+      if (access.kind === "project") {
+        const { scope } = access;
+        expect(security).toEqual([{ projectKey: [scope] }, { projectKeyHeader: [scope] }]);
+        expect(operationOf(method.localName).description).toContain(`the scope \`${scope}\``);
+      }
+    }
+  });
+
+  it("takes an idempotency key where one decides", () => {
+    const keyed = operations.filter(({ operation }) =>
+      operation.parameters?.some(({ $ref }) => $ref === "#/components/parameters/idempotency-key"),
+    );
+    expect(keyed.map(({ operation }) => operation.operationId)).toContain("reserveSign");
+    expect(keyed.map(({ operation }) => operation.operationId)).not.toContain("submitSign");
+  });
+
+  it("knows every reason of the catalogue, and names under each status those that the call can meet", () => {
+    expect(document.components.schemas["ErrorReason"]?.enum).toEqual(Object.keys(ERROR_CATALOGUE));
+    expect(reasonsOf("reserveSign")).toMatchObject({
+      400: expect.arrayContaining(["VALIDATION", "MESSAGE_TOO_LARGE", "INSUFFICIENT_CREDIT"]),
+      401: expect.arrayContaining(["MISSING_KEY", "NETWORK_MISMATCH"]),
+      403: expect.arrayContaining(["SCOPE_MISSING"]),
+      404: ["DWALLET_NOT_FOUND"],
+      413: ["BODY_TOO_LARGE"],
+      422: ["IDEMPOTENCY_KEY_REUSED"],
+      503: expect.arrayContaining(["PRESIGN_POOL_EMPTY"]),
+      default: [],
+    });
+    const network = reasonsOf("getNetwork");
+    expect(Object.keys(network)).not.toEqual(expect.arrayContaining(["401"]));
+    expect(Object.keys(network)).not.toEqual(expect.arrayContaining(["404"]));
+    expect(reasonsOf("createDWallet")).toMatchObject({ 404: ["ENCRYPTION_KEY_NOT_FOUND"] });
+  });
+});
