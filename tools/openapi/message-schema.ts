@@ -50,14 +50,11 @@ function propertySchema(
   types: TypeSchemas,
   given: GivenPaths,
 ): JsonObject {
-  const schema = fieldSchema(field, direction, types);
   const inside = pathsBelow(field, given);
-  if (field.fieldKind !== "message" || inside.size === 0) return schema;
-  return { ...messageSchema(field.message, direction, types, inside), ...withoutRef(schema) };
-}
-
-function withoutRef({ $ref, ...rest }: JsonObject): JsonObject {
-  return rest;
+  if (field.fieldKind !== "message" || inside.size === 0) return fieldSchema(field, direction, types);
+  // The message with less required is this property's alone, so it has no name of its own.
+  const ofMessage = () => messageSchema(field.message, direction, types, inside);
+  return fieldSchema(field, direction, { ...types, ofMessage });
 }
 
 /** Replies have implicit fields written out. */

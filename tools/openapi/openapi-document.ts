@@ -65,7 +65,7 @@ function servicePaths(
     const { path, shape, parameters } = documented;
     namesByShape.set(
       shape,
-      parameters.map(({ name }) => String(name)),
+      parameters.map(({ name }) => name),
     );
     const item = paths[path] ?? {};
     paths[path] = item;

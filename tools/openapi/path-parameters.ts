@@ -15,7 +15,7 @@ export interface DocumentedPath {
   readonly path: string;
   /** What is the same for all paths that OpenAPI cannot tell apart: the path without its parameters' names. */
   readonly shape: string;
-  readonly parameters: readonly JsonObject[];
+  readonly parameters: readonly (JsonObject & { readonly name: string })[];
   readonly given: GivenPaths;
 }
 

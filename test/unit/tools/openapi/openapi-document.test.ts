@@ -165,7 +165,7 @@ describe("a binding", () => {
   });
 });
 
-describe("an annotation that cannot be described", () => {
+describe("an annotation that cannot be described", { timeout: 60_000 }, () => {
   const edited = (from: string, to: string) => () => describeLibrary((proto) => proto.replace(from, to));
 
   it("is refused with the name of its method", () => {

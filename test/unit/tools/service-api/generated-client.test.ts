@@ -13,6 +13,8 @@ import {
 } from "../../transport/fake-services.ts";
 
 const TSC = path.resolve("node_modules/.bin/tsc");
+/** Generator and compiler are processes and megabytes of code of their own. */
+const TIMEOUT_MS = 60_000;
 const FLAGS =
   "--noEmit --pretty false --strict --target es2023 --module esnext --moduleResolution bundler".split(" ");
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
   const input = path.resolve("gen/openapi.json");
   await generateApi({ input, output: folder, fileName: "client.ts", silent: true });
   server = await startFakes();
-});
+}, TIMEOUT_MS);
 afterAll(async () => {
   await server.close();
   rmSync(folder, { recursive: true });
@@ -46,7 +48,7 @@ const RESERVE =
   'dwalletId: "0x", signatureAlgorithm: SignatureAlgorithm.Taproot, hashScheme: Hash.SHA256, message: "AA=="';
 const ACCEPT = 'encryptedUserSecretKeyShareId: "0x", userOutputSignature: "AA=="';
 
-describe("a client that another tool makes from the document", () => {
+describe("a client that another tool makes from the document", { timeout: TIMEOUT_MS }, () => {
   it("type-checks where it is used as the service wants it", () => {
     expect(
       refusedLines([
