@@ -4,7 +4,7 @@ import { type ComponentSchemas, createComponentSchemas } from "./component-schem
 import { type HttpBinding, httpBindings } from "./http-bindings.ts";
 import { type OperationPolicy, operation } from "./operation.ts";
 import { documentedPath } from "./path-parameters.ts";
-import { REPLY_HEADERS } from "./success-replies.ts";
+import { REPLY_HEADERS } from "./reply-headers.ts";
 
 /** The parts of a document that do not follow from services. */
 export interface DocumentFrame {

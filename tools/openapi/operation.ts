@@ -2,10 +2,12 @@ import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { commentOf } from "./comments.ts";
 import type { ComponentSchemas } from "./component-schemas.ts";
 import type { HttpBinding } from "./http-bindings.ts";
+import { octetParameters } from "./octets.ts";
 import type { DocumentedPath } from "./path-parameters.ts";
 import { queryParameters } from "./query-parameters.ts";
 import { requestBody } from "./request-body.ts";
-import { octetParameters, streamParameters, successReplies } from "./success-replies.ts";
+import { streamParameters } from "./streams.ts";
+import { successReplies } from "./success-replies.ts";
 
 /** What an application adds to an operation: what no descriptor says in general. */
 export interface OperationPolicy {

@@ -4,6 +4,7 @@ import { fieldSchema } from "./field-schema.ts";
 import { type GivenPaths, isGiven, pathsBelow } from "./given-paths.ts";
 import type { HttpBinding } from "./http-bindings.ts";
 import { messageSchema } from "./message-schema.ts";
+import { OCTETS_CONTENT, takesOctets } from "./octets.ts";
 import { requiredIn } from "./required-fields.ts";
 
 /**
@@ -12,12 +13,17 @@ import { requiredIn } from "./required-fields.ts";
  * @param given dotted paths in proto names
  */
 export function requestBody(
-  { method, body }: HttpBinding,
+  binding: HttpBinding,
   given: GivenPaths,
   operationId: string,
   schemas: ComponentSchemas,
 ): JsonObject | undefined {
+  const { method, body } = binding;
   if (body === "none") return undefined;
+  if (takesOctets(binding)) {
+    const required = body !== "message" && requiredIn(method.input).has(body);
+    return { required, content: OCTETS_CONTENT };
+  }
   const name = `${operationId.replace(/^./, (first) => first.toUpperCase())}Body`;
   if (body === "message") {
     return content(needsAny(method.input, given), schemaOf(method.input, given, name, schemas));

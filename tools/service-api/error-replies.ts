@@ -1,8 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "../../src/errors/catalogue.ts";
 import { httpStatusOfCode } from "../../src/transport/http-status.ts";
+import { isCached } from "../openapi/octets.ts";
 import type { NamedReply } from "../openapi/operation.ts";
-import { headerRefs, isRanged, STATUS_REF } from "../openapi/success-replies.ts";
+import { headerRefs } from "../openapi/reply-headers.ts";
+import { STATUS_REF } from "../openapi/streams.ts";
 import { canOccur, type OperationFacts } from "./error-rules.ts";
 
 const STATUS_BODY: JsonObject = { content: { "application/json": { schema: STATUS_REF } } };
@@ -15,16 +17,17 @@ export function errorReplies(facts: OperationFacts): Record<string, NamedReply> 
   for (const [reason, kind] of catalogue) {
     const status = kind.httpStatus ?? httpStatusOfCode(kind.code);
     // A range is refused only where there are ranges, whatever the reason is called.
-    if (status === RANGE_NOT_SATISFIABLE || !canOccur(reason, facts)) continue;
+    if (status === RANGE_NOT_SATISFIABLE ? !isCached(facts.binding) : !canOccur(reason, facts)) continue;
     byStatus.set(status, [...(byStatus.get(status) ?? []), [reason, kind]]);
   }
   return {
-    ...Object.fromEntries([...byStatus].map(([status, reasons]) => [status, replyWith(reasons)])),
-    ...(isRanged(facts.binding) ? { [RANGE_NOT_SATISFIABLE]: RANGE_REFUSED } : {}),
+    ...(isCached(facts.binding) ? { [RANGE_NOT_SATISFIABLE]: RANGE_REFUSED } : {}),
+    ...Object.fromEntries([...byStatus].map(([status, reasons]) => [status, replyWith(status, reasons)])),
     default: OTHER_FAILURE,
   };
 }
 
+/** For a catalogue that has no reason of its own for it. */
 const RANGE_REFUSED: NamedReply = {
   name: "RangeNotSatisfiable",
   reply: {
@@ -45,13 +48,17 @@ export const OTHER_FAILURE: NamedReply = {
 };
 
 /** Named after its reasons. */
-function replyWith(reasons: readonly [ErrorReason, ErrorKind][]): NamedReply {
+function replyWith(status: number, reasons: readonly [ErrorReason, ErrorKind][]): NamedReply {
   const canRetry = reasons.some(([, { retryAfterSeconds }]) => retryAfterSeconds !== undefined);
   return {
     name: reasons.map(([reason]) => reason).join("."),
     reply: {
       description: reasons.map(([reason, { meaning }]) => `- \`${reason}\`: ${meaning}`).join("\n"),
-      headers: headerRefs(...(canRetry ? ["retry-after"] : []), "x-request-id"),
+      headers: headerRefs(
+        ...(status === RANGE_NOT_SATISFIABLE ? ["content-range"] : []),
+        ...(canRetry ? ["retry-after"] : []),
+        "x-request-id",
+      ),
       ...STATUS_BODY,
       "x-reasons": reasons.map(([reason]) => reason),
     },

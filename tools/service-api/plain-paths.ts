@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { headerRefs } from "../openapi/success-replies.ts";
+import { headerRefs } from "../openapi/reply-headers.ts";
 import { OTHER_FAILURE } from "./error-replies.ts";
 
 /** The tag of routes that are no RPCs. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type DocumentFrame, openApiDocument } from "../../../../tools/openapi/openapi-document.ts";
-import { headerRefs } from "../../../../tools/openapi/success-replies.ts";
+import { headerRefs } from "../../../../tools/openapi/reply-headers.ts";
 import { compileProto } from "./compile-proto.ts";
 
 /** A document's parts as tests look at them. */

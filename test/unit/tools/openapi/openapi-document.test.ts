@@ -60,10 +60,12 @@ describe("the document of a service", () => {
       "post /v1/books/{book.name}/whole update3",
       "post /v1/books:find booksFind3",
       "post /v1/covers probe3",
+      "post /v1/covers:watch cover2",
       "post /v1/rules take",
       "post /v1/rules/{anything} take2",
       // The template says `{title}`, but OpenAPI would not tell that path from PATCH's.
       "put /v1/books/{book.name} update2",
+      "put /v1/covers/{path} cover",
     ]);
   });
 
@@ -149,19 +151,28 @@ describe("a binding", () => {
     expect(names("get", "/v1/books:watch", "header")).toEqual(["last-event-id"]);
   });
 
-  it("answers an HttpBody as octets, which a GET may ask for only if they changed", () => {
+  it("streams the field that the annotation names", () => {
+    expect(replyOf("post", "/v1/covers:watch", "application/x-ndjson")).toMatchObject({
+      contentSchema: { items: { anyOf: [{ type: "string" }, { required: ["error"] }] } },
+    });
+  });
+
+  it("takes and gives an HttpBody as octets, also where it is a field", () => {
+    const octets = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
+    const { requestBody, responses } = operation("put", "/v1/covers/{path}");
+    expect(requestBody).toEqual({ required: true, content: octets });
+    expect(responses["200"]?.content).toEqual(octets);
+  });
+
+  it("lets a GET ask for octets only if they changed, or for a range of them", () => {
     expect(replyOf("get", "/v1/covers/{path}", "application/octet-stream")).toMatchObject({
       format: "binary",
     });
-    expect(names("get", "/v1/covers/{path}", "header")).toEqual(["if-none-match"]);
-    expect(operation("get", "/v1/covers/{path}").responses["304"]).toBeDefined();
-    expect(operation("post", "/v1/covers").responses["304"]).toBeUndefined();
-  });
-
-  it("answers ranges of octets where the method streams them", () => {
-    expect(names("get", "/v1/contents/{path}", "header")).toEqual(["if-none-match", "if-range", "range"]);
-    expect(operation("get", "/v1/contents/{path}").responses["206"]).toBeDefined();
-    expect(operation("get", "/v1/covers/{path}").responses["206"]).toBeUndefined();
+    for (const path of ["/v1/covers/{path}", "/v1/contents/{path}"]) {
+      expect(names("get", path, "header")).toEqual(["if-none-match", "if-range", "range"]);
+      expect(Object.keys(operation("get", path).responses)).toEqual(["200", "206", "304", "4XX"]);
+    }
+    expect(Object.keys(operation("post", "/v1/covers").responses)).toEqual(["200", "4XX"]);
   });
 });
 
