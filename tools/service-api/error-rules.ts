@@ -1,3 +1,4 @@
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { ErrorReason } from "../../src/errors/catalogue.ts";
 import type { HttpBinding } from "../openapi/http-bindings.ts";
 import type { DeclaredOptions } from "./declared-options.ts";
@@ -63,10 +64,16 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   CHAIN_REJECTED: ({ options }) => options.access.value === "onboard" && options.costClass.value === "chain",
 };
 
-/** Whether calls of the operation can fail with this reason. `X_NOT_FOUND` is about a field `x_id`. */
+/**
+ * Whether calls of the operation can fail with this reason. `X_NOT_FOUND` is about a field `x_id` that every request
+ * has; one that may be absent is a filter, to which nothing is a fine answer.
+ */
 export function canOccur(reason: ErrorReason, facts: OperationFacts): boolean {
   const rule = RULES[reason];
   if (rule !== undefined) return rule(facts);
   const subject = /^(.+)_NOT_FOUND$/.exec(reason)?.[1];
-  return subject === undefined || has(`${subject.toLowerCase()}_id`)(facts);
+  if (subject === undefined) return true;
+  const id = `${subject.toLowerCase()}_id`;
+  const { IMPLICIT } = FeatureSet_FieldPresence;
+  return facts.binding.method.input.fields.some(({ name, presence }) => name === id && presence === IMPLICIT);
 }
