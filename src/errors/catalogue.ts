@@ -57,8 +57,18 @@ export const ERROR_CATALOGUE = {
   ),
   UNSUPPORTED_MEDIA_TYPE: kind(
     Code.InvalidArgument,
-    "The body's content type or encoding is not one that the route takes. REST takes application/json.",
+    "The body's content type or encoding is not one that the route takes. REST takes application/json, also as gzip or br.",
     { httpStatus: 415 },
+  ),
+  NOT_ACCEPTABLE: kind(
+    Code.InvalidArgument,
+    "The header `accept` allows none of the types that the route replies with; the message names them.",
+    { httpStatus: 406 },
+  ),
+  RANGE_NOT_SATISFIABLE: kind(
+    Code.OutOfRange,
+    "The header `range` begins behind the end of the body; the header `content-range` has its length.",
+    { httpStatus: 416 },
   ),
   UNIMPLEMENTED: kind(
     Code.Unimplemented,

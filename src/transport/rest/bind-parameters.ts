@@ -1,44 +1,54 @@
-import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
+import { type DescMessage, equals, type JsonObject, type JsonValue, type Message } from "@bufbuild/protobuf";
 import { wrongField } from "../transport-error.ts";
-import { type FieldPath, leafOf, protoPath, resolveFieldPath, valueAt } from "./field-path.ts";
+import {
+  type FieldPath,
+  isReflectMessage,
+  leafOf,
+  protoPath,
+  resolveFieldPath,
+  valueAt,
+} from "./field-path.ts";
 import { ParameterSyntaxError, parseParameter } from "./parse-parameter.ts";
+import { parseQuery } from "./parse-query.ts";
+import { shorten } from "./shorten.ts";
+
+/** A parameter with its texts: one, unless its field is repeated. */
+export interface Parameter {
+  readonly path: FieldPath;
+  readonly texts: readonly string[];
+}
 
 /**
- * The query of a request as JSON of its message.
+ * The fields that a query gives.
  * @param taken paths in proto names that the path or the body fills already
- * @throws TransportError VALIDATION for an unknown name, a scalar given twice, and text that is no value of its field
+ * @throws TransportError VALIDATION for a name that is unknown or taken, and for a single value given twice
  */
-export function queryToJson(desc: DescMessage, query: string, taken: ReadonlySet<string>): JsonObject {
-  const texts = new Map<string, { path: FieldPath; values: string[] }>();
-  for (const [name, text] of new URLSearchParams(query)) {
+export function readQuery(desc: DescMessage, query: string, taken: ReadonlySet<string>): Parameter[] {
+  const found = new Map<string, { path: FieldPath; texts: string[] }>();
+  for (const [name, text] of parseQuery(query)) {
     const path = resolveFieldPath(desc, name);
-    if (path === undefined) throw wrongField(name, "unknown query parameter");
-    const known = texts.get(protoPath(path));
-    if (known === undefined) texts.set(protoPath(path), { path, values: [text] });
-    else known.values.push(text);
+    if (path === undefined) throw wrongField(shorten(name), "unknown query parameter");
+    const key = protoPath(path);
+    if (isTaken(key, taken)) throw wrongField(key, "given by the path or the body already");
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { path, texts: [text] });
+    else if (leafOf(path).fieldKind === "list") known.texts.push(text);
+    else throw wrongField(key, "given more than once");
   }
-  const json: JsonObject = {};
-  for (const [name, { path, values }] of texts) {
-    if (isTaken(name, taken)) throw wrongField(name, "given by the path or the body already");
-    const items = values.map((text) => parse(path, text));
-    const isList = leafOf(path).fieldKind === "list";
-    if (!isList && items.length > 1) throw wrongField(name, "given more than once");
-    assign(json, path, isList ? items : (items[0] ?? null));
-  }
-  return json;
+  return [...found.values()];
 }
 
-/** The variables of a path as JSON of the request's message. */
-export function pathToJson(bindings: readonly PathBinding[]): JsonObject {
+/**
+ * Parameters as JSON of the request's message.
+ * @throws TransportError VALIDATION for text that is no value of its field
+ */
+export function parametersToJson(parameters: readonly Parameter[]): JsonObject {
   const json: JsonObject = {};
-  for (const { path, text } of bindings) assign(json, path, parse(path, text));
+  for (const { path, texts } of parameters) {
+    const values = texts.map((text) => parse(path, text));
+    assign(json, path, leafOf(path).fieldKind === "list" ? values : (values[0] ?? null));
+  }
   return json;
-}
-
-/** A path variable with its text. */
-export interface PathBinding {
-  readonly path: FieldPath;
-  readonly text: string;
 }
 
 /**
@@ -48,10 +58,10 @@ export interface PathBinding {
 export function checkAgreement(
   desc: DescMessage,
   body: Message,
-  bindings: readonly PathBinding[],
+  variables: readonly Parameter[],
   fromPath: Message,
 ): void {
-  for (const { path } of bindings) {
+  for (const { path } of variables) {
     const inBody = valueAt(desc, body, path);
     if (inBody === undefined) continue;
     const inPath = valueAt(desc, fromPath, path);
@@ -91,5 +101,6 @@ function isTaken(name: string, taken: ReadonlySet<string>): boolean {
 
 function isSame(a: unknown, b: unknown): boolean {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
-  return a === b;
+  if (isReflectMessage(a) && isReflectMessage(b)) return equals(a.desc, a.message, b.message);
+  return Object.is(a, b);
 }

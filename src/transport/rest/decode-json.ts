@@ -1,4 +1,5 @@
 import {
+  type DescField,
   type DescMessage,
   fromJson,
   type JsonObject,
@@ -6,50 +7,85 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { TransportError, wrongField } from "../transport-error.ts";
+import { expectedMessage, expectedValue } from "./expected-value.ts";
 import { findField } from "./field-path.ts";
+import { shorten } from "./shorten.ts";
 
 /**
  * Decodes a message from JSON, unknown fields refused.
- * @throws TransportError VALIDATION that names the first field which does not decode, by its path in proto names
+ * @throws TransportError VALIDATION that names the first field which does not decode, by its path in proto names; the
+ *   value is never repeated
  */
 export function decodeJson(desc: DescMessage, json: JsonValue): Message {
   try {
     return fromJson(desc, json);
   } catch (cause) {
-    throw explain(desc, json, "") ?? new TransportError("VALIDATION", reasonOf(cause), { cause });
+    throw explain(desc, json, "", 0) ?? new TransportError("VALIDATION", expectedMessage(desc), { cause });
   }
 }
 
-/** Decodes one member after the other to find the one that fails; only failed requests pay for it. */
-function explain(desc: DescMessage, json: JsonValue, prefix: string): TransportError | undefined {
-  if (!isObject(json)) return undefined;
-  for (const [name, value] of Object.entries(json)) {
-    const failure = failureOf(desc, { [name]: value });
-    if (failure === undefined) continue;
+/**
+ * Decodes one member after the other to find the one that fails; only failed requests pay for it.
+ * @returns `undefined` where `json` as a whole is no value of the message
+ */
+function explain(
+  desc: DescMessage,
+  json: JsonValue,
+  prefix: string,
+  depth: number,
+): TransportError | undefined {
+  if (!isObject(json) || desc.typeName.startsWith("google.protobuf.")) return undefined;
+  const seen = new Map<DescField, JsonValue>();
+  for (const [name, value] of depth > MAX_DEPTH ? [] : Object.entries(json)) {
     const field = findField(desc, name);
-    const path = prefix + (field?.name ?? name);
-    if (field === undefined) return wrongField(path, "unknown field");
-    const inner = field.fieldKind === "message" ? explain(field.message, value, `${path}.`) : undefined;
-    return inner ?? wrongField(path, reasonOf(failure));
+    if (field === undefined) return wrongField(prefix + shorten(name), "unknown field");
+    const path = prefix + field.name;
+    if (seen.has(field)) return wrongField(path, "given under both of its names");
+    const sibling = field.oneof?.fields.find((other) => (seen.get(other) ?? null) !== null);
+    if (sibling !== undefined && value !== null) return excludes(path, prefix + sibling.name);
+    seen.set(field, value);
+    if (!decodes(desc, { [name]: value })) return explainField(desc, field, value, path, depth);
   }
-  return undefined;
+  // Every member decodes by itself, so it is the whole that nests deeper than the decoder goes.
+  return new TransportError("VALIDATION", "the message nests too deeply");
 }
 
-function failureOf(desc: DescMessage, json: JsonObject): unknown {
+/** The decoder's own bound. */
+const MAX_DEPTH = 100;
+
+function explainField(
+  desc: DescMessage,
+  field: DescField,
+  value: JsonValue,
+  path: string,
+  depth: number,
+): TransportError {
+  const wrong = (at: string) => wrongField(at, expectedValue(field));
+  if (field.fieldKind === "message") {
+    return explain(field.message, value, `${path}.`, depth + 1) ?? wrong(path);
+  }
+  if (field.fieldKind !== "list") return wrong(path);
+  if (!Array.isArray(value)) return wrongField(path, "expected an array");
+  const index = value.findIndex((item) => !decodes(desc, { [field.name]: [item] }));
+  const at = `${path}[${index}]`;
+  const inner = field.message && explain(field.message, value[index] ?? null, `${at}.`, depth + 1);
+  return inner ?? wrong(at);
+}
+
+/** The error for a member of a oneof beside another one of it. Both are paths in proto names. */
+export function excludes(path: string, sibling: string): TransportError {
+  return wrongField(path, `excludes ${sibling}, which is given too`);
+}
+
+function decodes(desc: DescMessage, json: JsonObject): boolean {
   try {
     fromJson(desc, json);
-    return undefined;
-  } catch (failure) {
-    return failure ?? new Error("does not decode");
+    return true;
+  } catch {
+    return false;
   }
 }
 
 function isObject(json: JsonValue): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);
-}
-
-/** What the JSON library says, without the name of the type. */
-function reasonOf(failure: unknown): string {
-  const text = failure instanceof Error ? failure.message : String(failure);
-  return text.replace(/^cannot decode (?:message|field|enum|oneof) \S+ from JSON:? ?/, "") || "malformed";
 }

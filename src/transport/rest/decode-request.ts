@@ -1,12 +1,17 @@
-import { create, type JsonObject, type Message, mergeFromJson } from "@bufbuild/protobuf";
+import { create, type DescMessage, type JsonObject, type Message, mergeFromJson } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
 import { type ServerRequest, splitTarget } from "../node-http.ts";
 import { wrongField } from "../transport-error.ts";
-import { checkAgreement, type PathBinding, pathToJson, queryToJson } from "./bind-parameters.ts";
-import { decodeJson } from "./decode-json.ts";
-import { protoPath } from "./field-path.ts";
+import { checkAgreement, type Parameter, parametersToJson, readQuery } from "./bind-parameters.ts";
+import { decodeJson, excludes } from "./decode-json.ts";
+import { protoPath, replacedMember } from "./field-path.ts";
+import { parseJson } from "./parse-json.ts";
+import { parseQuery } from "./parse-query.ts";
 import type { PathMatch } from "./path-router.ts";
-import { expectNoBody, type ReadJsonLimits, readJson } from "./read-json.ts";
-import type { RestRoute } from "./rest-routes.ts";
+import { expectNoBody, expectNoEncoding, type ReadOctetsLimits, readOctets } from "./read-octets.ts";
+import type { BodyRule, RestRoute } from "./rest-routes.ts";
+import { shorten } from "./shorten.ts";
 
 /**
  * Makes the request message of a matched route from body, query and path.
@@ -15,55 +20,90 @@ import type { RestRoute } from "./rest-routes.ts";
 export async function decodeRequest(
   match: PathMatch<RestRoute>,
   request: ServerRequest,
-  limits: ReadJsonLimits,
+  limits: ReadOctetsLimits,
 ): Promise<Message> {
-  const { spec, body } = match.value;
-  const desc = spec.method.input;
-  const bindings = bindingsOf(match);
-  const message = await decodeBody(match.value, request, limits);
-  const { query } = splitTarget(request);
-  if (query !== "") {
-    if (body.kind === "message") throw wrongField(firstName(query), "this route takes no query parameters");
-    const taken = new Set(bindings.map(({ path }) => protoPath(path)));
-    if (body.kind === "field") taken.add(body.field.name);
-    merge(message, desc, queryToJson(desc, query, taken));
-  }
-  if (bindings.length > 0) {
-    const json = pathToJson(bindings);
-    checkAgreement(desc, message, bindings, decodeJson(desc, json));
-    mergeFromJson(desc, message, json);
+  const route = match.value;
+  const desc = route.spec.method.input;
+  const variables = variablesOf(match);
+  const message = await decodeBody(route, request, limits);
+  merge(message, desc, queryOf(route, request, variables));
+  if (variables.length > 0) {
+    checkAgreement(desc, message, variables, decodeJson(desc, parametersToJson(variables)));
+    merge(message, desc, variables);
   }
   return message;
 }
 
-function bindingsOf(match: PathMatch<RestRoute>): PathBinding[] {
-  return [...match.bindings].map(([name, text]) => {
-    if (text === undefined) throw wrongField(name, "the escapes in the path are not UTF-8");
-    return { path: match.value.variables(name), text };
+function variablesOf(match: PathMatch<RestRoute>): Parameter[] {
+  return [...match.value.variables].map(([name, path]) => {
+    const text = match.bindings.get(name);
+    if (text === undefined) throw wrongField(name, "the escapes in the path are malformed, or not UTF-8");
+    return { path, texts: [text] };
   });
 }
 
+function queryOf(route: RestRoute, request: ServerRequest, variables: readonly Parameter[]): Parameter[] {
+  const { query } = splitTarget(request);
+  if (query === "") return [];
+  if (route.request.kind === "message") {
+    const [first] = parseQuery(query);
+    if (first === undefined) return [];
+    throw wrongField(shorten(first[0]), "this route takes no query parameters");
+  }
+  const taken = new Set(variables.map(({ path }) => protoPath(path)));
+  if (route.request.kind === "field") taken.add(route.request.field.name);
+  return readQuery(route.spec.method.input, query, taken);
+}
+
 async function decodeBody(
-  { spec, body }: RestRoute,
+  route: RestRoute,
   request: ServerRequest,
-  limits: ReadJsonLimits,
+  limits: ReadOctetsLimits,
 ): Promise<Message> {
+  const { request: body, spec } = route;
   const desc = spec.method.input;
   if (body.kind === "none") {
     await expectNoBody(request, limits);
     return create(desc);
   }
-  const json = await readJson(request, limits);
-  if (json === undefined) return create(desc);
-  return decodeJson(desc, body.kind === "message" ? json : { [body.field.jsonName]: json });
+  if (route.takesOctets) return decodeOctets(desc, body, request, limits);
+  const bytes = await readOctets(request, limits);
+  if (bytes.byteLength === 0) return create(desc);
+  const json = parseJson(bytes, request.headers["content-type"]);
+  return decodeJson(desc, body.kind === "field" ? { [body.field.jsonName]: json } : json);
 }
 
-function merge(message: Message, desc: RestRoute["spec"]["method"]["input"], json: JsonObject): void {
+/** The body as it is, with its media type, in a google.api.HttpBody. */
+async function decodeOctets(
+  desc: DescMessage,
+  body: BodyRule,
+  request: ServerRequest,
+  limits: ReadOctetsLimits,
+): Promise<Message> {
+  expectNoEncoding(request);
+  const bytes = await readOctets(request, limits);
+  const contentType = request.headers["content-type"];
+  const message = create(desc);
+  if (bytes.byteLength === 0 && contentType === undefined) return message;
+  // Not a Buffer, whose methods differ from those of the type that handlers are promised.
+  const data = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const octets = create(HttpBodySchema, { contentType: contentType ?? "application/octet-stream", data });
+  if (body.kind === "message") return Object.assign(message, { contentType: octets.contentType, data });
+  if (body.kind === "field") reflect(desc, message).set(body.field, reflect(HttpBodySchema, octets));
+  return message;
+}
+
+/** @throws TransportError VALIDATION for a value that does not decode, and for a second member of one oneof */
+function merge(message: Message, desc: DescMessage, parameters: readonly Parameter[]): void {
+  if (parameters.length === 0) return;
+  for (const { path } of parameters) {
+    const other = replacedMember(desc, message, path);
+    if (other !== undefined) {
+      throw excludes(protoPath(path), other.map(({ name }) => name).join("."));
+    }
+  }
+  const json: JsonObject = parametersToJson(parameters);
   // Decoded apart first, for an error that names the field.
   decodeJson(desc, json);
   mergeFromJson(desc, message, json);
-}
-
-function firstName(query: string): string {
-  return new URLSearchParams(query).keys().next().value ?? "";
 }

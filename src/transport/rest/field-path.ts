@@ -4,14 +4,23 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 /** The fields from a message down to one of its parts. All but the last are singular messages. */
 export type FieldPath = readonly [DescField, ...DescField[]];
 
+/** Deeper than messages may nest in JSON, so that a longer path is none. */
+const MAX_DEPTH = 100;
+
 /** Finds the fields of a dotted path in proto or JSON names; `undefined` when there are none such. */
 export function resolveFieldPath(message: DescMessage, path: string): FieldPath | undefined {
-  const [name = "", ...rest] = path.split(".");
-  const field = findField(message, name);
-  if (field === undefined || rest.length === 0) return field && [field];
-  if (field.fieldKind !== "message") return undefined;
-  const tail = resolveFieldPath(field.message, rest.join("."));
-  return tail && [field, ...tail];
+  const names = path.split(".", MAX_DEPTH + 1);
+  if (names.length > MAX_DEPTH) return undefined;
+  const fields: DescField[] = [];
+  let at: DescMessage | undefined = message;
+  for (const name of names) {
+    const field: DescField | undefined = at && findField(at, name);
+    if (field === undefined) return undefined;
+    fields.push(field);
+    at = field.fieldKind === "message" ? field.message : undefined;
+  }
+  const [first, ...rest] = fields;
+  return first && [first, ...rest];
 }
 
 /** The field of that proto or JSON name. */
@@ -29,18 +38,36 @@ export function leafOf(path: FieldPath): DescField {
   return path.at(-1) ?? path[0];
 }
 
-/** The value at the path, or `undefined` where it is not set. */
+/** The value at the path, or `undefined` where it is not set. A message is its reflection. */
 export function valueAt(desc: DescMessage, message: Message, path: FieldPath): unknown {
   let at: ReflectMessage = reflect(desc, message);
   let value: unknown;
   for (const field of path) {
     if (!at.isSet(field)) return undefined;
     value = at.get(field);
-    if (field.fieldKind === "message" && isReflectMessage(value)) at = value;
+    if (isReflectMessage(value)) at = value;
   }
-  return isReflectMessage(value) ? value.message : value;
+  return value;
 }
 
-function isReflectMessage(value: unknown): value is ReflectMessage {
+/** The path to the oneof member that a value at `path` would replace; `undefined` when it replaces none. */
+export function replacedMember(
+  desc: DescMessage,
+  message: Message,
+  path: FieldPath,
+): readonly DescField[] | undefined {
+  let at: ReflectMessage = reflect(desc, message);
+  for (const [depth, field] of path.entries()) {
+    const member = field.oneof && at.oneofCase(field.oneof);
+    if (member !== undefined && member !== field) return [...path.slice(0, depth), member];
+    const value = at.isSet(field) ? at.get(field) : undefined;
+    if (!isReflectMessage(value)) return undefined;
+    at = value;
+  }
+  return undefined;
+}
+
+/** Whether the value that {@link valueAt} gave is a message. */
+export function isReflectMessage(value: unknown): value is ReflectMessage {
   return typeof value === "object" && value !== null && "message" in value && isMessage(value.message);
 }

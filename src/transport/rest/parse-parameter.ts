@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { expectedValue } from "./expected-value.ts";
 
 /** Why a text is no value of its field. */
 export class ParameterSyntaxError extends Error {
@@ -8,52 +9,54 @@ export class ParameterSyntaxError extends Error {
 
 /**
  * Turns the text of a path variable or query parameter into the JSON value of its field (of one item, if the field
- * is repeated). Integers are decimal digits only; enums are names or numbers; bytes are base64 of either alphabet.
+ * is repeated). Integers are decimal digits only; enums are names or numbers; bytes are base64 of either alphabet,
+ * padded or not. Ranges and names are left to the JSON decoder.
  * @throws ParameterSyntaxError
  */
 export function parseParameter(field: DescField, text: string): JsonValue {
-  switch (field.fieldKind === "list" ? field.listKind : field.fieldKind) {
-    case "scalar":
-      return parseScalar(field.scalar ?? ScalarType.STRING, text);
-    case "enum":
-      return INTEGER.test(text) ? Number(text) : text;
-    case "message":
-      return parseMessage(field.message, text);
-    default:
-      throw new ParameterSyntaxError("a map cannot be given as a parameter");
-  }
+  if (!isParameterField(field)) throw new ParameterSyntaxError("cannot be given as a parameter");
+  const value = parseValue(field, text);
+  if (value === undefined) throw new ParameterSyntaxError(expectedValue(field));
+  return value;
+}
+
+/** Whether a text can stand for a value of the field: scalars, enums, and messages that are text in JSON. */
+export function isParameterField(field: DescField): boolean {
+  return field.fieldKind !== "map" && (field.message === undefined || isText(field.message));
 }
 
 const INTEGER = /^-?\d+$/;
 const NUMBER = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|NaN|-?Infinity)$/;
+const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?$/;
 const TEXT_MESSAGES = new Set([
   "google.protobuf.Timestamp",
   "google.protobuf.Duration",
   "google.protobuf.FieldMask",
 ]);
 
-function parseMessage(message: DescMessage | undefined, text: string): JsonValue {
-  if (message !== undefined && isWrapperDesc(message)) {
-    return parseScalar(message.fields[0].scalar, text);
-  }
-  if (message !== undefined && TEXT_MESSAGES.has(message.typeName)) return text;
-  throw new ParameterSyntaxError("a message cannot be given as a parameter; name one of its fields");
+function isText(message: DescMessage): boolean {
+  return isWrapperDesc(message) || TEXT_MESSAGES.has(message.typeName);
 }
 
-function parseScalar(scalar: ScalarType, text: string): JsonValue {
+function parseValue(field: DescField, text: string): JsonValue | undefined {
+  const { message } = field;
+  if (field.enum !== undefined) return INTEGER.test(text) ? Number(text) : text;
+  if (message === undefined) return parseScalar(field.scalar ?? ScalarType.STRING, text);
+  return isWrapperDesc(message) ? parseScalar(message.fields[0].scalar, text) : text;
+}
+
+function parseScalar(scalar: ScalarType, text: string): JsonValue | undefined {
   switch (scalar) {
     case ScalarType.STRING:
-    case ScalarType.BYTES:
       return text;
+    case ScalarType.BYTES:
+      return BASE64.test(text) ? text : undefined;
     case ScalarType.BOOL:
-      if (text !== "true" && text !== "false") throw new ParameterSyntaxError("expected true or false");
-      return text === "true";
+      return text === "true" || (text === "false" ? false : undefined);
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
-      if (!NUMBER.test(text)) throw new ParameterSyntaxError("expected a number");
-      return text;
+      return NUMBER.test(text) ? text : undefined;
     default:
-      if (!INTEGER.test(text)) throw new ParameterSyntaxError("expected decimal digits");
-      return text;
+      return INTEGER.test(text) ? text : undefined;
   }
 }

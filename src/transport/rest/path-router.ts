@@ -1,6 +1,6 @@
 import { normalizeEscapes, type PathTemplate, parsePathTemplate } from "./path-template.ts";
 
-/** A path that matched: what was registered, and the raw text of each variable, decoded. */
+/** A path that matched: what was registered, and the text of each variable. */
 export interface PathMatch<T> {
   readonly value: T;
   /** Field path in proto names to decoded text; `undefined` where the escapes are not UTF-8. */
@@ -17,43 +17,52 @@ interface Branch<T> {
   wildcard: Branch<T> | undefined;
   /** What ends here, by verb. */
   readonly leaves: Map<string, Leaf<T>>;
-  /** What goes on with `**` here, longest literal suffix first. */
-  readonly deep: { readonly suffix: readonly string[]; readonly leaf: Leaf<T> }[];
+  /** What ends with `**` here, by verb. */
+  readonly deep: Map<string, Leaf<T>>;
 }
 
 /** Routes of several HTTP methods. */
 export interface PathRouter<T> {
-  /** @throws Error for a template that is malformed or was added before */
+  /**
+   * @param method `*` stands for every method that has no route of its own on the path
+   * @throws Error for a template that is malformed or was added before
+   */
   add(method: string, template: string, value: T): void;
   match(method: string, path: string): PathMatch<T> | undefined;
   /** The methods that the path has a route for. */
   methodsOf(path: string): string[];
 }
 
-/** A trie over path templates, one for each HTTP method. Literals win over `*`, and `*` over `**`. */
+const ANY_METHOD = "*";
+
+/**
+ * A trie over path templates, one for each HTTP method. Literals win over `*`, and `*` over `**`; a verb wins over a
+ * colon in a variable's text. `**` takes the rest of a path, also when nothing is left of it. An empty segment is none
+ * for `*`, and none for a variable, so that no two paths bind the same.
+ */
 export function createPathRouter<T>(): PathRouter<T> {
   const roots = new Map<string, Branch<T>>();
   const verbs = new Set<string>();
-  const match = (method: string, path: string): PathMatch<T> | undefined => {
-    const root = roots.get(method);
+  const matchIn = (root: Branch<T> | undefined, path: string): PathMatch<T> | undefined => {
     if (root === undefined || !path.startsWith("/")) return undefined;
     const segments = path === "/" ? [] : path.slice(1).split("/");
     const { stem, verb } = splitVerb(segments, verbs);
     const found = find(root, stem, 0, verb);
     if (found !== undefined) return { value: found.value, bindings: bind(found.template, stem) };
-    // A colon may also belong to a variable's text.
     const plain = verb === "" ? undefined : find(root, segments, 0, "");
     return plain && { value: plain.value, bindings: bind(plain.template, segments) };
   };
   return {
-    match,
-    methodsOf: (path) => [...roots.keys()].filter((method) => match(method, path) !== undefined),
+    match: (method, path) => matchIn(roots.get(method), path) ?? matchIn(roots.get(ANY_METHOD), path),
+    methodsOf: (path) => [...roots].filter(([, root]) => matchIn(root, path)).map(([method]) => method),
     add(method, text, value) {
       const template = parsePathTemplate(text);
       if (template.verb !== "") verbs.add(template.verb);
       const root = roots.get(method) ?? newBranch<T>();
       roots.set(method, root);
-      if (!insert(root, { template, value })) throw new Error(`the route ${method} ${text} is taken`);
+      const ends = endsOf(root, template);
+      if (ends.has(template.verb)) throw new Error(`the route ${method} ${text} is taken`);
+      ends.set(template.verb, { template, value });
     },
   };
 }
@@ -67,38 +76,24 @@ function splitVerb(segments: readonly string[], verbs: ReadonlySet<string>) {
 }
 
 function newBranch<T>(): Branch<T> {
-  return { literals: new Map(), wildcard: undefined, leaves: new Map(), deep: [] };
+  return { literals: new Map(), wildcard: undefined, leaves: new Map(), deep: new Map() };
 }
 
-function insert<T>(root: Branch<T>, leaf: Leaf<T>): boolean {
-  const { segments, verb } = leaf.template;
+/** Where the template's leaf belongs; branches on the way are grown. */
+function endsOf<T>(root: Branch<T>, { segments }: PathTemplate): Map<string, Leaf<T>> {
   let branch = root;
-  for (const [index, segment] of segments.entries()) {
-    if (segment.kind === "many") {
-      const suffix = segments.slice(index + 1).map((after) => (after.kind === "literal" ? after.text : ""));
-      const taken = branch.deep.some(
-        (other) => other.leaf.template.verb === verb && other.suffix.join("/") === suffix.join("/"),
-      );
-      if (taken) return false;
-      branch.deep.push({ suffix, leaf });
-      branch.deep.sort((a, b) => b.suffix.length - a.suffix.length);
-      return true;
+  for (const segment of segments) {
+    if (segment.kind === "many") return branch.deep;
+    if (segment.kind === "one") {
+      branch.wildcard ??= newBranch();
+      branch = branch.wildcard;
+    } else {
+      const next = branch.literals.get(segment.text) ?? newBranch<T>();
+      branch.literals.set(segment.text, next);
+      branch = next;
     }
-    branch = child(branch, segment.kind === "literal" ? segment.text : undefined);
   }
-  if (branch.leaves.has(verb)) return false;
-  branch.leaves.set(verb, leaf);
-  return true;
-}
-
-function child<T>(branch: Branch<T>, literal: string | undefined): Branch<T> {
-  if (literal === undefined) {
-    branch.wildcard ??= newBranch();
-    return branch.wildcard;
-  }
-  const next = branch.literals.get(literal) ?? newBranch<T>();
-  branch.literals.set(literal, next);
-  return next;
+  return branch.leaves;
 }
 
 function find<T>(
@@ -108,37 +103,29 @@ function find<T>(
   verb: string,
 ): Leaf<T> | undefined {
   const segment = segments[at];
-  if (segment === undefined) {
-    const leaf = branch.leaves.get(verb);
-    if (leaf !== undefined) return leaf;
-  } else {
-    const literal = branch.literals.get(normalizeEscapes(segment));
-    const found =
-      (literal && find(literal, segments, at + 1, verb)) ??
-      (branch.wildcard && segment !== "" ? find(branch.wildcard, segments, at + 1, verb) : undefined);
-    if (found !== undefined) return found;
-  }
-  const rest = segments.slice(at);
-  return branch.deep.find(({ suffix, leaf }) => leaf.template.verb === verb && endsWith(rest, suffix))?.leaf;
-}
-
-function endsWith(segments: readonly string[], suffix: readonly string[]): boolean {
-  const offset = segments.length - suffix.length;
+  if (segment === undefined) return branch.leaves.get(verb) ?? branch.deep.get(verb);
+  const deep = branch.deep.get(verb);
+  const literal = branch.literals.get(normalizeEscapes(segment));
   return (
-    offset >= 0 && suffix.every((text, index) => normalizeEscapes(segments[offset + index] ?? "") === text)
+    (literal && find(literal, segments, at + 1, verb)) ??
+    (branch.wildcard && segment !== "" ? find(branch.wildcard, segments, at + 1, verb) : undefined) ??
+    (deep && (!endsInVariable(deep.template) || !segments.includes("", at)) ? deep : undefined)
   );
 }
 
+function endsInVariable({ segments, variables }: PathTemplate): boolean {
+  return variables.some(({ end }) => end === segments.length);
+}
+
 function bind(template: PathTemplate, path: readonly string[]): Map<string, string | undefined> {
-  // `**` stands for this many segments more (or one less) than its single place in the template.
-  const growth = path.length - template.segments.length;
-  const manyAt = template.segments.findIndex(({ kind }) => kind === "many");
-  const shift = (place: number) => (manyAt >= 0 && place > manyAt ? place + growth : place);
+  const { segments, variables } = template;
+  const many = segments.at(-1)?.kind === "many" ? segments.length - 1 : undefined;
   return new Map(
-    template.variables.map(({ fieldPath, start, end }) => {
-      const covered = path.slice(shift(start), shift(end));
-      const isSingle = end - start === 1 && template.segments[start]?.kind !== "many";
-      return [fieldPath, isSingle ? decode(covered[0] ?? "") : decodeMany(covered)];
+    variables.map(({ fieldPath, start, end }) => {
+      const isSingle = end - start === 1 && start !== many;
+      if (isSingle) return [fieldPath, decode(path[start] ?? "")];
+      const covered = path.slice(start, many !== undefined && end > many ? undefined : end);
+      return [fieldPath, decodeMany(covered)];
     }),
   );
 }
@@ -146,7 +133,7 @@ function bind(template: PathTemplate, path: readonly string[]): Map<string, stri
 /** A variable of several segments keeps `%2F`, so that its slashes stay those of the path. */
 function decodeMany(segments: readonly string[]): string | undefined {
   const parts = segments.map((segment) =>
-    segment.split(/(%2[Ff])/).map((part) => (/^%2f$/i.test(part) ? "%2F" : decode(part))),
+    segment.split(/(%2[Ff])/).map((part) => (/^%2f$/i.test(part) ? part : decode(part))),
   );
   if (parts.flat().includes(undefined)) return undefined;
   return parts.map((part) => part.join("")).join("/");

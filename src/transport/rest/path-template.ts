@@ -4,7 +4,7 @@ export type Segment =
   | { readonly kind: "one" }
   | { readonly kind: "many" };
 
-/** A variable: the field path in proto names and the segments it covers; `end` is exclusive. */
+/** A variable: the field path in proto names and the segments it covers; `end` is exclusive, and counts `**` as one. */
 export interface Variable {
   readonly fieldPath: string;
   readonly start: number;
@@ -20,8 +20,8 @@ export interface PathTemplate {
 }
 
 /**
- * Parses a path template by the grammar in google/api/http.proto.
- * `**` may be followed by literals, and matches zero segments too. Variables do not nest.
+ * Parses a path template by the grammar and the comments in google/api/http.proto: `**` comes last, variables do not
+ * nest and do not repeat. Beyond the grammar, `/` alone is the template of the root.
  * @throws SyntaxError with the position
  */
 export function parsePathTemplate(text: string): PathTemplate {
@@ -35,9 +35,8 @@ export function parsePathTemplate(text: string): PathTemplate {
     if (cursor.take(":")) verb = readLiteral(cursor);
   }
   if (!cursor.isAtEnd()) throw cursor.error("unexpected character");
-  const many = segments.findIndex(({ kind }) => kind === "many");
-  if (many >= 0 && segments.slice(many + 1).some(({ kind }) => kind !== "literal")) {
-    throw cursor.error("only literals may follow '**'");
+  if (segments.slice(0, -1).some(({ kind }) => kind === "many")) {
+    throw cursor.error("a segment after '**'");
   }
   return { segments, variables, verb };
 }

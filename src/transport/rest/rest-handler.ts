@@ -1,5 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
-import { createHandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
+import {
+  type ConnectError,
+  createHandlerContext,
+  type Interceptor,
+  type MethodImplSpec,
+} from "@connectrpc/connect";
 import {
   createAsyncIterable,
   invokeUnaryImplementation,
@@ -15,8 +20,11 @@ import { headersOf, type ServerReply, type ServerRequest, splitTarget } from "..
 import type { ServiceRegistration } from "../service-registration.ts";
 import { wrongField } from "../transport-error.ts";
 import { decodeRequest } from "./decode-request.ts";
+import { fillCursor } from "./event-cursor.ts";
+import { negotiateReply } from "./negotiate-reply.ts";
 import type { PathMatch } from "./path-router.ts";
-import { type ReplyTarget, replyStream, replyUnary } from "./rest-replies.ts";
+import type { ReplyTarget } from "./reply-head.ts";
+import { type Exchange, replyStream, replyUnary } from "./rest-replies.ts";
 import { createRestRouter, type RestRoute } from "./rest-routes.ts";
 
 /** What serves REST. */
@@ -44,13 +52,20 @@ export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const router = createRestRouter(options.services);
   return (request, reply, call) => {
     const { path } = splitTarget(request);
-    const isHead = request.method === "HEAD";
-    const match = router.match(isHead ? "GET" : (request.method ?? ""), path);
-    if (match !== undefined) return serve(match, request, { reply, isHead }, call, options);
-    const allowed = router.methodsOf(path);
-    if (allowed.length === 0) return undefined;
-    const methods = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed;
-    return Promise.reject(methodNotAllowed(reply, methods));
+    const { method = "" } = request;
+    const match = router.match(method, path);
+    if (match !== undefined)
+      return serve(match, request, { reply, isHead: method === "HEAD" }, call, options);
+    const asGet = method === "HEAD" ? router.match("GET", path) : undefined;
+    if (asGet !== undefined) return serve(asGet, request, { reply, isHead: true }, call, options);
+    const known = router.methodsOf(path);
+    if (known.length === 0) return undefined;
+    const allowed = [...new Set([...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"])];
+    if (method !== "OPTIONS") return Promise.reject(methodNotAllowed(reply, allowed));
+    reply.setHeader("allow", allowed.join(", "));
+    reply.writeHead(204);
+    reply.end();
+    return Promise.resolve();
   };
 }
 
@@ -61,27 +76,47 @@ async function serve(
   call: Call,
   options: RestHandlerOptions,
 ): Promise<void> {
-  const { spec } = match.value;
-  const context = contextOf(spec, request, target.reply, call, options);
+  const route = match.value;
+  const context = contextOf(route.spec, request, target.reply, call, options);
   try {
     await options.gate(context);
+    const format = negotiateReply(route, context.requestHeader.get("accept"));
     const message = await readMessage(match, request, context.signal, options.limits);
-    if (spec.kind === "unary") {
-      const output = await invokeUnaryImplementation(spec, context, message, options.interceptors);
-      replyUnary(target, context, match.value, output);
-    } else {
-      const invoke = transformInvokeImplementation(spec, context, options.interceptors);
-      const messages = invoke(createAsyncIterable([message]))[Symbol.asyncIterator]();
-      await replyStream(target, context, match.value, messages, (reason) =>
-        options.errors.toConnectError(reason, call),
-      );
-    }
+    if (format === "events") resume(route, message, request);
+    await invoke({ target, context, route, format }, message, options, (reason) =>
+      options.errors.toConnectError(reason, call),
+    );
     context.abort();
   } catch (reason) {
     const error = options.errors.toConnectError(reason, call);
     context.abort(error);
     throw error;
   }
+}
+
+/** Calls the method and writes what it gives. */
+async function invoke(
+  exchange: Exchange,
+  message: Message,
+  { interceptors }: RestHandlerOptions,
+  toError: (reason: unknown) => ConnectError,
+): Promise<void> {
+  const { context, route } = exchange;
+  if (route.spec.kind === "unary") {
+    await replyUnary(exchange, await invokeUnaryImplementation(route.spec, context, message, interceptors));
+    return;
+  }
+  const stream = transformInvokeImplementation(route.spec, context, interceptors);
+  const messages = stream(createAsyncIterable([message]))[Symbol.asyncIterator]();
+  await replyStream(exchange, messages, toError);
+}
+
+/** An EventSource that comes back says where it left off. */
+function resume(route: RestRoute, message: Message, request: ServerRequest): void {
+  const id = request.headers["last-event-id"];
+  if (typeof id !== "string" || id === "") return;
+  // Browsers send UTF-8, which Node reads byte by byte.
+  fillCursor(route.spec.method.input, message, Buffer.from(id, "latin1").toString("utf8"));
 }
 
 async function readMessage(

@@ -1,65 +1,56 @@
-import { isMessage, type Message, toJson } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError, HandlerContext } from "@connectrpc/connect";
-import { type HttpBody, HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
-import { type ServerReply, writeChunk, writeHead } from "../node-http.ts";
+import { writeHead } from "../node-http.ts";
 import { statusJson } from "../status-json.ts";
-import { isNotModified } from "./not-modified.ts";
+import type { ReplyFormat } from "./negotiate-reply.ts";
+import type { ReplyTarget } from "./reply-head.ts";
+import { replyJson } from "./reply-json.ts";
+import { encodeFailure, replyMessages } from "./reply-messages.ts";
+import { replyOctets } from "./reply-octets.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** Where a reply goes, and what the caller asked for. */
-export interface ReplyTarget {
-  readonly reply: ServerReply;
-  /** HEAD: the head of the reply to GET and no body. */
-  readonly isHead: boolean;
+/** A call whose reply is to be written. */
+export interface Exchange {
+  readonly target: ReplyTarget;
+  readonly context: HandlerContext;
+  readonly route: RestRoute;
+  readonly format: ReplyFormat;
 }
 
 /** Writes the reply of a unary method: JSON with implicit fields, or the octets of a google.api.HttpBody. */
-export function replyUnary(
-  target: ReplyTarget,
-  context: HandlerContext,
-  route: RestRoute,
+export async function replyUnary(
+  { target, context, route, format }: Exchange,
   message: Message,
-): void {
-  if (isMessage(message, HttpBodySchema)) {
-    sendWhole(target, context, message.contentType, message.data);
-    return;
-  }
-  const json = toJson(route.spec.method.output, message, { alwaysEmitImplicit: true });
-  const { responseField } = route;
-  const part =
-    responseField === undefined ? json : ((json as Record<string, unknown>)[responseField.jsonName] ?? null);
-  sendWhole(target, context, "application/json", Buffer.from(JSON.stringify(part)));
+): Promise<void> {
+  if (format === "octets") await replyOctets(target, context, route, only(message));
+  else await replyJson(target, context, route, message);
 }
 
-/** Writes the replies of a server stream: the octets of HttpBody messages as one body, else NDJSON. */
+/**
+ * Writes the replies of a server stream: the octets of google.api.HttpBody messages as one body, else JSON in the
+ * format. A failure after the head is told in-band, or for octets by a cut.
+ * @throws the failure, also when the caller was told
+ */
 export async function replyStream(
-  target: ReplyTarget,
-  context: HandlerContext,
-  route: RestRoute,
+  { target, context, route, format }: Exchange,
   messages: AsyncIterator<Message>,
   toError: (reason: unknown) => ConnectError,
 ): Promise<void> {
+  const { reply } = target;
   try {
-    // Failures before the first message still have a status of their own.
-    const first = await messages.next();
-    const isOctets = route.spec.method.output.typeName === HttpBodySchema.typeName;
-    const contentType = isOctets ? contentTypeOf(first) : "application/x-ndjson";
-    if (!isOctets) context.responseHeader.set("cache-control", "no-store");
-    if (!beginBody(target, context, contentType)) return;
-    const encode = (message: Message) =>
-      isMessage(message, HttpBodySchema)
-        ? message.data
-        : `${JSON.stringify(toJson(route.spec.method.output, message, { alwaysEmitImplicit: true }))}\n`;
-    for (let next = first; next.done !== true; next = await messages.next()) {
-      const chunk = encode(next.value);
-      if (chunk.length > 0) await writeChunk(target.reply, chunk);
+    if (format === "ndjson" || format === "events") {
+      await replyMessages(target, context, route, messages, format);
+    } else {
+      await replyOctets(target, context, route, messages);
     }
-    target.reply.end();
   } catch (reason) {
-    if (!target.reply.headersSent || target.reply.destroyed) throw reason;
-    endBroken(target.reply, route, toError(reason));
+    if (!reply.headersSent || reply.destroyed || reply.writableEnded) throw reason;
+    if (format === "ndjson" || format === "events") reply.end(encodeFailure(format, toError(reason)));
+    else reply.destroy();
     throw reason;
   } finally {
+    // Tells a handler that is not done that nobody reads on. It may be waiting for something that never comes, so its
+    // end is not waited for.
     messages.return?.().catch(() => {});
   }
 }
@@ -74,48 +65,6 @@ export function replyError(target: ReplyTarget, error: ConnectError, status: num
   target.reply.end(target.isHead ? undefined : body);
 }
 
-function contentTypeOf(first: IteratorResult<Message>): string {
-  return first.done !== true && isMessage(first.value, HttpBodySchema) ? typeOf(first.value) : OCTETS;
-}
-
-const OCTETS = "application/octet-stream";
-
-function typeOf(body: HttpBody): string {
-  return body.contentType === "" ? OCTETS : body.contentType;
-}
-
-function sendWhole(
-  target: ReplyTarget,
-  context: HandlerContext,
-  contentType: string,
-  body: Uint8Array,
-): void {
-  context.responseHeader.set("content-length", String(body.byteLength));
-  if (!beginBody(target, context, contentType === "" ? OCTETS : contentType)) return;
-  target.reply.end(body);
-}
-
-/** Writes the head. @returns whether a body follows; else the reply is ended */
-function beginBody({ reply, isHead }: ReplyTarget, context: HandlerContext, contentType: string): boolean {
-  const headers = new Headers(context.responseHeader);
-  const isRead = context.requestMethod === "GET" || context.requestMethod === "HEAD";
-  if (isRead && isNotModified(context.requestHeader.get("if-none-match"), headers.get("etag"))) {
-    headers.delete("content-length");
-    writeHead(reply, 304, headers);
-    reply.end();
-    return false;
-  }
-  headers.set("content-type", contentType);
-  writeHead(reply, 200, headers);
-  if (isHead) reply.end();
-  return !isHead;
-}
-
-/** Tells the caller of a stream that broke after its head: NDJSON in-band, octets by cutting the connection. */
-function endBroken(reply: ServerReply, route: RestRoute, error: ConnectError): void {
-  if (route.spec.method.output.typeName === HttpBodySchema.typeName) {
-    reply.destroy();
-    return;
-  }
-  reply.end(`${JSON.stringify({ error: statusJson(error) })}\n`);
+async function* only(message: Message): AsyncGenerator<Message> {
+  yield message;
 }

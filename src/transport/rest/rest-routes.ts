@@ -2,11 +2,14 @@ import { type DescField, type DescMessage, type DescMethod, getOption, hasOption
 import { createServiceImplSpec, type MethodImplSpec } from "@connectrpc/connect";
 import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../../gen/proto/google/api/http_pb.ts";
+import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
 import type { ServiceRegistration } from "../service-registration.ts";
-import { type FieldPath, findField, resolveFieldPath } from "./field-path.ts";
+import { type FieldPath, leafOf, resolveFieldPath } from "./field-path.ts";
+import { isParameterField } from "./parse-parameter.ts";
 import { createPathRouter, type PathRouter } from "./path-router.ts";
+import { parsePathTemplate } from "./path-template.ts";
 
-/** Where a route's request message comes from beside path and query. */
+/** Which part of a message is the body of an HTTP message. */
 export type BodyRule =
   | { readonly kind: "none" }
   | { readonly kind: "message" }
@@ -15,11 +18,14 @@ export type BodyRule =
 /** One HTTP binding of a method. */
 export interface RestRoute {
   readonly spec: MethodImplSpec;
-  readonly body: BodyRule;
-  /** The field of the reply that is the reply's body; the whole message when there is none. */
-  readonly responseField: DescField | undefined;
+  readonly request: BodyRule;
+  /** Whether the request's body is the octets of a google.api.HttpBody. */
+  readonly takesOctets: boolean;
+  readonly reply: Exclude<BodyRule, { kind: "none" }>;
+  /** Whether the reply's body is the octets of a google.api.HttpBody, or of a stream of them. */
+  readonly givesOctets: boolean;
   /** The template's variables, by their text in it. */
-  readonly variables: (name: string) => FieldPath;
+  readonly variables: ReadonlyMap<string, FieldPath>;
 }
 
 /**
@@ -34,16 +40,22 @@ export function createRestRouter(services: readonly ServiceRegistration[]): Path
       const spec = methods[method.localName];
       if (spec === undefined || !hasOption(method, http)) continue;
       const rule = getOption(method, http);
-      for (const one of [rule, ...rule.additionalBindings]) addRule(router, spec, one);
+      for (const one of [rule, ...rule.additionalBindings]) addRule(router, spec, one, one !== rule);
     }
   }
   return router;
 }
 
-function addRule(router: PathRouter<RestRoute>, spec: MethodImplSpec, rule: HttpRule): void {
+function addRule(
+  router: PathRouter<RestRoute>,
+  spec: MethodImplSpec,
+  rule: HttpRule,
+  isAdditional: boolean,
+): void {
   const { method } = spec;
   const { pattern } = rule;
   if (pattern.case === undefined) throw misfit(method, "it has no pattern");
+  if (isAdditional && rule.additionalBindings.length > 0) throw misfit(method, "additional bindings nest");
   if (method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming") {
     throw misfit(method, "client streams have no form over REST");
   }
@@ -51,35 +63,60 @@ function addRule(router: PathRouter<RestRoute>, spec: MethodImplSpec, rule: Http
     pattern.case === "custom"
       ? [pattern.value.kind, pattern.value.path]
       : [pattern.case.toUpperCase(), pattern.value];
-  const variables = (name: string) => {
-    const path = resolveFieldPath(method.input, name);
-    if (path === undefined) throw misfit(method, `there is no field ${name}`);
-    return path;
-  };
-  for (const [, name = ""] of template.matchAll(/\{([^}=]*)/g)) variables(name);
-  router.add(httpMethod, template, {
-    spec,
-    body: bodyRule(method, rule.body),
-    responseField:
-      rule.responseBody === "" ? undefined : fieldNamed(method, method.output, rule.responseBody),
-    variables,
-  });
+  const request = bodyRule(method, method.input, rule.body);
+  const reply = bodyRule(method, method.output, rule.responseBody || "*");
+  try {
+    router.add(httpMethod, template, {
+      spec,
+      request,
+      takesOctets: isHttpBody(request, method.input),
+      reply: reply.kind === "none" ? { kind: "message" } : reply,
+      givesOctets: isHttpBody(reply, method.output),
+      variables: variablesOf(method, template),
+    });
+  } catch (cause) {
+    throw misfit(method, cause instanceof Error ? cause.message : String(cause), cause);
+  }
 }
 
-function bodyRule(method: DescMethod, body: string): BodyRule {
+/** The variables with their fields. Repeated fields, maps and messages cannot be one (google/api/http.proto). */
+function variablesOf(method: DescMethod, template: string): Map<string, FieldPath> {
+  const { variables } = parsePathTemplate(template);
+  return new Map(
+    variables.map(({ fieldPath }) => {
+      const path = resolveFieldPath(method.input, fieldPath);
+      if (path === undefined) throw new Error(`there is no field ${fieldPath}`);
+      const leaf = leafOf(path);
+      if (leaf.fieldKind === "list" || !isParameterField(leaf)) {
+        throw new Error(`the field ${fieldPath} cannot be a variable of a path`);
+      }
+      return [fieldPath, path];
+    }),
+  );
+}
+
+function bodyRule(method: DescMethod, message: DescMessage, body: string): BodyRule {
   if (body === "") return { kind: "none" };
   if (body === "*") return { kind: "message" };
-  return { kind: "field", field: fieldNamed(method, method.input, body) };
+  const path = resolveFieldPath(message, body);
+  if (path === undefined || path.length > 1) throw misfit(method, `there is no field ${body} at the top`);
+  return { kind: "field", field: path[0] };
 }
 
-function fieldNamed(method: DescMethod, message: DescMessage, name: string): DescField {
-  const field = findField(message, name);
-  if (field === undefined) throw misfit(method, `there is no field ${name}`);
-  return field;
+function isHttpBody(body: BodyRule, message: DescMessage): boolean {
+  switch (body.kind) {
+    case "none":
+      return false;
+    case "message":
+      return message.typeName === HttpBodySchema.typeName;
+    case "field":
+      return body.field.fieldKind === "message" && body.field.message.typeName === HttpBodySchema.typeName;
+  }
 }
 
-function misfit(method: DescMethod, why: string): Error {
+function misfit(method: DescMethod, why: string, cause?: unknown): Error {
   return new Error(
     `the google.api.http rule of ${method.parent.typeName}/${method.name} does not fit: ${why}`,
+    { cause },
   );
 }

@@ -222,8 +222,8 @@ describe("a REST request", () => {
   });
 
   it("names the methods of a path in Allow", async () => {
-    expect((await refused("PUT", "/v1/network")).headers.get("allow")).toBe("GET, HEAD");
-    expect((await refused("GET", `/v1/sign/${UUID}/submit`)).headers.get("allow")).toBe("POST");
+    expect((await refused("PUT", "/v1/network")).headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+    expect((await refused("GET", `/v1/sign/${UUID}/submit`)).headers.get("allow")).toBe("POST, OPTIONS");
     expect((await refused("POST", "/v1/health", {})).headers.get("allow")).toBe("GET, HEAD");
   });
 
@@ -233,7 +233,7 @@ describe("a REST request", () => {
       http: 415,
       reason: "UNSUPPORTED_MEDIA_TYPE",
     });
-    const zipped = { "content-encoding": "gzip" };
+    const zipped = { "content-encoding": "zstd" };
     expect(await refused("POST", "/v1/sign", {}, zipped)).toMatchObject({
       http: 415,
       reason: "UNSUPPORTED_MEDIA_TYPE",
@@ -272,6 +272,21 @@ describe("GET /v1/protocol-parameters/{sha256}", () => {
       expect(reply.headers.get("etag")).toBe(`"${PARAMETERS_SHA256}"`);
     }
     expect((await send("GET", path, undefined, { "if-none-match": '"other"' })).reply.status).toBe(200);
+  });
+
+  it("goes on where a download broke off", async () => {
+    const tag = `"${PARAMETERS_SHA256}"`;
+    const range = { range: "bytes=599990-", "if-range": tag };
+    const { reply } = await send("GET", path, undefined, range);
+    expect(reply.status).toBe(206);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      "content-range": "bytes 599990-599999/600000",
+      "content-length": "10",
+      etag: tag,
+    });
+    const behind = await refused("GET", path, undefined, { range: "bytes=600000-" });
+    expect(behind).toMatchObject({ http: 416, code: 11, reason: "RANGE_NOT_SATISFIABLE" });
+    expect(behind.headers.get("content-range")).toBe("bytes */600000");
   });
 
   it("answers HEAD with the length", async () => {

@@ -1,0 +1,49 @@
+import { TransportError } from "../transport-error.ts";
+import { parsePreferences, weightFor } from "./preference-list.ts";
+import type { RestRoute } from "./rest-routes.ts";
+
+/** How the messages of a reply are written: one in JSON; or several, as lines of JSON or as server-sent events. */
+export type ReplyFormat = "json" | "ndjson" | "events" | "octets";
+
+/** The media types of the formats that have one of their own. */
+export const MEDIA_TYPES = {
+  json: "application/json",
+  ndjson: "application/x-ndjson",
+  events: "text/event-stream",
+} as const;
+
+/**
+ * Chooses the format of a route's reply by the caller's `accept`; without one: JSON, or lines of it for a stream.
+ * Octets have the type that their method gives them, whatever was asked for: see {@link checkOctets}.
+ * @throws TransportError NOT_ACCEPTABLE
+ */
+export function negotiateReply(route: RestRoute, accept: string | null): ReplyFormat {
+  if (route.givesOctets) return "octets";
+  const offers = route.spec.kind === "unary" ? (["json"] as const) : (["ndjson", "events"] as const);
+  const weighed = offers
+    .map((format) => ({ format, weight: weightOfType(MEDIA_TYPES[format], accept) ?? 0 }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight);
+  const [best] = weighed;
+  if (best !== undefined) return best.format;
+  const types = offers.map((format) => MEDIA_TYPES[format]).join(" or ");
+  throw new TransportError("NOT_ACCEPTABLE", `this route replies with ${types}`);
+}
+
+/**
+ * Octets go to every caller that does not rule out their type in so many words (`;q=0`).
+ * @throws TransportError NOT_ACCEPTABLE
+ */
+export function checkOctets(contentType: string, accept: string | null): void {
+  const [type = ""] = contentType.toLowerCase().split(";");
+  if (weightOfType(type.trim(), accept) === 0) {
+    throw new TransportError("NOT_ACCEPTABLE", `the reply is ${type.trim()}`);
+  }
+}
+
+/** `undefined` for a type that is not spoken of. */
+function weightOfType(type: string, accept: string | null): number | undefined {
+  const preferences = parsePreferences(accept ?? "*/*");
+  if (preferences.length === 0) return 1;
+  return weightFor(preferences, [type, `${type.split("/")[0]}/*`, "*/*"]);
+}

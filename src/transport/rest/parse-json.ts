@@ -1,0 +1,21 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { TransportError } from "../transport-error.ts";
+
+/**
+ * Parses a JSON body in UTF-8. Of a key that repeats, the last one counts, as in any parser of JavaScript.
+ * @param contentType of the request; a body without one is taken for JSON
+ * @throws TransportError UNSUPPORTED_MEDIA_TYPE, or VALIDATION for what is no JSON
+ */
+export function parseJson(bytes: Uint8Array, contentType: string | undefined): JsonValue {
+  if (contentType !== undefined && !JSON_TYPE.test(contentType)) {
+    throw new TransportError("UNSUPPORTED_MEDIA_TYPE", "send the body as application/json");
+  }
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
+  } catch (cause) {
+    // The parser's own message would repeat parts of the body.
+    throw new TransportError("VALIDATION", "the body is not JSON", { cause });
+  }
+}
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i;

@@ -1,0 +1,79 @@
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip } from "node:zlib";
+import type { ServerRequest } from "../node-http.ts";
+import { readBody } from "../read-body.ts";
+import { TransportError } from "../transport-error.ts";
+
+/** Bounds of {@link readOctets}. Bytes are counted before and after decompression alike. */
+export interface ReadOctetsLimits {
+  readonly bodyBytes: number;
+  readonly bodyTimeoutMs: number;
+}
+
+/**
+ * Reads a whole body, and undoes its content-encoding.
+ * @throws TransportError BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for an encoding that is neither gzip nor br, or
+ *   VALIDATION for what does not decompress
+ */
+export async function readOctets(request: ServerRequest, limits: ReadOctetsLimits): Promise<Uint8Array> {
+  const encoding = encodingOf(request);
+  const bytes = await readRaw(request, limits);
+  return encoding === "identity" ? bytes : await decompress(bytes, encoding, limits.bodyBytes);
+}
+
+/** Refuses a body with any content-encoding, for routes that pass octets on as they are. */
+export function expectNoEncoding(request: ServerRequest): void {
+  if (encodingOf(request) !== "identity") throw unsupported("this route takes no content-encoding");
+}
+
+/** Refuses a request that has a body where none belongs. */
+export async function expectNoBody(request: ServerRequest, limits: ReadOctetsLimits): Promise<void> {
+  const bytes = await readRaw(request, limits);
+  if (bytes.byteLength > 0) throw new TransportError("VALIDATION", "this route takes no body");
+}
+
+const DECOMPRESS = { gzip: promisify(gunzip), br: promisify(brotliDecompress) };
+
+type Encoding = keyof typeof DECOMPRESS;
+
+function encodingOf(request: ServerRequest): Encoding | "identity" {
+  const encoding = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  if (encoding === "identity" || encoding === "gzip" || encoding === "br") return encoding;
+  // RFC 9110, 8.4.1.3: an alias.
+  if (encoding === "x-gzip") return "gzip";
+  throw unsupported("send the body without a content-encoding, or as gzip or br");
+}
+
+async function decompress(bytes: Uint8Array, encoding: Encoding, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await DECOMPRESS[encoding](bytes, { maxOutputLength: maxBytes });
+  } catch (cause) {
+    if (isTooLarge(cause)) throw tooLarge(maxBytes);
+    throw new TransportError("VALIDATION", `the body is not ${encoding}`, { cause });
+  }
+}
+
+function isTooLarge(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE";
+}
+
+async function readRaw(request: ServerRequest, limits: ReadOctetsLimits): Promise<Uint8Array> {
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of readBody(request, limits.bodyTimeoutMs)) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, sizeBytes);
+}
+
+function tooLarge(maxBytes: number): TransportError {
+  return new TransportError("BODY_TOO_LARGE", `the body is larger than ${maxBytes} bytes`);
+}
+
+function unsupported(message: string): TransportError {
+  return new TransportError("UNSUPPORTED_MEDIA_TYPE", message);
+}

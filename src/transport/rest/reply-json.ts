@@ -1,0 +1,29 @@
+import { type Message, toJson } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { compressReply } from "./compress-reply.ts";
+import { MEDIA_TYPES } from "./negotiate-reply.ts";
+import { beginBody, type ReplyTarget, replyNotModified } from "./reply-head.ts";
+import type { RestRoute } from "./rest-routes.ts";
+
+/** Writes one message, or the field of it that the route names, in JSON with implicit fields. */
+export async function replyJson(
+  target: ReplyTarget,
+  context: HandlerContext,
+  route: RestRoute,
+  message: Message,
+): Promise<void> {
+  const headers = new Headers(context.responseHeader);
+  const json = Buffer.from(bodyText(route, message));
+  const body = await compressReply(json, context.requestHeader.get("accept-encoding"), headers);
+  headers.set("content-length", String(body.byteLength));
+  headers.set("content-type", MEDIA_TYPES.json);
+  if (replyNotModified(target, context, headers)) return;
+  if (beginBody(target, 200, headers)) target.reply.end(body);
+}
+
+/** The JSON text of what the route replies with of a message: all of it, or one field. `null` for one that is not set. */
+export function bodyText(route: RestRoute, message: Message): string {
+  const json = toJson(route.spec.method.output, message, { alwaysEmitImplicit: true });
+  if (route.reply.kind === "message") return JSON.stringify(json);
+  return JSON.stringify((json as Record<string, unknown>)[route.reply.field.jsonName] ?? null);
+}

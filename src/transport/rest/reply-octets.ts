@@ -1,0 +1,104 @@
+import { isMessage, type Message } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+import type { HandlerContext } from "@connectrpc/connect";
+import { type HttpBody, HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
+import { type ServerReply, writeChunk } from "../node-http.ts";
+import { TransportError } from "../transport-error.ts";
+import { type ByteRange, chooseRange } from "./byte-range.ts";
+import { isReflectMessage } from "./field-path.ts";
+import { checkOctets } from "./negotiate-reply.ts";
+import { beginBody, type ReplyTarget, replyNotModified } from "./reply-head.ts";
+import type { RestRoute } from "./rest-routes.ts";
+
+/**
+ * Writes google.api.HttpBody messages as one body: the type is the first message's. Where the handler has set a
+ * `content-length` and a strong `etag`, GET may ask for a range (RFC 9110, 14): the handler makes all octets up to its
+ * end, and those before its start are dropped.
+ * @throws Error when the handler makes more or fewer octets than it announced; nothing can save such a reply
+ */
+export async function replyOctets(
+  target: ReplyTarget,
+  context: HandlerContext,
+  route: RestRoute,
+  messages: AsyncIterator<Message>,
+): Promise<void> {
+  // Failures before the first message still have a status of their own, and the handler may set headers until then.
+  const first = await messages.next();
+  const octets = first.done === true ? undefined : octetsOf(route, first.value);
+  const headers = new Headers(context.responseHeader);
+  headers.set("content-type", octets?.contentType || "application/octet-stream");
+  if (octets !== undefined && route.spec.kind === "unary") {
+    headers.set("content-length", String(octets.data.byteLength));
+  }
+  if (replyNotModified(target, context, headers)) return;
+  checkOctets(headers.get("content-type") ?? "", context.requestHeader.get("accept"));
+  const plan = beginOctets(target, context, headers);
+  if (plan !== undefined) await writePart(target.reply, plan, route, first, messages);
+}
+
+/** What goes out of how much there is, if that was announced. */
+interface Plan {
+  readonly part: ByteRange;
+  readonly sizeBytes: number | undefined;
+}
+
+/** Writes the head. @returns what to send; `undefined` when the reply is ended */
+function beginOctets(target: ReplyTarget, context: HandlerContext, headers: Headers): Plan | undefined {
+  const { requestHeader, requestMethod } = context;
+  const sizeBytes = headers.has("content-length") ? Number(headers.get("content-length")) : undefined;
+  const whole: Plan = { part: { start: 0, end: sizeBytes ?? Number.POSITIVE_INFINITY }, sizeBytes };
+  const etag = headers.get("etag");
+  const isRead = requestMethod === "GET" || requestMethod === "HEAD";
+  if (sizeBytes === undefined || !etag?.startsWith('"') || !isRead) {
+    return beginBody(target, 200, headers) ? whole : undefined;
+  }
+  headers.set("accept-ranges", "bytes");
+  // Ranges are of GET alone (RFC 9110, 14.2).
+  const asked = target.isHead ? null : requestHeader.get("range");
+  const choice = chooseRange(asked, requestHeader.get("if-range"), etag, sizeBytes);
+  switch (choice.kind) {
+    case "whole":
+      return beginBody(target, 200, headers) ? whole : undefined;
+    case "unsatisfiable":
+      target.reply.setHeader("content-range", `bytes */${sizeBytes}`);
+      throw new TransportError("RANGE_NOT_SATISFIABLE", `the body has ${sizeBytes} bytes`);
+    case "part": {
+      const { start, end } = choice.range;
+      headers.set("content-length", String(end - start));
+      headers.set("content-range", `bytes ${start}-${end - 1}/${sizeBytes}`);
+      return beginBody(target, 206, headers) ? { part: choice.range, sizeBytes } : undefined;
+    }
+  }
+}
+
+async function writePart(
+  reply: ServerReply,
+  { part, sizeBytes }: Plan,
+  route: RestRoute,
+  first: IteratorResult<Message>,
+  messages: AsyncIterator<Message>,
+): Promise<void> {
+  const isShort = sizeBytes !== undefined && part.end < sizeBytes;
+  let at = 0;
+  for (let next = first; next.done !== true; next = await messages.next()) {
+    const { data } = octetsOf(route, next.value);
+    const chunk = data.subarray(Math.max(part.start - at, 0), Math.max(part.end - at, 0));
+    if (chunk.byteLength > 0) await writeChunk(reply, chunk);
+    at += data.byteLength;
+    // The handler need not make what nobody asked for; it learns so when its iterator is closed.
+    if (isShort && at >= part.end) break;
+  }
+  if (sizeBytes !== undefined && (isShort ? at < part.end : at !== sizeBytes)) {
+    throw new Error(`the handler announced ${sizeBytes} octets and made ${at}`);
+  }
+  reply.end();
+}
+
+/** The HttpBody that a message is, or that the route's field of it holds. */
+function octetsOf(route: RestRoute, message: Message): Pick<HttpBody, "contentType" | "data"> {
+  const { reply, spec } = route;
+  const value = reply.kind === "message" ? message : reflect(spec.method.output, message).get(reply.field);
+  const octets = isReflectMessage(value) ? value.message : value;
+  if (!isMessage(octets, HttpBodySchema)) throw new Error("the reply is no HttpBody");
+  return octets;
+}
