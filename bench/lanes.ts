@@ -23,7 +23,7 @@ import { Secret } from "../src/telemetry/secret.ts";
 import { startThread } from "../src/threads/start-thread.ts";
 import { onboardUser } from "../test/sim/onboard-user.ts";
 import { openRaceDatabase } from "../test/support/database.ts";
-import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../test/support/rows.ts";
+import { keyed, layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../test/support/rows.ts";
 
 const { values } = parseArgs({
   options: { signs: { type: "string", default: "1200" }, "latency-ms": { type: "string", default: "400" } },
@@ -140,8 +140,7 @@ async function run(
       dwalletId,
       triple: TEST_TRIPLE,
       message: new TextEncoder().encode(`message ${sign}`),
-      idempotencyKey: randomUUID(),
-      requestHash: new Uint8Array(32),
+      idempotency: keyed(randomUUID()),
     };
     const time = { timeoutMs: 10_000, signal: new AbortController().signal };
     const { id } = await reserve(deps, caller, input, time);

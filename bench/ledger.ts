@@ -81,8 +81,7 @@ const statements: Way = {
       priceMicroUsd: PRICE,
       ttlMs: 600_000,
       openMaxCount: 1_000_000,
-      idempotencyKey: undefined,
-      requestHash: new Uint8Array(32),
+      idempotency: undefined,
     });
     if (outcome !== "reserved") throw new Error(outcome);
     return id;
@@ -123,7 +122,6 @@ const interactive: Way = {
           message: MESSAGE,
           priceMicroUsd: PRICE,
           status: "prepared",
-          requestHash: new Uint8Array(32),
           expiresAt: new Date(Date.now() + 600_000),
         },
       });

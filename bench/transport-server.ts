@@ -34,7 +34,6 @@ const row: SignRequestRow = {
   hashScheme: 0,
   message: Buffer.alloc(32, 1),
   priceMicroUsd: 10_000n,
-  requestHash: Buffer.alloc(32),
   wasSubmitted: true,
   txDigest: "8fmWUsWkqt6bcMX2vRTb1EfVfvC7MSa6pKpMFfYXXRJB",
   signSessionId: `0x${"cd".repeat(32)}`,
@@ -63,10 +62,12 @@ const key = {
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64");
 const keys = new Map([[hashOf(API_KEY), key]]);
 const gate = createAccessGate({
-  lookup: { find: async (text) => keys.get(hashOf(text)) },
+  lookup: { find: async (text) => keys.get(hashOf(text)), isRemembered: () => true },
+  // The others count nothing.
+  limiter: { take: async () => undefined },
   adminApiKey: undefined,
   networks: ["localnet"],
-  traceOf: () => ({}),
+  traceOf: () => ({ requestId: "", address: "" }),
 });
 const validator = createValidator();
 const errors = createErrorMapping(() => {});

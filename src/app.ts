@@ -6,7 +6,9 @@ import { Signing } from "../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "./access/access-gate.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { describeCaller } from "./access/caller.ts";
-import { checkAccessDeclared } from "./access/required-access.ts";
+import { checkPolicies } from "./access/check-policies.ts";
+import { createClientAddress } from "./access/client-address.ts";
+import { methodPolicy } from "./access/method-policy.ts";
 import { createAdminService } from "./admin/admin-service.ts";
 import { openChainAccess } from "./app/chain-access.ts";
 import { createChainWork } from "./app/chain-work.ts";
@@ -18,6 +20,7 @@ import {
 import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
 import { openApiRoute } from "./app/openapi-route.ts";
 import { listening } from "./app/port-taken.ts";
+import { openRateLimiter } from "./app/rate-limits.ts";
 import { warmUp } from "./app/warm-up.ts";
 import { createBillingService } from "./billing/billing-service.ts";
 import { checkChain } from "./chain/check-chain.ts";
@@ -29,6 +32,8 @@ import { createRedisSignals } from "./coordination/redis-signals.ts";
 import { createErrorInterceptor } from "./errors/error-interceptor.ts";
 import { createErrorMapping } from "./errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "./errors/validate-interceptor.ts";
+import { createIdempotencyInterceptor } from "./idempotency/idempotency-interceptor.ts";
+import { createKeySweep } from "./idempotency/sweep-keys.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { createParameterBuilder } from "./onboarding/build-parameters.ts";
 import { createOnboardingService } from "./onboarding/onboarding-service.ts";
@@ -43,6 +48,7 @@ import { openDatabase } from "./store/open-database.ts";
 import { startLoopMonitor } from "./telemetry/loop-monitor.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { observeCalls } from "./telemetry/observe-calls.ts";
+import { peerAddressKey } from "./transport/peer-address.ts";
 import { requestIdKey } from "./transport/request-id.ts";
 import { registerService } from "./transport/service-registration.ts";
 import { startServer } from "./transport/start-server.ts";
@@ -107,7 +113,8 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     afterRestore,
     log,
   });
-  for (const [name, loop] of Object.entries({ parameters, ...work })) {
+  const keySweep = createKeySweep({ database, log });
+  for (const [name, loop] of Object.entries({ parameters, keySweep, ...work })) {
     await lifecycle.start(
       name,
       () => {
@@ -128,7 +135,9 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   await warmUp(database, lookup);
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
   const services = [Onboarding, Signing, Billing, Admin];
-  checkAccessDeclared(services);
+  checkPolicies(services);
+  const limiter = openRateLimiter({ config, log, lifecycle });
+  const clientAddress = createClientAddress(config.trustedProxies);
   const server = await lifecycle.start(
     "server",
     () =>
@@ -178,12 +187,20 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
               }),
             ),
           ],
-          interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor(services)],
+          interceptors: [
+            createErrorInterceptor(errors),
+            createWarmValidateInterceptor(services),
+            createIdempotencyInterceptor((method) => methodPolicy(method).idempotency === "keyed"),
+          ],
           gate: createAccessGate({
             lookup,
             adminApiKey: keys?.adminApiKey ?? config.adminApiKey,
             networks: [network.name],
-            traceOf: ({ values }) => ({ requestId: values.get(requestIdKey) }),
+            limiter,
+            traceOf: ({ values, requestHeader }) => ({
+              requestId: values.get(requestIdKey),
+              address: clientAddress(values.get(peerAddressKey), requestHeader),
+            }),
           }),
           cors: { origins: config.corsOrigins, ...CORS_HEADERS },
           routes: [healthRoute(), metricsRoute(metrics), openApiRoute()],
@@ -210,7 +227,10 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
 /** The headers of ours that browsers must be allowed to send and read, beside those of the protocols. */
 const CORS_HEADERS = {
   requestHeaders: ["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
-  replyHeaders: ["x-request-id", "retry-after", "etag"],
+  replyHeaders: [
+    ...["x-request-id", "retry-after", "etag"],
+    ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"],
+  ],
 };
 
 /** Both at once. When one fails, the other is waited for first, so that what it started can be stopped. */

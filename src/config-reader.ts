@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "./protocol/algorithms.ts";
 import { Secret } from "./telemetry/secret.ts";
 
@@ -80,6 +81,18 @@ export class ConfigReader<Name extends string> {
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== "");
+  }
+
+  /** Addresses and CIDR blocks. */
+  addressBlocks(name: Name): string[] {
+    const blocks = this.list(name);
+    for (const block of blocks) {
+      const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
+      const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+      if (Number(bits ?? 0) > maxBits)
+        this.fault(name, block, "addresses or CIDR blocks, such as 10.0.0.0/8");
+    }
+    return blocks;
   }
 
   url(name: Name): string | undefined {

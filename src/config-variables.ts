@@ -18,7 +18,11 @@ export const CONFIG_VARIABLES = [
     description: "PostgreSQL; unset: PGlite in DATA_DIR, one process only",
     secret: true,
   },
-  { name: "REDIS_URL", description: "Redis for wake-ups across replicas; unset: in-process", secret: true },
+  {
+    name: "REDIS_URL",
+    description: "Redis for wake-ups and rate limits across replicas; unset: in-process",
+    secret: true,
+  },
   { name: "ADMIN_API_KEY", description: "Key of the Admin calls, 32 characters or more", secret: true },
   {
     name: "NETWORKS",
@@ -97,6 +101,35 @@ export const CONFIG_VARIABLES = [
     description: "Signatures refunded to one project on one day (UTC) after the network rejected them",
   },
   { name: "SUBMIT_BATCH_SIZE", default: "10", description: "Signs in one transaction, 1 to 50" },
+  {
+    name: "RATE_LIMIT_READ_PER_SECOND",
+    default: "1000",
+    description:
+      "Calls of the cost class READ per second and key, or address where no key is asked for; 0: no limit",
+  },
+  { name: "RATE_LIMIT_WRITE_PER_SECOND", default: "300", description: "The same for the cost class WRITE" },
+  { name: "RATE_LIMIT_CHAIN_PER_SECOND", default: "300", description: "The same for the cost class CHAIN" },
+  {
+    name: "RATE_LIMIT_STREAM_PER_SECOND",
+    default: "100",
+    description: "Streams opened per second, likewise",
+  },
+  {
+    name: "RATE_LIMIT_REFUSED_KEY_PER_SECOND",
+    default: "10",
+    description: "Calls with a missing or wrong key per second and address; 0: no limit",
+  },
+  {
+    name: "RATE_LIMIT_BURST_SECONDS",
+    default: "10",
+    description: "How many seconds' worth of calls may come at once, 1 to 3600",
+  },
+  {
+    name: "TRUSTED_PROXIES",
+    default: "",
+    description:
+      "Addresses or CIDR blocks of proxies whose x-forwarded-for or forwarded is believed, comma-separated",
+  },
   { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
   { name: "DRAIN_DELAY_MS", default: "0", description: "How long to answer as not ready before closing" },
   {

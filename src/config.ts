@@ -46,6 +46,13 @@ export interface Config {
   readonly dkgsPerDay: number;
   readonly refundsPerDay: number;
   readonly submitBatchCount: number;
+  /** Calls per second by class, 0 for no limit, and how many seconds' worth may come at once. */
+  readonly rateLimits: {
+    readonly perSecond: Readonly<Record<"read" | "write" | "chain" | "stream" | "refusedKey", number>>;
+    readonly burstSeconds: number;
+  };
+  /** Addresses and CIDR blocks. */
+  readonly trustedProxies: readonly string[];
   readonly logLevel: string;
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
@@ -93,6 +100,17 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     submitBatchCount: read.integer("SUBMIT_BATCH_SIZE", 1, 50),
+    rateLimits: {
+      perSecond: {
+        read: read.integer("RATE_LIMIT_READ_PER_SECOND", 0, 1_000_000),
+        write: read.integer("RATE_LIMIT_WRITE_PER_SECOND", 0, 1_000_000),
+        chain: read.integer("RATE_LIMIT_CHAIN_PER_SECOND", 0, 1_000_000),
+        stream: read.integer("RATE_LIMIT_STREAM_PER_SECOND", 0, 1_000_000),
+        refusedKey: read.integer("RATE_LIMIT_REFUSED_KEY_PER_SECOND", 0, 1_000_000),
+      },
+      burstSeconds: read.integer("RATE_LIMIT_BURST_SECONDS", 1, 3_600),
+    },
+    trustedProxies: read.addressBlocks("TRUSTED_PROXIES"),
     logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),
     drainTimeoutMs: read.integer("DRAIN_TIMEOUT_MS", 0, 600_000),

@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
   paging: ["errors"],
   transport: ["gen/google", "gen/grpc"],
   store: ["gen/prisma", "errors", "telemetry", "threads"],
+  idempotency: ["errors", "telemetry", "store", "coordination"],
   chain: [...GENERATED, "errors", "telemetry", "store", "coordination", "threads", "protocol"],
   ...Object.fromEntries(
     FEATURES.map((feature) => [
@@ -34,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
         "paging",
         "threads",
         "protocol",
+        "idempotency",
         "chain",
         ...FEATURES,
       ],

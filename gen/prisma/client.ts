@@ -77,6 +77,11 @@ export type Presign = Prisma.PresignModel
  */
 export type SignRequest = Prisma.SignRequestModel
 /**
+ * Model IdempotencyKey
+ * A call that was made under an idempotency key, for as long as the key counts.
+ */
+export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
  * Model LedgerEntry
  * One movement of money. Append-only.
  */

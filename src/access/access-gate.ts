@@ -5,84 +5,108 @@ import type { AuditOrigin } from "../store/audit.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import type { ApiKeyLookup, KnownApiKey } from "./api-key-lookup.ts";
 import { type Caller, setCaller } from "./caller.ts";
-import { requiredAccess } from "./required-access.ts";
+import { limitCall } from "./limit-call.ts";
+import { methodPolicy } from "./method-policy.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+import { createRefusedKeys, type RefusedKeys } from "./refused-keys.ts";
 
-/** What the gate looks at of a call. */
-export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "values">;
+/** What the gate looks at of a call, and where it says how many more may come. */
+export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values">;
+
+/** What is known of a call beside its key. */
+export interface CallTrace {
+  readonly requestId: string;
+  /** Where it comes from. */
+  readonly address: string;
+}
 
 /** What the gate needs. */
 export interface AccessGateOptions {
-  readonly lookup: Pick<ApiKeyLookup, "find">;
+  readonly lookup: Pick<ApiKeyLookup, "find" | "isRemembered">;
+  readonly limiter: RateLimiter;
   /** Undefined: nobody is an admin. */
   readonly adminApiKey: Secret | undefined;
   /** The networks that are served, one at least. */
   readonly networks: readonly string[];
-  /** What the audit trail is to know of a call beside its key. */
-  readonly traceOf: (call: GatedCall) => Omit<AuditOrigin, "actor">;
+  /** May refuse the call by throwing. */
+  readonly traceOf: (call: GatedCall) => CallTrace;
   /** Milliseconds since the epoch. Default: the clock. */
   readonly now?: () => number;
 }
 
 /**
- * Decides who may call a method, by its option `tss.v1.access`, before the body is read, and leaves the caller in the
- * context for `callerOf`. Throws ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, NETWORK_MISMATCH,
- * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, and VALIDATION where `x-network` is needed and missing.
+ * Decides who may call a method, by its policy in the contract and before the body is read, and leaves the caller in
+ * the context for `callerOf`. In this order: the key, the network, the scope, the rate. Throws ServiceError
+ * MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, NETWORK_MISMATCH, NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY,
+ * RATE_LIMITED, VALIDATION where `x-network` is needed and missing, and what `traceOf` throws.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => Promise<void> {
+  const { limiter, traceOf, now = Date.now } = options;
+  const refusedKeys = createRefusedKeys(limiter, now);
   return async (call) => {
-    setCaller(call.values, await admit(call, options));
+    const trace = traceOf(call);
+    const caller = await admit(call, trace, { ...options, now, refusedKeys });
+    setCaller(call.values, caller);
+    const { address } = trace;
+    const { responseHeader } = call;
+    await limitCall(limiter, methodPolicy(call.method).costClass, caller, { address, responseHeader });
   };
 }
 
-async function admit(call: GatedCall, options: AccessGateOptions): Promise<Caller> {
-  const { lookup, adminApiKey, networks, traceOf, now = Date.now } = options;
-  const required = requiredAccess(call.method);
+type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };
+
+async function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
+  const { networks } = keeper;
   const named = call.requestHeader.get("x-network") ?? undefined;
-  if (required.kind === "public") return { kind: "anonymous", network: networkOf(named, networks) };
-
-  const plaintext = keyOf(call.requestHeader);
-  if (required.kind === "admin") {
-    if (adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal())) {
-      return {
-        kind: "admin",
-        network: networkOf(named, networks),
-        origin: { actor: "admin", ...traceOf(call) },
-      };
-    }
-    await usableKey(lookup, plaintext, now());
-    throw new ServiceError("ADMIN_ONLY", "this call needs an admin key");
+  const { access, scope } = methodPolicy(call.method);
+  if (access === "public") return { kind: "anonymous", network: networkOf(named, networks) };
+  const found = await identify(call, access, trace, keeper);
+  if (found === "admin") {
+    return { kind: "admin", network: networkOf(named, networks), origin: { actor: "admin", ...trace } };
   }
-
-  const key = await usableKey(lookup, plaintext, now());
-  if (named !== undefined && named !== key.network) {
-    throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${key.network}`, {
-      metadata: { network: key.network },
+  if (access === "admin") throw new ServiceError("ADMIN_ONLY", "this call needs an admin key");
+  if (named !== undefined && named !== found.network) {
+    throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${found.network}`, {
+      metadata: { network: found.network },
     });
   }
-  if (!networks.includes(key.network)) throw networkDisabled(key.network);
-  if (!key.scopes.includes(required.scope)) {
-    throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${required.scope}`, {
-      metadata: { scope: required.scope },
-    });
+  if (!networks.includes(found.network)) throw networkDisabled(found.network);
+  if (!found.scopes.includes(scope)) {
+    throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${scope}`, { metadata: { scope } });
   }
-  const { id: apiKeyId, projectId, network, scopes } = key;
-  return {
-    kind: "project",
-    projectId,
-    apiKeyId,
-    network,
-    scopes,
-    origin: { actor: `key:${apiKeyId}`, ...traceOf(call) },
+  const { id: apiKeyId, projectId, network, scopes } = found;
+  const origin: AuditOrigin = { actor: `key:${apiKeyId}`, ...trace };
+  return { kind: "project", projectId, apiKeyId, network, scopes, origin };
+}
+
+/** Whose key it is. A key that was good a moment ago is taken even where others are being tried. */
+function identify(
+  { requestHeader }: GatedCall,
+  access: "project" | "admin",
+  { address }: CallTrace,
+  { lookup, adminApiKey, now, refusedKeys }: Gatekeeper,
+): Promise<KnownApiKey | "admin"> {
+  const check = async () => {
+    const plaintext = keyOf(requestHeader);
+    const isAdmin =
+      access === "admin" && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal());
+    return isAdmin ? "admin" : usableKey(lookup, plaintext, now());
   };
+  const sent = sentKey(requestHeader);
+  return sent !== undefined && lookup.isRemembered(sent) ? check() : refusedKeys.guard(address, check);
 }
 
 function keyOf(headers: Headers): string {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
-  const key = bearer ?? headers.get("x-api-key") ?? "";
-  if (key === "") {
+  const key = sentKey(headers);
+  if (key === undefined) {
     throw new ServiceError("MISSING_KEY", "send `authorization: Bearer <key>` or `x-api-key`");
   }
   return key;
+}
+
+function sentKey(headers: Headers): string | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return (bearer ?? headers.get("x-api-key")) || undefined;
 }
 
 async function usableKey(

@@ -1,6 +1,7 @@
 import type { Database } from "../store/database.ts";
 import { hashApiKey, isApiKeyForm } from "./api-key.ts";
 import type { Scope } from "./caller.ts";
+import { RecentMap } from "./recent-map.ts";
 
 /** A stored key with the network of its project. */
 export interface KnownApiKey {
@@ -16,6 +17,8 @@ export interface KnownApiKey {
 export interface ApiKeyLookup {
   /** The key, revoked and expired ones too; undefined if it is not known. */
   find(plaintext: string): Promise<KnownApiKey | undefined>;
+  /** Whether the key was found just now, so that finding it again asks nobody. */
+  isRemembered(plaintext: string): boolean;
   /** Drops what is remembered of a key. */
   forget(apiKeyId: string): void;
 }
@@ -39,20 +42,26 @@ const REMEMBERED_MAX_COUNT = 10_000;
  * so that a key works as soon as it is made.
  */
 export function createApiKeyLookup({ database, log, now = Date.now }: ApiKeyLookupOptions): ApiKeyLookup {
-  const remembered = new Map<string, { readonly key: KnownApiKey; readonly untilMs: number }>();
+  const remembered = new RecentMap<string, { readonly key: KnownApiKey; readonly untilMs: number }>(
+    REMEMBERED_MAX_COUNT,
+  );
+  const recall = (hash: Uint8Array) => {
+    const known = remembered.get(nameOf(hash));
+    return known !== undefined && known.untilMs > now() ? known.key : undefined;
+  };
   return {
+    isRemembered: (plaintext) => isApiKeyForm(plaintext) && recall(hashApiKey(plaintext)) !== undefined,
     async find(plaintext) {
       if (!isApiKeyForm(plaintext)) return undefined;
       const hash = hashApiKey(plaintext);
-      const name = Buffer.from(hash).toString("base64");
-      const known = remembered.get(name);
-      if (known !== undefined && known.untilMs > now()) return known.key;
-      remembered.delete(name);
+      const known = recall(hash);
+      if (known !== undefined) return known;
       const key = await readKey(database, hash);
-      if (key === undefined) return undefined;
-      // The oldest entry makes room: a map keeps the order of insertion.
-      if (remembered.size >= REMEMBERED_MAX_COUNT) remembered.delete(remembered.keys().next().value ?? "");
-      remembered.set(name, { key, untilMs: now() + REMEMBERED_MS });
+      if (key === undefined) {
+        remembered.delete(nameOf(hash));
+        return undefined;
+      }
+      remembered.set(nameOf(hash), { key, untilMs: now() + REMEMBERED_MS });
       noteUse(database, key.id).catch((cause: unknown) =>
         log.warn({ apiKeyId: key.id, cause }, "last use not noted"),
       );
@@ -62,6 +71,10 @@ export function createApiKeyLookup({ database, log, now = Date.now }: ApiKeyLook
       for (const [name, { key }] of remembered) if (key.id === apiKeyId) remembered.delete(name);
     },
   };
+}
+
+function nameOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString("base64");
 }
 
 async function readKey({ prisma }: ApiKeyDatabase, hash: Uint8Array): Promise<KnownApiKey | undefined> {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Redis } from "ioredis";
+import { connectRedis } from "./connect-redis.ts";
 import { createListeners } from "./listeners.ts";
 import type { Signals } from "./signals.ts";
 
@@ -18,7 +18,7 @@ export interface RedisSignals extends Signals {
   ready(): Promise<void>;
 }
 
-const MAX_RECONNECT_DELAY_MS = 2_000;
+const OUTAGE = "wake-ups across processes wait for polling";
 /** A hint that could not be sent by then is worth nothing. */
 const COMMAND_TIMEOUT_MS = 2_000;
 
@@ -30,9 +30,14 @@ const COMMAND_TIMEOUT_MS = 2_000;
 export function createRedisSignals({ url, log, prefix = "tss:" }: RedisSignalsOptions): RedisSignals {
   const listeners = createListeners();
   const origin = crypto.randomUUID();
-  const publisher = connect(url, log, { enableOfflineQueue: false, commandTimeout: COMMAND_TIMEOUT_MS });
+  const connection = { url, log, outage: OUTAGE };
+  const publisher = connectRedis({
+    ...connection,
+    enableOfflineQueue: false,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+  });
   // One pattern instead of one subscription for each topic: nothing to keep in step when connections come and go.
-  const subscriber = connect(url, log, { autoResubscribe: true });
+  const subscriber = connectRedis({ ...connection, autoResubscribe: true });
   const subscribed = subscriber.psubscribe(`${prefix}*`);
   // A close before the first connection is no failure.
   subscribed.catch(() => {});
@@ -58,22 +63,4 @@ export function createRedisSignals({ url, log, prefix = "tss:" }: RedisSignalsOp
       subscriber.disconnect();
     },
   };
-}
-
-function connect(url: string, log: RedisSignalsOptions["log"], options: object): Redis {
-  const client = new Redis(url, {
-    maxRetriesPerRequest: null,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
-    ...options,
-  });
-  let isDown = false;
-  // An error event that nobody hears ends the process. One line for each outage is enough.
-  client.on("error", (cause: Error) => {
-    if (!isDown) log.warn({ cause }, "Redis does not answer; wake-ups across processes wait for polling");
-    isDown = true;
-  });
-  client.on("ready", () => {
-    isDown = false;
-  });
-  return client;
 }

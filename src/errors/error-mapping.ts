@@ -122,7 +122,7 @@ function toWire(failure: ServiceError, call: FailedCall): ConnectError {
     const fieldViolations = failure.violations.map(({ field, description }) => ({ field, description }));
     details.push(detail(BadRequestSchema, { fieldViolations }));
   }
-  const headers = new Headers();
+  const headers = new Headers(failure.headers);
   const retryAfterSeconds = failure.retryAfterSeconds ?? kind.retryAfterSeconds;
   if (retryAfterSeconds !== undefined) {
     details.push(detail(RetryInfoSchema, { retryDelay: toDuration(retryAfterSeconds) }));

@@ -16,6 +16,8 @@ export interface ServiceErrorOptions {
   readonly cause?: unknown;
   /** Overrides the catalogue's retry hint. */
   readonly retryAfterSeconds?: number;
+  /** Headers of the reply, beside those that the mapping sets. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -29,6 +31,7 @@ export class ServiceError extends Error {
   readonly violations: readonly FieldViolation[];
   readonly detail: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(reason: ErrorReason, publicMessage: string, options: ServiceErrorOptions = {}) {
     super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause });
@@ -37,6 +40,7 @@ export class ServiceError extends Error {
     this.violations = options.violations ?? [];
     this.detail = options.detail;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.headers = options.headers ?? {};
   }
 }
 

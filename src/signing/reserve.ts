@@ -1,11 +1,12 @@
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { findRemembered } from "../idempotency/key-table.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import type { AuditOrigin } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
-import { isUniqueViolation } from "../store/sql-errors.ts";
 import { findSignableDWallet } from "./find-signable-dwallet.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 import { takeReservation } from "./take-reservation.ts";
@@ -43,8 +44,8 @@ export interface ReserveInput {
   readonly dwalletId: string;
   readonly triple: AlgorithmTriple;
   readonly message: Uint8Array;
-  readonly idempotencyKey: string | undefined;
-  readonly requestHash: Uint8Array;
+  /** Undefined: each call is a new one. */
+  readonly idempotency: Idempotency | undefined;
 }
 
 /** How long the call may take. */
@@ -103,8 +104,7 @@ export async function reserve(
     priceMicroUsd: deps.priceMicroUsd,
     ttlMs: deps.reservationTtlMs,
     openMaxCount: deps.openMaxCount,
-    idempotencyKey: input.idempotencyKey,
-    requestHash: input.requestHash,
+    idempotency: input.idempotency,
   };
   const wait = {
     projectId,
@@ -112,16 +112,14 @@ export async function reserve(
     signal: time.signal,
   };
   const row = await presigns.take(bucket, wait, async () => {
-    try {
-      const outcome = await takeReservation(database, caller.origin, reservation);
-      if (outcome === "no credit") throw insufficientCredit(deps.priceMicroUsd);
-      if (outcome === "too many open") throw tooManyReservations(deps.openMaxCount);
-      return outcome === "reserved" ? await readSignRequest(database, { id }) : undefined;
-    } catch (error) {
-      // Another call with the same key was first; its row is the answer to this one too.
-      if (!isUniqueViolation(error, "sign_request_project_id_idempotency_key_key")) throw error;
-      return findRepeated(deps, caller, input);
-    }
+    const outcome = await takeReservation(database, caller.origin, reservation);
+    if (outcome === "reserved") return readSignRequest(database, { id });
+    // Another call with the same key was first; its row is the answer to this one too.
+    const first = await findRepeated(deps, caller, input);
+    if (first !== undefined) return first;
+    if (outcome === "no credit") throw insufficientCredit(deps.priceMicroUsd);
+    if (outcome === "too many open") throw tooManyReservations(deps.openMaxCount);
+    return undefined;
   });
   if (row === undefined) {
     throw new ServiceError("PRESIGN_POOL_EMPTY", "no presign is ready; the pool is being filled");
@@ -132,15 +130,12 @@ export async function reserve(
 
 async function findRepeated(
   { database }: ReserveDeps,
-  { projectId }: SigningCaller,
-  { idempotencyKey, requestHash }: ReserveInput,
+  { projectId, network }: SigningCaller,
+  { idempotency }: ReserveInput,
 ): Promise<SignRequestRow | undefined> {
-  if (idempotencyKey === undefined) return undefined;
-  const row = await readSignRequest(database, { projectId, idempotencyKey });
-  if (row !== undefined && Buffer.compare(row.requestHash, requestHash) !== 0) {
-    throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "the idempotency key was used with another request");
-  }
-  return row;
+  if (idempotency === undefined) return undefined;
+  const remembered = await findRemembered(database, { scope: projectId, network }, idempotency);
+  return remembered?.subjectId ? readSignRequest(database, { id: remembered.subjectId }) : undefined;
 }
 
 function insufficientCredit(priceMicroUsd: bigint): ServiceError {

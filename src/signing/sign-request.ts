@@ -4,7 +4,6 @@ import { SHOWN_COLUMNS, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign
 /** A sign request with what working on it needs of its dWallet and its presign. */
 export interface SignRequestRow extends ShownSignRequest {
   readonly projectId: string;
-  readonly requestHash: Uint8Array;
   /** Whether the user's half was ever submitted. */
   readonly wasSubmitted: boolean;
   /** By the database's clock, which decides alone. */
@@ -14,28 +13,18 @@ export interface SignRequestRow extends ShownSignRequest {
   readonly presign: Uint8Array;
 }
 
-/** Which sign request to read. */
-export type SignRequestName =
-  | { readonly id: string; readonly projectId?: string }
-  | { readonly projectId: string; readonly idempotencyKey: string };
-
 /** Reads a sign request; undefined if there is none, or none of the project. */
-export async function readSignRequest(sql: Sql, name: SignRequestName): Promise<SignRequestRow | undefined> {
-  const [row] =
-    "idempotencyKey" in name
-      ? await sql.query<SignRequestRow>(`${SELECT} WHERE r.project_id = $1 AND r.idempotency_key = $2`, [
-          name.projectId,
-          name.idempotencyKey,
-        ])
-      : await sql.query<SignRequestRow>(
-          `${SELECT} WHERE r.id = $1 AND r.project_id = coalesce($2::uuid, r.project_id)`,
-          [name.id, name.projectId ?? null],
-        );
+export async function readSignRequest(
+  sql: Sql,
+  { id, projectId }: { readonly id: string; readonly projectId?: string },
+): Promise<SignRequestRow | undefined> {
+  const [row] = await sql.query<SignRequestRow>(SELECT, [id, projectId ?? null]);
   return row;
 }
 
 const SELECT = `
-SELECT ${SHOWN_COLUMNS}, r.project_id AS "projectId", r.request_hash AS "requestHash",
+SELECT ${SHOWN_COLUMNS}, r.project_id AS "projectId",
        r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
        d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign
-FROM ${SHOWN_TABLES}`;
+FROM ${SHOWN_TABLES}
+WHERE r.id = $1 AND r.project_id = coalesce($2::uuid, r.project_id)`;

@@ -1,11 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Signing, SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { type Signing, SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { idempotencyOf } from "../idempotency/idempotency.ts";
 import { tripleOfEnums } from "./algorithm-enums.ts";
 import { encodeReservation, encodeSignRequest, encodeWatched } from "./encode-sign-request.ts";
 import { listSigns } from "./list-signs.ts";
-import { idempotencyKeyOf, requestHash } from "./request-hash.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
 import { readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
 import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
@@ -26,8 +26,7 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
         dwalletId: request.dwalletId,
         triple,
         message: request.message,
-        idempotencyKey: idempotencyKeyOf(context.requestHeader),
-        requestHash: requestHash(Signing.method.reserveSign, request),
+        idempotency: idempotencyOf(context),
       };
       const time = { timeoutMs: context.timeoutMs(), signal: context.signal };
       return encodeReservation(await reserve(deps, callerOf(context, "project"), input, time));

@@ -1,4 +1,6 @@
 import { postings } from "../billing/postings.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { keyInsert, keyParameters } from "../idempotency/key-table.ts";
 import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
 
@@ -18,17 +20,16 @@ export interface NewReservation {
   readonly ttlMs: number;
   /** How many reservations the project may have open, this one included. */
   readonly openMaxCount: number;
-  readonly idempotencyKey: string | undefined;
-  readonly requestHash: Uint8Array;
+  readonly idempotency: Idempotency | undefined;
 }
 
-/** What became of an attempt. */
+/** What became of an attempt. Where nothing was reserved, an earlier call may have the idempotency key. */
 export type ReservationOutcome = "reserved" | "no presign" | "no credit" | "too many open";
 
 /**
  * Takes the oldest ready presign of the bucket, holds the price and writes the request, all or nothing, in one
  * statement. The project's row is locked first, so that its calls are decided one after the other, and a presign is
- * only taken by who can pay. Raises a unique violation when the idempotency key has a request.
+ * only taken by who can pay. Nothing is reserved while the idempotency key is another request's.
  */
 export async function takeReservation(
   sql: Sql,
@@ -47,10 +48,9 @@ export async function takeReservation(
     reservation.message,
     reservation.priceMicroUsd,
     reservation.ttlMs,
-    reservation.idempotencyKey ?? null,
-    reservation.requestHash,
     reservation.openMaxCount,
     ...auditParameters(origin),
+    ...keyParameters({ scope: reservation.projectId, network: reservation.network }, reservation.idempotency),
   ]);
   if (outcome?.reserved) return "reserved";
   if (outcome?.funded && !outcome.allowed) return "too many open";
@@ -59,7 +59,7 @@ export async function takeReservation(
 
 const RESERVE = `
 WITH funds AS (
-  SELECT balance_micro_usd - held_micro_usd >= $10::bigint AS funded, open_reservations < $14::integer AS allowed
+  SELECT balance_micro_usd - held_micro_usd >= $10::bigint AS funded, open_reservations < $12::integer AS allowed
   FROM project WHERE id = $2::uuid FOR UPDATE
 ), claim AS (
   SELECT $1::uuid AS id, $2::uuid AS project_id, $10::bigint AS price_micro_usd, presign.id AS presign_row
@@ -67,17 +67,19 @@ WITH funds AS (
   WHERE network = $4 AND curve = $5 AND signature_algorithm = $6 AND network_encryption_key_id = $8
     AND state = 'ready' AND (SELECT funded AND allowed FROM funds)
   ORDER BY presign.id LIMIT 1 FOR UPDATE SKIP LOCKED
-), ${postings.hold("claim")}, reserved AS (
+), keyed AS (${keyInsert("(SELECT id AS subject_id FROM claim) AS made", 16)}), granted AS (
+  SELECT * FROM claim WHERE $18::text IS NULL OR EXISTS (SELECT 1 FROM keyed)
+), ${postings.hold("granted")}, reserved AS (
   INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm, hash_scheme,
-                            message, price_micro_usd, status, idempotency_key, request_hash, expires_at)
-  SELECT c.id, c.project_id, $3, c.presign_row, $4, $5, $6, $7, $9, c.price_micro_usd, 'prepared', $12, $13,
+                            message, price_micro_usd, status, expires_at)
+  SELECT c.id, c.project_id, $3, c.presign_row, $4, $5, $6, $7, $9, c.price_micro_usd, 'prepared',
          clock_timestamp() + $11::double precision * interval '1 millisecond'
-  FROM claim c JOIN posting_hold USING (id)
+  FROM granted c JOIN posting_hold USING (id)
   RETURNING id, project_id
 ), taken AS (
   UPDATE presign SET state = 'held', updated_at = now()
-  FROM claim c JOIN reserved USING (id) WHERE presign.id = c.presign_row
-), audited AS (${auditInsert("sign.reserve", "reserved", 15)})
+  FROM granted c JOIN reserved USING (id) WHERE presign.id = c.presign_row
+), audited AS (${auditInsert("sign.reserve", "reserved", 13)})
 SELECT coalesce((SELECT funded FROM funds), false) AS funded,
   coalesce((SELECT allowed FROM funds), false) AS allowed,
   (SELECT count(*) FROM reserved) > 0 AS reserved`;

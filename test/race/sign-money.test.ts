@@ -12,6 +12,7 @@ import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase } from "../support/database.ts";
 import {
   dwalletOf,
+  keyed,
   layoutOfSignMessage,
   moneyOf,
   objectId,
@@ -44,8 +45,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     dwalletId: dwallet.objectId,
     triple: TEST_TRIPLE,
     message: new TextEncoder().encode("message"),
-    idempotencyKey: undefined,
-    requestHash: new Uint8Array(32),
+    idempotency: undefined,
     ...more,
   });
   const times = <T>(count: number, call: () => Promise<T>) =>
@@ -87,7 +87,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 32);
 
-    const repeated = input(dwallet, { idempotencyKey: "one" });
+    const repeated = input(dwallet, { idempotency: keyed("one") });
     const results = await times(32, () => reserve(deps, caller(projectId), repeated, time()));
 
     const ids = results.map((r) => (r.status === "fulfilled" ? r.value.id : reasonOf(r.reason)));

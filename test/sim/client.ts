@@ -4,7 +4,7 @@ import { ServiceError } from "../../src/errors/service-error.ts";
 import { reserve } from "../../src/signing/reserve.ts";
 import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
-import { layoutOfSignMessage, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
+import { keyed, layoutOfSignMessage, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
 import type { Cluster } from "./cluster.ts";
 import { Died } from "./mortal.ts";
 import { onboardUser, time } from "./onboard-user.ts";
@@ -58,8 +58,7 @@ export async function runClient(
         dwalletId,
         triple: TEST_TRIPLE,
         message,
-        idempotencyKey: randomUUID(),
-        requestHash: new Uint8Array(32),
+        idempotency: keyed(randomUUID()),
       };
       const { id } = await call(({ deps }) => reserve(deps, caller, input, time()));
       if (isAbandoned) {

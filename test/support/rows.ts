@@ -4,6 +4,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { createProject } from "../../src/access/create-project.ts";
 import { creditProject } from "../../src/billing/credit-project.ts";
 import { verifyLedger } from "../../src/billing/verify-ledger.ts";
+import type { Idempotency } from "../../src/idempotency/idempotency.ts";
 import type { PresignBucket } from "../../src/presigns/bucket.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -17,6 +18,11 @@ export const TEST_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!;
 
 /** Comes before every row. */
 export const NO_ROW = "00000000-0000-0000-0000-000000000000";
+
+/** What a reservation with this idempotency key is remembered by; another `request` is another one. */
+export function keyed(key: string, request = 0): Idempotency {
+  return { key, method: "tss.v1.Signing/ReserveSign", fingerprint: new Uint8Array(32).fill(request) };
+}
 
 /** A fresh object id. */
 export const objectId = (): string => `0x${randomBytes(32).toString("hex")}`;

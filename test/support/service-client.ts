@@ -8,9 +8,11 @@ import {
 } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
 import { type Caller, setCaller } from "../../src/access/caller.ts";
+import { methodPolicy } from "../../src/access/method-policy.ts";
 import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../src/errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "../../src/errors/validate-interceptor.ts";
+import { createIdempotencyInterceptor } from "../../src/idempotency/idempotency-interceptor.ts";
 
 /** A client of one service without a network in between, whose calls are all made by `caller`. */
 export function clientOf<S extends DescService>(
@@ -21,7 +23,11 @@ export function clientOf<S extends DescService>(
   const errors = createErrorMapping(() => {});
   const transport = createRouterTransport((router) => router.service(service, implementation), {
     router: {
-      interceptors: [createErrorInterceptor(errors), createWarmValidateInterceptor([service])],
+      interceptors: [
+        createErrorInterceptor(errors),
+        createWarmValidateInterceptor([service]),
+        createIdempotencyInterceptor((method) => methodPolicy(method).idempotency === "keyed"),
+      ],
       requestGate: (context) => setCaller(context.values, caller()),
     },
   });

@@ -49,8 +49,7 @@ export function signSteps(database: Database, signals: Signals) {
         dwalletId: dwallet.objectId,
         triple: TEST_TRIPLE,
         message,
-        idempotencyKey: undefined,
-        requestHash: new Uint8Array(32),
+        idempotency: undefined,
       };
       const time = { timeoutMs: 30_000, signal: new AbortController().signal };
       return (await reserve(deps, caller, input, time)).id;

@@ -404,6 +404,7 @@ export const ModelName = {
   DWallet: 'DWallet',
   Presign: 'Presign',
   SignRequest: 'SignRequest',
+  IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
@@ -425,7 +426,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -944,6 +945,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SignRequestCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SignRequestCountAggregateOutputType> | number
+        }
+      }
+    }
+    IdempotencyKey: {
+      payload: Prisma.$IdempotencyKeyPayload<ExtArgs>
+      fields: Prisma.IdempotencyKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IdempotencyKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IdempotencyKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.IdempotencyKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IdempotencyKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        findMany: {
+          args: Prisma.IdempotencyKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        create: {
+          args: Prisma.IdempotencyKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        createMany: {
+          args: Prisma.IdempotencyKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IdempotencyKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.IdempotencyKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        update: {
+          args: Prisma.IdempotencyKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.IdempotencyKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IdempotencyKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IdempotencyKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.IdempotencyKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.IdempotencyKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIdempotencyKey>
+        }
+        groupBy: {
+          args: Prisma.IdempotencyKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotencyKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IdempotencyKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotencyKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -1550,8 +1625,6 @@ export const SignRequestScalarFieldEnum = {
   priceMicroUsd: 'priceMicroUsd',
   status: 'status',
   userSignMessage: 'userSignMessage',
-  idempotencyKey: 'idempotencyKey',
-  requestHash: 'requestHash',
   txDigest: 'txDigest',
   signSessionId: 'signSessionId',
   signature: 'signature',
@@ -1564,6 +1637,21 @@ export const SignRequestScalarFieldEnum = {
 } as const
 
 export type SignRequestScalarFieldEnum = (typeof SignRequestScalarFieldEnum)[keyof typeof SignRequestScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  scope: 'scope',
+  network: 'network',
+  key: 'key',
+  method: 'method',
+  fingerprint: 'fingerprint',
+  subjectId: 'subjectId',
+  reply: 'reply',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
 
 
 export const LedgerEntryScalarFieldEnum = {
@@ -1935,6 +2023,7 @@ export type GlobalOmitConfig = {
   dWallet?: Prisma.DWalletOmit
   presign?: Prisma.PresignOmit
   signRequest?: Prisma.SignRequestOmit
+  idempotencyKey?: Prisma.IdempotencyKeyOmit
   ledgerEntry?: Prisma.LedgerEntryOmit
   chainOperation?: Prisma.ChainOperationOmit
   chainTransaction?: Prisma.ChainTransactionOmit

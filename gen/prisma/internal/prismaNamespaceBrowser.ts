@@ -58,6 +58,7 @@ export const ModelName = {
   DWallet: 'DWallet',
   Presign: 'Presign',
   SignRequest: 'SignRequest',
+  IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
@@ -202,8 +203,6 @@ export const SignRequestScalarFieldEnum = {
   priceMicroUsd: 'priceMicroUsd',
   status: 'status',
   userSignMessage: 'userSignMessage',
-  idempotencyKey: 'idempotencyKey',
-  requestHash: 'requestHash',
   txDigest: 'txDigest',
   signSessionId: 'signSessionId',
   signature: 'signature',
@@ -216,6 +215,21 @@ export const SignRequestScalarFieldEnum = {
 } as const
 
 export type SignRequestScalarFieldEnum = (typeof SignRequestScalarFieldEnum)[keyof typeof SignRequestScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  scope: 'scope',
+  network: 'network',
+  key: 'key',
+  method: 'method',
+  fingerprint: 'fingerprint',
+  subjectId: 'subjectId',
+  reply: 'reply',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
 
 
 export const LedgerEntryScalarFieldEnum = {

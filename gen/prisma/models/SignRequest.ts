@@ -53,8 +53,6 @@ export type SignRequestMinAggregateOutputType = {
   priceMicroUsd: bigint | null
   status: string | null
   userSignMessage: runtime.Bytes | null
-  idempotencyKey: string | null
-  requestHash: runtime.Bytes | null
   txDigest: string | null
   signSessionId: string | null
   signature: runtime.Bytes | null
@@ -79,8 +77,6 @@ export type SignRequestMaxAggregateOutputType = {
   priceMicroUsd: bigint | null
   status: string | null
   userSignMessage: runtime.Bytes | null
-  idempotencyKey: string | null
-  requestHash: runtime.Bytes | null
   txDigest: string | null
   signSessionId: string | null
   signature: runtime.Bytes | null
@@ -105,8 +101,6 @@ export type SignRequestCountAggregateOutputType = {
   priceMicroUsd: number
   status: number
   userSignMessage: number
-  idempotencyKey: number
-  requestHash: number
   txDigest: number
   signSessionId: number
   signature: number
@@ -147,8 +141,6 @@ export type SignRequestMinAggregateInputType = {
   priceMicroUsd?: true
   status?: true
   userSignMessage?: true
-  idempotencyKey?: true
-  requestHash?: true
   txDigest?: true
   signSessionId?: true
   signature?: true
@@ -173,8 +165,6 @@ export type SignRequestMaxAggregateInputType = {
   priceMicroUsd?: true
   status?: true
   userSignMessage?: true
-  idempotencyKey?: true
-  requestHash?: true
   txDigest?: true
   signSessionId?: true
   signature?: true
@@ -199,8 +189,6 @@ export type SignRequestCountAggregateInputType = {
   priceMicroUsd?: true
   status?: true
   userSignMessage?: true
-  idempotencyKey?: true
-  requestHash?: true
   txDigest?: true
   signSessionId?: true
   signature?: true
@@ -312,8 +300,6 @@ export type SignRequestGroupByOutputType = {
   priceMicroUsd: bigint
   status: string
   userSignMessage: runtime.Bytes | null
-  idempotencyKey: string | null
-  requestHash: runtime.Bytes
   txDigest: string | null
   signSessionId: string | null
   signature: runtime.Bytes | null
@@ -361,8 +347,6 @@ export type SignRequestWhereInput = {
   priceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
   status?: Prisma.StringFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
-  idempotencyKey?: Prisma.StringNullableFilter<"SignRequest"> | string | null
-  requestHash?: Prisma.BytesFilter<"SignRequest"> | runtime.Bytes
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
@@ -390,8 +374,6 @@ export type SignRequestOrderByWithRelationInput = {
   priceMicroUsd?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrderInput | Prisma.SortOrder
-  idempotencyKey?: Prisma.SortOrderInput | Prisma.SortOrder
-  requestHash?: Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   signSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -408,7 +390,6 @@ export type SignRequestOrderByWithRelationInput = {
 
 export type SignRequestWhereUniqueInput = Prisma.AtLeast<{
   id?: string
-  projectId_idempotencyKey?: Prisma.SignRequestProjectIdIdempotencyKeyCompoundUniqueInput
   AND?: Prisma.SignRequestWhereInput | Prisma.SignRequestWhereInput[]
   OR?: Prisma.SignRequestWhereInput[]
   NOT?: Prisma.SignRequestWhereInput | Prisma.SignRequestWhereInput[]
@@ -423,8 +404,6 @@ export type SignRequestWhereUniqueInput = Prisma.AtLeast<{
   priceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
   status?: Prisma.StringFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
-  idempotencyKey?: Prisma.StringNullableFilter<"SignRequest"> | string | null
-  requestHash?: Prisma.BytesFilter<"SignRequest"> | runtime.Bytes
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
@@ -437,7 +416,7 @@ export type SignRequestWhereUniqueInput = Prisma.AtLeast<{
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   dWallet?: Prisma.XOR<Prisma.DWalletScalarRelationFilter, Prisma.DWalletWhereInput>
   presign?: Prisma.XOR<Prisma.PresignScalarRelationFilter, Prisma.PresignWhereInput>
-}, "id" | "projectId_idempotencyKey">
+}, "id">
 
 export type SignRequestOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -452,8 +431,6 @@ export type SignRequestOrderByWithAggregationInput = {
   priceMicroUsd?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrderInput | Prisma.SortOrder
-  idempotencyKey?: Prisma.SortOrderInput | Prisma.SortOrder
-  requestHash?: Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   signSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -486,8 +463,6 @@ export type SignRequestScalarWhereWithAggregatesInput = {
   priceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"SignRequest"> | bigint | number
   status?: Prisma.StringWithAggregatesFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableWithAggregatesFilter<"SignRequest"> | runtime.Bytes | null
-  idempotencyKey?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
-  requestHash?: Prisma.BytesWithAggregatesFilter<"SignRequest"> | runtime.Bytes
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableWithAggregatesFilter<"SignRequest"> | runtime.Bytes | null
@@ -509,8 +484,6 @@ export type SignRequestCreateInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -538,8 +511,6 @@ export type SignRequestUncheckedCreateInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -561,8 +532,6 @@ export type SignRequestUpdateInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -590,8 +559,6 @@ export type SignRequestUncheckedUpdateInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -616,8 +583,6 @@ export type SignRequestCreateManyInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -639,8 +604,6 @@ export type SignRequestUpdateManyMutationInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -665,8 +628,6 @@ export type SignRequestUncheckedUpdateManyInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -688,11 +649,6 @@ export type SignRequestOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type SignRequestProjectIdIdempotencyKeyCompoundUniqueInput = {
-  projectId: string
-  idempotencyKey: string
-}
-
 export type SignRequestCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   projectId?: Prisma.SortOrder
@@ -706,8 +662,6 @@ export type SignRequestCountOrderByAggregateInput = {
   priceMicroUsd?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrder
-  idempotencyKey?: Prisma.SortOrder
-  requestHash?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
   signSessionId?: Prisma.SortOrder
   signature?: Prisma.SortOrder
@@ -739,8 +693,6 @@ export type SignRequestMaxOrderByAggregateInput = {
   priceMicroUsd?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrder
-  idempotencyKey?: Prisma.SortOrder
-  requestHash?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
   signSessionId?: Prisma.SortOrder
   signature?: Prisma.SortOrder
@@ -765,8 +717,6 @@ export type SignRequestMinOrderByAggregateInput = {
   priceMicroUsd?: Prisma.SortOrder
   status?: Prisma.SortOrder
   userSignMessage?: Prisma.SortOrder
-  idempotencyKey?: Prisma.SortOrder
-  requestHash?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
   signSessionId?: Prisma.SortOrder
   signature?: Prisma.SortOrder
@@ -925,8 +875,6 @@ export type SignRequestCreateWithoutProjectInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -952,8 +900,6 @@ export type SignRequestUncheckedCreateWithoutProjectInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1007,8 +953,6 @@ export type SignRequestScalarWhereInput = {
   priceMicroUsd?: Prisma.BigIntFilter<"SignRequest"> | bigint | number
   status?: Prisma.StringFilter<"SignRequest"> | string
   userSignMessage?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
-  idempotencyKey?: Prisma.StringNullableFilter<"SignRequest"> | string | null
-  requestHash?: Prisma.BytesFilter<"SignRequest"> | runtime.Bytes
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
@@ -1030,8 +974,6 @@ export type SignRequestCreateWithoutDWalletInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1057,8 +999,6 @@ export type SignRequestUncheckedCreateWithoutDWalletInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1106,8 +1046,6 @@ export type SignRequestCreateWithoutPresignInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1133,8 +1071,6 @@ export type SignRequestUncheckedCreateWithoutPresignInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1184,8 +1120,6 @@ export type SignRequestCreateManyProjectInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1207,8 +1141,6 @@ export type SignRequestUpdateWithoutProjectInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1234,8 +1166,6 @@ export type SignRequestUncheckedUpdateWithoutProjectInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1259,8 +1189,6 @@ export type SignRequestUncheckedUpdateManyWithoutProjectInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1284,8 +1212,6 @@ export type SignRequestCreateManyDWalletInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1307,8 +1233,6 @@ export type SignRequestUpdateWithoutDWalletInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1334,8 +1258,6 @@ export type SignRequestUncheckedUpdateWithoutDWalletInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1359,8 +1281,6 @@ export type SignRequestUncheckedUpdateManyWithoutDWalletInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1384,8 +1304,6 @@ export type SignRequestCreateManyPresignInput = {
   priceMicroUsd: bigint | number
   status: string
   userSignMessage?: runtime.Bytes | null
-  idempotencyKey?: string | null
-  requestHash: runtime.Bytes
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
@@ -1407,8 +1325,6 @@ export type SignRequestUpdateWithoutPresignInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1434,8 +1350,6 @@ export type SignRequestUncheckedUpdateWithoutPresignInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1459,8 +1373,6 @@ export type SignRequestUncheckedUpdateManyWithoutPresignInput = {
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   userSignMessage?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
-  idempotencyKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1487,8 +1399,6 @@ export type SignRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   priceMicroUsd?: boolean
   status?: boolean
   userSignMessage?: boolean
-  idempotencyKey?: boolean
-  requestHash?: boolean
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
@@ -1516,8 +1426,6 @@ export type SignRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   priceMicroUsd?: boolean
   status?: boolean
   userSignMessage?: boolean
-  idempotencyKey?: boolean
-  requestHash?: boolean
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
@@ -1545,8 +1453,6 @@ export type SignRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   priceMicroUsd?: boolean
   status?: boolean
   userSignMessage?: boolean
-  idempotencyKey?: boolean
-  requestHash?: boolean
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
@@ -1574,8 +1480,6 @@ export type SignRequestSelectScalar = {
   priceMicroUsd?: boolean
   status?: boolean
   userSignMessage?: boolean
-  idempotencyKey?: boolean
-  requestHash?: boolean
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
@@ -1587,7 +1491,7 @@ export type SignRequestSelectScalar = {
   updatedAt?: boolean
 }
 
-export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "status" | "userSignMessage" | "idempotencyKey" | "requestHash" | "txDigest" | "signSessionId" | "signature" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
+export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "status" | "userSignMessage" | "txDigest" | "signSessionId" | "signature" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
 export type SignRequestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallet?: boolean | Prisma.DWalletDefaultArgs<ExtArgs>
@@ -1627,11 +1531,6 @@ export type $SignRequestPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     status: string
     userSignMessage: runtime.Bytes | null
-    idempotencyKey: string | null
-    /**
-     * SHA-256 of the canonical request, to tell a repeat from a reuse.
-     */
-    requestHash: runtime.Bytes
     txDigest: string | null
     signSessionId: string | null
     signature: runtime.Bytes | null
@@ -2079,8 +1978,6 @@ export interface SignRequestFieldRefs {
   readonly priceMicroUsd: Prisma.FieldRef<"SignRequest", 'BigInt'>
   readonly status: Prisma.FieldRef<"SignRequest", 'String'>
   readonly userSignMessage: Prisma.FieldRef<"SignRequest", 'Bytes'>
-  readonly idempotencyKey: Prisma.FieldRef<"SignRequest", 'String'>
-  readonly requestHash: Prisma.FieldRef<"SignRequest", 'Bytes'>
   readonly txDigest: Prisma.FieldRef<"SignRequest", 'String'>
   readonly signSessionId: Prisma.FieldRef<"SignRequest", 'String'>
   readonly signature: Prisma.FieldRef<"SignRequest", 'Bytes'>

@@ -2,7 +2,6 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
@@ -10,7 +9,7 @@ import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { callerOf, describeCaller, SCOPES, type Scope } from "../../../src/access/caller.ts";
 import { createApiKey } from "../../../src/access/create-api-key.ts";
 import { createProject } from "../../../src/access/create-project.ts";
-import { checkAccessDeclared, requiredAccess } from "../../../src/access/required-access.ts";
+import { createRateLimiter } from "../../../src/access/rate-limiter.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
@@ -33,6 +32,10 @@ afterAll(() => database.close());
 const newKey = (scopes: readonly Scope[] = SCOPES, expiresAt?: Date, project = projectId) =>
   createApiKey(database, TEST_ORIGIN, { projectId: project, name: "key", scopes, expiresAt });
 
+const limiter = createRateLimiter({
+  limits: { perSecond: { read: 0, write: 0, chain: 0, stream: 0, refusedKey: 0 }, burstSeconds: 1 },
+});
+
 async function knock(
   method: DescMethod,
   headers: Record<string, string>,
@@ -42,11 +45,12 @@ async function knock(
     lookup,
     adminApiKey: new Secret(ADMIN_KEY),
     networks,
-    traceOf: () => ({ requestId: "r-1" }),
+    limiter,
+    traceOf: () => ({ requestId: "r-1", address: "192.0.2.1" }),
     now: () => nowMs,
   });
   const values = createContextValues();
-  await gate({ method, requestHeader: new Headers(headers), values });
+  await gate({ method, requestHeader: new Headers(headers), responseHeader: new Headers(), values });
   return { values };
 }
 const bearer = (key: string, more: Record<string, string> = {}) => ({
@@ -68,7 +72,7 @@ describe("the gate", () => {
         apiKeyId: key.id,
         network: "localnet",
         scopes: SCOPES,
-        origin: { actor: `key:${key.id}`, requestId: "r-1" },
+        origin: { actor: `key:${key.id}`, requestId: "r-1", address: "192.0.2.1" },
       });
       expect(describeCaller(context.values)).toEqual({ projectId, apiKeyId: key.id });
     }
@@ -180,16 +184,5 @@ describe("what is stored of keys", () => {
       [key.id],
     );
     expect(events).toEqual([{ action: "api_key.create", projectId }]);
-  });
-});
-
-describe("the methods of the contract", () => {
-  it("all declare who may call them", () => {
-    checkAccessDeclared([Onboarding, Signing, Billing, Admin]);
-  });
-
-  it("cannot be served without", () => {
-    const silent = { ...reserveSign, proto: { ...reserveSign.proto, options: undefined } } as DescMethod;
-    expect(() => requiredAccess(silent)).toThrow("does not declare who may call it");
   });
 });

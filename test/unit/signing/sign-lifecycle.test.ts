@@ -17,6 +17,7 @@ import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts
 import {
   chainSignature,
   dwalletOf,
+  keyed,
   layoutOfSignMessage,
   moneyOf,
   NO_ROW,
@@ -79,8 +80,7 @@ const input = (more: Partial<ReserveInput> = {}): ReserveInput => ({
   dwalletId: dwallet.objectId,
   triple: TEST_TRIPLE,
   message,
-  idempotencyKey: undefined,
-  requestHash: new Uint8Array(32),
+  idempotency: undefined,
   ...more,
 });
 const reserveOne = (more: Partial<ReserveInput> = {}) => reserve(deps(), caller(), input(more), time());
@@ -170,14 +170,14 @@ describe("a reservation", () => {
   });
 
   it("is the same one for the same idempotency key, and shows how it stands", async () => {
-    const first = await reserveOne({ idempotencyKey: "k" });
-    expect(await reserveOne({ idempotencyKey: "k" })).toMatchObject({ id: first.id, status: "prepared" });
+    const first = await reserveOne({ idempotency: keyed("k") });
+    expect(await reserveOne({ idempotency: keyed("k") })).toMatchObject({ id: first.id, status: "prepared" });
     await submitOne(first.id);
-    expect(await reserveOne({ idempotencyKey: "k" })).toMatchObject({ id: first.id, status: "queued" });
-    await expect(
-      reserveOne({ idempotencyKey: "k", requestHash: new Uint8Array(32).fill(1) }),
-    ).rejects.toMatchObject({ reason: "IDEMPOTENCY_KEY_REUSED" });
-    expect((await reserveOne({ idempotencyKey: "other" })).id).not.toBe(first.id);
+    expect(await reserveOne({ idempotency: keyed("k") })).toMatchObject({ id: first.id, status: "queued" });
+    await expect(reserveOne({ idempotency: keyed("k", 1) })).rejects.toMatchObject({
+      reason: "IDEMPOTENCY_KEY_REUSED",
+    });
+    expect((await reserveOne({ idempotency: keyed("other") })).id).not.toBe(first.id);
   });
 
   it("ends when its time is over: the hold is released and the presign serves another", async () => {

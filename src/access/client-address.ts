@@ -1,0 +1,88 @@
+import { BlockList, isIP, SocketAddress } from "node:net";
+import { invalidField } from "../errors/service-error.ts";
+
+/** Where a call comes from: the connection's peer, or whoever the proxies that are trusted say it was for. */
+export type ClientAddress = (peer: string, headers: Headers) => string;
+
+/**
+ * Finds the address of the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each proxy adds
+ * the hop that it was called by to `x-forwarded-for` or `forwarded` (RFC 7239), so the right-most one that is not
+ * trusted is the caller; what stands left of it is the caller's own text. The headers of other peers are ignored.
+ * Throws VALIDATION for a hop that is no address, and where both headers are sent and name different callers, as a
+ * proxy that writes one may pass on the other.
+ */
+export function createClientAddress(trusted: readonly string[]): ClientAddress {
+  const proxies = blockList(trusted);
+  const isTrusted = (address: string) => proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  return (peerText, headers) => {
+    const peer = plainAddress(peerText) ?? peerText;
+    if (trusted.length === 0 || isIP(peer) === 0 || !isTrusted(peer)) return peer;
+    const named = HEADERS.flatMap(([header, hopsOf]) => {
+      const value = headers.get(header);
+      return value === null ? [] : [{ header, address: callerOf(header, hopsOf(value), isTrusted) ?? peer }];
+    });
+    const [first, second] = named;
+    if (first && second && first.address !== second.address) {
+      throw invalidField(second.header, `names another caller than ${first.header}`);
+    }
+    return first?.address ?? peer;
+  };
+}
+
+/** A set of addresses and CIDR blocks. Throws for what is neither. */
+function blockList(blocks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [address = "", bits] = block.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    list.addSubnet(address, bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits), family);
+  }
+  return list;
+}
+
+/** The first hop from the right that is not trusted, or the farthest one when all are; undefined without hops. */
+function callerOf(
+  header: string,
+  hops: readonly string[],
+  isTrusted: (address: string) => boolean,
+): string | undefined {
+  let farthest: string | undefined;
+  for (const hop of hops.toReversed()) {
+    const address = plainAddress(hop);
+    if (address === undefined) throw invalidField(header, "a proxy named a hop that is no IP address");
+    farthest = address;
+    if (!isTrusted(address)) break;
+  }
+  return farthest;
+}
+
+const HEADERS: readonly [name: string, hopsOf: (value: string) => string[]][] = [
+  ["x-forwarded-for", (value) => value.split(",").map((hop) => hop.trim())],
+  ["forwarded", (value) => elementsOf(value).map(forOf)],
+];
+
+/** The elements of `forwarded`; commas within quotes separate none. */
+function elementsOf(value: string): string[] {
+  return value.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? [];
+}
+
+/** The node that an element of `forwarded` is for; empty if it does not say. */
+function forOf(element: string): string {
+  const [, quoted, token] = /(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(element) ?? [];
+  return quoted ?? token ?? "";
+}
+
+/** An address without port, brackets and zone, in one spelling; IPv4 within IPv6 as IPv4. Undefined for anything else. */
+function plainAddress(text: string): string | undefined {
+  const bare = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
+  switch (isIP(bare)) {
+    case 4:
+      return bare;
+    case 6: {
+      const { address } = new SocketAddress({ address: bare, family: "ipv6" });
+      return /^::ffff:([\d.]+)$/.exec(address)?.[1] ?? address;
+    }
+    default:
+      return undefined;
+  }
+}

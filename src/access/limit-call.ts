@@ -1,0 +1,47 @@
+import { ServiceError } from "../errors/service-error.ts";
+import { addressBlock } from "./address-block.ts";
+import type { Caller } from "./caller.ts";
+import type { RateClass, RateLimiter, RateVerdict } from "./rate-limiter.ts";
+
+/**
+ * Counts a call by its caller's key, or by the address where there is none, and says in `ratelimit-*` what is left.
+ * Throws RATE_LIMITED, with the same headers, when nothing is.
+ */
+export async function limitCall(
+  limiter: RateLimiter,
+  rateClass: RateClass,
+  caller: Caller,
+  { address, responseHeader }: { readonly address: string; readonly responseHeader: Headers },
+): Promise<void> {
+  const verdict = await limiter.take(rateClass, subjectOf(caller, address));
+  if (verdict === undefined) return;
+  if (!verdict.isAllowed) throw rateLimited(verdict, `too many calls of the class \`${rateClass}\``);
+  for (const [name, value] of Object.entries(headersOf(verdict))) responseHeader.set(name, value);
+}
+
+/** The refusal of a call, with the time after which it will be taken. */
+export function rateLimited(verdict: RateVerdict, what: string): ServiceError {
+  return new ServiceError("RATE_LIMITED", `${what}; try again in ${verdict.retryAfterMs} ms`, {
+    retryAfterSeconds: verdict.retryAfterMs / 1_000,
+    headers: headersOf(verdict),
+  });
+}
+
+function subjectOf(caller: Caller, address: string): string {
+  switch (caller.kind) {
+    case "project":
+      return `key:${caller.apiKeyId}`;
+    case "admin":
+      return caller.origin.actor;
+    case "anonymous":
+      return `address:${addressBlock(address)}`;
+  }
+}
+
+function headersOf(verdict: RateVerdict): Record<string, string> {
+  return {
+    "ratelimit-limit": String(verdict.limitCount),
+    "ratelimit-remaining": String(verdict.remainingCount),
+    "ratelimit-reset": String(Math.ceil(verdict.resetMs / 1_000)),
+  };
+}

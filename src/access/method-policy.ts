@@ -1,0 +1,83 @@
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import {
+  Access,
+  Audit,
+  access,
+  audit,
+  CostClass,
+  cost_class as costClassOption,
+  Idempotency,
+  idempotency,
+} from "../../gen/proto/tss/v1/options_pb.ts";
+import type { Scope } from "./caller.ts";
+
+/** What a call costs the service; see `CostClass` in the contract. */
+export type CostClassName = "read" | "write" | "chain" | "stream";
+
+/** What the contract says of a method: who may call it, and what a call means. */
+export type MethodPolicy = MethodAccess & {
+  readonly costClass: CostClassName;
+  /** What happens when the same call is made again; see `Idempotency` in the contract. */
+  readonly idempotency: "read" | "natural" | "keyed";
+  /** Whether it leaves a line in the audit trail. */
+  readonly isAudited: boolean;
+};
+
+type MethodAccess =
+  | { readonly access: "public"; readonly scope: undefined }
+  | { readonly access: "admin"; readonly scope: undefined }
+  | { readonly access: "project"; readonly scope: Scope };
+
+/** The policy of a method, from its options `tss.v1.*`. Throws when the method does not declare them all. */
+export function methodPolicy(method: DescMethod): MethodPolicy {
+  const policy = known.get(method) ?? readPolicy(method);
+  known.set(method, policy);
+  return policy;
+}
+
+/** Reading an option decodes it anew, and every call asks. */
+const known = new WeakMap<DescMethod, MethodPolicy>();
+
+function readPolicy(method: DescMethod): MethodPolicy {
+  const declared = <T>(option: string, value: T | undefined): T => {
+    if (value !== undefined) return value;
+    throw new Error(`${method.parent.typeName}/${method.name} does not declare its ${option}`);
+  };
+  return {
+    ...declared("access", ACCESS[getOption(method, access)]),
+    costClass: declared("cost_class", COST_CLASS[getOption(method, costClassOption)]),
+    idempotency: declared("idempotency", IDEMPOTENCY[getOption(method, idempotency)]),
+    isAudited: declared("audit", AUDIT[getOption(method, audit)]),
+  };
+}
+
+const ACCESS: Readonly<Record<Access, MethodAccess | undefined>> = {
+  [Access.UNSPECIFIED]: undefined,
+  [Access.PUBLIC]: { access: "public", scope: undefined },
+  [Access.ADMIN]: { access: "admin", scope: undefined },
+  [Access.ONBOARD]: { access: "project", scope: "onboard" },
+  [Access.SIGN]: { access: "project", scope: "sign" },
+  [Access.READ]: { access: "project", scope: "read" },
+  [Access.BILLING]: { access: "project", scope: "billing" },
+};
+
+const COST_CLASS: Readonly<Record<CostClass, CostClassName | undefined>> = {
+  [CostClass.UNSPECIFIED]: undefined,
+  [CostClass.READ]: "read",
+  [CostClass.WRITE]: "write",
+  [CostClass.CHAIN]: "chain",
+  [CostClass.STREAM]: "stream",
+};
+
+const IDEMPOTENCY: Readonly<Record<Idempotency, MethodPolicy["idempotency"] | undefined>> = {
+  [Idempotency.UNSPECIFIED]: undefined,
+  [Idempotency.READ]: "read",
+  [Idempotency.NATURAL]: "natural",
+  [Idempotency.KEYED]: "keyed",
+};
+
+const AUDIT: Readonly<Record<Audit, boolean | undefined>> = {
+  [Audit.UNSPECIFIED]: undefined,
+  [Audit.NONE]: false,
+  [Audit.ENTRY]: true,
+};

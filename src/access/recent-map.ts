@@ -1,0 +1,37 @@
+/** A map of bounded size: the entry that was set longest ago makes room for a new one. */
+export class RecentMap<K, V> {
+  readonly #entries = new Map<K, V>();
+  readonly #maxCount: number;
+
+  constructor(maxCount: number) {
+    this.#maxCount = maxCount;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Makes the entry the newest, whether or not it was there. */
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    // A map keeps the order of insertion.
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size < this.#maxCount) break;
+      this.#entries.delete(oldest);
+    }
+    this.#entries.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
+  /** The oldest first. */
+  [Symbol.iterator](): MapIterator<[K, V]> {
+    return this.#entries[Symbol.iterator]();
+  }
+}

@@ -1,0 +1,52 @@
+import { Code } from "@connectrpc/connect";
+import { ERROR_CATALOGUE } from "../errors/catalogue.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { addressBlock } from "./address-block.ts";
+import { rateLimited } from "./limit-call.ts";
+import type { RateLimiter, RateVerdict } from "./rate-limiter.ts";
+import { RecentMap } from "./recent-map.ts";
+
+/** Slows down who tries keys. */
+export interface RefusedKeys {
+  /**
+   * Runs a check of a key for a caller at an address. A key that the check refuses as UNAUTHENTICATED counts against
+   * the address; beyond its limit nothing from there is checked for a while, and the call ends with RATE_LIMITED.
+   */
+  guard<T>(address: string, check: () => Promise<T>): Promise<T>;
+}
+
+const ADDRESSES_MAX_COUNT = 10_000;
+
+/** Counts refused keys by address. What it knows of addresses is bounded. */
+export function createRefusedKeys(limiter: RateLimiter, now: () => number): RefusedKeys {
+  const paused = new RecentMap<string, { readonly untilMs: number; readonly verdict: RateVerdict }>(
+    ADDRESSES_MAX_COUNT,
+  );
+  return {
+    async guard(address, check) {
+      const subject = `address:${addressBlock(address)}`;
+      const pause = paused.get(subject);
+      const leftMs = pause === undefined ? 0 : pause.untilMs - now();
+      // A right guess is not to be told from a wrong one before its time.
+      if (pause !== undefined && leftMs > 0)
+        throw tooMany({ ...pause.verdict, retryAfterMs: Math.ceil(leftMs) });
+      try {
+        return await check();
+      } catch (error) {
+        if (!isRefusedKey(error)) throw error;
+        const verdict = await limiter.take("refusedKey", subject);
+        if (verdict === undefined || verdict.isAllowed) throw error;
+        paused.set(subject, { untilMs: now() + verdict.retryAfterMs, verdict });
+        throw tooMany(verdict);
+      }
+    },
+  };
+}
+
+function isRefusedKey(error: unknown): boolean {
+  return error instanceof ServiceError && ERROR_CATALOGUE[error.reason].code === Code.Unauthenticated;
+}
+
+function tooMany(verdict: RateVerdict): ServiceError {
+  return rateLimited(verdict, "too many calls with a missing or wrong key from this address");
+}

@@ -1,0 +1,103 @@
+import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { ServiceError } from "../errors/service-error.ts";
+import type { Database, Sql } from "../store/database.ts";
+import { isLockTimeout } from "../store/sql-errors.ts";
+import type { Idempotency } from "./idempotency.ts";
+import { findRemembered, type KeyScope, keyInsert, keyParameters, type Remembered } from "./key-table.ts";
+
+/** A call that is made once for each key. */
+export interface KeyedCall extends KeyScope {
+  /** Undefined: each call is a new one. */
+  readonly idempotency: Idempotency | undefined;
+}
+
+/** What a call does, and how a repeat of it is answered. */
+export interface OnceOptions<T> {
+  /** In one transaction with the key: both are there, or neither. */
+  readonly effect: (sql: Sql) => Promise<T>;
+  /** What to remember: the id of the row that was made, or the reply, which must hold no secret. */
+  readonly keep: (result: T) => Partial<Remembered>;
+  /** The answer to a repeat. */
+  readonly recall: (remembered: Remembered) => T | Promise<T>;
+  /** How long to wait for the first call while it is under way. Default 2 s. */
+  readonly waitMs?: number;
+}
+
+const DEFAULT_WAIT_MS = 2_000;
+/** A key may be swept away between two looks at it; twice in a row it is not. */
+const ATTEMPTS_MAX_COUNT = 3;
+
+/**
+ * Runs the effect of a KEYED call once for each key. The key is inserted first, so that of calls at the same time one
+ * runs and the others wait for it; a repeat is answered from what was kept. A call that fails leaves no key.
+ * Locks the project of the scope, then the key, then what the effect locks.
+ * Throws IDEMPOTENCY_KEY_REUSED when the key stands for another request, and IDEMPOTENCY_IN_FLIGHT when the first call
+ * is still under way after the wait.
+ */
+export async function runOnce<T>(
+  database: Pick<Database, "transaction" | "query">,
+  call: KeyedCall,
+  { effect, keep, recall, waitMs = DEFAULT_WAIT_MS }: OnceOptions<T>,
+): Promise<T> {
+  const { idempotency } = call;
+  if (idempotency === undefined) return database.transaction(effect);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX_COUNT; attempt++) {
+    const first = await database.transaction(async (sql) => {
+      if (!(await takeKey(sql, call, idempotency, waitMs))) return undefined;
+      const result = await effect(sql);
+      const { subjectId = null, reply = null } = keep(result);
+      await sql.query(
+        `UPDATE idempotency_key SET subject_id = $4, reply = $5 WHERE scope = $1 AND network = $2 AND key = $3`,
+        [call.scope, call.network, idempotency.key, subjectId, reply],
+      );
+      return { result };
+    });
+    if (first !== undefined) return first.result;
+    const remembered = await findRemembered(database, call, idempotency);
+    if (remembered !== undefined) return recall(remembered);
+  }
+  throw inFlight();
+}
+
+/** Remembers a call by its whole reply. */
+export function wholeReply<D extends DescMessage>(
+  schema: D,
+): Pick<OnceOptions<MessageShape<D>>, "keep" | "recall"> {
+  return {
+    keep: (reply) => ({ reply: toBinary(schema, reply) }),
+    recall({ reply }) {
+      if (reply === null) throw new Error(`no reply of type ${schema.typeName} is remembered`);
+      return fromBinary(schema, reply);
+    },
+  };
+}
+
+async function takeKey(
+  sql: Sql,
+  call: KeyedCall,
+  idempotency: Idempotency,
+  waitMs: number,
+): Promise<boolean> {
+  if (call.scope !== ADMIN_SCOPE) {
+    await sql.query("SELECT 1 FROM project WHERE id = $1 FOR NO KEY UPDATE", [call.scope]);
+  }
+  await sql.query("SELECT set_config('lock_timeout', $1, true)", [`${waitMs}ms`]);
+  try {
+    const nothingYet = "(VALUES (NULL::uuid)) AS made (subject_id)";
+    const taken = await sql.query(keyInsert(nothingYet, 1), keyParameters(call, idempotency));
+    // The effect waits for its own locks as long as everybody else does.
+    await sql.query("SELECT set_config('lock_timeout', '0', true)", []);
+    return taken.length > 0;
+  } catch (error) {
+    throw isLockTimeout(error) ? inFlight(error) : error;
+  }
+}
+
+/** The scope of the operator's keys. */
+export const ADMIN_SCOPE = "admin";
+
+function inFlight(cause?: unknown): ServiceError {
+  return new ServiceError("IDEMPOTENCY_IN_FLIGHT", "a call with this idempotency key is under way", {
+    cause,
+  });
+}

@@ -1,0 +1,38 @@
+import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
+import type { Sql } from "../store/database.ts";
+
+/** What the loop needs. */
+export interface KeySweepDeps {
+  readonly database: Sql;
+  readonly log: { error(fields: object, message: string): void };
+  /** Default 60 s. */
+  readonly intervalMs?: number;
+}
+
+const DEFAULT_INTERVAL_MS = 60_000;
+/** So many in one pass, then the loop looks whether it is to stop. */
+const PASS_MAX_COUNT = 1_000;
+
+/** Deletes idempotency keys whose time is over. Whether a key counts is decided by its time alone, not by this. */
+export function createKeySweep({ database, log, intervalMs }: KeySweepDeps): BackgroundLoop {
+  return createBackgroundLoop({
+    name: "idempotency keys",
+    intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    log,
+    async pass() {
+      return (await sweepKeys(database, PASS_MAX_COUNT)) === PASS_MAX_COUNT;
+    },
+  });
+}
+
+/** Deletes at most `maxCount` keys and returns how many. Leaves alone what a call is taking over. */
+export async function sweepKeys(sql: Sql, maxCount: number): Promise<number> {
+  const swept = await sql.query(
+    `DELETE FROM idempotency_key WHERE (scope, network, key) IN (
+       SELECT scope, network, key FROM idempotency_key WHERE expires_at <= clock_timestamp()
+       ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+     ) RETURNING key`,
+    [maxCount],
+  );
+  return swept.length;
+}
