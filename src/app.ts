@@ -8,7 +8,9 @@ import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { describeCaller } from "./access/caller.ts";
 import { checkPolicies } from "./access/check-policies.ts";
 import { createClientAddress } from "./access/client-address.ts";
+import { connectLimiterRedis } from "./access/connect-limiter-redis.ts";
 import { methodPolicy } from "./access/method-policy.ts";
+import { createRateLimiter } from "./access/rate-limiter.ts";
 import { createAdminService } from "./admin/admin-service.ts";
 import { openChainAccess } from "./app/chain-access.ts";
 import { createChainWork } from "./app/chain-work.ts";
@@ -20,7 +22,6 @@ import {
 import { healthRoute, metricsRoute } from "./app/health-and-metrics.ts";
 import { openApiRoute } from "./app/openapi-route.ts";
 import { listening } from "./app/port-taken.ts";
-import { openRateLimiter } from "./app/rate-limits.ts";
 import { warmUp } from "./app/warm-up.ts";
 import { createBillingService } from "./billing/billing-service.ts";
 import { checkChain } from "./chain/check-chain.ts";
@@ -136,7 +137,9 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
   const services = [Onboarding, Signing, Billing, Admin];
   checkPolicies(services);
-  const limiter = openRateLimiter({ config, log, lifecycle });
+  const limiterRedis = redisUrl ? connectLimiterRedis({ url: redisUrl, log }) : undefined;
+  lifecycle.onStop("rate limiter", () => limiterRedis?.disconnect());
+  const limiter = createRateLimiter({ limits: config.rateLimits, redis: limiterRedis });
   const clientAddress = createClientAddress(config.trustedProxies);
   const server = await lifecycle.start(
     "server",

@@ -10,6 +10,9 @@ const BUCKETS_MAX_COUNT = 50_000;
  * that it can stand in for Redis: `consume` resolves for a call that may go on, and rejects with a RateLimiterRes else.
  */
 export class MemoryLimiter extends RateLimiterCompatibleAbstract {
+  // The library sets both on what stands in for Redis; neither applies here.
+  override blockDuration = 0;
+  override execEvenly = false;
   readonly #size: BucketSize;
   readonly #now: () => number;
   readonly #fullAtMs = new RecentMap<string, number>(BUCKETS_MAX_COUNT);

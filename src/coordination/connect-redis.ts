@@ -2,7 +2,14 @@ import { Redis, type RedisOptions } from "ioredis";
 
 /** How a connection behaves. */
 export interface RedisConnectionOptions
-  extends Pick<RedisOptions, "autoResubscribe" | "enableOfflineQueue" | "commandTimeout" | "socketTimeout"> {
+  extends Pick<
+    RedisOptions,
+    | "autoResubscribe"
+    | "autoResendUnfulfilledCommands"
+    | "enableOfflineQueue"
+    | "commandTimeout"
+    | "socketTimeout"
+  > {
   readonly url: string;
   /** Hears of a lost connection, once for each outage. It is made again by itself. */
   readonly log: { warn(fields: object, message: string): void };
