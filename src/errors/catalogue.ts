@@ -98,7 +98,12 @@ export const ERROR_CATALOGUE = {
   IDEMPOTENCY_IN_FLIGHT: kind(Code.Aborted, "A call with this idempotency key is under way.", {
     retryAfterSeconds: 1,
   }),
-  RATE_LIMITED: kind(Code.ResourceExhausted, "Too many calls.", { retryAfterSeconds: 1 }),
+  RATE_LIMITED: kind(
+    Code.ResourceExhausted,
+    "Too many calls of one cost class with this key, or from this address without one. `retry-after` says when one is " +
+      "taken again.",
+    { retryAfterSeconds: 1 },
+  ),
   QUOTA_EXCEEDED: kind(Code.ResourceExhausted, "The project's daily quota is used up."),
   TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project holds too many open reservations.", {
     retryAfterSeconds: 5,

@@ -1,13 +1,16 @@
 /** Processes that start together, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { readMigrations } from "../../src/store/migrations.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { dwalletOf, projectWith, readyPresigns } from "../support/rows.ts";
 
 const test = await testDatabase();
-afterAll(() => test?.drop());
+const older = await testDatabase();
+afterAll(() => Promise.all([test?.drop(), older?.drop()]));
 
 describe.skipIf(test === undefined)("four processes that migrate at once", () => {
   it("apply each migration once, and all find the database ready", async () => {
@@ -24,6 +27,49 @@ describe.skipIf(test === undefined)("four processes that migrate at once", () =>
       for (const database of databases) expect(await database.prisma.project.count()).toBe(0);
     } finally {
       await Promise.all(databases.map((database) => database.close()));
+    }
+  });
+});
+
+describe.skipIf(older === undefined)("a database of an older version", () => {
+  it("keeps the idempotency keys of its last day", async () => {
+    const database = await openPostgres(older!.url, silentLog);
+    try {
+      const migrations = await readMigrations();
+      const at = migrations.findIndex(({ name }) => name.endsWith("_idempotency_keys"));
+      await migrate(database, silentLog, migrations.slice(0, at));
+      const projectId = await projectWith(database, 0n);
+      const dwallet = await dwalletOf(database, projectId);
+      await readyPresigns(database, dwallet.bucket, 3);
+      const ages = { fresh: 0, old: 25, none: 0 };
+      for (const [index, [key, hours]] of Object.entries(ages).entries()) {
+        await database.query(
+          `INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm,
+             hash_scheme, message, price_micro_usd, status, idempotency_key, request_hash, expires_at, created_at)
+           SELECT $1, $2, $3, p.id, 'localnet', 0, 0, 0, '\\x01', 0, 'prepared', nullif($4, 'none'), '\\x02', now(),
+             now() - make_interval(hours => $5)
+           FROM presign p ORDER BY p.id OFFSET $6 LIMIT 1`,
+          [newId(), projectId, dwallet.rowId, key, hours, index],
+        );
+      }
+      await migrate(database, silentLog);
+      const kept = await database.query(
+        `SELECT scope, network, key, method, fingerprint, subject_id IS NOT NULL AS "hasSubject",
+           expires_at - created_at = interval '24 hours' AS "isForADay" FROM idempotency_key`,
+      );
+      expect(kept).toEqual([
+        {
+          scope: projectId,
+          network: "localnet",
+          key: "fresh",
+          method: "tss.v1.Signing/ReserveSign",
+          fingerprint: Uint8Array.of(2),
+          hasSubject: true,
+          isForADay: true,
+        },
+      ]);
+    } finally {
+      await database.close();
     }
   });
 });

@@ -33,6 +33,18 @@ describe("the configuration", () => {
     expect(error.join("\n")).toMatch(/PRESIGN_BATCH_SIZE/);
   });
 
+  it("takes addresses and CIDR blocks for the trusted proxies, and nothing else", () => {
+    const blocks = "10.0.0.0/8, 192.0.2.1,2001:db8::/32, ::1";
+    expect(loadConfig({ TRUSTED_PROXIES: blocks }).trustedProxies).toEqual([
+      ...["10.0.0.0/8", "192.0.2.1", "2001:db8::/32", "::1"],
+    ]);
+    for (const block of ["10.0.0.0/33", "2001:db8::/129", "10.0.0/8", "proxy.example", "10.0.0.1/", "/8"]) {
+      expect(faultsOf({ TRUSTED_PROXIES: `::1, ${block}` })).toEqual([
+        `TRUSTED_PROXIES: expected addresses or CIDR blocks, such as 10.0.0.0/8, found "${block}"`,
+      ]);
+    }
+  });
+
   it("needs a fullnode, a Treasury and a hot wallet outside the localnet", () => {
     const faults = faultsOf({ NETWORKS: "mainnet" }).join("\n");
     for (const name of [

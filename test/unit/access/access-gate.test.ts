@@ -9,7 +9,7 @@ import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { callerOf, describeCaller, SCOPES, type Scope } from "../../../src/access/caller.ts";
 import { createApiKey } from "../../../src/access/create-api-key.ts";
 import { createProject } from "../../../src/access/create-project.ts";
-import { createRateLimiter } from "../../../src/access/rate-limiter.ts";
+import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
@@ -165,6 +165,87 @@ describe("the gate", () => {
     await expect(knock(getNetwork, {}, both)).rejects.toMatchObject({ reason: "VALIDATION" });
     const context = await knock(getNetwork, { "x-network": "mainnet" }, both);
     expect(callerOf(context, "anonymous").network).toBe("mainnet");
+  });
+});
+
+describe("the rate of calls", () => {
+  const limits = (perSecond: Partial<RateLimits["perSecond"]>) => ({
+    perSecond: { read: 0, write: 0, chain: 0, stream: 0, refusedKey: 0, ...perSecond },
+    burstSeconds: 1_000,
+  });
+  /** A gate of its own for callers at these addresses. */
+  function gateOf(perSecond: Partial<RateLimits["perSecond"]>) {
+    const clock = () => nowMs;
+    const gate = createAccessGate({
+      lookup,
+      limiter: createRateLimiter({ limits: limits(perSecond), now: clock }),
+      adminApiKey: new Secret(ADMIN_KEY),
+      networks: ["localnet"],
+      traceOf: ({ requestHeader }) => ({
+        requestId: "r-1",
+        address: requestHeader.get("x-address") ?? "192.0.2.1",
+      }),
+      now: clock,
+    });
+    return async (method: DescMethod, headers: Record<string, string>) => {
+      const responseHeader = new Headers();
+      const values = createContextValues();
+      await gate({ method, requestHeader: new Headers(headers), responseHeader, values });
+      return responseHeader;
+    };
+  }
+
+  it("is told with every call, and limited by the class of the method", async () => {
+    const enter = gateOf({ read: 0.002, write: 0.001 });
+    const key = bearer((await newKey()).plaintext);
+    const first = await enter(getSign, key);
+    expect(Object.fromEntries(first)).toEqual({
+      "ratelimit-limit": "2",
+      "ratelimit-remaining": "1",
+      "ratelimit-reset": "500",
+    });
+    await enter(getSign, key);
+    await expect(enter(getSign, key)).rejects.toMatchObject({
+      reason: "RATE_LIMITED",
+      retryAfterSeconds: 500,
+      headers: { "ratelimit-limit": "2", "ratelimit-remaining": "0", "ratelimit-reset": "1000" },
+    });
+    expect((await enter(reserveSign, key)).get("ratelimit-remaining")).toBe("0");
+    nowMs += 500_000;
+    await enter(getSign, key);
+  });
+
+  it("is one for each key, wherever its calls come from, and one for each address without a key", async () => {
+    const enter = gateOf({ read: 0.001 });
+    const [one, other] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
+    await enter(getSign, one);
+    await enter(getSign, other);
+    await expect(enter(getSign, { ...one, "x-address": "192.0.2.2" })).rejects.toThrow(/too many/);
+
+    await enter(getNetwork, { "x-address": "2001:db8::1" });
+    await enter(getNetwork, { "x-address": "2001:db8:0:1::1" });
+    await expect(enter(getNetwork, { "x-address": "2001:db8::2" })).rejects.toThrow(/too many/);
+    // An admin key is a key of its own.
+    await enter(getPresignHealth, bearer(ADMIN_KEY));
+    await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toThrow(/too many/);
+  });
+
+  it("of wrong keys is limited by address, and a right one is not told from them", async () => {
+    const enter = gateOf({ refusedKey: 0.002 });
+    const wrong = bearer(`tss_local_${"0".repeat(32)}`);
+    const [inUse, fresh] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
+    await enter(getSign, inUse);
+    await expect(enter(getSign, wrong)).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    await expect(enter(getSign, {})).rejects.toMatchObject({ reason: "MISSING_KEY" });
+    const limited = { reason: "RATE_LIMITED", retryAfterSeconds: 500 };
+    await expect(enter(getSign, wrong)).rejects.toMatchObject(limited);
+    await expect(enter(getSign, fresh)).rejects.toMatchObject(limited);
+    await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toMatchObject(limited);
+    // Others are none the worse for it: at other addresses, or with a key that is in use.
+    await enter(getSign, inUse);
+    await enter(getSign, { ...fresh, "x-address": "192.0.2.2" });
+    nowMs += 500_000;
+    await enter(getPresignHealth, bearer(ADMIN_KEY));
   });
 });
 

@@ -90,7 +90,7 @@ function implementationOf(service: DescService, reached: string[]): Partial<Serv
             yield create(method.output);
           },
     ]),
-  ) as Partial<ServiceImpl<DescService>>;
+  ) as unknown as Partial<ServiceImpl<DescService>>;
 }
 
 /** A body that no reader takes: whoever refuses the call otherwise has not read it. */

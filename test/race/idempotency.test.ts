@@ -1,0 +1,198 @@
+/** Calls with one idempotency key at the same time, from the pools of two replicas on a real PostgreSQL. */
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import { ADMIN_SCOPE, runOnce } from "../../src/idempotency/run-once.ts";
+import { sweepKeys } from "../../src/idempotency/sweep-keys.ts";
+import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import { reserve } from "../../src/signing/reserve.ts";
+import type { Database, Sql } from "../../src/store/database.ts";
+import { newId } from "../../src/store/ids.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { silentLog } from "../support/database.ts";
+import { testDatabase } from "../support/postgres.ts";
+import {
+  dwalletOf,
+  keyed,
+  moneyOf,
+  projectWith,
+  readyPresigns,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+} from "../support/rows.ts";
+
+const PRICE = 10_000n;
+const CALLS = 64;
+const test = await testDatabase();
+const pools: Database[] = [];
+if (test !== undefined) {
+  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  await migrate(pools[0]!, silentLog);
+}
+afterAll(async () => {
+  for (const pool of pools) await pool.close();
+  await test?.drop();
+});
+
+describe.skipIf(test === undefined)("calls with one key, of two replicas", () => {
+  const [one, other] = pools as [Database, Database];
+  const replica = (index: number) => (index % 2 === 0 ? one : other);
+  let key: string;
+  beforeEach(() => {
+    key = newId();
+  });
+
+  const admin = (request = 0) => ({
+    scope: ADMIN_SCOPE,
+    network: "localnet",
+    idempotency: { ...keyed(key, request), method: "tss.v1.Admin/Test" },
+  });
+  /** Makes a project and is remembered by it. */
+  const creation = {
+    effect: (sql: Sql) => projectIn(sql),
+    keep: (subjectId: string) => ({ subjectId }),
+    recall: ({ subjectId }: { subjectId: string | null }) => subjectId ?? "none",
+  };
+  async function projectIn(sql: Sql): Promise<string> {
+    const id = newId();
+    await sql.query("INSERT INTO project (id, name, network) VALUES ($1, $2, 'localnet')", [id, key]);
+    return id;
+  }
+  const projectsMade = async () =>
+    (await one.query<{ id: string }>("SELECT id FROM project WHERE name = $1", [key])).map(({ id }) => id);
+  const expire = () => one.query("UPDATE idempotency_key SET expires_at = now() WHERE key = $1", [key]);
+
+  it("make one row, and all are answered with it", async () => {
+    const ids = await Promise.all(
+      Array.from({ length: CALLS }, (_, index) => runOnce(replica(index), admin(), creation)),
+    );
+    expect(await projectsMade()).toEqual([...new Set(ids)]);
+  });
+
+  it("are one call's alone when they ask for different things", async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: CALLS }, (_, index) => runOnce(replica(index), admin(index), creation)),
+    );
+    const made = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    expect(made).toHaveLength(1);
+    expect(await projectsMade()).toEqual(made);
+    expect(reasonsOf(results)).toEqual(Array(CALLS - 1).fill("IDEMPOTENCY_KEY_REUSED"));
+  });
+
+  it("take over a key whose day is over once, while it is being swept away", async () => {
+    await runOnce(one, admin(), creation);
+    await expire();
+    const [ids] = await Promise.all([
+      Promise.all(Array.from({ length: CALLS }, (_, index) => runOnce(replica(index), admin(), creation))),
+      ...Array.from({ length: 8 }, (_, index) => sweepKeys(replica(index), 10)),
+    ]);
+    expect(new Set(ids).size).toBe(1);
+    expect(await projectsMade()).toHaveLength(2);
+  });
+
+  it("wait for the first one, but not for ever, and run when it fails", async () => {
+    let begin: () => void = () => {};
+    let end: (failure: Error) => void = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const stuck = new Promise<string>((_, reject) => {
+      end = reject;
+    });
+    const first = runOnce(one, admin(), {
+      ...creation,
+      async effect(sql) {
+        await projectIn(sql);
+        begin();
+        return stuck;
+      },
+    });
+    await begun;
+    await expect(runOnce(other, admin(), { ...creation, waitMs: 20 })).rejects.toMatchObject({
+      reason: "IDEMPOTENCY_IN_FLIGHT",
+    });
+    const second = runOnce(other, admin(), creation);
+    end(new Error("the first one fails"));
+    await expect(first).rejects.toThrow("the first one fails");
+    const made = await second;
+    expect(await projectsMade()).toEqual([made]);
+  });
+
+  describe("that reserve a signature", () => {
+    const signals = createLocalSignals();
+    const presigns = createPresignQueue({ signals });
+    const reserveAt = (database: Database, projectId: string, dwalletId: string, request = 0) =>
+      reserve(
+        {
+          ...{ database, signals, presigns, priceMicroUsd: PRICE },
+          ...{ reservationTtlMs: 60_000, openMaxCount: 100 },
+        },
+        { projectId, network: "localnet", origin: TEST_ORIGIN },
+        {
+          ...{ dwalletId, triple: TEST_TRIPLE, message: Uint8Array.of(1) },
+          idempotency: keyed(key, request),
+        },
+        { timeoutMs: 30_000, signal: new AbortController().signal },
+      );
+
+    it("make one row and one hold, even where the credit pays for one only", async () => {
+      const projectId = await projectWith(one, PRICE);
+      const dwallet = await dwalletOf(one, projectId);
+      await readyPresigns(one, dwallet.bucket, CALLS);
+      const rows = await Promise.all(
+        Array.from({ length: CALLS }, (_, index) => reserveAt(replica(index), projectId, dwallet.objectId)),
+      );
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(1);
+      expect(await moneyOf(one, projectId)).toEqual({ balance: PRICE, held: PRICE, differences: [] });
+      const held = await one.query(
+        "SELECT 1 FROM presign WHERE state = 'held' AND network_encryption_key_id = $1",
+        [dwallet.bucket.networkEncryptionKeyId],
+      );
+      expect(held).toHaveLength(1);
+    });
+
+    it("are one request's alone when they ask for different things", async () => {
+      const projectId = await projectWith(one, 100n * PRICE);
+      const dwallet = await dwalletOf(one, projectId);
+      await readyPresigns(one, dwallet.bucket, CALLS);
+      const results = await Promise.allSettled(
+        Array.from({ length: CALLS }, (_, index) =>
+          reserveAt(replica(index), projectId, dwallet.objectId, index),
+        ),
+      );
+      expect(reasonsOf(results)).toEqual(Array(CALLS - 1).fill("IDEMPOTENCY_KEY_REUSED"));
+      expect(await moneyOf(one, projectId)).toEqual({ balance: 100n * PRICE, held: PRICE, differences: [] });
+    });
+
+    it("make a second one, once, when the day of the first is over", async () => {
+      const projectId = await projectWith(one, 100n * PRICE);
+      const dwallet = await dwalletOf(one, projectId);
+      await readyPresigns(one, dwallet.bucket, CALLS);
+      const first = await reserveAt(one, projectId, dwallet.objectId);
+      await expire();
+      const [rows] = await Promise.all([
+        Promise.all(
+          Array.from({ length: CALLS }, (_, index) => reserveAt(replica(index), projectId, dwallet.objectId)),
+        ),
+        ...Array.from({ length: 8 }, (_, index) => sweepKeys(replica(index), 10)),
+      ]);
+      const ids = new Set(rows.map(({ id }) => id));
+      expect(ids.size).toBe(1);
+      expect(ids).not.toContain(first.id);
+      expect(await moneyOf(one, projectId)).toEqual({
+        balance: 100n * PRICE,
+        held: 2n * PRICE,
+        differences: [],
+      });
+    });
+  });
+});
+
+function reasonsOf(results: readonly PromiseSettledResult<unknown>[]): string[] {
+  return results.flatMap((result) =>
+    result.status === "rejected"
+      ? [result.reason instanceof ServiceError ? result.reason.reason : String(result.reason)]
+      : [],
+  );
+}
