@@ -35,6 +35,7 @@ export class MemoryLimiter extends RateLimiterCompatibleAbstract {
     const consumedCount = taken.isAllowed ? burstCount - taken.remainingCount : burstCount + 1;
     const result = new RateLimiterRes(taken.remainingCount, Math.ceil(taken.waitMs), consumedCount);
     if (taken.isAllowed) return result;
+    // oxlint-disable-next-line typescript/only-throw-error -- the library tells refusals from failures by the class
     throw result;
   }
 }
