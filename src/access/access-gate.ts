@@ -92,8 +92,7 @@ function identify(
       access === "admin" && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal());
     return isAdmin ? "admin" : usableKey(lookup, plaintext, now());
   };
-  const sent = sentKey(requestHeader);
-  return sent !== undefined && lookup.isRemembered(sent) ? check() : refusedKeys.guard(address, check);
+  return refusedKeys.guard(address, () => lookup.isRemembered(sentKey(requestHeader) ?? ""), check);
 }
 
 function keyOf(headers: Headers): string {

@@ -10,9 +10,10 @@ import { RecentMap } from "./recent-map.ts";
 export interface RefusedKeys {
   /**
    * Runs a check of a key for a caller at an address. A key that the check refuses as UNAUTHENTICATED counts against
-   * the address; beyond its limit nothing from there is checked for a while, and the call ends with RATE_LIMITED.
+   * the address; beyond its limit nothing from there is checked for a while but what `isKnownGood` says is good, and
+   * the call ends with RATE_LIMITED.
    */
-  guard<T>(address: string, check: () => Promise<T>): Promise<T>;
+  guard<T>(address: string, isKnownGood: () => boolean, check: () => Promise<T>): Promise<T>;
 }
 
 const ADDRESSES_MAX_COUNT = 10_000;
@@ -23,12 +24,12 @@ export function createRefusedKeys(limiter: RateLimiter, now: () => number): Refu
     ADDRESSES_MAX_COUNT,
   );
   return {
-    async guard(address, check) {
+    async guard(address, isKnownGood, check) {
       const subject = `address:${addressBlock(address)}`;
       const pause = paused.get(subject);
       const leftMs = pause === undefined ? 0 : pause.untilMs - now();
       // A right guess is not to be told from a wrong one before its time.
-      if (pause !== undefined && leftMs > 0)
+      if (pause !== undefined && leftMs > 0 && !isKnownGood())
         throw tooMany({ ...pause.verdict, retryAfterMs: Math.ceil(leftMs) });
       try {
         return await check();

@@ -134,6 +134,11 @@ describe("too many calls", () => {
     try {
       const first = await limited[call.face](call.method, goodKeyOf(call));
       expect(first.reason).not.toBe("RATE_LIMITED");
+      if (first.reason === undefined) {
+        expect(first.headers.get("ratelimit-limit")).toBe("1");
+        expect(first.headers.get("ratelimit-remaining")).toBe("0");
+        expect(first.headers.get("ratelimit-reset")).toBe("1000");
+      }
       const refusal = await limited[call.face](call.method, goodKeyOf(call));
       expect(refusal.reason).toBe("RATE_LIMITED");
       expect(refusal.headers.get("ratelimit-limit")).toBe("1");
