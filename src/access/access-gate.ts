@@ -47,9 +47,7 @@ export function createAccessGate(options: AccessGateOptions): (call: GatedCall) 
     const trace = traceOf(call);
     const caller = await admit(call, trace, { ...options, now, refusedKeys });
     setCaller(call.values, caller);
-    const { address } = trace;
-    const { responseHeader } = call;
-    await limitCall(limiter, methodPolicy(call.method).costClass, caller, { address, responseHeader });
+    await limitCall(limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
   };
 }
 

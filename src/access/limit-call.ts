@@ -11,12 +11,13 @@ export async function limitCall(
   limiter: RateLimiter,
   rateClass: RateClass,
   caller: Caller,
-  { address, responseHeader }: { readonly address: string; readonly responseHeader: Headers },
+  address: string,
+  call: { readonly responseHeader: Headers },
 ): Promise<void> {
   const verdict = await limiter.take(rateClass, subjectOf(caller, address));
   if (verdict === undefined) return;
   if (!verdict.isAllowed) throw rateLimited(verdict, `too many calls of the class \`${rateClass}\``);
-  for (const [name, value] of Object.entries(headersOf(verdict))) responseHeader.set(name, value);
+  for (const [name, value] of Object.entries(headersOf(verdict))) call.responseHeader.set(name, value);
 }
 
 /** The refusal of a call, with the time after which it will be taken. */

@@ -88,6 +88,8 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
     userSignMessage: layoutOfSignMessage(),
   }),
   GetSign: () => ({ signRequestId: ids["sign_request_id"] }),
+  WatchSign: () => ({ signRequestId: ids["sign_request_id"] }),
+  ListSigns: () => ({ dwalletId: ids["dwallet_id"] }),
 };
 
 /** The services as this project reaches them. No case here gets as far as the chain. */
@@ -118,15 +120,19 @@ function clientsOf(projectId: string) {
   };
 }
 
-function call(projectId: string, method: DescMethod): Promise<unknown> {
+async function call(projectId: string, method: DescMethod): Promise<unknown> {
   const request = REQUESTS[method.name];
   if (request === undefined) throw new Error(`there is no request of ${method.name} to try`);
   const { onboarding, signing } = clientsOf(projectId);
   const client = (method.parent.name === "Signing" ? signing : onboarding) as unknown as Record<
     string,
-    (message: unknown) => Promise<unknown>
+    (message: unknown) => Promise<unknown> | AsyncIterable<unknown>
   >;
-  return client[method.localName]!(create(method.input, request()));
+  const reply = client[method.localName]!(create(method.input, request()));
+  if (method.methodKind === "unary") return reply;
+  // The first message of a stream is an answer.
+  for await (const message of reply as AsyncIterable<unknown>) return message;
+  return undefined;
 }
 
 describe("another project's", () => {

@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   GetSignRequestSchema,
+  ListSignsResponseSchema,
   ReserveSignRequestSchema,
   ReserveSignResponseSchema,
   Signing,
@@ -34,6 +35,8 @@ const client = clientOf(
       return create(ReserveSignResponseSchema);
     },
     submitSign: () => create(SignRequestSchema),
+    async *watchSign() {},
+    listSigns: () => create(ListSignsResponseSchema),
     getSign(_message, context) {
       seen.push(idempotencyOf(context));
       return create(SignRequestSchema);
