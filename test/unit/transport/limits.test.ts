@@ -112,6 +112,18 @@ describe("a slow or endless request", () => {
     expect(await raw.closed()).toMatch(/^HTTP\/1\.1 413 [\s\S]*BODY_TOO_LARGE/);
   });
 
+  it("is refused over gRPC with the headers that the gate has set", async () => {
+    const { url } = await start({ gate: ({ responseHeader }) => responseHeader.set("ratelimit-limit", "7") });
+    const client = createClient(Signing, createGrpcTransport({ baseUrl: url }));
+    const tooLarge = { signRequestId: UUID, userSignMessage: new Uint8Array(2_000_000) };
+    const error = await client.submitSign(tooLarge).catch((reason: unknown) => ConnectError.from(reason));
+    expect(error).toBeInstanceOf(ConnectError);
+    const { metadata, ...refusal } = error as ConnectError;
+    expect(refusal.code).toBe(Code.ResourceExhausted);
+    expect((error as ConnectError).findDetails(ErrorInfoSchema)[0]?.reason).toBe("BODY_TOO_LARGE");
+    expect(metadata.get("ratelimit-limit")).toBe("7");
+  });
+
   it("is refused by the gate before its body is there", async () => {
     await start({
       gate: () => {
