@@ -72,7 +72,12 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   const { services, health } = addOwnServices(options.services, options);
   const gate = skipPublic(services, options.gate);
   const live = new Set<UnaryContext>();
-  const { takeStream, handle } = handlersOf({ ...options, services, gate }, shutdown.signal, live, () => isDraining);
+  const { takeStream, handle } = handlersOf(
+    { ...options, services, gate },
+    shutdown.signal,
+    live,
+    () => isDraining,
+  );
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const connections = createConnections(handle, takeStream, limits, options.tls);
   const abortCalls = () => {
@@ -135,7 +140,7 @@ function handlersOf(
       cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
       plain: createPlainRoutes(options.routes ?? [], isDraining),
       connect: createConnectHandler(connect),
-      rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal }),
+      rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal, unary }),
       errors,
       limits,
       onCallEnd,

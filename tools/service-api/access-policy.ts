@@ -1,5 +1,5 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { requiredAccess } from "../../src/access/required-access.ts";
+import { methodPolicy } from "../../src/access/method-policy.ts";
 
 /** How keys are sent. Either header serves; `authorization` wins where both are there. */
 export const SECURITY_SCHEMES: JsonObject = {
@@ -44,8 +44,8 @@ export const HEADER_PARAMETERS: JsonObject = {
 
 /** Who may call the method, as OpenAPI's security requirements; a key's scope is a role. */
 export function securityOf(method: DescMethod): JsonValue[] {
-  const required = requiredAccess(method);
-  switch (required.kind) {
+  const required = methodPolicy(method);
+  switch (required.access) {
     case "public":
       return [];
     case "admin":

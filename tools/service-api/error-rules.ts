@@ -3,6 +3,8 @@ import type { ErrorReason } from "../../src/errors/catalogue.ts";
 import type { HttpBinding } from "../openapi/http-bindings.ts";
 import type { DeclaredOptions } from "./declared-options.ts";
 
+const HTTP_BODY = "google.api.HttpBody";
+
 /** What decides which failures an operation may have. */
 export interface OperationFacts {
   readonly binding: HttpBinding;
@@ -23,6 +25,9 @@ const has =
   (...names: readonly string[]): Rule =>
   ({ binding }) =>
     binding.method.input.fields.some(({ name }) => names.includes(name));
+const isStream: Rule = ({ binding }) =>
+  binding.method.methodKind === "server_streaming" && binding.method.output.typeName !== HTTP_BODY;
+const givesOctets: Rule = ({ binding }) => binding.method.output.typeName === HTTP_BODY;
 const reservesSignature = has("hash_scheme");
 
 /**
@@ -61,6 +66,8 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   SESSION_REUSED: has("session_identifier"),
   QUOTA_EXCEEDED: has("session_identifier"),
   ENCRYPTION_KEY_CONFLICT: has("encryption_key"),
+  WATCH_ENDED: isStream,
+  RANGE_NOT_SATISFIABLE: givesOctets,
   CHAIN_REJECTED: ({ options }) => options.access.value === "onboard" && options.costClass.value === "chain",
 };
 

@@ -20,7 +20,7 @@ export async function compressReply(
   acceptEncoding: string | null,
   headers: Headers,
 ): Promise<Uint8Array> {
-  if (body.byteLength <= MIN_BYTES || headers.get("cache-control")?.includes("no-transform")) return body;
+  if (!isWorthCompressing(body) || headers.get("cache-control")?.includes("no-transform")) return body;
   headers.append("vary", "accept-encoding");
   const encoding = chooseEncoding(acceptEncoding);
   if (encoding === "identity") return body;
@@ -30,6 +30,11 @@ export async function compressReply(
   return encoding === "br"
     ? await toBrotli(body, { params: { [zlib.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } })
     : await toGzip(body);
+}
+
+/** Whether a body is large enough to gain anything. */
+export function isWorthCompressing(body: Uint8Array): boolean {
+  return body.byteLength > MIN_BYTES;
 }
 
 /** The best of `br`, `gzip` and `identity` (RFC 9110, 12.5.3), the first of them among equals. */

@@ -1,4 +1,11 @@
-import { create, type DescMessage, type JsonObject, type Message, mergeFromJson } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type JsonObject,
+  type Message,
+  mergeFromJson,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
 import { type ServerRequest, splitTarget } from "../node-http.ts";
@@ -25,6 +32,10 @@ export async function decodeRequest(
   const route = match.value;
   const desc = route.spec.method.input;
   const variables = variablesOf(match);
+  if (hasNoBody(request) && route.request.kind === "none" && !request.url?.includes("?")) {
+    const plain = fromPlainText(desc, variables);
+    if (plain !== undefined) return plain;
+  }
   const message = await decodeBody(route, request, limits);
   merge(message, desc, queryOf(route, request, variables));
   if (variables.length > 0) {
@@ -32,6 +43,25 @@ export async function decodeRequest(
     merge(message, desc, variables);
   }
   return message;
+}
+
+/** Whether the head says that no body follows. */
+function hasNoBody(request: ServerRequest): boolean {
+  if ("stream" in request) return request.stream.endAfterHeaders;
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  return (length === undefined || length === "0") && encoding === undefined;
+}
+
+/** The message of a request that is nothing but texts in its path; `undefined` where there is more to it. */
+function fromPlainText(desc: DescMessage, variables: readonly Parameter[]): Message | undefined {
+  const fields: Record<string, string> = {};
+  for (const { path, texts } of variables) {
+    const [field] = path;
+    const isText = field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
+    if (!isText || path.length > 1 || field.oneof !== undefined) return undefined;
+    fields[field.localName] = texts[0] ?? "";
+  }
+  return create(desc, fields);
 }
 
 function variablesOf(match: PathMatch<RestRoute>): Parameter[] {

@@ -17,11 +17,13 @@ export const MEDIA_TYPES = {
  * Octets have the type that their method gives them, whatever was asked for: see {@link checkOctets}.
  * @throws TransportError NOT_ACCEPTABLE
  */
-export function negotiateReply(route: RestRoute, accept: string | null): ReplyFormat {
+export function negotiateReply(route: RestRoute, accept: string | undefined): ReplyFormat {
   if (route.givesOctets) return "octets";
+  // What nearly all callers of unary methods send.
+  if (route.spec.kind === "unary" && (accept === undefined || accept === "*/*")) return "json";
   const offers = route.spec.kind === "unary" ? (["json"] as const) : (["ndjson", "events"] as const);
   const weighed = offers
-    .map((format) => ({ format, weight: weightOfType(MEDIA_TYPES[format], accept) ?? 0 }))
+    .map((format) => ({ format, weight: weightOfType(MEDIA_TYPES[format], accept ?? null) ?? 0 }))
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight);
   const [best] = weighed;

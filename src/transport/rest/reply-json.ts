@@ -1,19 +1,28 @@
 import { type Message, toJson } from "@bufbuild/protobuf";
-import type { HandlerContext } from "@connectrpc/connect";
-import { compressReply } from "./compress-reply.ts";
+import type { UnaryContext } from "../unary/unary-context.ts";
+import { compressReply, isWorthCompressing } from "./compress-reply.ts";
 import { MEDIA_TYPES } from "./negotiate-reply.ts";
 import { beginBody, type ReplyTarget, replyNotModified } from "./reply-head.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
 /** Writes one message, or the field of it that the route names, in JSON with implicit fields. */
-export async function replyJson(
+export function replyJson(
   target: ReplyTarget,
-  context: HandlerContext,
+  context: UnaryContext,
   route: RestRoute,
   message: Message,
-): Promise<void> {
-  const headers = new Headers(context.responseHeader);
-  const json = Buffer.from(bodyText(route, message));
+): void | Promise<void> {
+  const body = Buffer.from(bodyText(route, message));
+  // A small reply without headers of its own, which is what most are, has nothing to be decided.
+  if (context.setHeaders !== undefined || isWorthCompressing(body))
+    return replyDecided(target, context, body);
+  const { reply, isHead } = target;
+  reply.writeHead(200, { "content-type": MEDIA_TYPES.json, "content-length": body.byteLength });
+  reply.end(isHead ? undefined : body);
+}
+
+async function replyDecided(target: ReplyTarget, context: UnaryContext, json: Buffer): Promise<void> {
+  const headers = new Headers(context.setHeaders);
   const body = await compressReply(json, context.requestHeader.get("accept-encoding"), headers);
   headers.set("content-length", String(body.byteLength));
   headers.set("content-type", MEDIA_TYPES.json);

@@ -1,15 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
-import {
-  type ConnectError,
-  createHandlerContext,
-  type Interceptor,
-  type MethodImplSpec,
-} from "@connectrpc/connect";
-import {
-  createAsyncIterable,
-  invokeUnaryImplementation,
-  transformInvokeImplementation,
-} from "@connectrpc/connect/protocol";
+import { createHandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
+import { createAsyncIterable, transformInvokeImplementation } from "@connectrpc/connect/protocol";
 import type { Call } from "../call.ts";
 import { deadlineOf, untilAborted } from "../deadline.ts";
 import type { ErrorMapping } from "../error-mapping.ts";
@@ -19,13 +10,15 @@ import { methodNotAllowed } from "../method-not-allowed.ts";
 import { headersOf, type ServerReply, type ServerRequest, splitTarget } from "../node-http.ts";
 import type { ServiceRegistration } from "../service-registration.ts";
 import { wrongField } from "../transport-error.ts";
+import type { UnaryParts } from "../unary/run-unary.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { fillCursor } from "./event-cursor.ts";
 import { negotiateReply } from "./negotiate-reply.ts";
 import type { PathMatch } from "./path-router.ts";
 import type { ReplyTarget } from "./reply-head.ts";
-import { type Exchange, replyStream, replyUnary } from "./rest-replies.ts";
+import { replyStream } from "./rest-replies.ts";
 import { createRestRouter, type RestRoute } from "./rest-routes.ts";
+import { serveUnary } from "./serve-unary.ts";
 
 /** What serves REST. */
 export interface RestHandlerOptions {
@@ -35,6 +28,8 @@ export interface RestHandlerOptions {
   readonly errors: ErrorMapping;
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
+  /** What serves unary methods. */
+  readonly unary: UnaryParts;
 }
 
 /** Handles one request; `undefined` when no template matches its path. Rejects with anything, before the head. */
@@ -50,14 +45,19 @@ export type RestHandler = (
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const router = createRestRouter(options.services);
+  const serve = (match: PathMatch<RestRoute>, request: ServerRequest, target: ReplyTarget, call: Call) => {
+    const { spec } = match.value;
+    return spec.kind === "unary"
+      ? serveUnary(match, spec, request, target, call, options.unary)
+      : serveStream(match, request, target, call, options);
+  };
   return (request, reply, call) => {
     const { path } = splitTarget(request);
     const { method = "" } = request;
     const match = router.match(method, path);
-    if (match !== undefined)
-      return serve(match, request, { reply, isHead: method === "HEAD" }, call, options);
+    if (match !== undefined) return serve(match, request, { reply, isHead: method === "HEAD" }, call);
     const asGet = method === "HEAD" ? router.match("GET", path) : undefined;
-    if (asGet !== undefined) return serve(asGet, request, { reply, isHead: true }, call, options);
+    if (asGet !== undefined) return serve(asGet, request, { reply, isHead: true }, call);
     const known = router.methodsOf(path);
     if (known.length === 0) return undefined;
     const allowed = [...new Set([...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"])];
@@ -69,7 +69,7 @@ export function createRestHandler(options: RestHandlerOptions): RestHandler {
   };
 }
 
-async function serve(
+async function serveStream(
   match: PathMatch<RestRoute>,
   request: ServerRequest,
   target: ReplyTarget,
@@ -80,10 +80,12 @@ async function serve(
   const context = contextOf(route.spec, request, target.reply, call, options);
   try {
     await options.gate(context);
-    const format = negotiateReply(route, context.requestHeader.get("accept"));
+    const format = negotiateReply(route, request.headers.accept);
     const message = await readMessage(match, request, context.signal, options.limits);
     if (format === "events") resume(route, message, request);
-    await invoke({ target, context, route, format }, message, options, (reason) =>
+    const stream = transformInvokeImplementation(route.spec, context, options.interceptors);
+    const messages = stream(createAsyncIterable([message]))[Symbol.asyncIterator]();
+    await replyStream({ target, context, route, format }, messages, (reason) =>
       options.errors.toConnectError(reason, call),
     );
     context.abort();
@@ -92,23 +94,6 @@ async function serve(
     context.abort(error);
     throw error;
   }
-}
-
-/** Calls the method and writes what it gives. */
-async function invoke(
-  exchange: Exchange,
-  message: Message,
-  { interceptors }: RestHandlerOptions,
-  toError: (reason: unknown) => ConnectError,
-): Promise<void> {
-  const { context, route } = exchange;
-  if (route.spec.kind === "unary") {
-    await replyUnary(exchange, await invokeUnaryImplementation(route.spec, context, message, interceptors));
-    return;
-  }
-  const stream = transformInvokeImplementation(route.spec, context, interceptors);
-  const messages = stream(createAsyncIterable([message]))[Symbol.asyncIterator]();
-  await replyStream(exchange, messages, toError);
 }
 
 /** An EventSource that comes back says where it left off. */
@@ -141,7 +126,7 @@ function contextOf(
 ) {
   const headers = headersOf(request.headers);
   const timeout = headers.get("connect-timeout-ms") ?? undefined;
-  const timeoutMs = deadlineOf(timeout, spec.kind === "unary", options.limits);
+  const timeoutMs = deadlineOf(timeout, false, options.limits);
   if (timeoutMs === "malformed") throw wrongField("connect-timeout-ms", "expected decimal digits");
   const authority = String(request.headers[":authority"] ?? request.headers.host ?? "localhost");
   const closed = new AbortController();

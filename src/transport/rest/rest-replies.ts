@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError, HandlerContext } from "@connectrpc/connect";
 import { writeHead } from "../node-http.ts";
 import { statusJson } from "../status-json.ts";
+import type { UnaryContext } from "../unary/unary-context.ts";
 import type { ReplyFormat } from "./negotiate-reply.ts";
 import type { ReplyTarget } from "./reply-head.ts";
 import { replyJson } from "./reply-json.ts";
@@ -17,13 +18,18 @@ export interface Exchange {
   readonly format: ReplyFormat;
 }
 
+/** A unary call whose reply is to be written. */
+export interface UnaryReply extends Exchange {
+  readonly context: UnaryContext;
+}
+
 /** Writes the reply of a unary method: JSON with implicit fields, or the octets of a google.api.HttpBody. */
-export async function replyUnary(
-  { target, context, route, format }: Exchange,
+export function replyUnary(
+  { target, context, route, format }: UnaryReply,
   message: Message,
-): Promise<void> {
-  if (format === "octets") await replyOctets(target, context, route, only(message));
-  else await replyJson(target, context, route, message);
+): void | Promise<void> {
+  if (format === "octets") return replyOctets(target, context, route, only(message));
+  return replyJson(target, context, route, message);
 }
 
 /**

@@ -6,7 +6,7 @@ import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
-import { requiredAccess } from "../../../../src/access/required-access.ts";
+import { methodPolicy } from "../../../../src/access/method-policy.ts";
 import { ERROR_CATALOGUE } from "../../../../src/errors/catalogue.ts";
 import { createRestRouter } from "../../../../src/transport/rest/rest-routes.ts";
 import { registerService } from "../../../../src/transport/service-registration.ts";
@@ -87,12 +87,12 @@ describe("the OpenAPI document", () => {
 
   it("asks for the key and the scope that the gate asks for", () => {
     for (const method of SERVICES.flatMap(({ methods }) => methods)) {
-      const access = requiredAccess(method);
+      const policy = methodPolicy(method);
       const { security } = operationOf(method.localName);
-      if (access.kind === "public") expect(security).toEqual([]);
-      if (access.kind === "admin") expect(security).toEqual([{ adminKey: [] }, { adminKeyHeader: [] }]);
-      if (access.kind === "project") {
-        const { scope } = access;
+      if (policy.access === "public") expect(security).toEqual([]);
+      if (policy.access === "admin") expect(security).toEqual([{ adminKey: [] }, { adminKeyHeader: [] }]);
+      if (policy.access === "project") {
+        const { scope } = policy;
         expect(security).toEqual([{ projectKey: [scope] }, { projectKeyHeader: [scope] }]);
         expect(operationOf(method.localName).description).toContain(`the scope \`${scope}\``);
       }

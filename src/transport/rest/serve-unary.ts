@@ -1,0 +1,79 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import type { Call } from "../call.ts";
+import { deadlineOf } from "../deadline.ts";
+import type { ServerRequest } from "../node-http.ts";
+import { wrongField } from "../transport-error.ts";
+import type { UnarySpec } from "../unary/invoke-unary.ts";
+import { runUnary, type UnaryExchange, type UnaryParts } from "../unary/run-unary.ts";
+import { UnaryContext } from "../unary/unary-context.ts";
+import { decodeRequest } from "./decode-request.ts";
+import { negotiateReply, type ReplyFormat } from "./negotiate-reply.ts";
+import type { PathMatch } from "./path-router.ts";
+import type { ReplyTarget } from "./reply-head.ts";
+import { replyError, replyUnary } from "./rest-replies.ts";
+import type { RestRoute } from "./rest-routes.ts";
+
+/** Serves one call of a unary method. Rejects only for a head that says nothing sensible. */
+export function serveUnary(
+  match: PathMatch<RestRoute>,
+  spec: UnarySpec,
+  request: ServerRequest,
+  target: ReplyTarget,
+  call: Call,
+  parts: UnaryParts,
+): Promise<void> {
+  const timeout = request.headers["connect-timeout-ms"];
+  const timeoutMs = deadlineOf(timeout === undefined ? undefined : String(timeout), true, parts.limits);
+  if (typeof timeoutMs !== "number") throw wrongField("connect-timeout-ms", "expected decimal digits");
+  const { headers, method = "", url = "" } = request;
+  const head = { protocolName: "rest", requestMethod: method, target: url, headers };
+  const context = new UnaryContext(spec.method, call, head, timeoutMs);
+  target.reply.once("close", () => context.abandon());
+  return runUnary(spec, context, new RestExchange(match, request, target, context, parts), parts);
+}
+
+class RestExchange implements UnaryExchange {
+  readonly #match: PathMatch<RestRoute>;
+  readonly #request: ServerRequest;
+  readonly #target: ReplyTarget;
+  readonly #context: UnaryContext;
+  readonly #parts: UnaryParts;
+  #format: ReplyFormat = "json";
+
+  constructor(
+    match: PathMatch<RestRoute>,
+    request: ServerRequest,
+    target: ReplyTarget,
+    context: UnaryContext,
+    parts: UnaryParts,
+  ) {
+    this.#match = match;
+    this.#request = request;
+    this.#target = target;
+    this.#context = context;
+    this.#parts = parts;
+  }
+
+  receive(): Message | Promise<Message> {
+    this.#format = negotiateReply(this.#match.value, this.#request.headers.accept);
+    return decodeRequest(this.#match, this.#request, this.#parts.limits);
+  }
+
+  reply(output: Message): void | Promise<void> {
+    const route = this.#match.value;
+    return replyUnary({ target: this.#target, context: this.#context, route, format: this.#format }, output);
+  }
+
+  fail(error: ConnectError): void {
+    const { reply } = this.#target;
+    if (reply.destroyed || reply.headersSent) {
+      if (!reply.writableEnded) reply.destroy();
+      return;
+    }
+    this.#context.setHeaders?.forEach((value, name) => {
+      if (!error.metadata.has(name)) error.metadata.set(name, value);
+    });
+    replyError(this.#target, error, this.#parts.errors.httpStatus(error));
+  }
+}
