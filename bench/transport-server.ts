@@ -74,13 +74,20 @@ const errors = createErrorMapping(() => {});
 const interceptors = [createErrorInterceptor(errors), createWarmValidateInterceptor([Signing])];
 const implementation = { getSign: async () => encodeSignRequest(row) };
 
-/** What the other ways do by hand: the key, its scope, the rules of the message. */
+/** What the other ways do by hand: the same gate, over the headers as they are, and the rules of the message. */
 async function answer(authorization: string | undefined, request: GetSignRequest) {
-  const known = keys.get(hashOf((authorization ?? "").slice("Bearer ".length)));
-  if (known === undefined || !known.scopes.includes("read")) throw new Error("no such key");
+  await gate({
+    method: Signing.method.getSign,
+    requestHeader: {
+      get: (name: string) => (name === "authorization" ? authorization : undefined) ?? null,
+    } as Headers,
+    responseHeader: NO_HEADERS,
+    values: createContextValues(),
+  });
   if (validator.validate(GetSignRequestSchema, request).kind !== "valid") throw new Error("invalid");
   return implementation.getSign();
 }
+const NO_HEADERS = new Headers();
 
 const SERVERS: Record<string, () => Promise<number>> = {
   async ours() {

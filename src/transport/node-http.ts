@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 
@@ -20,16 +20,6 @@ export interface ServerReply {
   on(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
   once(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
   off(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
-}
-
-/** Request headers as a web `Headers`, without the pseudo headers of HTTP/2. */
-export function headersOf(given: IncomingHttpHeaders): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    if (name.startsWith(":") || value === undefined) continue;
-    for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
-  }
-  return headers;
 }
 
 /**

@@ -20,7 +20,8 @@ export async function compressReply(
   acceptEncoding: string | null,
   headers: Headers,
 ): Promise<Uint8Array> {
-  if (!isWorthCompressing(body) || headers.get("cache-control")?.includes("no-transform")) return body;
+  if (!isWorthCompressing(body.byteLength) || headers.get("cache-control")?.includes("no-transform"))
+    return body;
   headers.append("vary", "accept-encoding");
   const encoding = chooseEncoding(acceptEncoding);
   if (encoding === "identity") return body;
@@ -32,9 +33,9 @@ export async function compressReply(
     : await toGzip(body);
 }
 
-/** Whether a body is large enough to gain anything. */
-export function isWorthCompressing(body: Uint8Array): boolean {
-  return body.byteLength > MIN_BYTES;
+/** Whether a body of this size is large enough to gain anything. */
+export function isWorthCompressing(sizeBytes: number): boolean {
+  return sizeBytes > MIN_BYTES;
 }
 
 /** The best of `br`, `gzip` and `identity` (RFC 9110, 12.5.3), the first of them among equals. */

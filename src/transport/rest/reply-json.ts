@@ -12,13 +12,15 @@ export function replyJson(
   route: RestRoute,
   message: Message,
 ): void | Promise<void> {
-  const body = Buffer.from(bodyText(route, message));
-  // A small reply without headers of its own, which is what most are, has nothing to be decided.
-  if (context.setHeaders !== undefined || isWorthCompressing(body))
-    return replyDecided(target, context, body);
+  const text = bodyText(route, message);
+  const sizeBytes = Buffer.byteLength(text);
+  if (context.setHeaders !== undefined || isWorthCompressing(sizeBytes)) {
+    return replyDecided(target, context, Buffer.from(text));
+  }
+  // A small reply without headers of its own has nothing to be decided, and goes out with its head in one piece.
   const { reply, isHead } = target;
-  reply.writeHead(200, { "content-type": MEDIA_TYPES.json, "content-length": body.byteLength });
-  reply.end(isHead ? undefined : body);
+  reply.writeHead(200, { "content-type": MEDIA_TYPES.json, "content-length": sizeBytes });
+  reply.end(isHead ? undefined : text);
 }
 
 async function replyDecided(target: ReplyTarget, context: UnaryContext, json: Buffer): Promise<void> {

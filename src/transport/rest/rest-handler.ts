@@ -5,9 +5,10 @@ import type { Call } from "../call.ts";
 import { deadlineOf, untilAborted } from "../deadline.ts";
 import type { ErrorMapping } from "../error-mapping.ts";
 import { classify, type RequestGate } from "../guard-call.ts";
+import { LazyHeaders } from "../lazy-headers.ts";
 import type { Limits } from "../limits.ts";
 import { methodNotAllowed } from "../method-not-allowed.ts";
-import { headersOf, type ServerReply, type ServerRequest, splitTarget } from "../node-http.ts";
+import { type ServerReply, type ServerRequest, splitTarget } from "../node-http.ts";
 import type { ServiceRegistration } from "../service-registration.ts";
 import { wrongField } from "../transport-error.ts";
 import type { UnaryParts } from "../unary/run-unary.ts";
@@ -124,7 +125,7 @@ function contextOf(
   call: Call,
   options: RestHandlerOptions,
 ) {
-  const headers = headersOf(request.headers);
+  const headers = new LazyHeaders(request.headers);
   const timeout = headers.get("connect-timeout-ms") ?? undefined;
   const timeoutMs = deadlineOf(timeout, false, options.limits);
   if (timeoutMs === "malformed") throw wrongField("connect-timeout-ms", "expected decimal digits");

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Call } from "../call.ts";
-import { headersOf } from "../node-http.ts";
+import { LazyHeaders } from "../lazy-headers.ts";
 
 /** The head of a request for a unary method, as the wire gave it. */
 export interface UnaryHead {
@@ -23,9 +23,9 @@ export class UnaryContext implements HandlerContext {
   readonly #head: UnaryHead;
   readonly #deadline: number;
   readonly #timer: NodeJS.Timeout;
-  #requestHeader: Headers | undefined;
-  #responseHeader: Headers | undefined;
-  #responseTrailer: Headers | undefined;
+  #requestHeader: LazyHeaders | undefined;
+  #responseHeader: LazyHeaders | undefined;
+  #responseTrailer: LazyHeaders | undefined;
   #controller: AbortController | undefined;
   #reason: ConnectError | undefined;
   #rejectWork: ((reason: ConnectError) => void) | undefined;
@@ -63,28 +63,28 @@ export class UnaryContext implements HandlerContext {
   }
 
   get requestHeader(): Headers {
-    this.#requestHeader ??= headersOf(this.#head.headers);
+    this.#requestHeader ??= new LazyHeaders(this.#head.headers);
     return this.#requestHeader;
   }
 
   get responseHeader(): Headers {
-    this.#responseHeader ??= new Headers();
+    this.#responseHeader ??= new LazyHeaders();
     return this.#responseHeader;
   }
 
   get responseTrailer(): Headers {
-    this.#responseTrailer ??= new Headers();
+    this.#responseTrailer ??= new LazyHeaders();
     return this.#responseTrailer;
   }
 
-  /** The response headers if anything has asked for them, so that a reply without any costs nothing. */
+  /** The response headers if any was ever set, so that a reply without any costs nothing. */
   get setHeaders(): Headers | undefined {
-    return this.#responseHeader;
+    return this.#responseHeader?.isUntouched === false ? this.#responseHeader : undefined;
   }
 
   /** The same of the trailers. */
   get setTrailers(): Headers | undefined {
-    return this.#responseTrailer;
+    return this.#responseTrailer?.isUntouched === false ? this.#responseTrailer : undefined;
   }
 
   get signal(): AbortSignal {
