@@ -62,9 +62,9 @@ const key = {
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64");
 const keys = new Map([[hashOf(API_KEY), key]]);
 const gate = createAccessGate({
-  lookup: { find: async (text) => keys.get(hashOf(text)), isRemembered: () => true },
+  lookup: { find: async (text) => keys.get(hashOf(text)), recall: (text) => keys.get(hashOf(text)) },
   // The others count nothing.
-  limiter: { take: async () => undefined },
+  limiter: { take: () => undefined },
   adminApiKey: undefined,
   networks: ["localnet"],
   traceOf: () => ({ requestId: "", address: "" }),

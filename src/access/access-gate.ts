@@ -22,7 +22,7 @@ export interface CallTrace {
 
 /** What the gate needs. */
 export interface AccessGateOptions {
-  readonly lookup: Pick<ApiKeyLookup, "find" | "isRemembered">;
+  readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
   readonly limiter: RateLimiter;
   /** Undefined: nobody is an admin. */
   readonly adminApiKey: Secret | undefined;
@@ -40,57 +40,78 @@ export interface AccessGateOptions {
  * MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, NETWORK_MISMATCH, NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY,
  * RATE_LIMITED, VALIDATION where `x-network` is needed and missing, and what `traceOf` throws.
  */
-export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => Promise<void> {
+export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
   const { limiter, traceOf, now = Date.now } = options;
-  const refusedKeys = createRefusedKeys(limiter, now);
-  return async (call) => {
+  const keeper = { ...options, now, refusedKeys: createRefusedKeys(limiter, now) };
+  return (call) => {
     const trace = traceOf(call);
-    const caller = await admit(call, trace, { ...options, now, refusedKeys });
-    setCaller(call.values, caller);
-    await limitCall(limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
+    const admitted = admitKnown(call, trace, keeper);
+    const limit = (caller: Caller) => {
+      setCaller(call.values, caller);
+      return limitCall(limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
+    };
+    return admitted === undefined ? admit(call, trace, keeper).then(limit) : limit(admitted);
   };
 }
 
 type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };
 
+/** Who calls, where nothing need be waited for: anyone, or a key that was good a moment ago. Most calls are such. */
+function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
+  const { access } = methodPolicy(call.method);
+  if (access === "public")
+    return { kind: "anonymous", network: networkOf(networkNamed(call), keeper.networks) };
+  const key = access === "project" ? keeper.lookup.recall(sentKey(call.requestHeader) ?? "") : undefined;
+  if (key === undefined || key.revokedAt !== null || isExpired(key, keeper.now())) return undefined;
+  return ownerOf(key, call, trace, keeper);
+}
+
 async function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
-  const { networks } = keeper;
-  const named = call.requestHeader.get("x-network") ?? undefined;
-  const { access, scope } = methodPolicy(call.method);
-  if (access === "public") return { kind: "anonymous", network: networkOf(named, networks) };
-  const found = await identify(call, access, trace, keeper);
+  const { access } = methodPolicy(call.method);
+  const found = await identify(call, access === "admin", trace, keeper);
   if (found === "admin") {
-    return { kind: "admin", network: networkOf(named, networks), origin: { actor: "admin", ...trace } };
+    const network = networkOf(networkNamed(call), keeper.networks);
+    return { kind: "admin", network, origin: { actor: "admin", ...trace } };
   }
   if (access === "admin") throw new ServiceError("ADMIN_ONLY", "this call needs an admin key");
-  if (named !== undefined && named !== found.network) {
-    throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${found.network}`, {
-      metadata: { network: found.network },
+  return ownerOf(found, call, trace, keeper);
+}
+
+/** The project of a key that may be used, if it may be used here and for this. */
+function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks }: Gatekeeper): Caller {
+  const { id: apiKeyId, projectId, network, scopes } = key;
+  const named = networkNamed(call);
+  if (named !== undefined && named !== network) {
+    throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${network}`, { metadata: { network } });
+  }
+  if (!networks.includes(network)) throw networkDisabled(network);
+  const { scope } = methodPolicy(call.method);
+  if (scope === undefined || !scopes.includes(scope)) {
+    throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${scope}`, {
+      metadata: { scope: String(scope) },
     });
   }
-  if (!networks.includes(found.network)) throw networkDisabled(found.network);
-  if (!found.scopes.includes(scope)) {
-    throw new ServiceError("SCOPE_MISSING", `the key lacks the scope ${scope}`, { metadata: { scope } });
-  }
-  const { id: apiKeyId, projectId, network, scopes } = found;
   const origin: AuditOrigin = { actor: `key:${apiKeyId}`, ...trace };
   return { kind: "project", projectId, apiKeyId, network, scopes, origin };
+}
+
+function networkNamed({ requestHeader }: GatedCall): string | undefined {
+  return requestHeader.get("x-network") ?? undefined;
 }
 
 /** Whose key it is. A key that was good a moment ago is taken even where others are being tried. */
 function identify(
   { requestHeader }: GatedCall,
-  access: "project" | "admin",
+  mayBeAdmin: boolean,
   { address }: CallTrace,
   { lookup, adminApiKey, now, refusedKeys }: Gatekeeper,
 ): Promise<KnownApiKey | "admin"> {
   const check = async () => {
     const plaintext = keyOf(requestHeader);
-    const isAdmin =
-      access === "admin" && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal());
+    const isAdmin = mayBeAdmin && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal());
     return isAdmin ? "admin" : usableKey(lookup, plaintext, now());
   };
-  return refusedKeys.guard(address, () => lookup.isRemembered(sentKey(requestHeader) ?? ""), check);
+  return refusedKeys.guard(address, () => lookup.recall(sentKey(requestHeader) ?? "") !== undefined, check);
 }
 
 function keyOf(headers: Headers): string {
@@ -114,12 +135,16 @@ async function usableKey(
   const key = await lookup.find(plaintext);
   if (key === undefined) throw new ServiceError("INVALID_KEY", "the API key is not known");
   if (key.revokedAt !== null) throw new ServiceError("REVOKED_KEY", "the API key was revoked");
-  if (key.expiresAt !== null && key.expiresAt.getTime() <= nowMs) {
+  if (isExpired(key, nowMs)) {
     throw new ServiceError("EXPIRED_KEY", "the API key has expired", {
-      metadata: { expireTime: key.expiresAt.toISOString() },
+      metadata: { expireTime: key.expiresAt?.toISOString() ?? "" },
     });
   }
   return key;
+}
+
+function isExpired({ expiresAt }: KnownApiKey, nowMs: number): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 
 function networkOf(named: string | undefined, networks: readonly string[]): string {

@@ -17,8 +17,8 @@ export interface KnownApiKey {
 export interface ApiKeyLookup {
   /** The key, revoked and expired ones too; undefined if it is not known. */
   find(plaintext: string): Promise<KnownApiKey | undefined>;
-  /** Whether the key was found just now, so that finding it again asks nobody. */
-  isRemembered(plaintext: string): boolean;
+  /** The key if it was found a moment ago, so that nobody need be asked. */
+  recall(plaintext: string): KnownApiKey | undefined;
   /** Drops what is remembered of a key. */
   forget(apiKeyId: string): void;
 }
@@ -50,7 +50,7 @@ export function createApiKeyLookup({ database, log, now = Date.now }: ApiKeyLook
     return known !== undefined && known.untilMs > now() ? known.key : undefined;
   };
   return {
-    isRemembered: (plaintext) => isApiKeyForm(plaintext) && recall(hashApiKey(plaintext)) !== undefined,
+    recall: (plaintext) => (isApiKeyForm(plaintext) ? recall(hashApiKey(plaintext)) : undefined),
     async find(plaintext) {
       if (!isApiKeyForm(plaintext)) return undefined;
       const hash = hashApiKey(plaintext);

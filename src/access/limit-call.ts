@@ -7,17 +7,17 @@ import type { RateClass, RateLimiter, RateVerdict } from "./rate-limiter.ts";
  * Counts a call by its caller's key, or by the address where there is none, and says in `ratelimit-*` what is left.
  * Throws RATE_LIMITED, with the same headers, when nothing is.
  */
-export async function limitCall(
+export function limitCall(
   limiter: RateLimiter,
   rateClass: RateClass,
   caller: Caller,
   address: string,
   call: { readonly responseHeader: Headers },
-): Promise<void> {
-  const verdict = await limiter.take(rateClass, subjectOf(caller, address));
-  if (verdict === undefined) return;
-  if (!verdict.isAllowed) throw rateLimited(verdict, `too many calls of the class \`${rateClass}\``);
-  for (const [name, value] of Object.entries(headersOf(verdict))) call.responseHeader.set(name, value);
+): Promise<void> | undefined {
+  return limiter.take(rateClass, subjectOf(caller, address))?.then((verdict) => {
+    if (!verdict.isAllowed) throw rateLimited(verdict, `too many calls of the class \`${rateClass}\``);
+    for (const [name, value] of Object.entries(headersOf(verdict))) call.responseHeader.set(name, value);
+  });
 }
 
 /** The refusal of a call, with the time after which it will be taken. */

@@ -1,8 +1,9 @@
 import type { Redis } from "ioredis";
-import { RateLimiterRes } from "rate-limiter-flexible";
+import { type RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible";
 import { MemoryLimiter } from "./memory-limiter.ts";
 import type { CostClassName } from "./method-policy.ts";
 import { createRedisLimiter } from "./redis-limiter.ts";
+import type { BucketSize } from "./token-bucket.ts";
 
 /** What is limited by itself: calls by their cost class, and calls whose key was refused. */
 export type RateClass = CostClassName | "refusedKey";
@@ -31,7 +32,7 @@ export interface RateVerdict {
 /** Counts calls. */
 export interface RateLimiter {
   /** Counts a call of the subject, such as a key's id. Undefined where the class has no limit. Never rejects. */
-  take(rateClass: RateClass, subject: string): Promise<RateVerdict | undefined>;
+  take(rateClass: RateClass, subject: string): Promise<RateVerdict> | undefined;
 }
 
 /** What {@link createRateLimiter} needs. */
@@ -66,31 +67,40 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     }),
   );
   return {
-    async take(rateClass, subject) {
+    take(rateClass, subject) {
       const found = limiters.get(rateClass);
-      if (found === undefined) return undefined;
-      const { limiter, burstCount, perSecond } = found;
-      try {
-        const { remainingPoints, msBeforeNext } = await limiter.consume(subject);
-        return {
-          isAllowed: true,
-          limitCount: burstCount,
-          remainingCount: remainingPoints,
-          resetMs: msBeforeNext,
-          retryAfterMs: 0,
-        };
-      } catch (refusal) {
-        // What Redis fails with goes no further than the limiter in this process.
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        const retryAfterMs = Math.max(1, refusal.msBeforeNext);
-        return {
-          isAllowed: false,
-          limitCount: burstCount,
-          remainingCount: 0,
-          resetMs: retryAfterMs + Math.ceil(((burstCount - 1) * 1_000) / perSecond),
-          retryAfterMs,
-        };
-      }
+      return found && consume(found, subject);
     },
   };
+}
+
+interface SizedLimiter extends BucketSize {
+  readonly limiter: Pick<RateLimiterAbstract, "consume">;
+}
+
+async function consume(
+  { limiter, burstCount, perSecond }: SizedLimiter,
+  subject: string,
+): Promise<RateVerdict> {
+  try {
+    const { remainingPoints, msBeforeNext } = await limiter.consume(subject);
+    return {
+      isAllowed: true,
+      limitCount: burstCount,
+      remainingCount: remainingPoints,
+      resetMs: msBeforeNext,
+      retryAfterMs: 0,
+    };
+  } catch (refusal) {
+    // What Redis fails with goes no further than the limiter in this process.
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    const retryAfterMs = Math.max(1, refusal.msBeforeNext);
+    return {
+      isAllowed: false,
+      limitCount: burstCount,
+      remainingCount: 0,
+      resetMs: retryAfterMs + Math.ceil(((burstCount - 1) * 1_000) / perSecond),
+      retryAfterMs,
+    };
+  }
 }

@@ -68,6 +68,7 @@ async function serve(
   limits: Limits,
 ): Promise<void> {
   const { methodKind } = handler.method;
+  reply.setHeader("x-request-id", call.requestId);
   boundDeadlineHeaders(request.headers, methodKind === "unary", limits);
   const hasOneMessage = methodKind === "unary" || methodKind === "server_streaming";
   const universal = await handler({

@@ -5,6 +5,7 @@ import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
+import type { PlainRoutes } from "./plain-routes.ts";
 import { releaseAfterReply } from "./release-request.ts";
 import { chooseRequestId } from "./request-id.ts";
 import type { RestHandler } from "./rest/rest-handler.ts";
@@ -13,9 +14,9 @@ import { TransportError } from "./transport-error.ts";
 
 /** The parts that a request may go to, in this order. */
 export interface RequestParts {
-  /** Sets headers on every reply; answers preflights itself and returns true. */
+  /** Sets headers on replies to browsers; answers preflights itself and returns true. */
   readonly cors: (request: ServerRequest, reply: ServerReply) => boolean;
-  readonly plain: (request: ServerRequest, reply: ServerReply) => Promise<void> | undefined;
+  readonly plain: PlainRoutes;
   readonly connect: ConnectHandler;
   readonly rest: RestHandler;
   readonly errors: ErrorMapping;
@@ -34,7 +35,6 @@ export function createRequestHandler(
     reply.on("error", () => {});
     request.on("error", () => {});
     const requestId = chooseRequestId(request.headers["x-request-id"]);
-    reply.setHeader("x-request-id", requestId);
     releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
     if (parts.cors(request, reply)) return;
     const call = new Call(
@@ -57,7 +57,9 @@ async function route(
   parts: RequestParts,
 ): Promise<void> {
   const handled =
-    parts.plain(request, reply) ?? parts.connect(request, reply, call) ?? parts.rest(request, reply, call);
+    parts.plain(request, reply, call.requestId) ??
+    parts.connect(request, reply, call) ??
+    parts.rest(request, reply, call);
   if (handled === undefined) throw new TransportError("ROUTE_NOT_FOUND", "there is no such route");
   await handled;
 }
@@ -77,6 +79,7 @@ function fail(
     if (error.code !== Code.Canceled) parts.onError(reason);
     return;
   }
+  reply.setHeader("x-request-id", call.requestId);
   if (call.protocol === "grpc") replyTrailersOnly(request, reply, error);
   else replyError({ reply, isHead: request.method === "HEAD" }, error, parts.errors.httpStatus(error));
 }

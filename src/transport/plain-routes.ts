@@ -23,19 +23,25 @@ export interface PlainReply {
   readonly body: string | Uint8Array;
 }
 
+/** Answers a request; `undefined` when its path is none of theirs. */
+export type PlainRoutes = (
+  request: ServerRequest,
+  reply: ServerReply,
+  requestId: string,
+) => Promise<void> | undefined;
+
 /**
  * Answers a request from the plain routes; `undefined` when the path is none of theirs.
  * Rejects with METHOD_NOT_ALLOWED for other methods than GET and HEAD.
  */
-export function createPlainRoutes(
-  routes: readonly PlainRoute[],
-  isDraining: () => boolean,
-): (request: ServerRequest, reply: ServerReply) => Promise<void> | undefined {
+export function createPlainRoutes(routes: readonly PlainRoute[], isDraining: () => boolean): PlainRoutes {
   const byPath = new Map(routes.map((route) => [route.path, route]));
-  return (request, reply) => {
+  return (request, reply, requestId) => {
     const { path, query } = splitTarget(request);
     const route = byPath.get(path);
-    return route === undefined ? undefined : answer(route, request, reply, query, isDraining());
+    if (route === undefined) return undefined;
+    reply.setHeader("x-request-id", requestId);
+    return answer(route, request, reply, query, isDraining());
   };
 }
 

@@ -19,12 +19,17 @@ export function replyJson(
   }
   // A small reply without headers of its own has nothing to be decided, and goes out with its head in one piece.
   const { reply, isHead } = target;
-  reply.writeHead(200, { "content-type": MEDIA_TYPES.json, "content-length": sizeBytes });
+  reply.writeHead(200, {
+    "content-type": MEDIA_TYPES.json,
+    "content-length": sizeBytes,
+    "x-request-id": context.call.requestId,
+  });
   reply.end(isHead ? undefined : text);
 }
 
 async function replyDecided(target: ReplyTarget, context: UnaryContext, json: Buffer): Promise<void> {
   const headers = new Headers(context.setHeaders);
+  headers.set("x-request-id", context.call.requestId);
   const body = await compressReply(json, context.requestHeader.get("accept-encoding"), headers);
   headers.set("content-length", String(body.byteLength));
   headers.set("content-type", MEDIA_TYPES.json);

@@ -63,8 +63,7 @@ export function createRestHandler(options: RestHandlerOptions): RestHandler {
     if (known.length === 0) return undefined;
     const allowed = [...new Set([...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"])];
     if (method !== "OPTIONS") return Promise.reject(methodNotAllowed(reply, allowed));
-    reply.setHeader("allow", allowed.join(", "));
-    reply.writeHead(204);
+    reply.writeHead(204, { allow: allowed.join(", "), "x-request-id": call.requestId });
     reply.end();
     return Promise.resolve();
   };
@@ -78,6 +77,7 @@ async function serveStream(
   options: RestHandlerOptions,
 ): Promise<void> {
   const route = match.value;
+  target.reply.setHeader("x-request-id", call.requestId);
   const context = contextOf(route.spec, request, target.reply, call, options);
   try {
     await options.gate(context);

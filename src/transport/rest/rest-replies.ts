@@ -28,7 +28,10 @@ export function replyUnary(
   { target, context, route, format }: UnaryReply,
   message: Message,
 ): void | Promise<void> {
-  if (format === "octets") return replyOctets(target, context, route, only(message));
+  if (format === "octets") {
+    context.responseHeader.set("x-request-id", context.call.requestId);
+    return replyOctets(target, context, route, only(message));
+  }
   return replyJson(target, context, route, message);
 }
 

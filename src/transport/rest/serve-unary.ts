@@ -74,6 +74,7 @@ class RestExchange implements UnaryExchange {
     this.#context.setHeaders?.forEach((value, name) => {
       if (!error.metadata.has(name)) error.metadata.set(name, value);
     });
+    reply.setHeader("x-request-id", this.#context.call.requestId);
     replyError(this.#target, error, this.#parts.errors.httpStatus(error));
   }
 }

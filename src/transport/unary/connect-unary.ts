@@ -126,7 +126,11 @@ class ConnectExchange implements UnaryExchange {
   #write(status: number, contentType: string, body: Uint8Array, encoding?: string): void {
     if (this.#reply.destroyed) return;
     const { setHeaders, setTrailers } = this.#context;
-    const head: OutgoingHttpHeaders = { "content-type": contentType, "content-length": body.length };
+    const head: OutgoingHttpHeaders = {
+      "content-type": contentType,
+      "content-length": body.length,
+      "x-request-id": this.#context.call.requestId,
+    };
     if (encoding !== undefined) head["content-encoding"] = encoding;
     setTrailers?.forEach((value, name) => {
       head[`trailer-${name}`] = value;

@@ -94,24 +94,29 @@ class GrpcExchange implements UnaryExchange {
     this.#headers = headers;
   }
 
-  async receive(): Promise<Message> {
+  receive(): Promise<Message> {
     const compression = this.#requestCompression();
     if (this.refusal !== undefined) throw this.refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
-    const body = await receiveBody(this.#stream, {
+    const bounds = {
       timeoutMs: this.#context.timeoutMs() > bodyTimeoutMs ? bodyTimeoutMs : undefined,
-      check(sizeBytes, first) {
+      check(sizeBytes: number, first: Buffer) {
         if (first.length >= HEAD_BYTES) checkSize(promisedBytes(first), bodyBytes);
         if (sizeBytes > HEAD_BYTES + bodyBytes) checkSize(sizeBytes - HEAD_BYTES, bodyBytes);
       },
-    });
+    };
+    return receiveBody(this.#stream, bounds).then((body) => this.#messageIn(body, compression));
+  }
+
+  #messageIn(body: Buffer, compression: Compression | undefined): Message | Promise<Message> {
+    const { bodyBytes } = this.#parts.limits;
     const given = firstMessage(body, bodyBytes);
-    const message = BINARY.parse(
-      this.#spec.method.input,
-      isCompressed(body) ? await decompress(given, compression, bodyBytes) : given,
-    );
-    expectNoMore(body, bodyBytes);
-    return message;
+    const parse = (bytes: Uint8Array) => {
+      const message = BINARY.parse(this.#spec.method.input, bytes);
+      expectNoMore(body, bodyBytes);
+      return message;
+    };
+    return isCompressed(body) ? decompress(given, compression, bodyBytes).then(parse) : parse(given);
   }
 
   #requestCompression() {
