@@ -57,7 +57,7 @@ class RestExchange implements UnaryExchange {
 
   receive(): Message | Promise<Message> {
     this.#format = negotiateReply(this.#match.value, this.#request.headers.accept);
-    return decodeRequest(this.#match, this.#request, this.#parts.limits);
+    return this.#context.untilAborted(decodeRequest(this.#match, this.#request, this.#parts.limits));
   }
 
   reply(output: Message): void | Promise<void> {

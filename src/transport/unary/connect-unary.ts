@@ -79,7 +79,7 @@ class ConnectExchange implements UnaryExchange {
     if (this.refusal !== undefined) throw this.refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
     checkSize(Number(this.#request.headers["content-length"] ?? 0), bodyBytes);
-    const bytes = await receiveBody(this.#request, {
+    const bytes = await receiveBody(this.#request, this.#context, {
       timeoutMs: this.#context.timeoutMs() > bodyTimeoutMs ? bodyTimeoutMs : undefined,
       check: (sizeBytes) => checkSize(sizeBytes, bodyBytes),
     });

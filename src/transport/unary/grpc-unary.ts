@@ -105,7 +105,9 @@ class GrpcExchange implements UnaryExchange {
         if (sizeBytes > HEAD_BYTES + bodyBytes) checkSize(sizeBytes - HEAD_BYTES, bodyBytes);
       },
     };
-    return receiveBody(this.#stream, bounds).then((body) => this.#messageIn(body, compression));
+    return receiveBody(this.#stream, this.#context, bounds).then((body) =>
+      this.#messageIn(body, compression),
+    );
   }
 
   #messageIn(body: Buffer, compression: Compression | undefined): Message | Promise<Message> {

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { UnaryContext } from "./unary-context.ts";
 
 /** Bounds of {@link receiveBody}. */
 export interface BodyBounds {
@@ -10,20 +11,18 @@ export interface BodyBounds {
 }
 
 /**
- * All that a request sends. Rejects with DEADLINE_EXCEEDED when it takes too long, and with what `check` throws.
- * A refused body is left where it is: the reply decides what becomes of the connection. Rejects with CANCELED when
- * the caller leaves.
+ * All that a request sends. Rejects with DEADLINE_EXCEEDED when it takes too long, with what `check` throws, and with
+ * the reason when the call is aborted. A refused body is left where it is: the reply decides what becomes of the
+ * connection.
  */
-export function receiveBody(source: Readable, bounds: BodyBounds): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
+export function receiveBody(source: Readable, context: UnaryContext, bounds: BodyBounds): Promise<Buffer> {
+  return context.interruptible((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
-    const settle = (end: () => void) => {
-      clearTimeout(timer);
+    const fail = (reason: unknown) => {
+      source.pause();
       source.off("data", onData);
-      source.off("end", onEnd);
-      source.off("close", onClose);
-      end();
+      reject(reason);
     };
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
@@ -31,24 +30,19 @@ export function receiveBody(source: Readable, bounds: BodyBounds): Promise<Buffe
       try {
         bounds.check(sizeBytes, chunks[0] ?? chunk);
       } catch (refusal) {
-        settle(() => {
-          source.pause();
-          reject(refusal);
-        });
+        fail(refusal);
       }
     };
-    const onEnd = () =>
-      settle(() => {
-        const [only = EMPTY] = chunks;
-        resolve(chunks.length <= 1 ? only : Buffer.concat(chunks, sizeBytes));
-      });
-    const onClose = () => settle(() => reject(new ConnectError("the caller is gone", Code.Canceled)));
-    const onLate = () =>
-      settle(() => reject(new ConnectError("the body did not arrive in time", Code.DeadlineExceeded)));
-    const timer = bounds.timeoutMs === undefined ? undefined : setTimeout(onLate, bounds.timeoutMs);
     source.on("data", onData);
-    source.on("end", onEnd);
-    source.on("close", onClose);
+    source.once("end", () => {
+      const [only = EMPTY] = chunks;
+      resolve(chunks.length <= 1 ? only : Buffer.concat(chunks, sizeBytes));
+    });
+    if (bounds.timeoutMs === undefined) return;
+    const onLate = () => fail(new ConnectError("the body did not arrive in time", Code.DeadlineExceeded));
+    const timer = setTimeout(onLate, bounds.timeoutMs);
+    // After its end too.
+    source.once("close", () => clearTimeout(timer));
   });
 }
 

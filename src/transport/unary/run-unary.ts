@@ -21,7 +21,7 @@ export interface UnaryParts {
 
 /** One protocol's way to take a request and to give a reply. */
 export interface UnaryExchange {
-  /** Reads the request message. Called once, after the gate. */
+  /** Reads the request message. Called once, after the gate. Rejects with the reason when the call is aborted. */
   receive(): Message | Promise<Message>;
   /** Writes the reply. Rejects only while nothing is written. */
   reply(output: Message): void | Promise<void>;
@@ -42,7 +42,7 @@ export async function runUnary(
     const passing = parts.gate?.(context);
     if (passing !== undefined) await context.untilAborted(passing);
     const receiving = exchange.receive();
-    const message = receiving instanceof Promise ? await context.untilAborted(receiving) : receiving;
+    const message = receiving instanceof Promise ? await receiving : receiving;
     call.isHandling = true;
     const output = await invokeUnary(spec, context, message, parts.interceptors);
     const replying = exchange.reply(output);

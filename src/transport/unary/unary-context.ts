@@ -118,10 +118,19 @@ export class UnaryContext implements HandlerContext {
 
   /** What the work gives, or the reason of an abort when that comes first. One at a time. */
   untilAborted<T>(work: Promise<T>): Promise<T> {
+    return this.interruptible((resolve, reject) => {
+      work.then(resolve, reject);
+    });
+  }
+
+  /** A promise that an abort rejects with its reason, if nothing has settled it by then. One at a time. */
+  interruptible<T>(
+    start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#rejectWork = reject;
       if (this.#reason !== undefined) reject(this.#reason);
-      work.then(resolve, reject);
+      start(resolve, reject);
     });
   }
 }
