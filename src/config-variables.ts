@@ -137,5 +137,10 @@ export const CONFIG_VARIABLES = [
     default: "10000",
     description: "How long calls in flight may take when stopping",
   },
+  {
+    name: "TLS_CERT_FILE",
+    description: "Certificate chain, PEM; set with TLS_KEY_FILE: the port speaks TLS only",
+  },
+  { name: "TLS_KEY_FILE", description: "The certificate's private key, PEM" },
   { name: "CORS_ORIGINS", default: "*", description: "Origins that browsers may call from, comma-separated" },
 ] as const satisfies readonly ConfigVariable[];

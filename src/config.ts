@@ -57,6 +57,8 @@ export interface Config {
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly corsOrigins: readonly string[];
+  /** Undefined: clear text, as TLS normally ends in front of the service. */
+  readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
 }
 
 const GAS_STATION = {
@@ -115,6 +117,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),
     drainTimeoutMs: read.integer("DRAIN_TIMEOUT_MS", 0, 600_000),
     corsOrigins: read.list("CORS_ORIGINS"),
+    tls: readTls(read),
   };
   if (config.presignLowWaterCount > config.presignHighWaterCount) {
     read.fault(
@@ -136,6 +139,15 @@ export function describeConfig(environment: NodeJS.ProcessEnv = process.env): st
   });
   const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
   return rows.map(([n, v, d]) => `${n.padEnd(width(0))}  ${v.padEnd(width(1))}  ${d}`).join("\n");
+}
+
+function readTls(read: ConfigReader<VariableName>): Config["tls"] {
+  const certificateFile = read.text("TLS_CERT_FILE");
+  const keyFile = read.text("TLS_KEY_FILE");
+  if (certificateFile !== "" && keyFile !== "") return { certificateFile, keyFile };
+  if (certificateFile !== "") read.fault("TLS_KEY_FILE", undefined, "a file, beside TLS_CERT_FILE");
+  if (keyFile !== "") read.fault("TLS_CERT_FILE", undefined, "a file, beside TLS_KEY_FILE");
+  return undefined;
 }
 
 function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {

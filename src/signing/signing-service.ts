@@ -1,4 +1,4 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type Signing, SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
@@ -12,7 +12,12 @@ import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
 import { type WatchDeps, watchSign } from "./watch-sign.ts";
 
 /** What the Signing service needs. */
-export type SigningServiceDeps = ReserveDeps & SubmitDeps & WatchDeps;
+export type SigningServiceDeps = ReserveDeps &
+  SubmitDeps &
+  WatchDeps & {
+    /** The signal that ends a watch: of its end, and of the process about to close. Default: of its end alone. */
+    readonly untilClosing?: (context: HandlerContext) => AbortSignal;
+  };
 
 /** Implements `tss.v1.Signing`. */
 export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {
@@ -42,7 +47,11 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
     },
     async *watchSign({ signRequestId, cursor }, context) {
       const { projectId } = callerOf(context, "project");
-      const watched = watchSign(deps, { signRequestId, projectId, cursor }, context.signal);
+      const watched = watchSign(
+        deps,
+        { signRequestId, projectId, cursor },
+        (deps.untilClosing ?? signalOf)(context),
+      );
       for await (const message of watched) yield encodeWatched(message, new Date());
     },
     async listSigns({ dwalletId, status, pageSize, pageToken }, context) {
@@ -52,6 +61,10 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
       return { signRequests: rows.map(encodeSignRequest), nextPageToken };
     },
   };
+}
+
+function signalOf({ signal }: HandlerContext): AbortSignal {
+  return signal;
 }
 
 /** The filter by state; undefined where none is asked for. */

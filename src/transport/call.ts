@@ -5,6 +5,7 @@ import {
   createContextKey,
   createContextValues,
 } from "@connectrpc/connect";
+import { closingKey } from "./closing-signal.ts";
 import type { FailedCall } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import { peerAddressKey } from "./peer-address.ts";
@@ -19,6 +20,8 @@ export interface CallOrigin {
   readonly protocol: string;
   /** Of the connection; empty when the peer is gone already. */
   readonly peerAddress: string;
+  /** Fires when the server is about to close. */
+  readonly closing?: AbortSignal;
 }
 
 /** A call under way. One exists for each request that is not answered by a plain route. */
@@ -34,7 +37,7 @@ export class Call implements FailedCall {
   #ended = false;
 
   constructor(
-    { requestId, protocol, peerAddress }: CallOrigin,
+    { requestId, protocol, peerAddress, closing }: CallOrigin,
     onEnd: ((call: FinishedCall) => void) | undefined,
   ) {
     this.requestId = requestId;
@@ -43,6 +46,7 @@ export class Call implements FailedCall {
     this.values.set(requestIdKey, requestId);
     this.values.set(peerAddressKey, peerAddress);
     this.values.set(callKey, this);
+    if (closing !== undefined) this.values.set(closingKey, closing);
   }
 
   /** Reports the end of the call, once; later ends are ignored. */

@@ -21,6 +21,8 @@ export interface RequestParts {
   readonly rest: RestHandler;
   readonly errors: ErrorMapping;
   readonly limits: Limits;
+  /** Fires when the server is about to close. */
+  readonly closing: AbortSignal;
   readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
   /** Hears of failures that no caller can be told. */
   readonly onError: (error: unknown) => void;
@@ -38,7 +40,12 @@ export function createRequestHandler(
     releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
     if (parts.cors(request, reply)) return;
     const call = new Call(
-      { requestId, protocol: protocolOf(request), peerAddress: request.socket?.remoteAddress ?? "" },
+      {
+        requestId,
+        protocol: protocolOf(request),
+        peerAddress: request.socket?.remoteAddress ?? "",
+        closing: parts.closing,
+      },
       parts.onCallEnd,
     );
     route(request, reply, call, parts)

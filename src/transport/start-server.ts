@@ -68,13 +68,16 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   const shutdown = new AbortController();
   // Every call under way listens to it.
   setMaxListeners(0, shutdown.signal);
+  // Streams without an end of their own listen to it.
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   let isDraining = false;
   const { services, health } = addOwnServices(options.services, options);
   const gate = skipPublic(services, options.gate);
   const live = new Set<UnaryContext>();
   const { takeStream, handle } = handlersOf(
     { ...options, services, gate },
-    shutdown.signal,
+    { shutdown: shutdown.signal, closing: closing.signal },
     live,
     () => isDraining,
   );
@@ -99,7 +102,10 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
       isDraining = true;
       health.setServing(false);
       drained ??= drainConnections(connections, drainOptions, {
-        onClosing: () => health.endWatches(),
+        onClosing() {
+          health.endWatches();
+          closing.abort(drainingError(options));
+        },
         onTimeout: abortCalls,
       });
       return drained;
@@ -116,12 +122,13 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
 
 function handlersOf(
   options: ServerOptions,
-  shutdownSignal: AbortSignal,
+  signals: { readonly shutdown: AbortSignal; readonly closing: AbortSignal },
   live: Set<UnaryContext>,
   isDraining: () => boolean,
 ) {
   const { services, errors, onCallEnd, onError = () => {} } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const shutdownSignal = signals.shutdown;
   const interceptors = [markHandling, ...(options.interceptors ?? []), deadlineInterceptor];
   const gate = guardCalls(errors, options.gate);
   const unary = {
@@ -143,6 +150,7 @@ function handlersOf(
       rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal, unary }),
       errors,
       limits,
+      closing: signals.closing,
       onCallEnd,
       onError,
     }),

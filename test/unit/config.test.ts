@@ -33,6 +33,16 @@ describe("the configuration", () => {
     expect(error.join("\n")).toMatch(/PRESIGN_BATCH_SIZE/);
   });
 
+  it("takes a certificate and its key together or not at all", () => {
+    expect(loadConfig({}).tls).toBeUndefined();
+    expect(loadConfig({ TLS_CERT_FILE: "a.pem", TLS_KEY_FILE: "b.pem" }).tls).toEqual({
+      certificateFile: "a.pem",
+      keyFile: "b.pem",
+    });
+    expect(faultsOf({ TLS_CERT_FILE: "a.pem" }).join()).toMatch(/TLS_KEY_FILE: expected a file/);
+    expect(faultsOf({ TLS_KEY_FILE: "b.pem" }).join()).toMatch(/TLS_CERT_FILE: expected a file/);
+  });
+
   it("takes addresses and CIDR blocks for the trusted proxies, and nothing else", () => {
     const blocks = "10.0.0.0/8, 192.0.2.1,2001:db8::/32, ::1";
     expect(loadConfig({ TRUSTED_PROXIES: blocks }).trustedProxies).toEqual([

@@ -14,6 +14,7 @@ import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import { createSigningService } from "../../../src/signing/signing-service.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
+import { untilClosing } from "../../../src/transport/closing-signal.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
@@ -77,6 +78,7 @@ beforeEach(async () => {
     priceMicroUsd: 10n,
     reservationTtlMs: 60_000,
     openMaxCount: 100,
+    untilClosing,
   });
   const caller = { projectId, apiKeyId: "key", network: "localnet", scopes: [], origin: TEST_ORIGIN };
   server = await startServer({
@@ -123,7 +125,8 @@ describe.each(transports)("a watch over %s", (_, transport) => {
     const watching = createClient(Signing, transport()).watchSign({ signRequestId });
     const end = failureOf(watching);
     await listening(1);
-    await server.drain({ delayMs: 0, timeoutMs: 0 });
+    // It does not hold up the drain, which is clean.
+    expect(await server.drain({ delayMs: 0, timeoutMs: 60_000 })).toBe(true);
     const error = await end;
     expect(error.code).toBe(Code.Unavailable);
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: "DRAINING" }]);
@@ -153,6 +156,51 @@ describe.each(transports)("a watch over %s", (_, transport) => {
     expect(await reasonOf({ signRequestId, cursor: "none" })).toBe("VALIDATION");
     expect(await reasonOf({ signRequestId: newId() })).toBe("SIGN_REQUEST_NOT_FOUND");
     expect(await reasonOf({ signRequestId: "42" })).toBe("VALIDATION");
+  });
+});
+
+describe("a watch as server-sent events", () => {
+  const watch = (signRequestId: string, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}/v1/sign/${signRequestId}/watch`, {
+      headers: { accept: "text/event-stream", ...headers },
+    });
+
+  it("has each state as an event whose id resumes it, and is over for good once the request is", async () => {
+    const signRequestId = await steps.reserve(projectId, dwallet);
+    const reply = await watch(signRequestId);
+    expect(reply.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    const states: string[] = [];
+    const ids: string[] = [];
+    let text = "";
+    for await (const chunk of reply.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const events = text.split("\n\n");
+      text = events.pop() ?? "";
+      for (const event of events) {
+        const data = /^data: ?(.*)$/m.exec(event)?.[1];
+        if (data === undefined) continue;
+        const { signRequest, cursor } = JSON.parse(data);
+        const id = /^id: ?(.*)$/m.exec(event)?.[1] ?? "";
+        expect(id).toBe(cursor);
+        ids.push(id);
+        states.push(signRequest.status);
+        if (signRequest.status === "prepared") await steps.submit(projectId, signRequestId);
+        if (signRequest.status === "queued") await steps.refuse(signRequestId);
+      }
+    }
+    expect(states).toEqual(["prepared", "queued", "failed"]);
+    // An EventSource that comes back with the last id is told to stay away.
+    expect((await watch(signRequestId, { "last-event-id": ids.at(-1) ?? "" })).status).toBe(204);
+    await listening(0);
+  });
+
+  it("tells in-band that the process stops", async () => {
+    const signRequestId = await steps.reserve(projectId, dwallet);
+    const reply = await watch(signRequestId);
+    await listening(1);
+    const drained = server.drain({ delayMs: 0, timeoutMs: 60_000 });
+    expect(await reply.text()).toMatch(/event: error\ndata: .*"DRAINING"/);
+    expect(await drained).toBe(true);
   });
 });
 

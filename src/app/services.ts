@@ -1,0 +1,66 @@
+import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
+import { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { createAdminService } from "../admin/admin-service.ts";
+import { createBillingService } from "../billing/billing-service.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { Config } from "../config.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
+import { readPresignHealth } from "../presigns/presign-health.ts";
+import { refillBucket } from "../presigns/refill-bucket.ts";
+import type { PresignTurns } from "../signing/reserve.ts";
+import { createSigningService } from "../signing/signing-service.ts";
+import type { Database } from "../store/database.ts";
+import { untilClosing } from "../transport/closing-signal.ts";
+import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
+
+/** All services of the contract. */
+export const SERVICES = [Onboarding, Signing, Billing, Admin];
+
+/** The parts that the services work with. */
+export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" | "parameterStore"> {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly signals: Signals;
+  readonly presigns: PresignTurns;
+}
+
+/** Implements {@link SERVICES}. */
+export function implementServices(parts: ServiceParts, config: Config): ServiceRegistration[] {
+  const { database, network, reader, signals, presigns } = parts;
+  const pool = {
+    network: network.name,
+    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+  };
+  const highWaterCount = config.presignHighWaterCount;
+  return [
+    registerService(Onboarding, createOnboardingService({ ...parts, dkgsPerDay: config.dkgsPerDay })),
+    registerService(
+      Signing,
+      createSigningService({
+        database,
+        presigns,
+        signals,
+        priceMicroUsd: config.priceSignMicroUsd,
+        reservationTtlMs: config.reservationTtlMs,
+        openMaxCount: config.openReservationsMaxCount,
+        untilClosing,
+      }),
+    ),
+    registerService(Billing, createBillingService({ database, priceSignMicroUsd: config.priceSignMicroUsd })),
+    registerService(
+      Admin,
+      createAdminService({
+        lowWaterCount: config.presignLowWaterCount,
+        highWaterCount,
+        readPresignHealth: () =>
+          readPresignHealth({ ...pool, sql: database, configured: config.presignBuckets }),
+        refillBucket: (...call) => refillBucket({ ...pool, database, highWaterCount, signals }, ...call),
+      }),
+    ),
+  ];
+}
