@@ -59,8 +59,12 @@ function responseOf(context: UnaryContext, message: Message) {
     method: context.method,
     service: context.method.parent,
     message,
-    header: context.responseHeader,
-    trailer: context.responseTrailer,
+    get header() {
+      return context.responseHeader;
+    },
+    get trailer() {
+      return context.responseTrailer;
+    },
   };
 }
 
