@@ -1,4 +1,4 @@
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import {
   Access,
   Audit,
@@ -22,6 +22,12 @@ export type MethodPolicy = MethodAccess & {
   /** Whether it leaves a line in the audit trail. */
   readonly isAudited: boolean;
 };
+
+/** The methods for which the header `idempotency-key` decides. Throws when a method does not declare its policy. */
+export function keyedMethods(services: readonly DescService[]): ReadonlySet<DescMethod> {
+  const methods = services.flatMap((service) => service.methods);
+  return new Set(methods.filter((method) => methodPolicy(method).idempotency === "keyed"));
+}
 
 type MethodAccess =
   | { readonly access: "public"; readonly scope: undefined }

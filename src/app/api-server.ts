@@ -6,7 +6,7 @@ import { describeCaller } from "../access/caller.ts";
 import { checkPolicies } from "../access/check-policies.ts";
 import { createClientAddress } from "../access/client-address.ts";
 import { connectLimiterRedis } from "../access/connect-limiter-redis.ts";
-import { methodPolicy } from "../access/method-policy.ts";
+import { keyedMethods } from "../access/method-policy.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import type { Config } from "../config.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
@@ -42,6 +42,7 @@ export function startApiServer(
   { config, adminApiKey, lifecycle, metrics, log }: ApiServerOptions,
 ): Promise<TransportServer> {
   checkPolicies(SERVICES);
+  const keyed = keyedMethods(SERVICES);
   const { database, network } = parts;
   const redisUrl = config.redisUrl?.reveal();
   const redis = redisUrl ? connectLimiterRedis({ url: redisUrl, log }) : undefined;
@@ -61,7 +62,7 @@ export function startApiServer(
     interceptors: [
       createErrorInterceptor(errors),
       createWarmValidateInterceptor(SERVICES),
-      createIdempotencyInterceptor((method) => methodPolicy(method).idempotency === "keyed"),
+      createIdempotencyInterceptor((method) => keyed.has(method)),
     ],
     gate: createAccessGate({
       lookup: parts.lookup,
