@@ -1,4 +1,5 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { Call } from "./call.ts";
 import type { ConnectHandler } from "./connect-handler.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
@@ -67,8 +68,14 @@ async function route(
     parts.plain(request, reply, call.requestId) ??
     parts.connect(request, reply, call) ??
     parts.rest(request, reply, call);
-  if (handled === undefined) throw new TransportError("ROUTE_NOT_FOUND", "there is no such route");
+  if (handled === undefined) throw nowhere(call);
   await handled;
+}
+
+function nowhere(call: Call): TransportError {
+  return call.protocol === "grpc"
+    ? new TransportError("UNIMPLEMENTED", "there is no such method")
+    : new TransportError("ROUTE_NOT_FOUND", "there is no such route");
 }
 
 function fail(
@@ -99,11 +106,10 @@ function protocolOf(request: ServerRequest): string {
 
 /** gRPC and gRPC-web understand a reply without a body whose head holds the status. */
 function replyTrailersOnly(request: ServerRequest, reply: ServerReply, error: ConnectError): void {
-  // gRPC calls an unknown method UNIMPLEMENTED.
-  const code = error.code === Code.NotFound ? Code.Unimplemented : error.code;
   reply.setHeader("content-type", String(request.headers["content-type"]));
-  reply.setHeader("grpc-status", String(code));
-  reply.setHeader("grpc-message", encodeURIComponent(error.rawMessage));
+  setTrailerStatus(new Headers(), error).forEach((value, name) => {
+    reply.setHeader(name, value);
+  });
   // Ended without a head, so that head and end are one frame, without which clients do not look for a status.
   reply.end();
 }

@@ -110,7 +110,7 @@ describe("@grpc/grpc-js", () => {
       call.on("status", resolve);
     });
     client.close();
-    expect(status).toMatchObject({ code: 12, details: "there is no such route" });
+    expect(status).toMatchObject({ code: 12, details: "there is no such method" });
   });
 });
 
