@@ -7,6 +7,8 @@ export interface ErrorKind {
   readonly meaning: string;
   /** Seconds after which a retry may help; sent as RetryInfo and `retry-after`. */
   readonly retryAfterSeconds?: number;
+  /** Each reply says its own number of seconds in place of {@link retryAfterSeconds}. */
+  readonly isRetryComputed?: boolean;
   /** The HTTP status over REST where it differs from the code's. */
   readonly httpStatus?: number;
 }
@@ -81,10 +83,6 @@ export const ERROR_CATALOGUE = {
     Code.FailedPrecondition,
     "The DKG was prepared for a network encryption key that is not the newest. Read GetNetwork again.",
   ),
-  REFUND_BUDGET_SPENT: kind(
-    Code.FailedPrecondition,
-    "Too many of the project's signatures were refunded lately; the network rejected what was submitted.",
-  ),
   IDEMPOTENCY_KEY_REUSED: kind(
     Code.AlreadyExists,
     "The idempotency key was used before with another request.",
@@ -102,9 +100,13 @@ export const ERROR_CATALOGUE = {
     Code.ResourceExhausted,
     "Too many calls of one cost class with this key, or from this address without one. `retry-after` says when one is " +
       "taken again.",
-    { retryAfterSeconds: 1 },
+    { retryAfterSeconds: 1, isRetryComputed: true },
   ),
-  QUOTA_EXCEEDED: kind(Code.ResourceExhausted, "The project's daily quota is used up."),
+  QUOTA_EXCEEDED: kind(
+    Code.ResourceExhausted,
+    "The project has created as many dWallets or encryption keys in 24 hours as it may; `maxCount` has how many.",
+    { isRetryComputed: true },
+  ),
   TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project holds too many open reservations.", {
     retryAfterSeconds: 5,
   }),
@@ -123,7 +125,7 @@ export const ERROR_CATALOGUE = {
   ),
   CHAIN_REJECTED: kind(
     Code.FailedPrecondition,
-    "The chain refused the operation for good; the message says why.",
+    "The chain refused the operation for good; `chainError` in the metadata has its words.",
   ),
   DEADLINE: kind(
     Code.DeadlineExceeded,

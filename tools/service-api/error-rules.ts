@@ -57,7 +57,6 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   PARAMETERS_NOT_FOUND: has("sha256"),
   INSUFFICIENT_CREDIT: reservesSignature,
   DWALLET_NOT_ACTIVE: reservesSignature,
-  REFUND_BUDGET_SPENT: reservesSignature,
   TOO_MANY_RESERVATIONS: reservesSignature,
   PRESIGN_POOL_EMPTY: reservesSignature,
   WRONG_STATE: (facts) =>
