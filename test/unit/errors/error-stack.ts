@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { SCOPES } from "../../../src/access/caller.ts";
+import { createClientAddress } from "../../../src/access/client-address.ts";
+import { createApiKey, type NewApiKey } from "../../../src/access/create-api-key.ts";
+import { keyedMethods } from "../../../src/access/method-policy.ts";
+import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
+import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import { createAdminService } from "../../../src/admin/admin-service.ts";
+import { createBillingService } from "../../../src/billing/billing-service.ts";
+import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import type { Signals } from "../../../src/coordination/signals.ts";
+import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
+import { createErrorMapping, type FailureRecord } from "../../../src/errors/error-mapping.ts";
+import { createWarmValidateInterceptor } from "../../../src/errors/validate-interceptor.ts";
+import { createIdempotencyInterceptor } from "../../../src/idempotency/idempotency-interceptor.ts";
+import { createOnboardingService } from "../../../src/onboarding/onboarding-service.ts";
+import { createParameterStore } from "../../../src/onboarding/parameter-store.ts";
+import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
+import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
+import { refillBucket } from "../../../src/presigns/refill-bucket.ts";
+import { createSigningService } from "../../../src/signing/signing-service.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { peerAddressKey } from "../../../src/transport/peer-address.ts";
+import { requestIdKey } from "../../../src/transport/request-id.ts";
+import { registerService } from "../../../src/transport/service-registration.ts";
+import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
+import { openTestDatabase, silentLog } from "../../support/database.ts";
+import { projectWith, TEST_ORIGIN } from "../../support/rows.ts";
+import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
+
+/** The operator's key. */
+export const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
+/** What the stack fails with where nobody expects it. */
+export const INTERNAL_FAILURE = "ENOSPC: no space left, write '/var/lib/parameters'";
+/** Bounds that are small enough to be met. */
+export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n } as const;
+
+/** A project with a key of all scopes. */
+export interface StackProject {
+  readonly projectId: string;
+  readonly key: string;
+}
+
+/** What a server of the stack may do otherwise than the first one. */
+export interface ServeOptions {
+  readonly limits?: RateLimits;
+  /** In place of the real ones. */
+  readonly signing?: (real: ServiceImpl<typeof Signing>) => Partial<ServiceImpl<typeof Signing>>;
+}
+
+/** The whole service on a free port, as `app.ts` puts it together, over a fake fullnode and without background work. */
+export interface ErrorStack {
+  readonly url: string;
+  readonly database: Database;
+  readonly signals: Signals;
+  readonly fullnode: FakeFullnode;
+  /** Digest of the only protocol parameters. */
+  readonly parametersSha256: string;
+  /** What was logged of failures. */
+  readonly failures: readonly FailureRecord[];
+  /** Every key that was made, in plain text. */
+  readonly keys: readonly string[];
+  newProject(creditMicroUsd?: bigint): Promise<StackProject>;
+  newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
+  /** Runs `during` while the parameters are broken in a way that nobody foresaw. */
+  broken<T>(during: () => Promise<T>): Promise<T>;
+  /** One more server of the same parts. Closed with the stack. */
+  serve(options?: ServeOptions): Promise<TransportServer>;
+  close(): Promise<void>;
+}
+
+const UNLIMITED = perSecond(0);
+
+/** The same rate for every class; 0 does not limit. */
+export function perSecond(count: number, burstSeconds = 1): RateLimits {
+  const each = { read: count, write: count, chain: count, stream: count };
+  return { perSecond: { ...each, refusedKey: 0 }, burstSeconds };
+}
+
+/** Starts the stack on a database of its own. */
+export async function startErrorStack(): Promise<ErrorStack> {
+  const database = await openTestDatabase();
+  const folder = mkdtempSync(path.join(tmpdir(), "errors-"));
+  const signals = createLocalSignals();
+  const fullnode = createFakeFullnode();
+  const { reader, network } = fullnode;
+  const parameterStore = createParameterStore(folder);
+  const { sha256 } = await parameterStore.put(fullnode.networkKeyId, 0, new Uint8Array(1_000));
+  const failures: FailureRecord[] = [];
+  const keys: string[] = [];
+  const servers: TransportServer[] = [];
+  let isBroken = false;
+
+  const parameters = {
+    ready() {
+      if (isBroken) throw new Error(INTERNAL_FAILURE);
+      return [];
+    },
+    start() {},
+    stop: async () => {},
+  };
+  const lookup = createApiKeyLookup({ database, log: silentLog });
+  const pool = {
+    network: "localnet",
+    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+  };
+  const bounds = { lowWaterCount: 1, highWaterCount: 2 };
+  const errors = createErrorMapping((failure) => failures.push(failure));
+  const onboarding = createOnboardingService({
+    ...{ database, network, reader, signals, parameters, parameterStore },
+    dkgsPerDay: BOUNDS.dkgsPerDay,
+  });
+  const signing = createSigningService({
+    ...{ database, signals, priceMicroUsd: BOUNDS.priceMicroUsd, openMaxCount: BOUNDS.openMaxCount },
+    reservationTtlMs: 60_000,
+    // Nobody fills the pool, so nobody waits for it.
+    presigns: createPresignQueue({ signals, waitingMaxCount: 0 }),
+    // A watch is over as soon as it has said where the request stands.
+    watchPace: { lifetimeMs: 0 },
+  });
+  const billing = createBillingService({ database, priceSignMicroUsd: BOUNDS.priceMicroUsd });
+  const admin = createAdminService({
+    ...bounds,
+    readPresignHealth: () => readPresignHealth({ ...pool, sql: database, configured: [] }),
+    refillBucket: (...call) => refillBucket({ ...pool, ...bounds, database, signals }, ...call),
+  });
+  const services = [Onboarding, Signing, Billing, Admin];
+  const keyed = keyedMethods(services);
+  const interceptors = [
+    createErrorInterceptor(errors),
+    createWarmValidateInterceptor(services),
+    createIdempotencyInterceptor((method) => keyed.has(method)),
+  ];
+  const clientAddress = createClientAddress([]);
+
+  async function serve({ limits = UNLIMITED, signing: replace }: ServeOptions = {}) {
+    const server = await startServer({
+      host: "127.0.0.1",
+      port: 0,
+      errors,
+      services: [
+        registerService(Onboarding, onboarding),
+        registerService(Signing, { ...signing, ...replace?.(signing) }),
+        registerService(Billing, billing),
+        registerService(Admin, admin),
+      ],
+      interceptors,
+      gate: createAccessGate({
+        lookup,
+        adminApiKey: new Secret(ADMIN_KEY),
+        networks: ["localnet"],
+        limiter: createRateLimiter({ limits }),
+        traceOf: ({ values, requestHeader }) => ({
+          requestId: values.get(requestIdKey),
+          address: clientAddress(values.get(peerAddressKey), requestHeader),
+        }),
+      }),
+    });
+    servers.push(server);
+    return server;
+  }
+
+  const newKey: ErrorStack["newKey"] = async ({ isRevoked = false, ...key }) => {
+    const { id, plaintext } = await createApiKey(database, TEST_ORIGIN, {
+      name: "key",
+      scopes: SCOPES,
+      ...key,
+    });
+    if (isRevoked) await revokeApiKey({ sql: database, lookup }, TEST_ORIGIN, id);
+    keys.push(plaintext);
+    return plaintext;
+  };
+  const { url } = await serve();
+  return {
+    ...{ url, database, signals, fullnode, failures, keys, parametersSha256: sha256, newKey, serve },
+    async newProject(creditMicroUsd = 1_000n) {
+      const projectId = await projectWith(database, creditMicroUsd);
+      return { projectId, key: await newKey({ projectId }) };
+    },
+    async broken(during) {
+      isBroken = true;
+      return during().finally(() => {
+        isBroken = false;
+      });
+    },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+      await signals.close();
+      await database.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** Every reason of the catalogue, provoked through the real stack over REST and gRPC. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "../../../src/errors/catalogue.ts";
+import { httpStatusOfCode } from "../../../src/transport/http-status.ts";
+import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
+import { ADMIN_KEY, type ErrorStack, INTERNAL_FAILURE, startErrorStack } from "./error-stack.ts";
+import type { Face } from "./face.ts";
+import { FULLNODE_FAILURE } from "./fake-fullnode.ts";
+import { createGrpcFace } from "./grpc-face.ts";
+import { ACCESS_PROVOCATIONS } from "./provocations/access-provocations.ts";
+import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.ts";
+import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
+import type { Provocation } from "./provocations/provocation.ts";
+import { REQUEST_PROVOCATIONS } from "./provocations/request-provocations.ts";
+import { SIGNING_PROVOCATIONS } from "./provocations/signing-provocations.ts";
+import { createRestFace } from "./rest-face.ts";
+import type { WireReply } from "./wire-reply.ts";
+
+const TABLES = [
+  ACCESS_PROVOCATIONS,
+  REQUEST_PROVOCATIONS,
+  ONBOARDING_PROVOCATIONS,
+  SIGNING_PROVOCATIONS,
+  PROCESS_PROVOCATIONS,
+];
+
+/** What one protocol alone can be refused with. Why the other cannot stands beside each provocation. */
+const ONE_PROTOCOL: Readonly<Partial<Record<ErrorReason, Face["name"]>>> = {
+  METHOD_NOT_ALLOWED: "rest",
+  NOT_ACCEPTABLE: "rest",
+  RANGE_NOT_SATISFIABLE: "rest",
+  UNIMPLEMENTED: "grpc",
+};
+
+const cases = TABLES.flatMap((table) => Object.entries<readonly Provocation[]>(table)).flatMap(
+  ([reason, provocations]) =>
+    provocations.flatMap((provocation) =>
+      (["rest", "grpc"] as const)
+        .filter((face) => provocation.only === undefined || provocation.only.face === face)
+        .map((face) => ({ reason: reason as ErrorReason, face, how: provocation.how, provocation })),
+    ),
+);
+
+let stack: ErrorStack;
+let faces: Record<Face["name"], Face>;
+const given = new Set<string>();
+
+beforeAll(async () => {
+  stack = await startErrorStack();
+  faces = { rest: createRestFace(stack.url), grpc: createGrpcFace(stack.url) };
+}, DATABASE_TIMEOUT_MS);
+afterAll(async () => {
+  faces.grpc.close();
+  await stack.close();
+});
+
+describe("a reply", () => {
+  it.each(cases)("over $face has $reason: $how", async ({ reason, face, provocation }) => {
+    const reply = await provocation.provoke(stack, faces[face]);
+    expect({ reason: reply.reason, domain: reply.domain, message: reply.message }).toEqual({
+      reason,
+      domain: "tss",
+      message: expect.stringMatching(/./),
+    });
+    given.add(`${reason} over ${face}`);
+    expectStatus(reply, ERROR_CATALOGUE[reason], face, provocation);
+    expectRetryHint(reply, ERROR_CATALOGUE[reason], face, provocation);
+    const requestId = reply.headers.get("x-request-id");
+    expect(requestId).toMatch(/./);
+    expect(reply.metadata).toEqual(reason === "INTERNAL" ? { requestId } : (provocation.metadata ?? {}));
+    expect(reply.fields).toEqual(provocation.fields ?? []);
+    expectNothingInternal(reply);
+  });
+});
+
+it("every reason of the catalogue was given, over both protocols or by its nature over one", () => {
+  const wanted = (Object.keys(ERROR_CATALOGUE) as ErrorReason[]).flatMap((reason) =>
+    (["rest", "grpc"] as const)
+      .filter((face) => (ONE_PROTOCOL[reason] ?? face) === face)
+      .map((face) => `${reason} over ${face}`),
+  );
+  expect([...given].sort()).toEqual(wanted.sort());
+});
+
+it("what was kept from the callers is in the log, under the request id of the reply", async () => {
+  const reply = await stack.broken(() => PROCESS_PROVOCATIONS.INTERNAL[0].provoke(stack, faces.grpc));
+  expect(stack.failures.at(-1)).toMatchObject({
+    level: "error",
+    reason: "INTERNAL",
+    detail: INTERNAL_FAILURE,
+    requestId: reply.headers.get("x-request-id"),
+  });
+});
+
+function expectStatus(
+  reply: WireReply,
+  kind: ErrorKind,
+  face: Face["name"],
+  { isInStream = false, headers = {} }: Provocation,
+): void {
+  const httpStatus = kind.httpStatus ?? httpStatusOfCode(kind.code);
+  expect({ code: reply.code, http: reply.httpStatus }).toEqual({
+    code: kind.code,
+    // gRPC says everything in its own status.
+    http: face === "grpc" || isInStream ? 200 : httpStatus,
+  });
+  expect(Object.fromEntries(reply.headers)).toMatchObject(headers);
+}
+
+function expectRetryHint(
+  { retryDelaySeconds, headers }: WireReply,
+  { retryAfterSeconds, isRetryComputed = false }: ErrorKind,
+  face: Face["name"],
+  { isInStream = false }: Provocation,
+): void {
+  if (isRetryComputed) expect(retryDelaySeconds).toBeGreaterThan(0);
+  else expect(retryDelaySeconds).toBe(retryAfterSeconds);
+  // Over REST the head of a stream has gone before there is anything to retry.
+  const hasHeader = retryDelaySeconds !== undefined && !(face === "rest" && isInStream);
+  expect(headers.get("retry-after")).toBe(hasHeader ? String(Math.ceil(retryDelaySeconds)) : null);
+}
+
+function expectNothingInternal({ text }: WireReply): void {
+  for (const secret of [ADMIN_KEY, ...stack.keys, INTERNAL_FAILURE, FULLNODE_FAILURE]) {
+    expect(text).not.toContain(secret);
+  }
+  expect(text).not.toMatch(
+    /\bat \S+ \(|node_modules|\.ts:\d|SELECT |INSERT |ENOSPC|ECONNREFUSED|lock timeout/,
+  );
+}

@@ -1,0 +1,36 @@
+import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { Provocation } from "./provocation.ts";
+
+const { getNetwork } = Onboarding.method;
+
+/** What no caller can help: the chain, the process, and ourselves. */
+export const PROCESS_PROVOCATIONS = {
+  CHAIN_UNAVAILABLE: [
+    {
+      how: "a read of the chain while the fullnode does not answer",
+      provoke: (stack, face) => stack.fullnode.down(() => face.call({ method: getNetwork })),
+    },
+  ],
+  DRAINING: [
+    {
+      how: "a call that outlasts the time which a stopping process has for it",
+      async provoke(stack, face) {
+        const server = await stack.serve();
+        return stack.fullnode.held(async (asked) => {
+          const calling = face.call({ method: getNetwork, url: server.url });
+          await asked;
+          const drained = server.drain({ delayMs: 0, timeoutMs: 0 });
+          const reply = await calling;
+          await drained;
+          return reply;
+        });
+      },
+    },
+  ],
+  INTERNAL: [
+    {
+      how: "a failure that nobody foresaw",
+      provoke: (stack, face) => stack.broken(() => face.call({ method: getNetwork })),
+    },
+  ],
+} as const satisfies Record<string, readonly Provocation[]>;
