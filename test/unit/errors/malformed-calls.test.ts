@@ -1,0 +1,76 @@
+/** Whatever is sent to a method, the caller is told what is wrong in the catalogue's words, and we are not at fault. */
+import type { DescMethod } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { methodPolicy } from "../../../src/access/method-policy.ts";
+import { ERROR_CATALOGUE, type ErrorKind } from "../../../src/errors/catalogue.ts";
+import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
+import { METHODS } from "../access/contract-calls.ts";
+import { ADMIN_KEY, type ErrorStack, startErrorStack } from "./error-stack.ts";
+import { createGrpcFace, type GrpcFace } from "./grpc-face.ts";
+import { malformedGrpc, malformedRest } from "./malformed-calls.ts";
+import { sendRest } from "./rest-face.ts";
+import type { WireReply } from "./wire-reply.ts";
+
+const RUNS = { numRuns: 40 };
+
+let stack: ErrorStack;
+let grpc: GrpcFace;
+let projectKey: string;
+
+beforeAll(async () => {
+  stack = await startErrorStack();
+  grpc = createGrpcFace(stack.url);
+  projectKey = (await stack.newProject()).key;
+}, DATABASE_TIMEOUT_MS);
+afterAll(async () => {
+  grpc.close();
+  await stack.close();
+});
+
+const methods = METHODS.map((method) => ({ name: `${method.parent.name}/${method.name}`, method }));
+
+function authorization(method: DescMethod): { authorization: string } {
+  return { authorization: `Bearer ${methodPolicy(method).access === "admin" ? ADMIN_KEY : projectKey}` };
+}
+
+/** Refused in the catalogue's words, if at all. */
+function expectForeseen({ code, reason, domain, headers, text }: WireReply): void {
+  expect(headers.get("x-request-id")).toMatch(/./);
+  if (code === 0) return;
+  const kind = (ERROR_CATALOGUE as Record<string, ErrorKind>)[reason ?? ""];
+  expect({ reason, domain, code, isForeseen: reason !== "INTERNAL", text }).toEqual({
+    reason: expect.any(String),
+    domain: "tss",
+    code: kind?.code,
+    isForeseen: true,
+    text: expect.not.stringContaining(projectKey),
+  });
+}
+
+describe("malformed calls of", () => {
+  it.each(methods)("$name over REST are our fault never", async ({ method }) => {
+    await fc.assert(
+      fc.asyncProperty(malformedRest(method), async (request) => {
+        const headers = { ...authorization(method), ...request.headers };
+        expectForeseen(await sendRest(stack.url, { ...request, headers }));
+      }),
+      RUNS,
+    );
+  });
+
+  it.each(methods)("$name over gRPC are our fault never", async ({ method }) => {
+    await fc.assert(
+      fc.asyncProperty(malformedGrpc(method), async (request) => {
+        const headers = { ...authorization(method), ...request.headers };
+        expectForeseen(await grpc.send({ ...request, headers }));
+      }),
+      RUNS,
+    );
+  });
+});
+
+it("nothing of it was logged as a fault of ours, and the service lives", async () => {
+  expect(stack.failures.filter(({ level }) => level === "error")).toEqual([]);
+  expect((await sendRest(stack.url, { verb: "GET", path: "/v1/network" })).code).toBe(0);
+});

@@ -1,0 +1,189 @@
+import {
+  type DescField,
+  type DescMethod,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+  toBinary,
+} from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { type GrpcRequest, grpcFrame, grpcPathOf } from "./grpc-face.ts";
+import { type RestRequest, toRestRequest } from "./rest-face.ts";
+
+/** The value most often, one of the others now and then. */
+const mostly = <T>(usual: fc.Arbitrary<T>, ...others: fc.Arbitrary<T>[]): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 4, arbitrary: usual }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })));
+
+const text = fc.string({ unit: "binary", maxLength: 80 });
+const bytes = fc.uint8Array({ maxLength: 400 });
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
+
+/** What looks right for the field, so that the call gets far before it is refused. */
+function plausible(field: DescField): fc.Arbitrary<JsonValue> {
+  if (field.fieldKind === "enum") {
+    return fc.constantFrom(...field.enum.values.flatMap(({ name, number }) => [name, number]), 2, 99, -1);
+  }
+  if (field.fieldKind !== "scalar") return fc.jsonValue() as fc.Arbitrary<JsonValue>;
+  switch (field.scalar) {
+    case ScalarType.BYTES:
+      return fc
+        .constantFrom(0, 1, 32, 64, 261, 7_144, 16_381, 16_382)
+        .chain((length) => fc.uint8Array({ minLength: length, maxLength: length }))
+        .map((value) => Buffer.from(value).toString("base64"));
+    case ScalarType.STRING:
+      return fc.oneof(
+        hex(64).map((digits) => `0x${digits}`),
+        hex(64),
+        fc.uuid(),
+        fc.base64String({ maxLength: 200 }),
+        text,
+      );
+    default:
+      return fc.oneof(
+        fc.integer({ min: -2, max: 300 }),
+        fc.maxSafeInteger(),
+        fc.maxSafeInteger().map(String),
+      );
+  }
+}
+
+/** A value that JSON can say and the field most likely cannot. */
+const odd: fc.Arbitrary<JsonValue> = fc.oneof(
+  fc.jsonValue() as fc.Arbitrary<JsonValue>,
+  text,
+  fc.constantFrom<JsonValue>(null, "", "\u0000", "NaN", -0.5, 1e300, true, [], {}, "9".repeat(40), [[[]]]),
+);
+
+function requestOf(
+  method: DescMethod,
+  value: (field: DescField) => fc.Arbitrary<JsonValue>,
+): fc.Arbitrary<JsonObject> {
+  return fc.record(Object.fromEntries(method.input.fields.map((field) => [field.jsonName, value(field)])), {
+    requiredKeys: [],
+  }) as fc.Arbitrary<JsonObject>;
+}
+
+const headerText = fc.string({ unit: fc.constantFrom(..."aZ09 .,;=/*-_+\"'%\u00e9"), maxLength: 40 });
+
+const headers = (named: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<Record<string, string>> =>
+  mostly(
+    fc.constant({}),
+    fc.record(
+      {
+        "idempotency-key": headerText,
+        "x-network": fc.oneof(fc.constantFrom("localnet", "testnet"), headerText),
+        "x-request-id": headerText,
+        ...named,
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<Record<string, string>>,
+  );
+
+/** Requests to a method's REST route, wrong in one or several ways and now and then right. */
+export function malformedRest(method: DescMethod): fc.Arbitrary<RestRequest> {
+  const request = requestOf(method, (field) => mostly(plausible(field), odd));
+  return fc
+    .record({
+      sent: request.map((json) => toRestRequest(method, json)),
+      unknown: mostly(fc.constant(""), text),
+      body: mostly<string | Uint8Array<ArrayBuffer> | undefined>(
+        fc.constant(undefined),
+        fc.json(),
+        text,
+        bytes.map((value) => new Uint8Array(value)),
+      ),
+      verb: mostly<string | undefined>(
+        fc.constant(undefined),
+        fc.constantFrom("GET", "POST", "PUT", "DELETE"),
+      ),
+      headers: headers({
+        accept: fc.oneof(
+          fc.constantFrom("text/event-stream", "image/png", "application/x-ndjson;q=0"),
+          headerText,
+        ),
+        "content-type": fc.oneof(
+          fc.constantFrom("application/json; charset=latin1", "text/plain"),
+          headerText,
+        ),
+        "content-encoding": fc.constantFrom("gzip", "br", "zstd", "identity"),
+        "connect-timeout-ms": fc.constantFrom("0", "1", "-1", "soon", "99999999999"),
+        range: fc.constantFrom("bytes=0-", "bytes=9-1", "octets=1"),
+        "last-event-id": headerText,
+      }),
+    })
+    .map(({ sent, unknown, body = sent.body, verb = sent.verb, headers: odds }) => {
+      const query =
+        unknown === "" ? "" : `${sent.path.includes("?") ? "&" : "?"}${encodeURIComponent(unknown)}`;
+      return {
+        verb,
+        path: sent.path + query,
+        headers: { ...sent.headers, ...odds },
+        ...(verb !== "GET" && body !== undefined && { body }),
+      };
+    });
+}
+
+/** The same over gRPC, where what is wrong is in the values, the bytes of the message, or their frame. */
+export function malformedGrpc(method: DescMethod): fc.Arbitrary<GrpcRequest> {
+  const message = requestOf(method, plausible).map((json) => encode(method, json));
+  return fc
+    .record({
+      message: mostly(
+        message,
+        bytes,
+        fc.tuple(message, fc.nat()).map(cut),
+        fc.tuple(message, bytes).map(joined),
+      ),
+      frame: mostly(
+        fc.constant(grpcFrame),
+        fc.nat(255).map((flags) => (given: Uint8Array) => flagged(grpcFrame(given), flags)),
+        bytes.map((more) => (given: Uint8Array) => joined([grpcFrame(given), more])),
+        fc.nat().map((at) => (given: Uint8Array) => cut([grpcFrame(given), at])),
+      ),
+      headers: headers({
+        "grpc-timeout": fc.constantFrom("0m", "1n", "5x", "-1S", "999999999H"),
+        "grpc-encoding": fc.constantFrom("gzip", "br", "zstd", "identity"),
+        "content-type": fc.constantFrom(
+          "application/grpc+proto",
+          "application/grpc+json",
+          "application/grpc+xml",
+        ),
+      }),
+    })
+    .map(({ message: given, frame, headers: odds }) => ({
+      path: grpcPathOf(method),
+      headers: odds,
+      body: frame(given),
+    }));
+}
+
+/** What JSON cannot say of the field is left out. */
+function encode(method: DescMethod, json: JsonObject): Uint8Array {
+  const kept = Object.entries(json).filter(([name, value]) => isTaken(method, { [name]: value }));
+  return toBinary(method.input, fromJson(method.input, Object.fromEntries(kept)));
+}
+
+function isTaken(method: DescMethod, json: JsonObject): boolean {
+  try {
+    fromJson(method.input, json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function cut([whole, at]: readonly [Uint8Array, number]): Uint8Array {
+  return whole.subarray(0, at % (whole.length + 1));
+}
+
+function joined(parts: readonly [Uint8Array, Uint8Array]): Uint8Array {
+  return Buffer.concat(parts);
+}
+
+function flagged(frame: Uint8Array, flags: number): Uint8Array {
+  const copy = Uint8Array.from(frame);
+  copy[0] = flags;
+  return copy;
+}
