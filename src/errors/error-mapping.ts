@@ -119,7 +119,10 @@ function toWire(failure: ServiceError, call: FailedCall): ConnectError {
     detail(ErrorInfoSchema, { reason: failure.reason, domain: ERROR_DOMAIN, metadata }),
   ];
   if (failure.violations.length > 0) {
-    const fieldViolations = failure.violations.map(({ field, description }) => ({ field, description }));
+    const fieldViolations = failure.violations.map(({ field, description }) => ({
+      field: wellFormed(field),
+      description: wellFormed(description),
+    }));
     details.push(detail(BadRequestSchema, { fieldViolations }));
   }
   const headers = new Headers(failure.headers);
@@ -128,8 +131,13 @@ function toWire(failure: ServiceError, call: FailedCall): ConnectError {
     details.push(detail(RetryInfoSchema, { retryDelay: toDuration(retryAfterSeconds) }));
     headers.set("retry-after", String(Math.ceil(retryAfterSeconds)));
   }
-  const message = isInternal ? "internal error" : failure.message;
+  const message = isInternal ? "internal error" : wellFormed(failure.message);
   return new ConnectError(message, kind.code, headers, details, failure);
+}
+
+/** Words of the caller that were shortened may end in half a character, which neither UTF-8 nor gRPC can say. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Cs}/gu, "\u{fffd}");
 }
 
 type Detail = { desc: DescMessage; value: MessageInitShape<DescMessage> };

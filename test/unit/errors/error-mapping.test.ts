@@ -65,6 +65,16 @@ describe("an expected failure", () => {
     });
   });
 
+  it("says half a character, to which a caller's words were cut, as the sign for one that is none", () => {
+    const cut = "\u{1f511}".slice(0, 1);
+    const violations = [{ field: cut, description: `unknown ${cut}` }];
+    const error = mapping().map(new ServiceError("VALIDATION", `no ${cut}, but \u{1f511}`, { violations }));
+    expect(error.rawMessage).toBe("no \u{fffd}, but \u{1f511}");
+    expect(error.findDetails(BadRequestSchema)[0]?.fieldViolations).toMatchObject([
+      { field: "\u{fffd}", description: "unknown \u{fffd}" },
+    ]);
+  });
+
   it("is mapped and logged once", () => {
     const { map, failures } = mapping();
     const error = map(new ServiceError("INVALID_KEY", "no"));

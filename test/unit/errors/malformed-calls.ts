@@ -127,37 +127,41 @@ export function malformedRest(method: DescMethod): fc.Arbitrary<RestRequest> {
 
 /** The same over gRPC, where what is wrong is in the values, the bytes of the message, or their frame. */
 export function malformedGrpc(method: DescMethod): fc.Arbitrary<GrpcRequest> {
-  const message = requestOf(method, plausible).map((json) => encode(method, json));
-  return fc
-    .record({
+  const binary = requestOf(method, plausible).map((json) => encode(method, json));
+  const inJson = requestOf(method, (field) => mostly(plausible(field), odd)).map((json) =>
+    Buffer.from(JSON.stringify(json)),
+  );
+  const ofCodec = (message: fc.Arbitrary<Uint8Array>, contentType: fc.Arbitrary<string>) =>
+    fc.record({
       message: mostly(
         message,
         bytes,
         fc.tuple(message, fc.nat()).map(cut),
         fc.tuple(message, bytes).map(joined),
       ),
-      frame: mostly(
-        fc.constant(grpcFrame),
-        fc.nat(255).map((flags) => (given: Uint8Array) => flagged(grpcFrame(given), flags)),
-        bytes.map((more) => (given: Uint8Array) => joined([grpcFrame(given), more])),
-        fc.nat().map((at) => (given: Uint8Array) => cut([grpcFrame(given), at])),
-      ),
+      contentType,
+      frame: frames,
       headers: headers({
         "grpc-timeout": fc.constantFrom("0m", "1n", "5x", "-1S", "999999999H"),
         "grpc-encoding": fc.constantFrom("gzip", "br", "zstd", "identity"),
-        "content-type": fc.constantFrom(
-          "application/grpc+proto",
-          "application/grpc+json",
-          "application/grpc+xml",
-        ),
       }),
-    })
-    .map(({ message: given, frame, headers: odds }) => ({
-      path: grpcPathOf(method),
-      headers: odds,
-      body: frame(given),
-    }));
+    });
+  return mostly(
+    ofCodec(binary, mostly(fc.constant("application/grpc"), fc.constant("application/grpc+xml"))),
+    ofCodec(inJson, fc.constant("application/grpc+json")),
+  ).map(({ message, contentType, frame, headers: odds }) => ({
+    path: grpcPathOf(method),
+    headers: { "content-type": contentType, ...odds },
+    body: frame(message),
+  }));
 }
+
+const frames: fc.Arbitrary<(message: Uint8Array) => Uint8Array> = mostly(
+  fc.constant(grpcFrame),
+  fc.nat(255).map((flags) => (message: Uint8Array) => flagged(grpcFrame(message), flags)),
+  bytes.map((more) => (message: Uint8Array) => joined([grpcFrame(message), more])),
+  fc.nat().map((at) => (message: Uint8Array) => cut([grpcFrame(message), at])),
+);
 
 /** What JSON cannot say of the field is left out. */
 function encode(method: DescMethod, json: JsonObject): Uint8Array {
