@@ -9,6 +9,8 @@ export interface ErrorKind {
   readonly retryAfterSeconds?: number;
   /** Each reply says its own number of seconds in place of {@link retryAfterSeconds}. */
   readonly isRetryComputed?: boolean;
+  /** Keys that the ErrorInfo's metadata may have: public facts for programs. Default: none. */
+  readonly metadata?: readonly string[];
   /** The HTTP status over REST where it differs from the code's. */
   readonly httpStatus?: number;
 }
@@ -21,20 +23,28 @@ export const ERROR_CATALOGUE = {
   ),
   INVALID_KEY: kind(Code.Unauthenticated, "The API key is not known."),
   REVOKED_KEY: kind(Code.Unauthenticated, "The API key was revoked."),
-  EXPIRED_KEY: kind(Code.Unauthenticated, "The API key has expired."),
+  EXPIRED_KEY: kind(Code.Unauthenticated, "The API key has expired.", { metadata: ["expireTime"] }),
   NETWORK_MISMATCH: kind(
     Code.Unauthenticated,
     "The header `x-network` names another network than the key's.",
+    { metadata: ["network"] },
   ),
   ADMIN_ONLY: kind(Code.PermissionDenied, "This call needs an admin key."),
-  SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs."),
-  NETWORK_DISABLED: kind(Code.PermissionDenied, "This service does not serve that network."),
+  SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs.", {
+    metadata: ["scope"],
+  }),
+  NETWORK_DISABLED: kind(Code.PermissionDenied, "This service does not serve that network.", {
+    metadata: ["network"],
+  }),
   VALIDATION: kind(Code.InvalidArgument, "A field is missing or malformed; the BadRequest detail names it."),
   UNSUPPORTED_ALGORITHM: kind(
     Code.InvalidArgument,
     "Curve, signature algorithm and hash are not a combination that the network signs with.",
+    { metadata: ["dwalletId"] },
   ),
-  MESSAGE_TOO_LARGE: kind(Code.InvalidArgument, "The message is longer than 16,381 bytes."),
+  MESSAGE_TOO_LARGE: kind(Code.InvalidArgument, "The message is longer than 16,381 bytes.", {
+    metadata: ["maxBytes"],
+  }),
   BAD_SIGNATURE: kind(
     Code.InvalidArgument,
     "A signature in the request does not verify under the key beside it.",
@@ -42,15 +52,24 @@ export const ERROR_CATALOGUE = {
   WRONG_SENDER: kind(
     Code.InvalidArgument,
     "The DKG was prepared for an address that this service does not send from. Read GetNetwork again.",
+    { metadata: ["senderAddresses"] },
   ),
   MALFORMED_SIGN_MESSAGE: kind(
     Code.InvalidArgument,
     "The user's sign message does not have the layout of its algorithm, or its partial signature is wrong.",
   ),
-  DWALLET_NOT_FOUND: kind(Code.NotFound, "The project has no dWallet with this id."),
-  ENCRYPTION_KEY_NOT_FOUND: kind(Code.NotFound, "The project has no encryption key with this id."),
-  SIGN_REQUEST_NOT_FOUND: kind(Code.NotFound, "The project has no sign request with this id."),
-  PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served."),
+  DWALLET_NOT_FOUND: kind(Code.NotFound, "The project has no dWallet with this id.", {
+    metadata: ["dwalletId"],
+  }),
+  ENCRYPTION_KEY_NOT_FOUND: kind(Code.NotFound, "The project has no encryption key with this id.", {
+    metadata: ["encryptionKeyId"],
+  }),
+  SIGN_REQUEST_NOT_FOUND: kind(Code.NotFound, "The project has no sign request with this id.", {
+    metadata: ["signRequestId"],
+  }),
+  PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served.", {
+    metadata: ["sha256"],
+  }),
   ROUTE_NOT_FOUND: kind(Code.NotFound, "There is no such route."),
   METHOD_NOT_ALLOWED: kind(
     Code.Unimplemented,
@@ -76,19 +95,28 @@ export const ERROR_CATALOGUE = {
     Code.Unimplemented,
     "The method, or the compression of its messages, is not one that this server has.",
   ),
-  INSUFFICIENT_CREDIT: kind(Code.FailedPrecondition, "The project's available credit is below the price."),
-  DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be."),
-  WRONG_STATE: kind(Code.FailedPrecondition, "The resource is not in a state that allows this call."),
+  INSUFFICIENT_CREDIT: kind(Code.FailedPrecondition, "The project's available credit is below the price.", {
+    metadata: ["priceMicroUsd"],
+  }),
+  DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be.", {
+    metadata: ["dwalletId", "state"],
+  }),
+  WRONG_STATE: kind(Code.FailedPrecondition, "The resource is not in a state that allows this call.", {
+    metadata: ["status", "expireTime", "state"],
+  }),
   STALE_NETWORK_KEY: kind(
     Code.FailedPrecondition,
     "The DKG was prepared for a network encryption key that is not the newest. Read GetNetwork again.",
+    { metadata: ["networkEncryptionKeyId"] },
   ),
   IDEMPOTENCY_KEY_REUSED: kind(
     Code.AlreadyExists,
     "The idempotency key was used before with another request.",
-    { httpStatus: 422 },
+    { httpStatus: 422, metadata: ["method"] },
   ),
-  SESSION_REUSED: kind(Code.AlreadyExists, "The session identifier was used before with another body."),
+  SESSION_REUSED: kind(Code.AlreadyExists, "The session identifier was used before with another body.", {
+    metadata: ["sessionIdentifier"],
+  }),
   ENCRYPTION_KEY_CONFLICT: kind(
     Code.AlreadyExists,
     "The signer has registered another encryption key. A signer has one key for ever.",
@@ -104,11 +132,12 @@ export const ERROR_CATALOGUE = {
   ),
   QUOTA_EXCEEDED: kind(
     Code.ResourceExhausted,
-    "The project has created as many dWallets or encryption keys in 24 hours as it may; `maxCount` has how many.",
-    { isRetryComputed: true },
+    "The project has created as many dWallets or encryption keys in 24 hours as it may.",
+    { isRetryComputed: true, metadata: ["maxCount"] },
   ),
   TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project holds too many open reservations.", {
     retryAfterSeconds: 5,
+    metadata: ["maxCount"],
   }),
   BODY_TOO_LARGE: kind(Code.ResourceExhausted, "The body is larger than 256 KiB.", { httpStatus: 413 }),
   PRESIGN_POOL_EMPTY: kind(Code.Unavailable, "No presign is ready. The pool is being filled.", {
@@ -121,17 +150,20 @@ export const ERROR_CATALOGUE = {
   WATCH_ENDED: kind(
     Code.Unavailable,
     "The watch has lasted ten minutes. Watch again with the cursor of its last message.",
-    { retryAfterSeconds: 0 },
+    { retryAfterSeconds: 0, metadata: ["cursor"] },
   ),
   CHAIN_REJECTED: kind(
     Code.FailedPrecondition,
-    "The chain refused the operation for good; `chainError` in the metadata has its words.",
+    "The chain refused the operation for good, with the words in the metadata.",
+    { metadata: ["chainError"] },
   ),
   DEADLINE: kind(
     Code.DeadlineExceeded,
     "The call's deadline passed. What was begun goes on; read it by its id.",
   ),
-  INTERNAL: kind(Code.Internal, "Our fault. The log has the cause under the request id of this reply."),
+  INTERNAL: kind(Code.Internal, "Our fault. The log has the cause under the request id of this reply.", {
+    metadata: ["requestId"],
+  }),
 } as const satisfies Record<string, ErrorKind>;
 
 /** A reason of the catalogue. */

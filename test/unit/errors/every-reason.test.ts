@@ -44,6 +44,7 @@ const cases = TABLES.flatMap((table) => Object.entries<readonly Provocation[]>(t
 let stack: ErrorStack;
 let faces: Record<Face["name"], Face>;
 const given = new Set<string>();
+const named = new Set<string>();
 
 beforeAll(async () => {
   stack = await startErrorStack();
@@ -68,6 +69,7 @@ describe("a reply", () => {
     const requestId = reply.headers.get("x-request-id");
     expect(requestId).toMatch(/./);
     expect(reply.metadata).toEqual(reason === "INTERNAL" ? { requestId } : (provocation.metadata ?? {}));
+    for (const name of Object.keys(reply.metadata)) named.add(`${reason} names ${name}`);
     expect(reply.fields).toEqual(provocation.fields ?? []);
     expectNothingInternal(reply);
   });
@@ -80,6 +82,13 @@ it("every reason of the catalogue was given, over both protocols or by its natur
       .map((face) => `${reason} over ${face}`),
   );
   expect([...given].sort()).toEqual(wanted.sort());
+});
+
+it("the metadata of the replies has the keys that the catalogue lists, and no others", () => {
+  const listed = Object.entries<ErrorKind>(ERROR_CATALOGUE).flatMap(([reason, { metadata = [] }]) =>
+    metadata.map((name) => `${reason} names ${name}`),
+  );
+  expect([...named].sort()).toEqual(listed.sort());
 });
 
 it("what was kept from the callers is in the log, under the request id of the reply", async () => {

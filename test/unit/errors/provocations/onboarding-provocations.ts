@@ -87,6 +87,23 @@ async function refusing<T>(stack: ErrorStack, words: string, during: () => Promi
   return during().finally(leave);
 }
 
+/** Accepts, without a signature, the share of a dWallet that is in this state. */
+async function accept(stack: ErrorStack, face: Face, state: string): Promise<WireReply> {
+  const { projectId, key } = await stack.newProject();
+  const dwallet = await dwalletOf(stack.database, projectId, { state });
+  const share = objectId();
+  await stack.database.query(
+    `UPDATE dwallet SET encrypted_user_secret_key_share_id = $2, public_output = '\\x01' WHERE id = $1`,
+    [dwallet.rowId, share],
+  );
+  const request = {
+    dwalletId: dwallet.objectId,
+    encryptedUserSecretKeyShareId: share,
+    userOutputSignature: base64(new Uint8Array(64)),
+  };
+  return face.call({ method: acceptDWallet, key, request });
+}
+
 /** Why a key, a DKG or a share is refused. */
 export const ONBOARDING_PROVOCATIONS = {
   BAD_SIGNATURE: [
@@ -100,21 +117,14 @@ export const ONBOARDING_PROVOCATIONS = {
     },
     {
       how: "a share whose acceptance its signer has not signed",
-      async provoke(stack, face) {
-        const { projectId, key } = await stack.newProject();
-        const dwallet = await dwalletOf(stack.database, projectId, { state: "AwaitingKeyHolderSignature" });
-        const share = objectId();
-        await stack.database.query(
-          `UPDATE dwallet SET encrypted_user_secret_key_share_id = $2, public_output = '\\x01' WHERE id = $1`,
-          [dwallet.rowId, share],
-        );
-        const request = {
-          dwalletId: dwallet.objectId,
-          encryptedUserSecretKeyShareId: share,
-          userOutputSignature: base64(new Uint8Array(64)),
-        };
-        return face.call({ method: acceptDWallet, key, request });
-      },
+      provoke: (stack, face) => accept(stack, face, "AwaitingKeyHolderSignature"),
+    },
+  ],
+  WRONG_STATE: [
+    {
+      how: "a share of a dWallet that the network has rejected",
+      provoke: (stack, face) => accept(stack, face, "NetworkRejectedDKGVerification"),
+      metadata: { state: "NetworkRejectedDKGVerification" },
     },
   ],
   ENCRYPTION_KEY_CONFLICT: [
