@@ -1,4 +1,3 @@
-import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import type { ErrorReason } from "../../src/errors/catalogue.ts";
 import type { HttpBinding } from "../openapi/http-bindings.ts";
 import type { DeclaredOptions } from "./declared-options.ts";
@@ -63,23 +62,18 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
     !isRead(facts) && !reservesSignature(facts) && has("dwallet_id", "sign_request_id")(facts),
   STALE_NETWORK_KEY: has("session_identifier"),
   SESSION_REUSED: has("session_identifier"),
-  QUOTA_EXCEEDED: has("session_identifier"),
+  QUOTA_EXCEEDED: has("session_identifier", "encryption_key"),
   ENCRYPTION_KEY_CONFLICT: has("encryption_key"),
   WATCH_ENDED: isStream,
   RANGE_NOT_SATISFIABLE: givesOctets,
   CHAIN_REJECTED: ({ options }) => options.access.value === "onboard" && options.costClass.value === "chain",
 };
 
-/**
- * Whether calls of the operation can fail with this reason. `X_NOT_FOUND` is about a field `x_id` that every request
- * has; one that may be absent is a filter, to which nothing is a fine answer.
- */
+/** Whether calls of the operation can fail with this reason. `X_NOT_FOUND` is about a field `x_id`. */
 export function canOccur(reason: ErrorReason, facts: OperationFacts): boolean {
   const rule = RULES[reason];
   if (rule !== undefined) return rule(facts);
   const subject = /^(.+)_NOT_FOUND$/.exec(reason)?.[1];
   if (subject === undefined) return true;
-  const id = `${subject.toLowerCase()}_id`;
-  const { IMPLICIT } = FeatureSet_FieldPresence;
-  return facts.binding.method.input.fields.some(({ name, presence }) => name === id && presence === IMPLICIT);
+  return has(`${subject.toLowerCase()}_id`)(facts);
 }

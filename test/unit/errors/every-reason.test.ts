@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "../../../src/errors/catalogue.ts";
 import { httpStatusOfCode } from "../../../src/transport/http-status.ts";
 import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
+import { documentedReasons } from "./documented-reasons.ts";
 import { ADMIN_KEY, type ErrorStack, INTERNAL_FAILURE, startErrorStack } from "./error-stack.ts";
 import type { Face } from "./face.ts";
 import { FULLNODE_FAILURE } from "./fake-fullnode.ts";
@@ -45,10 +46,11 @@ let stack: ErrorStack;
 let faces: Record<Face["name"], Face>;
 const given = new Set<string>();
 const named = new Set<string>();
+const refusedOperations = new Map<string, Set<string>>();
 
 beforeAll(async () => {
   stack = await startErrorStack();
-  faces = { rest: createRestFace(stack.url), grpc: createGrpcFace(stack.url) };
+  faces = { rest: noting(createRestFace(stack.url)), grpc: createGrpcFace(stack.url) };
 }, DATABASE_TIMEOUT_MS);
 afterAll(async () => {
   faces.grpc.close();
@@ -84,6 +86,16 @@ it("every reason of the catalogue was given, over both protocols or by its natur
   expect([...given].sort()).toEqual(wanted.sort());
 });
 
+it("the OpenAPI document gives, for each operation, the reasons that it was refused with", () => {
+  const documented = documentedReasons();
+  const missing = [...refusedOperations].flatMap(([operation, reasons]) =>
+    [...reasons]
+      .filter((reason) => !documented.get(operation)?.has(reason))
+      .map((reason) => `${operation}: ${reason}`),
+  );
+  expect(missing).toEqual([]);
+});
+
 it("the metadata of the replies has the keys that the catalogue lists, and no others", () => {
   const listed = Object.entries<ErrorKind>(ERROR_CATALOGUE).flatMap(([reason, { metadata = [] }]) =>
     metadata.map((name) => `${reason} names ${name}`),
@@ -100,6 +112,19 @@ it("what was kept from the callers is in the log, under the request id of the re
     requestId: reply.headers.get("x-request-id"),
   });
 });
+
+/** The face, with what it was refused written down by the operation. */
+function noting(face: Face): Face {
+  return {
+    ...face,
+    async call(call) {
+      const reply = await face.call(call);
+      const reasons = refusedOperations.get(call.method.localName) ?? new Set();
+      if (reply.reason !== undefined) refusedOperations.set(call.method.localName, reasons.add(reply.reason));
+      return reply;
+    },
+  };
+}
 
 function expectStatus(
   reply: WireReply,
