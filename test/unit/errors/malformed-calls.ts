@@ -18,7 +18,11 @@ const mostly = <T>(usual: fc.Arbitrary<T>, ...others: fc.Arbitrary<T>[]): fc.Arb
 const text = fc.string({ unit: "binary", maxLength: 80 });
 const bytes = fc.uint8Array({ maxLength: 400 });
 const hex = (length: number) =>
-  fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
+  fc.string({
+    unit: fc.constantFrom(...Array.from("0123456789abcdef")),
+    minLength: length,
+    maxLength: length,
+  });
 
 /** What looks right for the field, so that the call gets far before it is refused. */
 function plausible(field: DescField): fc.Arbitrary<JsonValue> {
@@ -65,7 +69,10 @@ function requestOf(
   }) as fc.Arbitrary<JsonObject>;
 }
 
-const headerText = fc.string({ unit: fc.constantFrom(..."aZ09 .,;=/*-_+\"'%\u00e9"), maxLength: 40 });
+const headerText = fc.string({
+  unit: fc.constantFrom(...Array.from("aZ09 .,;=/*-_+\"'%\u00e9")),
+  maxLength: 40,
+});
 
 const headers = (named: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<Record<string, string>> =>
   mostly(
