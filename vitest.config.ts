@@ -46,13 +46,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "fuzz",
+          include: ["test/fuzz/**/*.test.ts"],
+          testTimeout: 120_000,
+          sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "crypto",
           include: ["test/crypto/**/*.test.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // Real cryptography, each file for about one core.
           maxWorkers: Math.max(1, availableParallelism()),
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -64,7 +73,7 @@ export default defineConfig({
           hookTimeout: 600_000,
           // A flow is a client, a service and a network, each with work for a core and a gigabyte of WebAssembly.
           maxWorkers: Math.max(1, Math.floor(availableParallelism() / 4)),
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
         },
       },
     ],

@@ -1,4 +1,4 @@
-import { createConnectRouter, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { Call } from "./call.ts";
@@ -82,10 +82,21 @@ async function serve(
 function toUniversalRequest(request: ServerRequest, reply: ServerReply, call: Call) {
   try {
     // The library wants its own, wider type of response and uses its events only.
-    return universalRequestFromNodeRequest(request, reply as never, undefined, call.values);
+    const universal = universalRequestFromNodeRequest(request, reply as never, undefined, call.values);
+    return { ...universal, signal: closedSignal(reply) };
   } catch (cause) {
     throw new TransportError("VALIDATION", "the request has no usable host", { cause });
   }
+}
+
+/**
+ * Fires when the caller leaves, or has the whole reply. The library's own takes the code of a reset for the code of the
+ * call, so that a caller could make its leaving look like a fault of the server.
+ */
+function closedSignal(reply: ServerReply): AbortSignal {
+  const closed = new AbortController();
+  reply.once("close", () => closed.abort(new ConnectError("the caller is gone", Code.Canceled)));
+  return closed.signal;
 }
 
 /** The library refuses a wrong HTTP method or content type with a bare status. */

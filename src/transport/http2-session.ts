@@ -13,7 +13,11 @@ export interface Http2Session {
 /** The largest stream id: a GOAWAY with it refuses no stream that is under way. */
 const NO_STREAM_REFUSED = 2 ** 31 - 1;
 
-/** Watches a new connection, and closes it when it has been idle for too long. */
+/**
+ * Watches a new connection. One without streams is closed when it has been idle for too long. One with streams is then
+ * asked by a ping whether its peer still speaks HTTP/2, and cut if as much time passes again without an answer: after a
+ * frame that breaks the protocol Node reads nothing more, the end of the connection included, and keeps its streams.
+ */
 export function trackHttp2Session(session: ServerHttp2Session, idleTimeoutMs: number): Http2Session {
   let openStreamsCount = 0;
   let isClosing = false;
@@ -27,8 +31,13 @@ export function trackHttp2Session(session: ServerHttp2Session, idleTimeoutMs: nu
       if (isClosing && openStreamsCount === 0) close(session);
     });
   });
+  let cut: NodeJS.Timeout | undefined;
+  session.once("close", () => clearTimeout(cut));
   session.setTimeout(idleTimeoutMs, () => {
+    clearTimeout(cut);
+    cut = setTimeout(() => session.destroy(), idleTimeoutMs);
     if (openStreamsCount === 0) close(session);
+    else session.ping(() => clearTimeout(cut));
   });
   return {
     destroy: () => session.destroy(),

@@ -20,8 +20,14 @@ export function dispatchStreams(
   handle: (request: ServerRequest, reply: ServerReply) => void,
 ): void {
   server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest: unknown[]) => {
+    // The peer may have reset it in the same packet that opened it. Writing to it would throw.
+    if (stream.destroyed) {
+      stream.on("error", () => {});
+      return;
+    }
     if (take(stream, headers)) return;
     if (headers[":method"] === "CONNECT") {
+      stream.on("error", () => {});
       stream.respond({ ":status": 405 }, { endStream: true });
       return;
     }

@@ -20,6 +20,7 @@ import { TransportError } from "./transport-error.ts";
 import { createGrpcTaker } from "./unary/take-grpc.ts";
 import type { UnaryContext } from "./unary/unary-context.ts";
 import { unarySpecsOf } from "./unary/unary-specs.ts";
+import { wellFormedErrors } from "./well-formed-errors.ts";
 
 /** What to serve, where and within which bounds. */
 export interface ServerOptions extends OwnServiceOptions {
@@ -126,7 +127,8 @@ function handlersOf(
   live: Set<UnaryContext>,
   isDraining: () => boolean,
 ) {
-  const { services, errors, onCallEnd, onError = () => {} } = options;
+  const { services, onCallEnd, onError = () => {} } = options;
+  const errors = wellFormedErrors(options.errors);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const shutdownSignal = signals.shutdown;
   const interceptors = [markHandling, ...(options.interceptors ?? []), deadlineInterceptor];

@@ -10,7 +10,7 @@ import { ServiceError } from "../../../src/errors/service-error.ts";
 import type { FinishedCall } from "../../../src/transport/finished-call.ts";
 import type { Limits } from "../../../src/transport/limits.ts";
 import { requestIdKey } from "../../../src/transport/request-id.ts";
-import { registerService } from "../../../src/transport/service-registration.ts";
+import { registerService, type ServiceRegistration } from "../../../src/transport/service-registration.ts";
 import {
   type ServerOptions,
   startServer,
@@ -52,6 +52,8 @@ export interface Hooks {
   interceptors?: readonly Interceptor[];
   grpcHealth?: boolean;
   grpcReflection?: boolean;
+  /** Beside the fakes. */
+  services?: readonly ServiceRegistration[];
 }
 
 export interface FakeServer extends TransportServer {
@@ -78,6 +80,7 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
       registerService(Onboarding, onboarding(note)),
       registerService(Signing, signing(note, hooks)),
       registerService(Admin, admin(note)),
+      ...(hooks.services ?? []),
     ],
     interceptors: [
       createErrorInterceptor(errors),

@@ -1,0 +1,16 @@
+/** Five thousand conversations with the transport, of which most have something wrong. */
+import { expect, it } from "vitest";
+import { fuzz } from "./fuzz.ts";
+import { describeCase } from "./fuzz-case.ts";
+
+const SEED = 1;
+const COUNT = 5_000;
+
+it("nothing that a client sends ends the process, hangs, leaks a connection or gets an internal error", async () => {
+  const found = await fuzz({ seed: SEED, from: 0, count: COUNT });
+  const lines = found.flatMap(({ cases, faults }) => [
+    ...new Set(faults),
+    ...cases.slice(0, 1).map(describeCase),
+  ]);
+  expect(lines, `replay a case: npm run fuzz -- --seed ${SEED} --case <number>`).toEqual([]);
+});
