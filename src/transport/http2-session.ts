@@ -33,12 +33,18 @@ export function trackHttp2Session(session: ServerHttp2Session, idleTimeoutMs: nu
   });
   let cut: NodeJS.Timeout | undefined;
   session.once("close", () => clearTimeout(cut));
-  session.setTimeout(idleTimeoutMs, () => {
+  session.setTimeout(idleTimeoutMs);
+  session.on("timeout", () => {
     clearTimeout(cut);
     cut = setTimeout(() => session.destroy(), idleTimeoutMs);
     if (openStreamsCount === 0) close(session);
-    else session.ping(() => clearTimeout(cut));
+    else session.ping(() => answered());
   });
+  const answered = () => {
+    clearTimeout(cut);
+    // Starts it again, which an answer does not.
+    if (!session.destroyed) session.setTimeout(idleTimeoutMs);
+  };
   return {
     destroy: () => session.destroy(),
     closeGently() {

@@ -3,7 +3,7 @@ import { makeCase } from "./make-case.ts";
 import { runBatch } from "./run-batch.ts";
 
 /** Cases that share a server. */
-const BATCH_COUNT = 500;
+const BATCH_COUNT = 1_250;
 /** Of so many batches one goes to a port with TLS. */
 const TLS_EVERY = 4;
 

@@ -13,7 +13,7 @@ const NASTY_JSON: readonly JsonValue[] = [
   0,
   -1,
   1.5,
-  1e400,
+  Number.MAX_VALUE,
   2 ** 53,
   "",
   "NaN",

@@ -4,7 +4,7 @@ import { goodCalls } from "./good-calls.ts";
 import { type FuzzOutcome, runCase } from "./run-case.ts";
 
 /** Connections at a time. */
-const AT_ONCE_COUNT = 128;
+const AT_ONCE_COUNT = 256;
 const DRAIN_TIMEOUT_MS = 5_000;
 
 /** Has the cases' conversations with one server, many at a time. @returns what does not hold */
