@@ -1,0 +1,12 @@
+/** A server of the transport in a real process, under good and bad traffic for twenty seconds. */
+import { expect, it } from "vitest";
+import { soakTransport } from "../soak/soak-transport.ts";
+
+const DURATION_MS = 20_000;
+
+it("once its clients are gone, a server holds no more than before they came", async () => {
+  const { faults, counts, table } = await soakTransport({ durationMs: DURATION_MS });
+  console.log(table);
+  expect(faults).toEqual([]);
+  expect(Object.values(counts).every((count) => count > 2)).toBe(true);
+});

@@ -1,0 +1,94 @@
+/** The server of the transport soak, in a process of its own: answers `measure` with what it holds. */
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import type { HandlerContext } from "@connectrpc/connect";
+import { registerService } from "../../src/transport/service-registration.ts";
+import { TestService } from "../fuzz/endpoints.ts";
+import { type FakeServer, startFakes } from "../unit/transport/fake-services.ts";
+
+/** What the process holds. */
+export interface ProcessState {
+  /** The smallest of several sizes of the heap and of what it owns outside, each after a garbage collection. */
+  readonly heapBytes: number;
+  /** What keeps its event loop alive, counted by kind. */
+  readonly resources: Readonly<Record<string, number>>;
+  /** Warnings, such as of too many listeners, failures of the server's own, and what it could tell nobody. */
+  readonly complaints: readonly string[];
+  readonly callCount: number;
+}
+
+const COLLECTIONS_COUNT = 6;
+const TICK_MS = 5;
+const FORGET_INTERVAL_MS = 200;
+/** Fakes fail like this on purpose. */
+const PLANNED = "secret internals";
+
+const complaints: string[] = [];
+process.on("warning", (warning) => complaints.push(String(warning.stack)));
+const server = await startFakes({
+  services: [registerService(TestService, testing() as never)],
+  limits: {
+    bodyBytes: 64 * 1024,
+    firstByteTimeoutMs: 500,
+    headersTimeoutMs: 500,
+    bodyTimeoutMs: 500,
+    idleTimeoutMs: 500,
+    lingerTimeoutMs: 100,
+  },
+});
+let callCount = 0;
+// Fakes remember all that they see, which is no leak of the transport's.
+const forgetting = setInterval(() => forget(server), FORGET_INTERVAL_MS);
+process.on("message", () => void measure().then((state) => process.send?.(state)));
+process.on("disconnect", () => process.exit());
+process.send?.({ url: server.url, port: server.port });
+
+async function measure(): Promise<ProcessState> {
+  forget(server);
+  let heapBytes = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < COLLECTIONS_COUNT; count++) {
+    globalThis.gc?.();
+    await turn();
+    const { heapUsed, external } = process.memoryUsage();
+    heapBytes = Math.min(heapBytes, heapUsed + external);
+  }
+  const resources: Record<string, number> = {};
+  for (const kind of process.getActiveResourcesInfo()) {
+    if (kind !== "Immediate") resources[kind] = (resources[kind] ?? 0) + 1;
+  }
+  return { heapBytes, resources, complaints, callCount };
+}
+
+function forget({ calls, seen, failures, errors }: FakeServer): void {
+  callCount += calls.length;
+  const ours = failures.filter(({ level, cause }) => level === "error" && !String(cause).includes(PLANNED));
+  complaints.push(...ours.map(({ method, detail, cause }) => `${method}: ${detail ?? String(cause)}`));
+  for (const list of [calls, seen, failures, errors]) list.length = 0;
+  forgetting.refresh();
+}
+
+function testing() {
+  const payload = (size: number) => ({
+    payload: { body: new Uint8Array(Math.min(Math.max(size, 0), 100_000)) },
+  });
+  return {
+    emptyCall: () => ({}),
+    async unaryCall({ responseSize = 0, hang = false }, { signal }: HandlerContext) {
+      if (hang) await untilLeft(signal);
+      return payload(responseSize);
+    },
+    /** Goes on until its client leaves, if it is asked to hang. */
+    async *streamingOutputCall({ hang = false }, { signal }: HandlerContext) {
+      for (let count = 0; (hang || count < 3) && !signal.aborted; count++) {
+        yield payload(20_000);
+        await sleep(TICK_MS);
+      }
+    },
+    async *fullDuplexCall(requests: AsyncIterable<unknown>) {
+      for await (const _ of requests) yield payload(100);
+    },
+  };
+}
+
+function untilLeft(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
