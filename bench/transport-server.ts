@@ -113,10 +113,8 @@ const SERVERS: Record<string, () => Promise<number>> = {
       };
       server.addService(definition, {
         getSign(call: ServerUnaryCall<GetSignRequest, unknown>, callback: sendUnaryData<unknown>) {
-          answer(String(call.metadata.get("authorization")[0]), call.request).then(
-            (reply) => callback(null, reply),
-            (error: unknown) => callback(error as Error),
-          );
+          const replying = answer(String(call.metadata.get("authorization")[0]), call.request);
+          void tell(replying, callback);
         },
       });
       server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) =>
@@ -139,7 +137,7 @@ const SERVERS: Record<string, () => Promise<number>> = {
         const message = create(GetSignRequestSchema, {
           signRequestId: request.url?.slice("/v1/sign/".length) ?? "",
         });
-        answer(request.headers.authorization, message).then((output) => {
+        void answer(request.headers.authorization, message).then((output) => {
           const body = Buffer.from(JSON.stringify(toJson(SignRequestSchema, output, ALL_FIELDS)));
           reply.writeHead(200, { "content-type": "application/json", "content-length": body.length });
           reply.end(body);
@@ -159,6 +157,14 @@ function connectNode() {
     requestGate: gate,
     jsonOptions: ALL_FIELDS,
   });
+}
+
+async function tell<T>(replying: Promise<T>, callback: sendUnaryData<T>): Promise<void> {
+  try {
+    callback(null, await replying);
+  } catch (error) {
+    callback(error as Error);
+  }
 }
 
 function listen(server: ReturnType<typeof createHttp1> | ReturnType<typeof createHttp2>): Promise<number> {

@@ -61,7 +61,9 @@ async function overRedis(): Promise<Counted> {
 
 /** How many of so many calls at the same time are allowed. */
 async function allowed(limiter: RateLimiter, subject: string, count: number): Promise<number> {
-  const verdicts = await Promise.all(Array.from({ length: count }, () => limiter.take("write", subject)));
+  const verdicts = await Promise.all(
+    Array.from({ length: count }, async () => limiter.take("write", subject)),
+  );
   return verdicts.filter((verdict) => verdict?.isAllowed).length;
 }
 
