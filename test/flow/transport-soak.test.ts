@@ -5,7 +5,7 @@ import { soakTransport } from "../soak/soak-transport.ts";
 const DURATION_MS = 20_000;
 
 it("once its clients are gone, a server holds no more than before they came", async () => {
-  const { faults, counts } = await soakTransport({ durationMs: DURATION_MS });
-  expect(faults).toEqual([]);
+  const { faults, counts, table } = await soakTransport({ durationMs: DURATION_MS });
+  expect(faults, table).toEqual([]);
   expect(Object.values(counts).every((count) => count > 2)).toBe(true);
 });

@@ -20,7 +20,8 @@ export interface FuzzOptions {
   /** The number of the first case. */
   readonly from: number;
   readonly count: number;
-  readonly onProgress?: (doneCount: number) => void;
+  /** Hears of the first case of each batch that begins. */
+  readonly onProgress?: (first: number) => void;
 }
 
 /** Fuzzes the transport with the cases of a seed. @returns every fault, led back to its case where that is possible */
@@ -30,10 +31,10 @@ export async function fuzz({ seed, from, count, onProgress = () => {} }: FuzzOpt
     const batch = Math.floor(first / BATCH_COUNT);
     const end = Math.min((batch + 1) * BATCH_COUNT, from + count);
     const cases = Array.from({ length: end - first }, (_, index) => makeCase(seed, first + index));
+    onProgress(first);
     const isTls = batch % TLS_EVERY === TLS_EVERY - 1;
     const faults = await runBatch(cases, isTls);
     if (faults.length > 0) found.push(...(await narrow({ cases, faults }, isTls)));
-    onProgress(end - from);
     first = end;
   }
   return found;

@@ -2,9 +2,13 @@ import { parseArgs } from "node:util";
 import { fuzz } from "./fuzz.ts";
 import { describeCase } from "./fuzz-case.ts";
 
-/** `npm run fuzz -- [--count 100000] [--seed 1] [--case 7]`: exit code 1 when something does not hold. */
+/**
+ * `npm run fuzz -- [--count 100000] [--from 0] [--seed 1] [--case 7]`: exit code 1 when something does not hold. Where
+ * Node itself aborts, the last line says from which case on to look.
+ */
 const { values } = parseArgs({
   options: {
+    from: { type: "string", default: "0" },
     count: { type: "string", default: "100000" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     case: { type: "string" },
@@ -15,9 +19,9 @@ const only = values.case === undefined ? undefined : Number(values.case);
 console.log(`seed ${seed}`);
 const found = await fuzz({
   seed,
-  from: only ?? 0,
+  from: only ?? Number(values.from),
   count: only === undefined ? Number(values.count) : 1,
-  onProgress: (doneCount) => doneCount % 10_000 === 0 && console.log(`${doneCount} cases`),
+  onProgress: (first) => console.log(`cases from ${first}`),
 });
 for (const { cases, faults } of found) {
   for (const fault of new Set(faults)) console.log(`does not hold: ${fault}`);
