@@ -1,5 +1,6 @@
 import { Code, ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { type Call, callKey } from "./call.ts";
+import { checkConnectQuery } from "./connect-query.ts";
 import { untilAborted } from "./deadline.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import { TransportError, type TransportFault } from "./transport-error.ts";
@@ -19,9 +20,11 @@ export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined):
     call.method = `${context.service.typeName}/${context.method.name}`;
     call.protocol = context.protocolName;
     hookAbort(context, call, errors);
-    if (gate === undefined) return;
+    const isConnectGet = context.protocolName === "connect" && context.requestMethod === "GET";
+    if (gate === undefined && !isConnectGet) return;
     try {
-      await untilAborted(gate(context), context.signal);
+      if (gate !== undefined) await untilAborted(gate(context), context.signal);
+      if (isConnectGet) checkConnectQuery(context.url);
     } catch (reason) {
       throw errors.toConnectError(classify(reason), call);
     }

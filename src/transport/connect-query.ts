@@ -1,0 +1,17 @@
+import { base64Decode } from "@bufbuild/protobuf/wire";
+import { TransportError } from "./transport-error.ts";
+
+/**
+ * Checks the message in the query of a Connect GET (connectrpc.com/docs/protocol, Unary-Get-Request), because the RPC
+ * library takes one that is no base64 for a fault of the server.
+ * @throws TransportError VALIDATION
+ */
+export function checkConnectQuery(url: string): void {
+  const { searchParams } = new URL(url);
+  if (searchParams.get("base64") !== "1") return;
+  try {
+    base64Decode(searchParams.get("message") ?? "");
+  } catch (cause) {
+    throw new TransportError("VALIDATION", "the message in the query is not base64", { cause });
+  }
+}
