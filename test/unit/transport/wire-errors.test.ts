@@ -188,12 +188,10 @@ async function rawGrpc(path: string, body: Buffer): Promise<Record<string, unkno
 }
 
 it("a Connect GET whose message is no base64 is the caller's mistake", async () => {
-  const server = await startFakes();
   const query = "connect=v1&encoding=proto&base64=1&message=%5Co";
   const reply = await fetch(`${server.url}/tss.v1.Signing/GetSign?${query}`);
   expect([reply.status, await reply.json()]).toEqual([
     400,
     expect.objectContaining({ code: "invalid_argument" }),
   ]);
-  await server.close();
 });
