@@ -105,7 +105,8 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
       drained ??= drainConnections(connections, drainOptions, {
         onClosing() {
           health.endWatches();
-          closing.abort(drainingError(options));
+          // Mapped, and logged, for each stream that ends by it, and not where there is none.
+          closing.abort(draining());
         },
         onTimeout: abortCalls,
       });
@@ -159,10 +160,13 @@ function handlersOf(
   };
 }
 
+function draining(): TransportError {
+  return new TransportError("DRAINING", "the server is stopping");
+}
+
 /** The reason that handlers see when the process cannot wait for them any longer. */
 function drainingError(options: ServerOptions) {
-  const error = new TransportError("DRAINING", "the server is stopping");
-  return options.errors.toConnectError(error, { requestId: "", method: "" });
+  return options.errors.toConnectError(draining(), { requestId: "", method: "" });
 }
 
 function listen({ server }: Connections, { host, port }: ServerOptions): Promise<number> {
