@@ -1,5 +1,5 @@
-import type { Interceptor } from "@connectrpc/connect";
-import type { ErrorMapping } from "../transport/error-mapping.ts";
+import type { Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
+import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
 import { requestIdKey } from "../transport/request-id.ts";
 
 /**
@@ -8,18 +8,19 @@ import { requestIdKey } from "../transport/request-id.ts";
  */
 export function createErrorInterceptor(errors: ErrorMapping): Interceptor {
   return (next) => async (request) => {
-    const map = (reason: unknown) =>
-      errors.toConnectError(reason, {
-        requestId: request.contextValues.get(requestIdKey),
-        method: `${request.service.typeName}/${request.method.name}`,
-      });
     try {
       const response = await next(request);
-      return response.stream ? { ...response, message: mapped(response.message, map) } : response;
+      if (!response.stream) return response;
+      const map = (reason: unknown) => errors.toConnectError(reason, callOf(request));
+      return { ...response, message: mapped(response.message, map) };
     } catch (reason) {
-      throw map(reason);
+      throw errors.toConnectError(reason, callOf(request));
     }
   };
+}
+
+function callOf({ contextValues, service, method }: UnaryRequest | StreamRequest): FailedCall {
+  return { requestId: contextValues.get(requestIdKey), method: `${service.typeName}/${method.name}` };
 }
 
 async function* mapped<T>(messages: AsyncIterable<T>, map: (reason: unknown) => Error): AsyncGenerator<T> {

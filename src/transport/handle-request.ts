@@ -35,8 +35,8 @@ export function createRequestHandler(
 ): (request: ServerRequest, reply: ServerReply) => void {
   return (request, reply) => {
     // Writing to a peer that is gone must not end the process.
-    reply.on("error", () => {});
-    request.on("error", () => {});
+    reply.on("error", ignore);
+    request.on("error", ignore);
     const requestId = chooseRequestId(request.headers["x-request-id"]);
     releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
     if (parts.cors(request, reply)) return;
@@ -49,27 +49,34 @@ export function createRequestHandler(
       },
       parts.onCallEnd,
     );
-    route(request, reply, call, parts)
-      .catch((reason: unknown) => fail(request, reply, call, reason, parts))
-      .catch((failure: unknown) => {
-        parts.onError(failure);
-        reply.destroy();
-      });
+    void serve(request, reply, call, parts);
   };
 }
 
-async function route(
+function ignore(): void {}
+
+/** Never rejects. */
+async function serve(
   request: ServerRequest,
   reply: ServerReply,
   call: Call,
   parts: RequestParts,
 ): Promise<void> {
-  const handled =
-    parts.plain(request, reply, call.requestId) ??
-    parts.connect(request, reply, call) ??
-    parts.rest(request, reply, call);
-  if (handled === undefined) throw nowhere(call);
-  await handled;
+  try {
+    const handled =
+      parts.plain(request, reply, call.requestId) ??
+      parts.connect(request, reply, call) ??
+      parts.rest(request, reply, call);
+    if (handled === undefined) throw nowhere(call);
+    await handled;
+  } catch (reason) {
+    try {
+      fail(request, reply, call, reason, parts);
+    } catch (failure) {
+      parts.onError(failure);
+      reply.destroy();
+    }
+  }
 }
 
 function nowhere(call: Call): TransportError {

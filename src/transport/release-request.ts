@@ -1,4 +1,5 @@
 import { constants } from "node:http2";
+import { hasNoBody } from "./has-no-body.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
 /**
@@ -7,6 +8,7 @@ import type { ServerReply, ServerRequest } from "./node-http.ts";
  * an HTTP/2 stream is closed, and an HTTP/1.1 connection is cut.
  */
 export function releaseAfterReply(request: ServerRequest, reply: ServerReply, lingerTimeoutMs: number): void {
+  if (hasNoBody(request)) return;
   if ("stream" in request) {
     const { stream } = request;
     // The stream's own event: the reply's comes when the stream is closed, and Node closes one that nobody reads.

@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
+import { hasNoBody } from "../has-no-body.ts";
 import { type ServerRequest, splitTarget } from "../node-http.ts";
 import { wrongField } from "../transport-error.ts";
 import { checkAgreement, type Parameter, parametersToJson, readQuery } from "./bind-parameters.ts";
@@ -24,18 +25,25 @@ import { shorten } from "./shorten.ts";
  * Makes the request message of a matched route from body, query and path.
  * @throws TransportError that names the field where one is at fault
  */
-export async function decodeRequest(
+export function decodeRequest(
   match: PathMatch<RestRoute>,
   request: ServerRequest,
   limits: ReadOctetsLimits,
-): Promise<Message> {
+): Message | Promise<Message> {
   const route = match.value;
-  const desc = route.spec.method.input;
   const variables = variablesOf(match);
-  if (hasNoBody(request) && route.request.kind === "none" && !request.url?.includes("?")) {
-    const plain = fromPlainText(desc, variables);
-    if (plain !== undefined) return plain;
-  }
+  const isPathAlone = route.request.kind === "none" && hasNoBody(request) && !request.url?.includes("?");
+  const plain = isPathAlone ? fromPlainText(route.spec.method.input, variables) : undefined;
+  return plain ?? decodeWhole(route, request, variables, limits);
+}
+
+async function decodeWhole(
+  route: RestRoute,
+  request: ServerRequest,
+  variables: readonly Parameter[],
+  limits: ReadOctetsLimits,
+): Promise<Message> {
+  const desc = route.spec.method.input;
   const message = await decodeBody(route, request, limits);
   merge(message, desc, queryOf(route, request, variables));
   if (variables.length > 0) {
@@ -43,13 +51,6 @@ export async function decodeRequest(
     merge(message, desc, variables);
   }
   return message;
-}
-
-/** Whether the head says that no body follows. */
-function hasNoBody(request: ServerRequest): boolean {
-  if ("stream" in request) return request.stream.endAfterHeaders;
-  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
-  return (length === undefined || length === "0") && encoding === undefined;
 }
 
 /** The message of a request that is nothing but texts in its path; `undefined` where there is more to it. */

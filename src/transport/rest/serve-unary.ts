@@ -57,7 +57,8 @@ class RestExchange implements UnaryExchange {
 
   receive(): Message | Promise<Message> {
     this.#format = negotiateReply(this.#match.value, this.#request.headers.accept);
-    return this.#context.untilAborted(decodeRequest(this.#match, this.#request, this.#parts.limits));
+    const decoding = decodeRequest(this.#match, this.#request, this.#parts.limits);
+    return decoding instanceof Promise ? this.#context.untilAborted(decoding) : decoding;
   }
 
   reply(output: Message): void | Promise<void> {

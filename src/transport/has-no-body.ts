@@ -1,0 +1,8 @@
+import type { ServerRequest } from "./node-http.ts";
+
+/** Whether the head of a request says that no body follows. */
+export function hasNoBody(request: ServerRequest): boolean {
+  if ("stream" in request) return request.stream.endAfterHeaders;
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  return (length === undefined || length === "0") && encoding === undefined;
+}
