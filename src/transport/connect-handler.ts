@@ -76,7 +76,7 @@ async function serve(
     body: readBody(request, hasOneMessage ? limits.bodyTimeoutMs : undefined),
   });
   if (universal.body === undefined && universal.status >= 400) throw refusal(universal, handler, reply);
-  await send(universal, reply);
+  await send(universal, reply, limits);
 }
 
 function toUniversalRequest(request: ServerRequest, reply: ServerReply, call: Call) {
@@ -115,7 +115,7 @@ function refusal(
   }
 }
 
-async function send(response: UniversalServerResponse, reply: ServerReply): Promise<void> {
+async function send(response: UniversalServerResponse, reply: ServerReply, limits: Limits): Promise<void> {
   const body = response.body?.[Symbol.asyncIterator]();
   const headers = response.header ?? new Headers();
   // A handler may give the length of what it sends, which is the length of a body over REST only. The library itself
@@ -128,7 +128,7 @@ async function send(response: UniversalServerResponse, reply: ServerReply): Prom
     for (let chunk = await body?.next(); chunk?.done === false; chunk = await body?.next()) {
       isWriting = true;
       if (!reply.headersSent) head();
-      await writeChunk(reply, chunk.value);
+      await writeChunk(reply, chunk.value, limits);
       isWriting = false;
     }
     if (!reply.headersSent) head();

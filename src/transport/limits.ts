@@ -10,6 +10,8 @@ export interface Limits {
   readonly headersTimeoutMs: number;
   /** From the request to the end of its body. */
   readonly bodyTimeoutMs: number;
+  /** A caller that takes nothing of a streamed reply for this long counts as gone. */
+  readonly writeTimeoutMs: number;
   /** A connection without a request is closed after this. */
   readonly idleTimeoutMs: number;
   /** A refused request may go on sending its body for this long before its connection is cut. */
@@ -29,6 +31,7 @@ export const DEFAULT_LIMITS: Limits = {
   firstByteTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  writeTimeoutMs: 30_000,
   idleTimeoutMs: 75_000,
   lingerTimeoutMs: 2_000,
   defaultDeadlineMs: 30_000,

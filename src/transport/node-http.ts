@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Limits } from "./limits.ts";
 
 /** A request of either HTTP version. */
 export type ServerRequest = IncomingMessage | Http2ServerRequest;
@@ -47,12 +48,20 @@ export function nodeHeaders(headers: Headers): OutgoingHttpHeaders {
   return out;
 }
 
-/** Writes a chunk and waits until the peer can take more. Rejects when the peer is gone. */
-export function writeChunk(reply: ServerReply, chunk: Uint8Array | string): Promise<void> {
+/**
+ * Writes a chunk and waits until the peer can take more. Rejects with CANCELED when the peer is gone, or takes nothing
+ * for so long that it counts as gone; its connection is cut then.
+ */
+export function writeChunk(
+  reply: ServerReply,
+  chunk: Uint8Array | string,
+  { writeTimeoutMs }: Pick<Limits, "writeTimeoutMs">,
+): Promise<void> {
   if (reply.destroyed) return Promise.reject(peerGone());
   if (reply.write(chunk)) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => () => {
+      clearTimeout(timer);
       reply.off("drain", onDrain);
       reply.off("close", onClose);
       reply.off("error", onClose);
@@ -61,6 +70,13 @@ export function writeChunk(reply: ServerReply, chunk: Uint8Array | string): Prom
     const onDrain = settle(resolve);
     // A vanished peer never drains, and closes without an error.
     const onClose = settle(() => reject(peerGone()));
+    const onLate = settle(() => {
+      const reason = peerGone();
+      // With an error, so that over HTTP/2 what was cut does not look whole.
+      reply.destroy(reason);
+      reject(reason);
+    });
+    const timer = setTimeout(onLate, writeTimeoutMs);
     reply.on("drain", onDrain);
     reply.on("close", onClose);
     reply.on("error", onClose);

@@ -1,4 +1,5 @@
 import type { HandlerContext } from "@connectrpc/connect";
+import type { Limits } from "../limits.ts";
 import { type ServerReply, writeHead } from "../node-http.ts";
 import { isNotModified } from "./not-modified.ts";
 
@@ -7,6 +8,7 @@ export interface ReplyTarget {
   readonly reply: ServerReply;
   /** HEAD: the head of the reply to GET and no body. */
   readonly isHead: boolean;
+  readonly limits: Pick<Limits, "writeTimeoutMs">;
 }
 
 /**

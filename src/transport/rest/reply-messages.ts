@@ -35,7 +35,7 @@ export async function replyMessages(
   const encode = format === "events" ? encodeEvent : encodeLine;
   let text = format === "events" ? EVENTS_PREAMBLE : "";
   for (; next.done !== true; next = await messages.next()) {
-    await writeChunk(target.reply, text + encode(route, next.value));
+    await writeChunk(target.reply, text + encode(route, next.value), target.limits);
     text = "";
   }
   target.reply.end();

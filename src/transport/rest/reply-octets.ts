@@ -2,7 +2,7 @@ import { isMessage, type Message } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type HttpBody, HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
-import { type ServerReply, writeChunk } from "../node-http.ts";
+import { writeChunk } from "../node-http.ts";
 import { TransportError } from "../transport-error.ts";
 import { type ByteRange, chooseRange } from "./byte-range.ts";
 import { isReflectMessage } from "./field-path.ts";
@@ -33,7 +33,7 @@ export async function replyOctets(
   if (replyNotModified(target, context, headers)) return;
   checkOctets(headers.get("content-type") ?? "", context.requestHeader.get("accept"));
   const plan = beginOctets(target, context, headers);
-  if (plan !== undefined) await writePart(target.reply, plan, route, first, messages);
+  if (plan !== undefined) await writePart(target, plan, route, first, messages);
 }
 
 /** What goes out of how much there is, if that was announced. */
@@ -72,7 +72,7 @@ function beginOctets(target: ReplyTarget, context: HandlerContext, headers: Head
 }
 
 async function writePart(
-  reply: ServerReply,
+  { reply, limits }: ReplyTarget,
   { part, sizeBytes }: Plan,
   route: RestRoute,
   first: IteratorResult<Message>,
@@ -83,7 +83,7 @@ async function writePart(
   for (let next = first; next.done !== true; next = await messages.next()) {
     const { data } = octetsOf(route, next.value);
     const chunk = data.subarray(Math.max(part.start - at, 0), Math.max(part.end - at, 0));
-    if (chunk.byteLength > 0) await writeChunk(reply, chunk);
+    if (chunk.byteLength > 0) await writeChunk(reply, chunk, limits);
     at += data.byteLength;
     // The handler need not make what nobody asked for; it learns so when its iterator is closed.
     if (isShort && at >= part.end) break;

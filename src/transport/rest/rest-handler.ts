@@ -45,6 +45,7 @@ export type RestHandler = (
  * interceptors and gate as the RPC protocols.
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
+  const { limits } = options;
   const router = createRestRouter(options.services);
   const serve = (match: PathMatch<RestRoute>, request: ServerRequest, target: ReplyTarget, call: Call) => {
     const { spec } = match.value;
@@ -56,9 +57,9 @@ export function createRestHandler(options: RestHandlerOptions): RestHandler {
     const { path } = splitTarget(request);
     const { method = "" } = request;
     const match = router.match(method, path);
-    if (match !== undefined) return serve(match, request, { reply, isHead: method === "HEAD" }, call);
+    if (match !== undefined) return serve(match, request, { reply, isHead: method === "HEAD", limits }, call);
     const asGet = method === "HEAD" ? router.match("GET", path) : undefined;
-    if (asGet !== undefined) return serve(asGet, request, { reply, isHead: true }, call);
+    if (asGet !== undefined) return serve(asGet, request, { reply, isHead: true, limits }, call);
     const known = router.methodsOf(path);
     if (known.length === 0) return undefined;
     const allowed = [...new Set([...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"])];

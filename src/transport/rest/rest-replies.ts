@@ -65,7 +65,11 @@ export async function replyStream(
 }
 
 /** Writes an error as google.rpc.Status. */
-export function replyError(target: ReplyTarget, error: ConnectError, status: number): void {
+export function replyError(
+  target: Pick<ReplyTarget, "reply" | "isHead">,
+  error: ConnectError,
+  status: number,
+): void {
   const body = Buffer.from(JSON.stringify(statusJson(error)));
   const headers = new Headers(error.metadata);
   headers.set("content-type", "application/json");

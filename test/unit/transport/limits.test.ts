@@ -5,7 +5,14 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterEach, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { createLatch, type FakeServer, type Hooks, startFakes, UUID } from "./fake-services.ts";
+import {
+  createLatch,
+  type FakeServer,
+  type Hooks,
+  PARAMETERS_SHA256,
+  startFakes,
+  UUID,
+} from "./fake-services.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 
 let server: FakeServer;
@@ -91,6 +98,27 @@ describe("a slow or endless request", () => {
     const [head] = await once(stream.resume(), "response");
     expect(head["grpc-status"]).toBe(String(Code.DeadlineExceeded));
     session.close();
+  });
+
+  it("is cut when its caller takes nothing of a long reply, and its handler is told", async () => {
+    await start({ limits: { writeTimeoutMs: 50 } });
+    const raw = await openRaw(server.port);
+    const closed = raw.closed();
+    raw.socket.pause();
+    // Enough of them that neither side can hold them for the other.
+    for (let count = 0; count < 40; count++) {
+      raw.socket.write(rawRequest("GET", `/v1/protocol-parameters/${PARAMETERS_SHA256}`));
+    }
+    const session = connect(server.url, { settings: { initialWindowSize: 0 } });
+    const stream = session.request({
+      ":path": `/v1/protocol-parameters/${PARAMETERS_SHA256}`,
+    });
+    const [error] = await once(stream, "error");
+    expect(String(error)).toMatch(/NGHTTP2_INTERNAL_ERROR/);
+    session.close();
+    raw.socket.resume();
+    await closed;
+    expect(server.calls.filter(({ code }) => code === Code.Canceled).length).toBeGreaterThanOrEqual(2);
   });
 
   it("that announces too large a body is refused before the body, and its connection goes on", async () => {
