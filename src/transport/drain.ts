@@ -17,6 +17,8 @@ export interface DrainHooks {
 }
 
 const IDLE_CHECK_INTERVAL_MS = 50;
+/** Connections that have not told their protocol when the port closes get this long to do so. */
+const UNDECIDED_GRACE_MS = 250;
 /** Handlers that were told to stop get this long to answer so. */
 const ABORT_GRACE_MS = 500;
 
@@ -37,8 +39,11 @@ export async function drainConnections(
   if (options.delayMs > 0) await wait(options.delayMs);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   onClosing();
-  for (const socket of undecided) socket.destroy();
   for (const session of sessions) session.closeGently();
+  // Who has just connected may have sent a request already; who says nothing has nothing to lose.
+  const silentTimer = setTimeout(() => {
+    for (const socket of undecided) socket.destroy();
+  }, UNDECIDED_GRACE_MS);
   // Connections whose last reply began before the drain become idle later.
   const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
   let isClean = true;
@@ -50,6 +55,7 @@ export async function drainConnections(
   }, options.timeoutMs);
   await closed;
   clearInterval(idleCheck);
+  clearTimeout(silentTimer);
   clearTimeout(abortTimer);
   clearTimeout(cutTimer);
   return isClean;

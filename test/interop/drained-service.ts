@@ -1,0 +1,20 @@
+/** A server of the transport in a process of its own, which drains at SIGTERM as the service does. */
+import { startFakes } from "../unit/transport/fake-services.ts";
+
+const DELAY_MS = 700;
+let begunCount = 0;
+const server = await startFakes({
+  // Long enough that calls are under way at every moment.
+  getSign: async ({ signRequestId }) => {
+    begunCount++;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return { signRequestId };
+  },
+});
+process.on("SIGTERM", () => {
+  void server.drain({ delayMs: DELAY_MS, timeoutMs: 10_000 }).then((isClean) => {
+    process.send?.({ isClean, begunCount });
+    process.disconnect();
+  });
+});
+process.send?.({ url: server.url });
