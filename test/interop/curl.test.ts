@@ -74,7 +74,7 @@ describe.each([
       const reply = await curl(way, `/tss.testing.v1.TestService/EmptyCall${query}`);
       expect([reply.status, reply.json()]).toEqual([200, {}]);
       const refused = await curl(way, CALL + query);
-      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
     });
 
     it("compresses for a caller that takes it, and reads what is compressed", async () => {
@@ -182,7 +182,7 @@ describe.each([
 
     it("refuses a way that a route does not take, and what is no route", async () => {
       const wrongMethod = await curl([...way, "--request", "DELETE"], "/v1/testing/unary");
-      expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST"]);
+      expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
       expect((await curl(way, "/v1/testing/nothing")).status).toBe(404);
     });
   });

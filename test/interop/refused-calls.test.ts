@@ -52,14 +52,13 @@ describe("a call whose compression nobody knows", () => {
       "grpc-encoding": "snappy",
       te: "trailers",
     });
-    const heard = ["response", "trailers"].map(
-      (event) => once(stream, event) as Promise<[IncomingHttpHeaders]>,
-    );
+    // A reply without messages may have its status in its only head.
+    const heard = once(stream, "response") as Promise<[IncomingHttpHeaders]>;
     stream.end(Buffer.of(1, 0, 0, 0, 0));
     stream.resume();
-    const [[head], [trailers]] = (await Promise.all(heard)) as [[IncomingHttpHeaders], [IncomingHttpHeaders]];
+    const [head] = await heard;
     session.close();
-    expect({ ...head, ...trailers }["grpc-accept-encoding"]).toMatch(/\bgzip\b/);
+    expect(head["grpc-accept-encoding"]).toMatch(/\bgzip\b/);
   });
 
   it("over Connect is told which are known", async () => {
