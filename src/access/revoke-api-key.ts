@@ -1,23 +1,25 @@
 import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
+import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
 /**
- * Revokes a key for good; again does nothing. This process refuses it at once, others after a few seconds.
- * Returns whether there is such a key.
+ * Revokes a key of the network for good; again does nothing. This process refuses it at once, others after a few
+ * seconds. Returns the key with the time of its first revocation. Throws API_KEY_NOT_FOUND.
  */
 export async function revokeApiKey(
   { sql, lookup }: { readonly sql: Sql; readonly lookup: Pick<ApiKeyLookup, "forget"> },
-  origin: AuditOrigin,
+  { network, origin }: { readonly network: string; readonly origin: AuditOrigin },
   apiKeyId: string,
-): Promise<boolean> {
-  const found = await sql.query<{ id: string }>(
+): Promise<ApiKeyDetails> {
+  await sql.query(
     `WITH revoked AS (
-       UPDATE api_key SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id, project_id
-     ), audited AS (${auditInsert("api_key.revoke", "revoked", 2)})
-     SELECT id FROM api_key WHERE id = $1`,
-    [apiKeyId, ...auditParameters(origin)],
+       UPDATE api_key SET revoked_at = now() FROM project p
+       WHERE api_key.id = $1 AND revoked_at IS NULL AND p.id = project_id AND p.network = $2
+       RETURNING api_key.id, project_id
+     ) ${auditInsert("api_key.revoke", "revoked", 3)}`,
+    [apiKeyId, network, ...auditParameters(origin)],
   );
   lookup.forget(apiKeyId);
-  return found.length > 0;
+  return readApiKey(sql, network, apiKeyId);
 }

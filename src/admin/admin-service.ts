@@ -9,6 +9,7 @@ import {
   signatureAlgorithmName,
 } from "../protocol/algorithms.ts";
 import type { AuditOrigin } from "../store/audit.ts";
+import { type AccountOperations, createAccountCalls } from "./account-calls.ts";
 
 /** A bucket of the presign pool with its presigns by state. Curve and algorithm are the chain's integers. */
 export interface BucketHealth {
@@ -27,6 +28,7 @@ export interface AdminServiceDeps {
   readonly readPresignHealth: () => Promise<readonly BucketHealth[]>;
   /** Returns how many presigns were queued. */
   readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
+  readonly accounts: AccountOperations;
   readonly lowWaterCount: number;
   readonly highWaterCount: number;
 }
@@ -35,6 +37,7 @@ export interface AdminServiceDeps {
 export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof Admin> {
   const { lowWaterCount: lowWater, highWaterCount: highWater } = deps;
   return {
+    ...createAccountCalls(deps.accounts),
     async getPresignHealth({ curve, signatureAlgorithm }) {
       const buckets = (await deps.readPresignHealth())
         .filter((bucket) => curve === undefined || bucket.curve === curve)

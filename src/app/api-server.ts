@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { createAccessGate } from "../access/access-gate.ts";
-import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { describeCaller } from "../access/caller.ts";
 import { checkPolicies } from "../access/check-policies.ts";
 import { createClientAddress } from "../access/client-address.ts";
@@ -38,7 +37,7 @@ export interface ApiServerOptions {
 
 /** Serves the contract on the configured port, and drains when the process stops. */
 export function startApiServer(
-  parts: ServiceParts & { readonly lookup: ApiKeyLookup },
+  parts: ServiceParts,
   { config, adminApiKey, lifecycle, metrics, log }: ApiServerOptions,
 ): Promise<TransportServer> {
   checkPolicies(SERVICES);

@@ -2,6 +2,7 @@ import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { createAdminService } from "../admin/admin-service.ts";
 import { createBillingService } from "../billing/billing-service.ts";
 import type { ChainNetwork } from "../chain/network.ts";
@@ -16,6 +17,7 @@ import { createSigningService } from "../signing/signing-service.ts";
 import type { Database } from "../store/database.ts";
 import { untilClosing } from "../transport/closing-signal.ts";
 import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
+import { createAccountOperations } from "./account-operations.ts";
 
 /** All services of the contract. */
 export const SERVICES = [Onboarding, Signing, Billing, Admin];
@@ -27,6 +29,7 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly reader: NetworkReader;
   readonly signals: Signals;
   readonly presigns: PresignTurns;
+  readonly lookup: ApiKeyLookup;
 }
 
 /** Implements {@link SERVICES}. */
@@ -55,6 +58,7 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
     registerService(
       Admin,
       createAdminService({
+        accounts: createAccountOperations(database, parts.lookup),
         lowWaterCount: config.presignLowWaterCount,
         highWaterCount,
         readPresignHealth: () =>

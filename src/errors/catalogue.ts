@@ -67,6 +67,12 @@ export const ERROR_CATALOGUE = {
   SIGN_REQUEST_NOT_FOUND: kind(Code.NotFound, "The project has no sign request with this id.", {
     metadata: ["signRequestId"],
   }),
+  PROJECT_NOT_FOUND: kind(Code.NotFound, "The network has no project with this id.", {
+    metadata: ["projectId"],
+  }),
+  API_KEY_NOT_FOUND: kind(Code.NotFound, "No project of the network has a key with this id.", {
+    metadata: ["apiKeyId"],
+  }),
   PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served.", {
     metadata: ["sha256"],
   }),
@@ -95,9 +101,11 @@ export const ERROR_CATALOGUE = {
     Code.Unimplemented,
     "The method, or the compression of its messages, is not one that this server has.",
   ),
-  INSUFFICIENT_CREDIT: kind(Code.FailedPrecondition, "The project's available credit is below the price.", {
-    metadata: ["priceMicroUsd"],
-  }),
+  INSUFFICIENT_CREDIT: kind(
+    Code.FailedPrecondition,
+    "The project's available credit is below the price, or below what is to be taken away.",
+    { metadata: ["priceMicroUsd"] },
+  ),
   DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be.", {
     metadata: ["dwalletId", "state"],
   }),

@@ -13,6 +13,9 @@ import { newId } from "../../src/store/ids.ts";
 /** Who makes rows for tests. */
 export const TEST_ORIGIN = { actor: "system" } as const;
 
+/** An operator who calls. */
+export const TEST_OPERATOR = { kind: "admin", network: "localnet", origin: TEST_ORIGIN } as const;
+
 /** The combination that test rows are of: its sign message has a layout, but no secret, to be checked. */
 export const TEST_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!;
 

@@ -54,7 +54,7 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   WRONG_SENDER: has("sender_address"),
   MALFORMED_SIGN_MESSAGE: has("user_sign_message"),
   PARAMETERS_NOT_FOUND: has("sha256"),
-  INSUFFICIENT_CREDIT: reservesSignature,
+  INSUFFICIENT_CREDIT: (facts) => reservesSignature(facts) || has("amount_micro_usd")(facts),
   DWALLET_NOT_ACTIVE: reservesSignature,
   TOO_MANY_RESERVATIONS: reservesSignature,
   PRESIGN_POOL_EMPTY: reservesSignature,

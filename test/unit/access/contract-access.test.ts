@@ -10,7 +10,7 @@ import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
-import { projectWith, TEST_ORIGIN } from "../../support/rows.ts";
+import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
 import { type ContractServer, METHODS, serveContract } from "./contract-calls.ts";
 
 const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
@@ -39,7 +39,7 @@ beforeAll(async () => {
   keys.good = (await newKey(SCOPES)).plaintext;
   keys.expired = (await newKey(SCOPES, new Date(0))).plaintext;
   const revoked = await newKey(SCOPES);
-  await revokeApiKey({ sql: database, lookup }, TEST_ORIGIN, revoked.id);
+  await revokeApiKey({ sql: database, lookup }, TEST_OPERATOR, revoked.id);
   keys.revoked = revoked.plaintext;
   for (const scope of SCOPES) {
     keys.scoped.set(scope, (await newKey(SCOPES.filter((other) => other !== scope))).plaintext);

@@ -15,6 +15,7 @@ import { keyedMethods } from "../../../src/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import { createAdminService } from "../../../src/admin/admin-service.ts";
+import { createAccountOperations } from "../../../src/app/account-operations.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
@@ -35,7 +36,7 @@ import { requestIdKey } from "../../../src/transport/request-id.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { openTestDatabase, silentLog } from "../../support/database.ts";
-import { projectWith, TEST_ORIGIN } from "../../support/rows.ts";
+import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
 import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 
 /** The operator's key. */
@@ -130,6 +131,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
   });
   const billing = createBillingService({ database, priceSignMicroUsd: BOUNDS.priceMicroUsd });
   const admin = createAdminService({
+    accounts: createAccountOperations(database, lookup),
     ...bounds,
     readPresignHealth: () => readPresignHealth({ ...pool, sql: database, configured: [] }),
     refillBucket: (...call) => refillBucket({ ...pool, ...bounds, database, signals }, ...call),
@@ -176,7 +178,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       scopes: SCOPES,
       ...key,
     });
-    if (isRevoked) await revokeApiKey({ sql: database, lookup }, TEST_ORIGIN, id);
+    if (isRevoked) await revokeApiKey({ sql: database, lookup }, TEST_OPERATOR, id);
     keys.push(plaintext);
     return plaintext;
   };

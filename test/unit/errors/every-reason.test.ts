@@ -9,6 +9,7 @@ import type { Face } from "./face.ts";
 import { FULLNODE_FAILURE } from "./fake-fullnode.ts";
 import { createGrpcFace } from "./grpc-face.ts";
 import { ACCESS_PROVOCATIONS } from "./provocations/access-provocations.ts";
+import { ADMIN_PROVOCATIONS } from "./provocations/admin-provocations.ts";
 import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.ts";
 import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
@@ -22,6 +23,7 @@ const TABLES = [
   REQUEST_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
   SIGNING_PROVOCATIONS,
+  ADMIN_PROVOCATIONS,
   PROCESS_PROVOCATIONS,
 ];
 

@@ -2,18 +2,22 @@
 // @generated from file tss/v1/admin.proto (package tss.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { LedgerEntry } from "./billing_pb.ts";
+import { file_tss_v1_billing } from "./billing_pb.ts";
 import { file_tss_v1_options } from "./options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file tss/v1/admin.proto.
  */
 export const file_tss_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJ0c3MvdjEvYWRtaW4ucHJvdG8SBnRzcy52MSKDAQoXR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QSGwoFY3VydmUYASABKA1CB7pIBCoCGANIAIgBARIpChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQge6SAQqAhgBSAGIAQFCCAoGX2N1cnZlQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtIkIKGEdldFByZXNpZ25IZWFsdGhSZXNwb25zZRImCgdidWNrZXRzGAEgAygLMhUudHNzLnYxLlByZXNpZ25CdWNrZXQihgIKDVByZXNpZ25CdWNrZXQSDQoFY3VydmUYASABKA0SGwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDRISCgpjdXJ2ZV9uYW1lGAMgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgEIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAUgASgJEg0KBXJlYWR5GAYgASgNEg8KB3BlbmRpbmcYByABKA0SDAoEaGVsZBgIIAEoDRIMCgR1c2VkGAkgASgNEg0KBWJ1cm50GAogASgNEhEKCWxvd193YXRlchgLIAEoDRISCgpoaWdoX3dhdGVyGAwgASgNIqEBChVSZWZpbGxQcmVzaWduc1JlcXVlc3QSHgoFY3VydmUYASABKA1CCrpIB8gBASoCGANIAIgBARIsChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQgq6SAfIAQEqAhgBSAGIAQESGAoFY291bnQYAyABKA1CCbpIBioEGGQoAUIICgZfY3VydmVCFgoUX3NpZ25hdHVyZV9hbGdvcml0aG0iKAoWUmVmaWxsUHJlc2lnbnNSZXNwb25zZRIOCgZxdWV1ZWQYASABKA0ynQIKBUFkbWluEosBChBHZXRQcmVzaWduSGVhbHRoEh8udHNzLnYxLkdldFByZXNpZ25IZWFsdGhSZXF1ZXN0GiAudHNzLnYxLkdldFByZXNpZ25IZWFsdGhSZXNwb25zZSI0kAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCGxIZL3YxL2FkbWluL3ByZXNpZ25zL2hlYWx0aBKFAQoOUmVmaWxsUHJlc2lnbnMSHS50c3MudjEuUmVmaWxsUHJlc2lnbnNSZXF1ZXN0Gh4udHNzLnYxLlJlZmlsbFByZXNpZ25zUmVzcG9uc2UiNIi1GAaQtRgDmLUYAqC1GAKC0+STAh46ASoiGS92MS9hZG1pbi9wcmVzaWducy9yZWZpbGxiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_tss_v1_options]);
+  fileDesc("ChJ0c3MvdjEvYWRtaW4ucHJvdG8SBnRzcy52MSKDAQoXR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QSGwoFY3VydmUYASABKA1CB7pIBCoCGANIAIgBARIpChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQge6SAQqAhgBSAGIAQFCCAoGX2N1cnZlQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtIkIKGEdldFByZXNpZ25IZWFsdGhSZXNwb25zZRImCgdidWNrZXRzGAEgAygLMhUudHNzLnYxLlByZXNpZ25CdWNrZXQihgIKDVByZXNpZ25CdWNrZXQSDQoFY3VydmUYASABKA0SGwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDRISCgpjdXJ2ZV9uYW1lGAMgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgEIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAUgASgJEg0KBXJlYWR5GAYgASgNEg8KB3BlbmRpbmcYByABKA0SDAoEaGVsZBgIIAEoDRIMCgR1c2VkGAkgASgNEg0KBWJ1cm50GAogASgNEhEKCWxvd193YXRlchgLIAEoDRISCgpoaWdoX3dhdGVyGAwgASgNIqEBChVSZWZpbGxQcmVzaWduc1JlcXVlc3QSHgoFY3VydmUYASABKA1CCrpIB8gBASoCGANIAIgBARIsChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQgq6SAfIAQEqAhgBSAGIAQESGAoFY291bnQYAyABKA1CCbpIBioEGGQoAUIICgZfY3VydmVCFgoUX3NpZ25hdHVyZV9hbGdvcml0aG0iKAoWUmVmaWxsUHJlc2lnbnNSZXNwb25zZRIOCgZxdWV1ZWQYASABKA0ioAEKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB25ldHdvcmsYAyABKAkSGQoRYmFsYW5jZV9taWNyb191c2QYBCABKAMSFgoOaGVsZF9taWNyb191c2QYBSABKAMSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlIKFENyZWF0ZVByb2plY3RSZXF1ZXN0EjoKBG5hbWUYASABKAlCLLpIKXInGGQyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokIjkKFUNyZWF0ZVByb2plY3RSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8udHNzLnYxLlByb2plY3QiTwoTTGlzdFByb2plY3RzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy50c3MudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiiAMKBkFwaUtleRISCgphcGlfa2V5X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIOCgZwcmVmaXgYBCABKAkSJAoGc2NvcGVzGAUgAygOMhQudHNzLnYxLkFwaUtleS5TY29wZRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJMCgVTY29wZRIVChFTQ09QRV9VTlNQRUNJRklFRBAAEgsKB29uYm9hcmQQARIICgRzaWduEAISCAoEcmVhZBADEgsKB2JpbGxpbmcQBCLnAQoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIcCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABARI6CgRuYW1lGAIgASgJQiy6SClyJxhkMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJBI7CgZzY29wZXMYAyADKA4yFC50c3MudjEuQXBpS2V5LlNjb3BlQhW6SBKSAQ8IARAEGAEiB4IBBBABIAASOQoLZXhwaXJlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgi6SAWyAQJAASJKChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4udHNzLnYxLkFwaUtleRIRCglwbGFpbnRleHQYAiABKAkibAoSTGlzdEFwaUtleXNSZXF1ZXN0EhwKCnByb2plY3RfaWQYASABKAlCCLpIBXIDsAEBEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4udHNzLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoTUmV2b2tlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJQgi6SAVyA7ABASI3ChRSZXZva2VBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4udHNzLnYxLkFwaUtleSKoAQoTQWRqdXN0Q3JlZGl0UmVxdWVzdBIcCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABARI0ChBhbW91bnRfbWljcm9fdXNkGAIgASgDQhq6SBciFTgAGIDAyvOEowIogMC1jPvc/f//ARI9CgZyZWFzb24YAyABKAlCLbpIKnIoGMgBMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJCJBChRBZGp1c3RDcmVkaXRSZXNwb25zZRIpCgxsZWRnZXJfZW50cnkYASABKAsyEy50c3MudjEuTGVkZ2VyRW50cnkiuQEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSIQoKcHJvamVjdF9pZBgBIAEoCUIIukgFcgOwAQFIAIgBARIpCgVhY3RvchgCIAEoCUIVukgSchAyDl5bIS1+XXsxLDEwMH0kSAGIAQESGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDGIAIQg0KC19wcm9qZWN0X2lkQggKBl9hY3RvciJcChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIoCgxhdWRpdF9ldmVudHMYASADKAsyEi50c3MudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkivgEKCkF1ZGl0RXZlbnQSFgoOYXVkaXRfZXZlbnRfaWQYASABKAMSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAMgASgJEhIKCnByb2plY3RfaWQYBCABKAkSDgoGYWN0aW9uGAUgASgJEg8KB3N1YmplY3QYBiABKAkSEgoKcmVxdWVzdF9pZBgHIAEoCRIPCgdhZGRyZXNzGAggASgJMtkJCgVBZG1pbhKLAQoQR2V0UHJlc2lnbkhlYWx0aBIfLnRzcy52MS5HZXRQcmVzaWduSGVhbHRoUmVxdWVzdBogLnRzcy52MS5HZXRQcmVzaWduSGVhbHRoUmVzcG9uc2UiNJACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhsSGS92MS9hZG1pbi9wcmVzaWducy9oZWFsdGgShQEKDlJlZmlsbFByZXNpZ25zEh0udHNzLnYxLlJlZmlsbFByZXNpZ25zUmVxdWVzdBoeLnRzcy52MS5SZWZpbGxQcmVzaWduc1Jlc3BvbnNlIjSItRgGkLUYA5i1GAKgtRgCgtPkkwIeOgEqIhkvdjEvYWRtaW4vcHJlc2lnbnMvcmVmaWxsEnsKDUNyZWF0ZVByb2plY3QSHC50c3MudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS50c3MudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIi2ItRgGkLUYApi1GAOgtRgCgtPkkwIXOgEqIhIvdjEvYWRtaW4vcHJvamVjdHMSeAoMTGlzdFByb2plY3RzEhsudHNzLnYxLkxpc3RQcm9qZWN0c1JlcXVlc3QaHC50c3MudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiLZACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhQSEi92MS9hZG1pbi9wcm9qZWN0cxKOAQoMQ3JlYXRlQXBpS2V5EhsudHNzLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC50c3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiQ4i1GAaQtRgCmLUYA6C1GAKC0+STAi06ASoiKC92MS9hZG1pbi9wcm9qZWN0cy97cHJvamVjdF9pZH0vYXBpLWtleXMSiwEKC0xpc3RBcGlLZXlzEhoudHNzLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnRzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIkOQAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIqEigvdjEvYWRtaW4vcHJvamVjdHMve3Byb2plY3RfaWR9L2FwaS1rZXlzEowBCgxSZXZva2VBcGlLZXkSGy50c3MudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnRzcy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSJBiLUYBpC1GAKYtRgCoLUYAoLT5JMCKzoBKiImL3YxL2FkbWluL2FwaS1rZXlzL3thcGlfa2V5X2lkfS9yZXZva2USjAEKDEFkanVzdENyZWRpdBIbLnRzcy52MS5BZGp1c3RDcmVkaXRSZXF1ZXN0GhwudHNzLnYxLkFkanVzdENyZWRpdFJlc3BvbnNlIkGItRgGkLUYApi1GAOgtRgCgtPkkwIrOgEqIiYvdjEvYWRtaW4vcHJvamVjdHMve3Byb2plY3RfaWR9L2NyZWRpdBKFAQoPTGlzdEF1ZGl0RXZlbnRzEh4udHNzLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy50c3MudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiMZACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhgSFi92MS9hZG1pbi9hdWRpdC1ldmVudHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_billing, file_tss_v1_options]);
 
 /**
  * Asks for the pool's buckets.
@@ -219,6 +223,664 @@ export const RefillPresignsResponseSchema: GenMessage<RefillPresignsResponse> = 
   messageDesc(file_tss_v1_admin, 4);
 
 /**
+ * An account with credit, bound to one network.
+ *
+ * @generated from message tss.v1.Project
+ */
+export type Project = Message<"tss.v1.Project"> & {
+  /**
+   * The project's id.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * The name, for people; not unique.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * localnet, testnet or mainnet.
+   *
+   * @generated from field: string network = 3;
+   */
+  network: string;
+
+  /**
+   * The sum of all ledger entries, in millionths of a US dollar.
+   *
+   * @generated from field: int64 balance_micro_usd = 4;
+   */
+  balanceMicroUsd: bigint;
+
+  /**
+   * The part held for open reservations, in millionths of a US dollar.
+   *
+   * @generated from field: int64 held_micro_usd = 5;
+   */
+  heldMicroUsd: bigint;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 6;
+   */
+  createTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.Project.
+ * Use `create(ProjectSchema)` to create a new message.
+ */
+export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 5);
+
+/**
+ * Describes the project to be made.
+ *
+ * @generated from message tss.v1.CreateProjectRequest
+ */
+export type CreateProjectRequest = Message<"tss.v1.CreateProjectRequest"> & {
+  /**
+   * 1 to 100 characters without control characters, the first one no space.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message tss.v1.CreateProjectRequest.
+ * Use `create(CreateProjectRequestSchema)` to create a new message.
+ */
+export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 6);
+
+/**
+ * The project that was made.
+ *
+ * @generated from message tss.v1.CreateProjectResponse
+ */
+export type CreateProjectResponse = Message<"tss.v1.CreateProjectResponse"> & {
+  /**
+   * The project.
+   *
+   * @generated from field: tss.v1.Project project = 1;
+   */
+  project?: Project | undefined;
+};
+
+/**
+ * Describes the message tss.v1.CreateProjectResponse.
+ * Use `create(CreateProjectResponseSchema)` to create a new message.
+ */
+export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 7);
+
+/**
+ * Asks for projects.
+ *
+ * @generated from message tss.v1.ListProjectsRequest
+ */
+export type ListProjectsRequest = Message<"tss.v1.ListProjectsRequest"> & {
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListProjectsRequest.
+ * Use `create(ListProjectsRequestSchema)` to create a new message.
+ */
+export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 8);
+
+/**
+ * A page of projects.
+ *
+ * @generated from message tss.v1.ListProjectsResponse
+ */
+export type ListProjectsResponse = Message<"tss.v1.ListProjectsResponse"> & {
+  /**
+   * The projects, the newest first.
+   *
+   * @generated from field: repeated tss.v1.Project projects = 1;
+   */
+  projects: Project[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListProjectsResponse.
+ * Use `create(ListProjectsResponseSchema)` to create a new message.
+ */
+export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 9);
+
+/**
+ * What is known of a project's key. The key itself is not: its hash alone is stored, and never shown.
+ *
+ * @generated from message tss.v1.ApiKey
+ */
+export type ApiKey = Message<"tss.v1.ApiKey"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string api_key_id = 1;
+   */
+  apiKeyId: string;
+
+  /**
+   * The project that it acts for.
+   *
+   * @generated from field: string project_id = 2;
+   */
+  projectId: string;
+
+  /**
+   * The name, for people; not unique.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * The key's first characters, to recognise it by, such as `tss_live_1a2B`.
+   *
+   * @generated from field: string prefix = 4;
+   */
+  prefix: string;
+
+  /**
+   * What it may be used for.
+   *
+   * @generated from field: repeated tss.v1.ApiKey.Scope scopes = 5;
+   */
+  scopes: ApiKey_Scope[];
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 6;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * From when on it is refused; absent means never.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 7;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * When it was revoked; absent while it was not.
+   *
+   * @generated from field: google.protobuf.Timestamp revoke_time = 8;
+   */
+  revokeTime?: Timestamp | undefined;
+
+  /**
+   * When it was last used, to the minute; absent before its first use.
+   *
+   * @generated from field: google.protobuf.Timestamp last_use_time = 9;
+   */
+  lastUseTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ApiKey.
+ * Use `create(ApiKeySchema)` to create a new message.
+ */
+export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 10);
+
+/**
+ * What a key may be used for.
+ *
+ * @generated from enum tss.v1.ApiKey.Scope
+ */
+export const ApiKey_Scope = {
+  /**
+   * Not known; refused in requests.
+   *
+   * @generated from enum value: SCOPE_UNSPECIFIED = 0;
+   */
+  SCOPE_UNSPECIFIED: 0,
+
+  /**
+   * Encryption keys and dWallets.
+   *
+   * @generated from enum value: onboard = 1;
+   */
+  onboard: 1,
+
+  /**
+   * Signatures.
+   *
+   * @generated from enum value: sign = 2;
+   */
+  sign: 2,
+
+  /**
+   * Reading dWallets and sign requests.
+   *
+   * @generated from enum value: read = 3;
+   */
+  read: 3,
+
+  /**
+   * Balance, prices and ledger.
+   *
+   * @generated from enum value: billing = 4;
+   */
+  billing: 4,
+} as const;
+
+/**
+ * What a key may be used for.
+ *
+ * @generated from enum tss.v1.ApiKey.Scope
+ */
+export type ApiKey_Scope = (typeof ApiKey_Scope)[keyof typeof ApiKey_Scope] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.ApiKey.Scope.
+ */
+export const ApiKey_ScopeSchema: GenEnum<ApiKey_Scope> = /*@__PURE__*/
+  enumDesc(file_tss_v1_admin, 10, 0);
+
+/**
+ * Describes the key to be made.
+ *
+ * @generated from message tss.v1.CreateApiKeyRequest
+ */
+export type CreateApiKeyRequest = Message<"tss.v1.CreateApiKeyRequest"> & {
+  /**
+   * The project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * 1 to 100 characters without control characters, the first one no space.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * What the key may be used for: one scope or more, each once.
+   *
+   * @generated from field: repeated tss.v1.ApiKey.Scope scopes = 3;
+   */
+  scopes: ApiKey_Scope[];
+
+  /**
+   * From when on the key is refused; absent means never. In the future, to the millisecond.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 4;
+   */
+  expireTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.CreateApiKeyRequest.
+ * Use `create(CreateApiKeyRequestSchema)` to create a new message.
+ */
+export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 11);
+
+/**
+ * The key that was made.
+ *
+ * @generated from message tss.v1.CreateApiKeyResponse
+ */
+export type CreateApiKeyResponse = Message<"tss.v1.CreateApiKeyResponse"> & {
+  /**
+   * What is known of the key.
+   *
+   * @generated from field: tss.v1.ApiKey api_key = 1;
+   */
+  apiKey?: ApiKey | undefined;
+
+  /**
+   * The key itself, once: empty in the answer to a repeat.
+   *
+   * @generated from field: string plaintext = 2;
+   */
+  plaintext: string;
+};
+
+/**
+ * Describes the message tss.v1.CreateApiKeyResponse.
+ * Use `create(CreateApiKeyResponseSchema)` to create a new message.
+ */
+export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 12);
+
+/**
+ * Asks for keys of a project.
+ *
+ * @generated from message tss.v1.ListApiKeysRequest
+ */
+export type ListApiKeysRequest = Message<"tss.v1.ListApiKeysRequest"> & {
+  /**
+   * The project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before, of the same project; empty for the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListApiKeysRequest.
+ * Use `create(ListApiKeysRequestSchema)` to create a new message.
+ */
+export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 13);
+
+/**
+ * A page of keys.
+ *
+ * @generated from message tss.v1.ListApiKeysResponse
+ */
+export type ListApiKeysResponse = Message<"tss.v1.ListApiKeysResponse"> & {
+  /**
+   * The keys, the newest first.
+   *
+   * @generated from field: repeated tss.v1.ApiKey api_keys = 1;
+   */
+  apiKeys: ApiKey[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListApiKeysResponse.
+ * Use `create(ListApiKeysResponseSchema)` to create a new message.
+ */
+export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 14);
+
+/**
+ * Names the key to be revoked.
+ *
+ * @generated from message tss.v1.RevokeApiKeyRequest
+ */
+export type RevokeApiKeyRequest = Message<"tss.v1.RevokeApiKeyRequest"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string api_key_id = 1;
+   */
+  apiKeyId: string;
+};
+
+/**
+ * Describes the message tss.v1.RevokeApiKeyRequest.
+ * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
+ */
+export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 15);
+
+/**
+ * The key that is revoked.
+ *
+ * @generated from message tss.v1.RevokeApiKeyResponse
+ */
+export type RevokeApiKeyResponse = Message<"tss.v1.RevokeApiKeyResponse"> & {
+  /**
+   * The key, with the time of its first revocation.
+   *
+   * @generated from field: tss.v1.ApiKey api_key = 1;
+   */
+  apiKey?: ApiKey | undefined;
+};
+
+/**
+ * Describes the message tss.v1.RevokeApiKeyResponse.
+ * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
+ */
+export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 16);
+
+/**
+ * Describes a change of a project's credit.
+ *
+ * @generated from message tss.v1.AdjustCreditRequest
+ */
+export type AdjustCreditRequest = Message<"tss.v1.AdjustCreditRequest"> & {
+  /**
+   * The project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * What is added to the balance, in millionths of a US dollar; negative takes away. Not 0, and ten million dollars at
+   * most either way.
+   *
+   * @generated from field: int64 amount_micro_usd = 2;
+   */
+  amountMicroUsd: bigint;
+
+  /**
+   * Why: 1 to 200 characters without control characters, the first one no space. Kept with the ledger entry.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message tss.v1.AdjustCreditRequest.
+ * Use `create(AdjustCreditRequestSchema)` to create a new message.
+ */
+export const AdjustCreditRequestSchema: GenMessage<AdjustCreditRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 17);
+
+/**
+ * What was booked.
+ *
+ * @generated from message tss.v1.AdjustCreditResponse
+ */
+export type AdjustCreditResponse = Message<"tss.v1.AdjustCreditResponse"> & {
+  /**
+   * The entry in the project's ledger, with the balance after it.
+   *
+   * @generated from field: tss.v1.LedgerEntry ledger_entry = 1;
+   */
+  ledgerEntry?: LedgerEntry | undefined;
+};
+
+/**
+ * Describes the message tss.v1.AdjustCreditResponse.
+ * Use `create(AdjustCreditResponseSchema)` to create a new message.
+ */
+export const AdjustCreditResponseSchema: GenMessage<AdjustCreditResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 18);
+
+/**
+ * Asks for events of the audit trail.
+ *
+ * @generated from message tss.v1.ListAuditEventsRequest
+ */
+export type ListAuditEventsRequest = Message<"tss.v1.ListAuditEventsRequest"> & {
+  /**
+   * Only those of this project; absent means all.
+   *
+   * @generated from field: optional string project_id = 1;
+   */
+  projectId?: string | undefined;
+
+  /**
+   * Only those that this actor caused, such as `admin` or `key:<id>`; absent means all.
+   *
+   * @generated from field: optional string actor = 2;
+   */
+  actor?: string | undefined;
+
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before, with the same filter; empty for the first page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListAuditEventsRequest.
+ * Use `create(ListAuditEventsRequestSchema)` to create a new message.
+ */
+export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 19);
+
+/**
+ * A page of audit events.
+ *
+ * @generated from message tss.v1.ListAuditEventsResponse
+ */
+export type ListAuditEventsResponse = Message<"tss.v1.ListAuditEventsResponse"> & {
+  /**
+   * The events, the newest first.
+   *
+   * @generated from field: repeated tss.v1.AuditEvent audit_events = 1;
+   */
+  auditEvents: AuditEvent[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListAuditEventsResponse.
+ * Use `create(ListAuditEventsResponseSchema)` to create a new message.
+ */
+export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 20);
+
+/**
+ * Who did what. Events are never changed and never deleted.
+ *
+ * @generated from message tss.v1.AuditEvent
+ */
+export type AuditEvent = Message<"tss.v1.AuditEvent"> & {
+  /**
+   * The event's id: a later event of the same subject has a greater one.
+   *
+   * @generated from field: int64 audit_event_id = 1;
+   */
+  auditEventId: bigint;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 2;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * Who: `key:<id>`, `admin` or `system`.
+   *
+   * @generated from field: string actor = 3;
+   */
+  actor: string;
+
+  /**
+   * The project concerned; empty where there is none.
+   *
+   * @generated from field: string project_id = 4;
+   */
+  projectId: string;
+
+  /**
+   * What and how, like `project.create`.
+   *
+   * @generated from field: string action = 5;
+   */
+  action: string;
+
+  /**
+   * The id of what was acted on.
+   *
+   * @generated from field: string subject = 6;
+   */
+  subject: string;
+
+  /**
+   * The request id of the call; empty for what no call caused.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+
+  /**
+   * The caller's network address; empty where there is none.
+   *
+   * @generated from field: string address = 8;
+   */
+  address: string;
+};
+
+/**
+ * Describes the message tss.v1.AuditEvent.
+ * Use `create(AuditEventSchema)` to create a new message.
+ */
+export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 21);
+
+/**
  * The operator's calls.
  *
  * @generated from service tss.v1.Admin
@@ -243,6 +905,81 @@ export const Admin: GenService<{
     methodKind: "unary";
     input: typeof RefillPresignsRequestSchema;
     output: typeof RefillPresignsResponseSchema;
+  },
+  /**
+   * Makes a project on the network of the call, without credit and without keys. A repeat with the same
+   * `idempotency-key` makes nothing and answers with the project as it is by then.
+   *
+   * @generated from rpc tss.v1.Admin.CreateProject
+   */
+  createProject: {
+    methodKind: "unary";
+    input: typeof CreateProjectRequestSchema;
+    output: typeof CreateProjectResponseSchema;
+  },
+  /**
+   * Lists the network's projects, the newest first.
+   *
+   * @generated from rpc tss.v1.Admin.ListProjects
+   */
+  listProjects: {
+    methodKind: "unary";
+    input: typeof ListProjectsRequestSchema;
+    output: typeof ListProjectsResponseSchema;
+  },
+  /**
+   * Makes a key for a project. The reply is the only place where the key itself ever stands: a repeat with the same
+   * `idempotency-key` makes nothing and answers with the key's details and an empty `plaintext`. Whoever lost the first
+   * reply revokes that key and makes another one.
+   *
+   * @generated from rpc tss.v1.Admin.CreateApiKey
+   */
+  createApiKey: {
+    methodKind: "unary";
+    input: typeof CreateApiKeyRequestSchema;
+    output: typeof CreateApiKeyResponseSchema;
+  },
+  /**
+   * Lists a project's keys, the newest first, revoked and expired ones too.
+   *
+   * @generated from rpc tss.v1.Admin.ListApiKeys
+   */
+  listApiKeys: {
+    methodKind: "unary";
+    input: typeof ListApiKeysRequestSchema;
+    output: typeof ListApiKeysResponseSchema;
+  },
+  /**
+   * Revokes a key for good; again changes nothing. The replica that is called refuses the key at once, others after five
+   * seconds at most.
+   *
+   * @generated from rpc tss.v1.Admin.RevokeApiKey
+   */
+  revokeApiKey: {
+    methodKind: "unary";
+    input: typeof RevokeApiKeyRequestSchema;
+    output: typeof RevokeApiKeyResponseSchema;
+  },
+  /**
+   * Gives a project credit, or takes it away down to what is held for open reservations. A repeat with the same
+   * `idempotency-key` books nothing and has the reply of the first call.
+   *
+   * @generated from rpc tss.v1.Admin.AdjustCredit
+   */
+  adjustCredit: {
+    methodKind: "unary";
+    input: typeof AdjustCreditRequestSchema;
+    output: typeof AdjustCreditResponseSchema;
+  },
+  /**
+   * Lists the audit trail, the newest event first: those of the network's projects, and those of no project.
+   *
+   * @generated from rpc tss.v1.Admin.ListAuditEvents
+   */
+  listAuditEvents: {
+    methodKind: "unary";
+    input: typeof ListAuditEventsRequestSchema;
+    output: typeof ListAuditEventsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_admin, 0);

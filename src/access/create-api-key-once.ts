@@ -1,0 +1,42 @@
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
+import type { Database } from "../store/database.ts";
+import { requireProject } from "../store/require-project.ts";
+import type { AdminCaller } from "./caller.ts";
+import { createApiKey, type NewApiKey } from "./create-api-key.ts";
+import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
+
+/** A key, with its plaintext if this call made it. */
+export interface ShownApiKey {
+  readonly details: ApiKeyDetails;
+  /** Undefined for a repeat: only the key's id is remembered. */
+  readonly plaintext: string | undefined;
+}
+
+/**
+ * Makes a key for a project of the caller's network, once for each idempotency key; a repeat has the key as it is by
+ * then, without its plaintext. Throws PROJECT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ */
+export async function createApiKeyOnce(
+  database: Database,
+  { network, origin }: AdminCaller,
+  idempotency: Idempotency | undefined,
+  key: NewApiKey,
+): Promise<ShownApiKey> {
+  const { id, plaintext } = await runOnce<{ readonly id: string; readonly plaintext: string | undefined }>(
+    database,
+    { scope: ADMIN_SCOPE, network, idempotency },
+    {
+      async effect(sql) {
+        await requireProject(sql, network, key.projectId);
+        return createApiKey(sql, origin, key);
+      },
+      keep: (made) => ({ subjectId: made.id }),
+      recall({ subjectId }) {
+        if (subjectId === null) throw new Error("a key was made and its id not remembered");
+        return { id: subjectId, plaintext: undefined };
+      },
+    },
+  );
+  return { details: await readApiKey(database, network, id), plaintext };
+}

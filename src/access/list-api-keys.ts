@@ -1,0 +1,30 @@
+import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
+import type { Sql } from "../store/database.ts";
+import { requireProject } from "../store/require-project.ts";
+import { API_KEY_COLUMNS, type ApiKeyDetails } from "./read-api-key.ts";
+
+/** Comes behind every row. */
+const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/**
+ * Reads a page of a project's keys, the newest first, revoked and expired ones too. Throws PROJECT_NOT_FOUND, and
+ * VALIDATION for a token of another list.
+ */
+export async function listApiKeys(
+  sql: Sql,
+  network: string,
+  { projectId, ...request }: PageRequest & { readonly projectId: string },
+): Promise<Page<ApiKeyDetails>> {
+  await requireProject(sql, network, projectId);
+  return readPage(request, {
+    scope: ["api_key", projectId],
+    positionOf: ({ id }) => id,
+    position: UUID_POSITION,
+    read: (after = LAST, count) =>
+      sql.query<ApiKeyDetails>(
+        `SELECT ${API_KEY_COLUMNS} FROM api_key k WHERE k.project_id = $1 AND k.id < $2::uuid
+         ORDER BY k.id DESC LIMIT $3`,
+        [projectId, after, count],
+      ),
+  });
+}

@@ -1,0 +1,34 @@
+import { ServiceError } from "../errors/service-error.ts";
+import type { Sql } from "../store/database.ts";
+import type { Scope } from "./caller.ts";
+
+/** A key, as the operator sees it: neither the key itself nor its hash. */
+export interface ApiKeyDetails {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** To the minute. */
+  readonly lastUsedAt: Date | null;
+}
+
+/** The columns of {@link ApiKeyDetails}, from the table `api_key` named `k`. */
+export const API_KEY_COLUMNS = `k.id, k.project_id AS "projectId", k.name, k.prefix, k.scopes,
+  k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt"`;
+
+/** Reads a key of a project of the network. Throws API_KEY_NOT_FOUND. */
+export async function readApiKey(sql: Sql, network: string, apiKeyId: string): Promise<ApiKeyDetails> {
+  const [key] = await sql.query<ApiKeyDetails>(
+    `SELECT ${API_KEY_COLUMNS} FROM api_key k JOIN project p ON p.id = k.project_id
+     WHERE k.id = $1 AND p.network = $2`,
+    [apiKeyId, network],
+  );
+  if (key !== undefined) return key;
+  throw new ServiceError("API_KEY_NOT_FOUND", "no project of the network has a key with this id", {
+    metadata: { apiKeyId },
+  });
+}

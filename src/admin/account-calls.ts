@@ -1,0 +1,77 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AdjustCreditResponse, Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { type AdminCaller, callerOf } from "../access/caller.ts";
+import type { NewApiKey } from "../access/create-api-key.ts";
+import type { ShownApiKey } from "../access/create-api-key-once.ts";
+import type { ApiKeyDetails } from "../access/read-api-key.ts";
+import type { ProjectDetails } from "../access/read-project.ts";
+import type { CreditAdjustment } from "../billing/adjust-credit.ts";
+import { type Idempotency, idempotencyOf } from "../idempotency/idempotency.ts";
+import type { Page, PageRequest } from "../paging/read-page.ts";
+import { decodeScopes, encodeApiKey, encodeAuditEvent, encodeProject } from "./encode-account.ts";
+import type { AuditEventRow, ListAuditEventsInput } from "./list-audit-events.ts";
+
+/** What the calls about projects, keys, credit and the audit trail need: one operation each. */
+export interface AccountOperations {
+  readonly createProject: Keyed<string, ProjectDetails>;
+  readonly listProjects: Listed<PageRequest, ProjectDetails>;
+  readonly createApiKey: Keyed<NewApiKey, ShownApiKey>;
+  readonly listApiKeys: Listed<PageRequest & { readonly projectId: string }, ApiKeyDetails>;
+  readonly revokeApiKey: (caller: AdminCaller, apiKeyId: string) => Promise<ApiKeyDetails>;
+  readonly adjustCredit: Keyed<CreditAdjustment, AdjustCreditResponse>;
+  readonly listAuditEvents: Listed<ListAuditEventsInput, AuditEventRow>;
+}
+
+type Keyed<Input, Output> = (
+  caller: AdminCaller,
+  idempotency: Idempotency | undefined,
+  input: Input,
+) => Promise<Output>;
+type Listed<Input, Row> = (network: string, input: Input) => Promise<Page<Row>>;
+
+/** The calls of `tss.v1.Admin` about projects, keys, credit and the audit trail. */
+export type AccountCalls = Pick<ServiceImpl<typeof Admin>, keyof AccountOperations>;
+
+/** Implements {@link AccountCalls}. */
+export function createAccountCalls(operations: AccountOperations): AccountCalls {
+  return {
+    async createProject({ name }, context) {
+      const caller = callerOf(context, "admin");
+      const project = await operations.createProject(caller, idempotencyOf(context), name);
+      return { project: encodeProject(project) };
+    },
+    async listProjects(request, context) {
+      const { network } = callerOf(context, "admin");
+      const { rows, nextPageToken } = await operations.listProjects(network, request);
+      return { projects: rows.map(encodeProject), nextPageToken };
+    },
+    async createApiKey({ projectId, name, scopes, expireTime }, context) {
+      const caller = callerOf(context, "admin");
+      const expiresAt = expireTime && timestampDate(expireTime);
+      const key = { projectId, name, scopes: decodeScopes(scopes), expiresAt };
+      const { details, plaintext } = await operations.createApiKey(caller, idempotencyOf(context), key);
+      return { apiKey: encodeApiKey(details), plaintext: plaintext ?? "" };
+    },
+    async listApiKeys(request, context) {
+      const { network } = callerOf(context, "admin");
+      const { rows, nextPageToken } = await operations.listApiKeys(network, request);
+      return { apiKeys: rows.map(encodeApiKey), nextPageToken };
+    },
+    async revokeApiKey({ apiKeyId }, context) {
+      const key = await operations.revokeApiKey(callerOf(context, "admin"), apiKeyId);
+      return { apiKey: encodeApiKey(key) };
+    },
+    async adjustCredit(request, context) {
+      return operations.adjustCredit(callerOf(context, "admin"), idempotencyOf(context), request);
+    },
+    async listAuditEvents(request, context) {
+      const { network } = callerOf(context, "admin");
+      const { rows, nextPageToken } = await operations.listAuditEvents(network, {
+        ...{ pageSize: request.pageSize, pageToken: request.pageToken },
+        ...{ projectId: request.projectId, actor: request.actor },
+      });
+      return { auditEvents: rows.map(encodeAuditEvent), nextPageToken };
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { create } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type ApiKey,
+  ApiKey_Scope,
+  ApiKeySchema,
+  type AuditEvent,
+  AuditEventSchema,
+  type Project,
+  ProjectSchema,
+} from "../../gen/proto/tss/v1/admin_pb.ts";
+import type { Scope } from "../access/caller.ts";
+import type { ApiKeyDetails } from "../access/read-api-key.ts";
+import type { ProjectDetails } from "../access/read-project.ts";
+import type { AuditEventRow } from "./list-audit-events.ts";
+
+/** A project as the contract has it. */
+export function encodeProject({ id, createdAt, ...shown }: ProjectDetails): Project {
+  return create(ProjectSchema, { projectId: id, createTime: timestampFromDate(createdAt), ...shown });
+}
+
+/** A key as the contract has it. */
+export function encodeApiKey(key: ApiKeyDetails): ApiKey {
+  const { id, projectId, name, prefix, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
+  return create(ApiKeySchema, {
+    apiKeyId: id,
+    ...{ projectId, name, prefix },
+    scopes: scopes.map((scope) => ApiKey_Scope[scope]),
+    createTime: timestampFromDate(createdAt),
+    ...time("expireTime", expiresAt),
+    ...time("revokeTime", revokedAt),
+    ...time("lastUseTime", lastUsedAt),
+  });
+}
+
+/** The scopes of a request that the contract's rules have let through: no SCOPE_UNSPECIFIED among them. */
+export function decodeScopes(scopes: readonly ApiKey_Scope[]): Scope[] {
+  const names = Object.keys(ApiKey_Scope) as (keyof typeof ApiKey_Scope)[];
+  return names.filter((name): name is Scope => scopes.includes(ApiKey_Scope[name]));
+}
+
+/** A line of the audit trail as the contract has it. */
+export function encodeAuditEvent(row: AuditEventRow): AuditEvent {
+  const { id, createdAt, projectId, requestId, address, ...shown } = row;
+  return create(AuditEventSchema, {
+    auditEventId: id,
+    createTime: timestampFromDate(createdAt),
+    projectId: projectId ?? "",
+    requestId: requestId ?? "",
+    address: address ?? "",
+    ...shown,
+  });
+}
+
+function time<Name extends string>(name: Name, date: Date | null): { [N in Name]?: Timestamp } {
+  return date === null ? {} : ({ [name]: timestampFromDate(date) } as { [N in Name]: Timestamp });
+}

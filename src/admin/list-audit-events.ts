@@ -1,0 +1,58 @@
+import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
+import type { Sql } from "../store/database.ts";
+import { requireProject } from "../store/require-project.ts";
+
+/** Which events are listed, and which page of them. */
+export interface ListAuditEventsInput extends PageRequest {
+  /** Undefined means all. */
+  readonly projectId: string | undefined;
+  /** Undefined means all. */
+  readonly actor: string | undefined;
+}
+
+/** One line of the audit trail. */
+export interface AuditEventRow {
+  readonly id: bigint;
+  readonly actor: string;
+  readonly projectId: string | null;
+  readonly action: string;
+  readonly subject: string;
+  readonly requestId: string | null;
+  readonly address: string | null;
+  readonly createdAt: Date;
+}
+
+const POSITION = /^\d{1,18}$/;
+/** Comes behind every row. */
+const LAST = "9223372036854775807";
+
+/**
+ * Reads a page of the audit trail, the newest event first: of the network's projects, and of no project. Throws
+ * PROJECT_NOT_FOUND, and VALIDATION for a token of another list.
+ */
+export async function listAuditEvents(
+  sql: Sql,
+  network: string,
+  { projectId, actor, ...request }: ListAuditEventsInput,
+): Promise<Page<AuditEventRow>> {
+  if (projectId !== undefined) await requireProject(sql, network, projectId);
+  // Only the filters that there are: each list is read from the end of an index of its own.
+  const filters = [
+    ...(projectId === undefined ? [] : ["e.project_id = $4::uuid"]),
+    ...(actor === undefined ? [] : [`e.actor = $${projectId === undefined ? 4 : 5}`]),
+  ];
+  const statement = `
+    SELECT e.id, e.actor, e.project_id AS "projectId", e.action, e.subject, e.request_id AS "requestId", e.address,
+           e.created_at AS "createdAt"
+    FROM audit_event e LEFT JOIN project p ON p.id = e.project_id
+    WHERE e.id < $2::bigint AND (e.project_id IS NULL OR p.network = $1)
+      ${filters.map((filter) => `AND ${filter}`).join(" ")}
+    ORDER BY e.id DESC LIMIT $3`;
+  const values = [projectId, actor].filter((value) => value !== undefined);
+  return readPage(request, {
+    scope: ["audit_event", network, projectId ?? "", actor ?? ""],
+    positionOf: ({ id }) => String(id),
+    position: POSITION,
+    read: (after = LAST, count) => sql.query<AuditEventRow>(statement, [network, after, count, ...values]),
+  });
+}

@@ -1,0 +1,62 @@
+import { create } from "@bufbuild/protobuf";
+import { type AdjustCreditResponse, AdjustCreditResponseSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
+import type { AdminCaller } from "../access/caller.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { ADMIN_SCOPE, runOnce, wholeReply } from "../idempotency/run-once.ts";
+import type { Database, Sql } from "../store/database.ts";
+import { newId } from "../store/ids.ts";
+import { requireProject } from "../store/require-project.ts";
+import { creditProject } from "./credit-project.ts";
+import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
+import type { LedgerEntryRow } from "./list-ledger-entries.ts";
+
+/** A change of credit that an operator wants. */
+export interface CreditAdjustment {
+  readonly projectId: string;
+  /** Negative to take credit away. */
+  readonly amountMicroUsd: bigint;
+  /** For people. */
+  readonly reason: string;
+}
+
+/**
+ * Books an adjustment with one ledger entry of a reference of its own, once for each idempotency key; a repeat has the
+ * first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT when the balance would fall below what is held,
+ * IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ */
+export function adjustCredit(
+  database: Database,
+  { network, origin }: AdminCaller,
+  idempotency: Idempotency | undefined,
+  { projectId, amountMicroUsd, reason }: CreditAdjustment,
+): Promise<AdjustCreditResponse> {
+  return runOnce<AdjustCreditResponse>(
+    database,
+    { scope: ADMIN_SCOPE, network, idempotency },
+    {
+      ...wholeReply(AdjustCreditResponseSchema),
+      async effect(sql) {
+        await requireProject(sql, network, projectId);
+        const credit = { projectId, amountMicroUsd, reference: newId(), description: reason };
+        if (!(await creditProject(sql, origin, credit))) {
+          throw new ServiceError("INSUFFICIENT_CREDIT", "the balance would fall below what is held");
+        }
+        const entry = await readEntry(sql, `credit:${credit.reference}`);
+        return create(AdjustCreditResponseSchema, { ledgerEntry: encodeLedgerEntry(entry) });
+      },
+    },
+  );
+}
+
+/** The entry that was just booked: until the end of the transaction its project's balance is the one after it. */
+async function readEntry(sql: Sql, key: string): Promise<LedgerEntryRow> {
+  const [entry] = await sql.query<LedgerEntryRow>(
+    `SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
+            p.balance_micro_usd AS "balanceMicroUsd"
+     FROM ledger_entry e JOIN project p ON p.id = e.project_id WHERE e.key = $1`,
+    [key],
+  );
+  if (entry === undefined) throw new Error(`the entry ${key} was booked and is not there`);
+  return entry;
+}

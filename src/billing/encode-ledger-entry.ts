@@ -1,0 +1,25 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type LedgerEntry, LedgerEntry_Kind, LedgerEntrySchema } from "../../gen/proto/tss/v1/billing_pb.ts";
+import type { LedgerEntryRow } from "./list-ledger-entries.ts";
+
+/** A ledger entry as the contract has it. */
+export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
+  const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt } = row;
+  const isOfRequest = kind === "sign" || kind === "refund";
+  return create(LedgerEntrySchema, {
+    ledgerEntryId: key,
+    createTime: timestampFromDate(createdAt),
+    kind: kindEnum(kind),
+    amountMicroUsd,
+    balanceMicroUsd,
+    // The key of such an entry is its kind and the request's id.
+    ...(isOfRequest && { signRequestId: key.slice(kind.length + 1) }),
+  });
+}
+
+function kindEnum(kind: string): LedgerEntry_Kind {
+  const value = Object.entries(LedgerEntry_Kind).find(([name]) => name === kind)?.[1];
+  if (value === undefined) throw new Error(`the ledger has an entry of the kind ${kind}`);
+  return value;
+}
