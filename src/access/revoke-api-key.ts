@@ -20,6 +20,8 @@ export async function revokeApiKey(
      ) ${auditInsert("api_key.revoke", "revoked", 3)}`,
     [apiKeyId, network, ...auditParameters(origin)],
   );
-  lookup.forget(apiKeyId);
-  return readApiKey(sql, network, apiKeyId);
+  const key = await readApiKey(sql, network, apiKeyId);
+  // The row's id: a caller may write a UUID in capitals.
+  lookup.forget(key.id);
+  return key;
 }

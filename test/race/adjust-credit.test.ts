@@ -1,0 +1,85 @@
+/** Credit that is adjusted by two replicas at the same time, while signatures are reserved, on a real PostgreSQL. */
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { adjustCredit } from "../../src/billing/adjust-credit.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import type { Idempotency } from "../../src/idempotency/idempotency.ts";
+import type { Database } from "../../src/store/database.ts";
+import { newId } from "../../src/store/ids.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { silentLog } from "../support/database.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { dwalletOf, keyed, moneyOf, projectWith, readyPresigns, TEST_OPERATOR } from "../support/rows.ts";
+import { signSteps } from "../support/sign-steps.ts";
+
+const CALLS = 32;
+/** What {@link signSteps} charges. */
+const PRICE = 10n;
+const test = await testDatabase();
+const pools: Database[] = [];
+if (test !== undefined) {
+  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  await migrate(pools[0]!, silentLog);
+}
+afterAll(async () => {
+  for (const pool of pools) await pool.close();
+  await test?.drop();
+});
+
+describe.skipIf(test === undefined)("credit that two replicas adjust at once", () => {
+  const [one, other] = pools as [Database, Database];
+  const replica = (index: number) => (index % 2 === 0 ? one : other);
+  let projectId: string;
+  beforeEach(async () => {
+    projectId = await projectWith(one, PRICE * BigInt(CALLS));
+  });
+
+  const adjust = (index: number, amountMicroUsd: bigint, idempotency?: Idempotency) =>
+    adjustCredit(replica(index), TEST_OPERATOR, idempotency, { projectId, amountMicroUsd, reason: "race" });
+
+  it("is booked once for one idempotency key, and every caller has the same reply", async () => {
+    const idempotency = { ...keyed(newId()), method: "tss.v1.Admin/AdjustCredit" };
+    const replies = await Promise.all(
+      Array.from({ length: CALLS }, (_, index) => adjust(index, 5n, idempotency)),
+    );
+    expect(new Set(replies.map(({ ledgerEntry }) => ledgerEntry?.ledgerEntryId)).size).toBe(1);
+    expect(replies[0]?.ledgerEntry?.balanceMicroUsd).toBe(PRICE * BigInt(CALLS) + 5n);
+    expect(await moneyOf(one, projectId)).toEqual({
+      ...{ balance: PRICE * BigInt(CALLS) + 5n, held: 0n, differences: [] },
+    });
+  });
+
+  it("tells each caller the balance after his own entry", async () => {
+    const replies = await Promise.all(Array.from({ length: CALLS }, (_, index) => adjust(index, 1n)));
+    const balances = replies.map(({ ledgerEntry }) => ledgerEntry!.balanceMicroUsd - PRICE * BigInt(CALLS));
+    expect(balances.sort((a, b) => Number(a - b))).toEqual(
+      Array.from({ length: CALLS }, (_, index) => BigInt(index + 1)),
+    );
+  });
+
+  it("is never below what reservations hold, and what is refused leaves no trace", async () => {
+    const dwallet = await dwalletOf(one, projectId);
+    await readyPresigns(one, dwallet.bucket, CALLS);
+    const steps = pools.map((pool) => signSteps(pool, createLocalSignals()));
+    const [taken, reserved] = await Promise.all([
+      Promise.allSettled(Array.from({ length: CALLS }, (_, index) => adjust(index, -PRICE))),
+      Promise.allSettled(
+        Array.from({ length: CALLS }, (_, index) => steps[index % 2]!.reserve(projectId, dwallet)),
+      ),
+    ]);
+    const successes = (results: readonly PromiseSettledResult<unknown>[]) =>
+      BigInt(results.filter(({ status }) => status === "fulfilled").length);
+    // There was credit for half of them, and it is all gone one way or the other.
+    expect(successes(taken) + successes(reserved)).toBe(BigInt(CALLS));
+    expect(await moneyOf(one, projectId)).toEqual({
+      balance: PRICE * (BigInt(CALLS) - successes(taken)),
+      held: PRICE * successes(reserved),
+      differences: [],
+    });
+    const refusals = [...taken, ...reserved].flatMap((result) =>
+      result.status === "rejected" ? [result.reason instanceof ServiceError && result.reason.reason] : [],
+    );
+    expect(refusals).toEqual(Array(CALLS).fill("INSUFFICIENT_CREDIT"));
+  });
+});
