@@ -12,7 +12,9 @@ import {
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
 import { GetSignRequestSchema, Signing, SignRequestSchema } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { programEnvironment } from "../support/environment.ts";
 import { UUID } from "../unit/transport/fake-services.ts";
+import type { DrainReport } from "./drained-service.ts";
 
 const CALLERS_PER_PROTOCOL = 50;
 
@@ -76,6 +78,7 @@ function grpcJsCall(client: Client): Call {
 it("SIGTERM breaks no call that was begun, with fifty callers of each protocol that go on calling", async () => {
   const child: ChildProcess = fork(path.join(import.meta.dirname, "drained-service.ts"), [], {
     execArgv: ["--import", "tsx"],
+    env: programEnvironment,
   });
   const [{ url }] = (await once(child, "message")) as [{ url: string }];
   const agent = new Agent({ keepAlive: true });
@@ -112,7 +115,7 @@ it("SIGTERM breaks no call that was begun, with fifty callers of each protocol t
   await warm;
   const told = once(child, "message");
   child.kill("SIGTERM");
-  const [{ isClean, begunCount }] = (await told) as [{ isClean: boolean; begunCount: number }];
+  const [{ isClean, begunCount }] = (await told) as [DrainReport];
   await Promise.all(callers);
   agent.destroy();
   grpcJs.close();

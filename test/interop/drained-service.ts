@@ -1,6 +1,13 @@
 /** A server of the transport in a process of its own, which drains at SIGTERM as the service does. */
 import { startFakes } from "../unit/transport/fake-services.ts";
 
+/** What the process says at its end. */
+export interface DrainReport {
+  readonly isClean: boolean;
+  /** How many calls reached their handler. */
+  readonly begunCount: number;
+}
+
 const DELAY_MS = 700;
 let begunCount = 0;
 const server = await startFakes({
@@ -13,7 +20,7 @@ const server = await startFakes({
 });
 process.on("SIGTERM", () => {
   void server.drain({ delayMs: DELAY_MS, timeoutMs: 10_000 }).then((isClean) => {
-    process.send?.({ isClean, begunCount });
+    process.send?.({ isClean, begunCount } satisfies DrainReport);
     process.disconnect();
   });
 });
