@@ -71,8 +71,8 @@ export default defineConfig({
           include: ["test/flow/**/*.test.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          // A flow is a client, a service and a network, each with work for a core and a gigabyte of WebAssembly.
-          maxWorkers: Math.max(1, Math.floor(availableParallelism() / 4)),
+          // A flow is a client, a service and a network with a gigabyte of WebAssembly; one works while the others wait.
+          maxWorkers: Math.max(1, Math.min(4, availableParallelism())),
           sequence: { groupOrder: 6 },
         },
       },

@@ -11,6 +11,8 @@ export interface ServerReply {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   readonly destroyed: boolean;
+  /** HTTP/2 only, whose response does not say itself that it is gone. */
+  readonly stream?: { readonly destroyed: boolean; readonly closed: boolean };
   getHeader(name: string): number | string | string[] | undefined;
   setHeader(name: string, value: string): unknown;
   writeHead(status: number, headers?: OutgoingHttpHeaders): unknown;
@@ -57,8 +59,10 @@ export function writeChunk(
   chunk: Uint8Array | string,
   { writeTimeoutMs }: Pick<Limits, "writeTimeoutMs">,
 ): Promise<void> {
-  if (reply.destroyed) return Promise.reject(peerGone());
+  if (isGone(reply)) return Promise.reject(peerGone());
   if (reply.write(chunk)) return Promise.resolve();
+  // What is gone by now says nothing any more.
+  if (isGone(reply)) return Promise.reject(peerGone());
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => () => {
       clearTimeout(timer);
@@ -81,6 +85,10 @@ export function writeChunk(
     reply.on("close", onClose);
     reply.on("error", onClose);
   });
+}
+
+function isGone({ destroyed, stream }: ServerReply): boolean {
+  return destroyed || stream?.destroyed === true || stream?.closed === true;
 }
 
 function peerGone(): ConnectError {
