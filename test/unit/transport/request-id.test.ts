@@ -1,4 +1,6 @@
+import { validate, version } from "uuid";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { chooseRequestId } from "../../../src/transport/request-id.ts";
 import { type FakeServer, PARAMETERS_SHA256, startFakes, UUID } from "./fake-services.ts";
 
 let server: FakeServer;
@@ -38,4 +40,10 @@ it.each(REQUESTS)("%s is answered with the caller's request id", async (_name, p
   const reply = await fetch(server.url + path, { ...init, headers });
   await reply.arrayBuffer();
   expect(reply.headers.get("x-request-id")).toBe("mine");
+});
+
+it("ids that the server makes are UUIDs, none of them twice", () => {
+  const ids = Array.from({ length: 10_000 }, () => chooseRequestId(undefined));
+  expect(new Set(ids).size).toBe(10_000);
+  expect(ids.every((id) => validate(id) && version(id) === 8)).toBe(true);
 });
