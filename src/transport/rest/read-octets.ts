@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import type { ServerRequest } from "../node-http.ts";
-import { readBody } from "../read-body.ts";
 import { TransportError } from "../transport-error.ts";
+import { receiveBody, UNINTERRUPTED } from "../unary/receive-body.ts";
 
 /** Bounds of {@link readOctets}. Bytes are counted before and after decompression alike. */
 export interface ReadOctetsLimits {
@@ -57,17 +57,15 @@ function isTooLarge(cause: unknown): boolean {
   return cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE";
 }
 
-async function readRaw(request: ServerRequest, limits: ReadOctetsLimits): Promise<Uint8Array> {
-  const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of readBody(request, limits.bodyTimeoutMs)) {
-    sizeBytes += chunk.byteLength;
-    if (sizeBytes > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, sizeBytes);
+async function readRaw(
+  request: ServerRequest,
+  { bodyBytes, bodyTimeoutMs }: ReadOctetsLimits,
+): Promise<Uint8Array> {
+  const check = (sizeBytes: number) => {
+    if (sizeBytes > bodyBytes) throw tooLarge(bodyBytes);
+  };
+  check(Number(request.headers["content-length"] ?? 0));
+  return receiveBody(request, UNINTERRUPTED, { timeoutMs: bodyTimeoutMs, check });
 }
 
 function tooLarge(maxBytes: number): TransportError {

@@ -10,13 +10,19 @@ export interface BodyBounds {
   check(sizeBytes: number, first: Buffer): void;
 }
 
+/** A call that may be aborted while its body is awaited. */
+export type Interruptible = Pick<UnaryContext, "interruptible">;
+
+/** For bodies whose waiting is ended from outside. */
+export const UNINTERRUPTED: Interruptible = { interruptible: (start) => new Promise(start) };
+
 /**
  * All that a request sends. Rejects with DEADLINE_EXCEEDED when it takes too long, with what `check` throws, and with
  * the reason when the call is aborted. A refused body is left where it is: the reply decides what becomes of the
  * connection.
  */
-export function receiveBody(source: Readable, context: UnaryContext, bounds: BodyBounds): Promise<Buffer> {
-  return context.interruptible((resolve, reject) => {
+export function receiveBody(source: Readable, call: Interruptible, bounds: BodyBounds): Promise<Buffer> {
+  return call.interruptible((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     const fail = (reason: unknown) => {
