@@ -96,6 +96,7 @@ async function run(
         presignLowWaterCount: 0,
         presignHighWaterCount: 1,
         presignBuckets: [],
+        priceSignMicroUsd: 10_000n,
       },
       afterRestore: false,
       log: { debug() {}, info() {}, warn: console.error, error: console.error },

@@ -1,9 +1,7 @@
-import { adoptOperations } from "../chain/adopt-operations.ts";
 import { createGasKeeper } from "../chain/gas-keeper.ts";
 import { createLanes } from "../chain/lane.ts";
 import { readForeignUses } from "../chain/lane-table.ts";
 import type { ChainNetwork } from "../chain/network.ts";
-import type { OperationKind } from "../chain/operation.ts";
 import { prepareLanes } from "../chain/prepare-lanes.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { SessionKind } from "../chain/session.ts";
@@ -14,22 +12,18 @@ import type { Config } from "../config.ts";
 import type { BackgroundLoop } from "../coordination/background-loop.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
-import { createAcceptOperation } from "../onboarding/accept-operation.ts";
-import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
-import { createRegisterOperation } from "../onboarding/register-operation.ts";
 import { adoptHeldPresigns } from "../presigns/adopt-held.ts";
 import { createAffordable } from "../presigns/affordable.ts";
 import type { PresignBucket } from "../presigns/bucket.ts";
-import { burnSpentPresigns } from "../presigns/burn-spent-presigns.ts";
-import { createPresignOperation } from "../presigns/presign-operation.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { createPresignSession } from "../presigns/presign-session.ts";
 import { createRefillLoop } from "../presigns/refill-loop.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
-import { createSignOperation } from "../signing/sign-operation.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Database } from "../store/database.ts";
+import { operationKinds } from "./operation-kinds.ts";
+import { reconcile } from "./reconcile.ts";
 
 /** What the work on the chain needs. */
 export interface ChainWorkOptions {
@@ -46,6 +40,7 @@ export interface ChainWorkOptions {
     | "presignLowWaterCount"
     | "presignHighWaterCount"
     | "presignBuckets"
+    | "priceSignMicroUsd"
   >;
   /** The database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
@@ -73,8 +68,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
   const operations = operationKinds(options);
   await prepareLanes({ database, network, reader, afterRestore, log });
   if (afterRestore) {
-    await adoptOperations({ database, network: network.name, kinds: operations, log });
-    await burnSpentPresigns({ database, network: network.name, reader, log });
+    await reconcile({ database, network, reader, kinds: operations, config, log });
   }
   const laneIds = network.treasury.operatorCapIds;
   const treasury = createTreasuryReader(network);
@@ -118,18 +112,6 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     refill: createRefillLoop({ ...pool, database, signals, queue: presigns, log, ...pace }),
     expiry: createExpireLoop({ database, signals, log, ...pace }),
   };
-}
-
-function operationKinds({ network, reader, signals, config }: ChainWorkOptions): OperationKind[] {
-  const { senderAddress } = network;
-  const { submitBatchCount, presignBatchCount } = config;
-  return [
-    createSignOperation({ signals, reader, senderAddress, batchCount: submitBatchCount }),
-    createRegisterOperation(reader),
-    createDkgOperation(reader, senderAddress),
-    createAcceptOperation(reader),
-    createPresignOperation({ reader, senderAddress, batchCount: presignBatchCount }),
-  ] as OperationKind[];
 }
 
 function sessionKinds({ network, signals, config, log }: ChainWorkOptions): SessionKind[] {

@@ -13,6 +13,7 @@ const TODAY = "(now() AT TIME ZONE 'utc')::date";
  * | hold | - | + price | + 1 | - | `posting_hold` |
  * | capture | - price | - price | - 1 | sign:<id> | `posting_capture` |
  * | release | - | - price | - 1 | - | `posting_release` |
+ * | charge | - price | - | - | sign:<id> | `posting_charge` |
  * | refund | + price | - | - | refund:<id> | `posting_refund` |
  *
  * A refund's source has a further column `refunds_per_day`: how many such refunds the project may have on one day
@@ -37,6 +38,14 @@ export const postings = {
       FROM ${source} s WHERE p.id = s.project_id
       RETURNING s.id
     ), capture_entry AS (${entry(source, "posting_capture", "sign", "-s.price_micro_usd", "Signature")})`,
+  /** Without a hold before it: posts nothing where the free balance is too small. */
+  charge: (source: string): string =>
+    `posting_charge AS (
+      UPDATE project p SET balance_micro_usd = p.balance_micro_usd - s.price_micro_usd
+      FROM ${source} s
+      WHERE p.id = s.project_id AND p.balance_micro_usd - p.held_micro_usd >= s.price_micro_usd
+      RETURNING s.id
+    ), charge_entry AS (${entry(source, "posting_charge", "sign", "-s.price_micro_usd", "Signature")})`,
   release: (source: string): string =>
     `posting_release AS (
       UPDATE project p SET held_micro_usd = p.held_micro_usd - s.price_micro_usd,

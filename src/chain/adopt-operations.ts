@@ -16,9 +16,9 @@ const FIRST = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Looks for the mark of every queued operation on the chain, and takes up those that it has: after an older copy of the
- * database was restored, they were sent by the newer one.
+ * database was restored, they were sent by the newer one. Returns how many.
  */
-export async function adoptOperations({ database, network, kinds, log }: AdoptOptions): Promise<void> {
+export async function adoptOperations({ database, network, kinds, log }: AdoptOptions): Promise<number> {
   let adoptedCount = 0;
   for (const kind of kinds) {
     for (let after = FIRST; ; ) {
@@ -44,6 +44,7 @@ export async function adoptOperations({ database, network, kinds, log }: AdoptOp
     }
   }
   log.info({ adoptedCount }, "operations that the chain already has were taken up");
+  return adoptedCount;
 }
 
 const NOT_TRIED = { reason: "NOT_TRIED", message: "the operation was not tried" };

@@ -51,3 +51,18 @@ export function createdEncryptionKeys(
       return { encryptionKeyId: event.encryption_key_id, signerAddress: event.signer_address };
     });
 }
+
+/** The encrypted shares that a transaction accepted. */
+export function acceptedShares(
+  events: readonly ChainEvent[],
+): { dwalletId: string; userOutputSignature: Uint8Array }[] {
+  return events
+    .filter(({ type }) => type.endsWith("::coordinator_inner::AcceptEncryptedUserShareEvent"))
+    .map(({ bcs }) => {
+      const event = CoordinatorInnerModule.AcceptEncryptedUserShareEvent.parse(bcs);
+      return {
+        dwalletId: event.dwallet_id,
+        userOutputSignature: Uint8Array.from(event.user_output_signature),
+      };
+    });
+}

@@ -24,6 +24,10 @@ const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promi
     summary: "recompute all money and name every difference: tss ledger verify",
     run: async (argv) => (await import("./ledger.ts")).runLedger(argv),
   },
+  reconcile: {
+    summary: "bring a restored copy of the database in line with the chain, with every replica stopped",
+    run: async (argv) => (await import("./reconcile.ts")).runReconcile(argv),
+  },
   config: {
     summary: "print every variable with its effective value, secrets redacted",
     run: async () => (await import("./config.ts")).runConfig(),

@@ -1,9 +1,4 @@
-import { createHash } from "node:crypto";
-import { toBinary } from "@bufbuild/protobuf";
-import {
-  type CreateDWalletRequest,
-  CreateDWalletRequestSchema,
-} from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { CreateDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
@@ -15,6 +10,7 @@ import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
 import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
 import { type EncryptionKeyRow, findKeyByObject } from "./encryption-key-row.ts";
+import { hashRequest, insertDWallet } from "./insert-dwallet.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
@@ -35,7 +31,7 @@ export async function createDWallet(
   let row = await find();
   if (!row) {
     const key = await checkRequest(deps, caller, request);
-    await storeDWallet(deps, caller, request, key, hash);
+    await storeDWallet(deps, caller, request, key);
     deps.signals.notify(topics.outbox(deps.network.name));
     row = await find();
   }
@@ -94,35 +90,12 @@ async function storeDWallet(
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
   key: EncryptionKeyRow,
-  hash: Uint8Array,
 ): Promise<void> {
   await database.transaction(async (sql) => {
     const id = newId();
     await lockForQuota(sql, caller.projectId);
-    const inserted = await sql.query(
-      `INSERT INTO dwallet
-         (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
-          session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
-          signer_public_key, state)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'Submitting')
-       ON CONFLICT (network, sender_address, session_identifier) DO NOTHING RETURNING id`,
-      [
-        id,
-        caller.projectId,
-        network.name,
-        key.curve,
-        key.id,
-        request.networkEncryptionKeyId,
-        request.senderAddress,
-        request.sessionIdentifier,
-        hash,
-        request.userDkgMessage,
-        request.encryptedUserShareAndProof,
-        request.userPublicOutput,
-        request.signerPublicKey,
-      ],
-    );
-    if (inserted.length === 0) return;
+    const dwallet = { id, projectId: caller.projectId, network: network.name, key, request };
+    if (!(await insertDWallet(sql, dwallet))) return;
     await checkQuota(sql, "dwallet", caller.projectId, dkgsPerDay);
     await enqueueOperation(sql, {
       id: newId(),
@@ -137,8 +110,4 @@ async function storeDWallet(
       subject: id,
     });
   });
-}
-
-function hashRequest(request: CreateDWalletRequest): Uint8Array {
-  return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
 }

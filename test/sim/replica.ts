@@ -1,5 +1,5 @@
 import { createChainWork, type WorkLoop } from "../../src/app/chain-work.ts";
-import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
+import { type CallTimes, type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import type { Localnet } from "../../src/localnet/localnet.ts";
@@ -29,6 +29,8 @@ export interface ReplicaOptions {
   readonly localnet: Localnet;
   readonly life: Life;
   readonly log: (level: string, fields: object, message: string) => void;
+  /** How long calls to the fullnode may take. Default: short, as it is expected to fail. */
+  readonly times?: CallTimes;
 }
 
 /** Fast enough that a simulation of some seconds has many rounds of everything. */
@@ -40,11 +42,18 @@ const CONFIG = {
   refundsPerDay: 1_000,
   presignLowWaterCount: 3,
   presignHighWaterCount: 10,
+  priceSignMicroUsd: 10_000n,
   presignBuckets: [findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!],
 };
 
 /** Starts a replica; rejects when it dies or cannot reach the fullnode before it runs. */
-export async function startReplica({ database, localnet, life, log }: ReplicaOptions): Promise<Replica> {
+export async function startReplica({
+  database,
+  localnet,
+  life,
+  log,
+  times = TIMES,
+}: ReplicaOptions): Promise<Replica> {
   const own = mortalDatabase(database, life);
   const network = await connectNetwork({
     name: "localnet",
@@ -52,7 +61,7 @@ export async function startReplica({ database, localnet, life, log }: ReplicaOpt
     ikaConfig: localnet.ikaConfig,
     treasury: localnet.treasury,
     hotWalletSecret: new Secret(localnetHotWalletSecret()),
-    times: TIMES,
+    times,
     fetch: mortalFetch(life),
   });
   const reader = createNetworkReader(network);

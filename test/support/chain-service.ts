@@ -54,6 +54,7 @@ export async function startChainService(
       refundsPerDay: 10,
       presignLowWaterCount,
       presignHighWaterCount: 1,
+      priceSignMicroUsd: 10_000n,
       presignBuckets: presignLowWaterCount > 0 ? [TEST_TRIPLE] : [],
     },
     afterRestore: false,

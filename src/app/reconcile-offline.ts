@@ -1,0 +1,53 @@
+import { checkChain } from "../chain/check-chain.ts";
+import { connectNetwork } from "../chain/network.ts";
+import { prepareLanes } from "../chain/prepare-lanes.ts";
+import { createNetworkReader } from "../chain/reader.ts";
+import type { Config } from "../config.ts";
+import { createLocalSignals } from "../coordination/local-signals.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { migrate } from "../store/migrate.ts";
+import { openDatabase } from "../store/open-database.ts";
+import { openChainAccess } from "./chain-access.ts";
+import { operationKinds } from "./operation-kinds.ts";
+import { type Reconciliation, reconcile } from "./reconcile.ts";
+
+/** What reconciling without a service needs. */
+export interface ReconcileOfflineOptions {
+  readonly lifecycle: Lifecycle;
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+/**
+ * Brings the configured database in line with the configured network, as `tss serve --after-restore` does before it
+ * serves. Throws when a replica holds a lane.
+ */
+export async function reconcileOffline(
+  config: Config,
+  { lifecycle, log }: ReconcileOfflineOptions,
+): Promise<Reconciliation> {
+  const databaseUrl = config.databaseUrl?.reveal();
+  const database = await lifecycle.start(
+    "database",
+    () => openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log }),
+    (opened) => opened.close(),
+  );
+  await migrate(database, log);
+  const [leased] = await database.query<{ id: string }>(
+    "SELECT id FROM lane WHERE leased_until > now() ORDER BY id LIMIT 1",
+    [],
+  );
+  if (leased !== undefined)
+    throw new Error(
+      `a replica drives lane ${leased.id}; stop every replica, and try again after ten seconds`,
+    );
+  const network = await connectNetwork(await openChainAccess(config, { lifecycle, log }));
+  await checkChain(database, network);
+  const reader = createNetworkReader(network);
+  await prepareLanes({ database, network, reader, afterRestore: true, log });
+  const kinds = operationKinds({ network, reader, signals: createLocalSignals(), config });
+  return reconcile({ database, network, reader, kinds, config, log });
+}

@@ -1,0 +1,73 @@
+import { adoptOperations } from "../chain/adopt-operations.ts";
+import { createTransactionHistory } from "../chain/history.ts";
+import { findLostTransactions } from "../chain/lost-transactions.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import type { OperationKind, OperationName } from "../chain/operation.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import { replayTransaction, type Unrecoverable } from "../chain/replay.ts";
+import { createTreasuryReader } from "../chain/treasury-reader.ts";
+import type { Config } from "../config.ts";
+import { createAcceptanceRebuilder } from "../onboarding/rebuild-acceptances.ts";
+import { createDWalletRebuilder } from "../onboarding/rebuild-dwallets.ts";
+import { createKeyRebuilder } from "../onboarding/rebuild-keys.ts";
+import { adoptHeldPresigns } from "../presigns/adopt-held.ts";
+import { burnSpentPresigns } from "../presigns/burn-spent-presigns.ts";
+import { createPresignRebuilder } from "../presigns/rebuild-presigns.ts";
+import { createSignRebuilder } from "../signing/rebuild-signs.ts";
+import type { Database } from "../store/database.ts";
+
+/** What reconciling needs. */
+export interface ReconcileOptions {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly kinds: readonly OperationKind[];
+  readonly config: Pick<Config, "priceSignMicroUsd">;
+  readonly log: { info(fields: object, message: string): void };
+}
+
+/** What was brought in line with the chain. */
+export interface Reconciliation {
+  /** Transactions that the database did not know. */
+  readonly transactionCount: number;
+  /** Rows put back or brought forward by them, by kind of operation. */
+  readonly counts: Readonly<Record<OperationName, number>>;
+  /** What was waiting to be sent and had been. */
+  readonly adoptedCount: number;
+  /** Presigns of the pool that had been used. */
+  readonly burntCount: number;
+  /** Presigns that the Treasury holds and another database asked for. */
+  readonly heldCount: number;
+  readonly unrecoverable: readonly Unrecoverable[];
+}
+
+/**
+ * Brings an older copy of the database in line with the chain, before anything is sent: enters every transaction since,
+ * with the dWallets, signatures and presigns that it was about, then takes up what was about to be sent and had been.
+ * Nothing else may use the database or the hot wallet meanwhile. Again changes nothing.
+ */
+export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
+  const { database, network, reader, kinds, log } = options;
+  const history = createTransactionHistory(network);
+  const lost = await findLostTransactions({ sql: database, network, reader, history });
+  const rebuilders = [
+    createKeyRebuilder(network.name),
+    createDWalletRebuilder(network.name),
+    createAcceptanceRebuilder(network.name, reader),
+    createPresignRebuilder(network.name),
+    createSignRebuilder({ network: network.name, priceMicroUsd: options.config.priceSignMicroUsd }),
+  ];
+  const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0 };
+  const unrecoverable: Unrecoverable[] = [];
+  for (const transaction of lost) {
+    const replayed = await replayTransaction({ database, network, kinds, rebuilders }, transaction);
+    for (const name of Object.keys(counts) as OperationName[]) counts[name] += replayed.counts[name] ?? 0;
+    unrecoverable.push(...replayed.unrecoverable);
+  }
+  log.info({ transactionCount: lost.length, ...counts }, "transactions that were not known were entered");
+  const adoptedCount = await adoptOperations({ database, network: network.name, kinds, log });
+  const burntCount = await burnSpentPresigns({ database, network: network.name, reader, log });
+  const treasury = createTreasuryReader(network);
+  const heldCount = await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
+  return { transactionCount: lost.length, counts, adoptedCount, burntCount, heldCount, unrecoverable };
+}

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
+import {
+  type CreateDWalletRequest,
+  CreateDWalletRequestSchema,
+} from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { Sql } from "../store/database.ts";
+
+/** A dWallet whose DKG is to be requested. */
+export interface NewDWallet {
+  readonly id: string;
+  readonly projectId: string;
+  readonly network: string;
+  /** The encryption key's row. */
+  readonly key: { readonly id: string; readonly curve: number };
+  readonly request: CreateDWalletRequest;
+}
+
+/** Inserts the row as `Submitting`; false when the session has one, whichever project it belongs to. */
+export async function insertDWallet(sql: Sql, dwallet: NewDWallet): Promise<boolean> {
+  const { id, projectId, network, key, request } = dwallet;
+  const inserted = await sql.query(
+    `INSERT INTO dwallet
+       (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
+        session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
+        signer_public_key, state)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'Submitting')
+     ON CONFLICT (network, sender_address, session_identifier) DO NOTHING RETURNING id`,
+    [
+      id,
+      projectId,
+      network,
+      key.curve,
+      key.id,
+      request.networkEncryptionKeyId,
+      request.senderAddress,
+      request.sessionIdentifier,
+      hashRequest(request),
+      request.userDkgMessage,
+      request.encryptedUserShareAndProof,
+      request.userPublicOutput,
+      request.signerPublicKey,
+    ],
+  );
+  return inserted.length > 0;
+}
+
+/** SHA-256 by which a repeat of the request is told from another one for the same session. */
+export function hashRequest(request: CreateDWalletRequest): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
+}

@@ -1,0 +1,194 @@
+/** A pg_dump that is restored while the chain has gone on, with a network that makes real signatures cheaply. */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Reconciliation } from "../../src/app/reconcile.ts";
+import { verifyLedger } from "../../src/billing/verify-ledger.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { reserve } from "../../src/signing/reserve.ts";
+import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-request.ts";
+import { submit } from "../../src/signing/submit.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { createLife } from "../sim/mortal.ts";
+import { onboardUser, time } from "../sim/onboard-user.ts";
+import { createRandom } from "../sim/random.ts";
+import { PRICE, type Replica, startReplica } from "../sim/replica.ts";
+import { createSimMpc } from "../sim/sim-mpc.ts";
+import { silentLog } from "../support/database.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
+import { runTss } from "../support/service.ts";
+
+const PATIENCE = { timeout: 60_000, interval: 20 };
+const run = promisify(execFile);
+const dumpFile = path.join(tmpdir(), `tss-test-${process.pid}.dump`);
+const [lost, copy] = [await testDatabase(), await testDatabase()];
+
+describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
+  const alarms: object[] = [];
+  let localnet: Localnet;
+  let before: Database;
+  let after: Database;
+  let replica: Replica;
+  let projectId = "";
+  /** What each user did, in the order of the calls. */
+  const signed: Record<"known" | "reserved" | "unknown" | "newWallet" | "stranger", string> = {
+    known: "",
+    reserved: "",
+    unknown: "",
+    newWallet: "",
+    stranger: "",
+  };
+  let first: { dwalletId: string };
+  let stranger: { dwalletId: string };
+  let report: Reconciliation;
+
+  const caller = () => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
+  const start = (database: Database) =>
+    startReplica({
+      database,
+      localnet,
+      life: createLife(Number.POSITIVE_INFINITY, () => {}),
+      times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
+      log: (level, fields, message) => {
+        if (level === "error") alarms.push({ ...fields, message });
+      },
+    });
+  /** A user whose every random byte follows from a seed: again, it makes the same calls. */
+  const onboard = (seed: number, beforeCall: (index: number) => Promise<void> = async () => {}) => {
+    const random = createRandom(seed);
+    const bytes = (length: number) => Uint8Array.from({ length }, () => random.integer(0, 255));
+    let index = 0;
+    return onboardUser(
+      caller(),
+      async (attempt) => {
+        await beforeCall(index++);
+        return vi.waitFor(() => attempt(replica.deps), PATIENCE);
+      },
+      bytes,
+    );
+  };
+  const reserveOne = async (dwalletId: string): Promise<string> => {
+    const message = new Uint8Array(randomBytes(32));
+    const input = { dwalletId, triple: TEST_TRIPLE, message, idempotency: undefined };
+    const deps = { ...replica.deps, reservationTtlMs: 600_000 };
+    const { id } = await vi.waitFor(() => reserve(deps, caller(), input, time()), PATIENCE);
+    return id;
+  };
+  const completed = (database: Database, id: string): Promise<SignRequestRow> =>
+    vi.waitUntil(async () => {
+      const row = await readSignRequest(database, { id, projectId });
+      return row?.status === "completed" && row;
+    }, PATIENCE) as Promise<SignRequestRow>;
+  const submitOne = async (signRequestId: string): Promise<void> => {
+    await submit(replica.deps, caller(), { signRequestId, userSignMessage: layoutOfSignMessage() });
+    await completed(replica.deps.database, signRequestId);
+  };
+  const signOne = async (dwalletId: string): Promise<string> => {
+    const id = await reserveOne(dwalletId);
+    await submitOne(id);
+    return id;
+  };
+  const reconcile = async (): Promise<Reconciliation> => {
+    const tss = runTss(["reconcile", "--json"], {
+      DATABASE_URL: copy!.url,
+      LOCALNET_URL: localnet.url,
+      BILLING_PRICE_SIGN_MICRO_USD: String(PRICE),
+    });
+    const [output, errors] = await Promise.all([text(tss.stdout!), text(tss.stderr!)]);
+    expect(errors).toBe("");
+    return JSON.parse(output) as Reconciliation;
+  };
+  const balanceOf = async (database: Database): Promise<bigint | undefined> => {
+    const [row] = await database.query<{ balance: bigint }>(
+      "SELECT balance_micro_usd AS balance FROM project WHERE id = $1",
+      [projectId],
+    );
+    return row?.balance;
+  };
+
+  beforeAll(async () => {
+    localnet = await startLocalnet({ mpc: createSimMpc(), epochDurationMs: 24 * 3_600_000 });
+    before = await openPostgres(lost!.url, silentLog);
+    await migrate(before, silentLog);
+    projectId = await projectWith(before, 100n * PRICE);
+    replica = await start(before);
+    first = await onboard(1);
+    signed.known = await signOne(first.dwalletId);
+    signed.reserved = await reserveOne(first.dwalletId);
+    // The copy is made when this user's encryption key is there, and its dWallet is not.
+    const second = await onboard(2, async (index) => {
+      if (index === 1)
+        await run("pg_dump", ["--format=custom", `--file=${dumpFile}`, `--dbname=${lost!.url}`]);
+    });
+    await submitOne(signed.reserved);
+    signed.unknown = await signOne(first.dwalletId);
+    signed.newWallet = await signOne(second.dwalletId);
+    stranger = await onboard(3);
+    signed.stranger = await signOne(stranger.dwalletId);
+    await replica.stop();
+
+    await run("pg_restore", ["--exit-on-error", `--dbname=${copy!.url}`, dumpFile]);
+    after = await openPostgres(copy!.url, silentLog);
+    report = await vi.waitFor(reconcile, { timeout: 30_000 });
+  }, 300_000);
+
+  afterAll(async () => {
+    await replica?.stop();
+    await after?.close();
+    await before?.close();
+    await localnet?.close();
+    await Promise.all([lost?.drop(), copy?.drop()]);
+    rmSync(dumpFile, { force: true });
+  }, 60_000);
+
+  it("is told what was put back, and what cannot be", () => {
+    expect(report.counts).toMatchObject({ register: 0, dkg: 1, accept: 1, sign: 3 });
+    expect(report.unrecoverable.map(({ what }) => what)).toEqual([
+      "encryption key",
+      "dWallet",
+      "sign request",
+    ]);
+    expect(report.unrecoverable.map(({ id }) => id)).toEqual(
+      expect.arrayContaining([stranger.dwalletId, signed.stranger]),
+    );
+  });
+
+  it("is in line after one run: the next one changes nothing", { timeout: 120_000 }, async () => {
+    const again = await reconcile();
+    expect(again).toMatchObject({ transactionCount: 0, adoptedCount: 0, burntCount: 0, heldCount: 0 });
+    expect(await verifyLedger(after)).toEqual([]);
+  });
+
+  it("has every signature back, charged once, and goes on signing", { timeout: 120_000 }, async () => {
+    replica = await start(after);
+    for (const id of [signed.known, signed.reserved, signed.unknown, signed.newWallet]) {
+      const [was, is] = [await completed(before, id), await completed(after, id)];
+      expect({ id, signature: is.signature, tx: is.txDigest, session: is.signSessionId }).toEqual({
+        id,
+        signature: was.signature,
+        tx: was.txDigest,
+        session: was.signSessionId,
+      });
+      expect(is.message).toEqual(was.message);
+    }
+    // The stranger's signature is the one that nobody could be charged for.
+    expect(await balanceOf(after)).toBe((await balanceOf(before))! + PRICE);
+    await signOne(first.dwalletId);
+    expect(await verifyLedger(after)).toEqual([]);
+    expect(alarms).toEqual([]);
+  });
+
+  it("gets a dWallet back whose owner makes the same calls again", { timeout: 120_000 }, async () => {
+    expect(await onboard(3)).toEqual(stranger);
+    await signOne(stranger.dwalletId);
+    expect(await verifyLedger(after)).toEqual([]);
+  });
+});
