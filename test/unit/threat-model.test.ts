@@ -1,0 +1,18 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { ROOT, readSource } from "../support/source-files.ts";
+
+const rows = readSource("docs/threat-model.md")
+  .text.split("\n")
+  .filter((line) => line.startsWith("| ") && !line.includes("Shown by"));
+
+it("the threat model names tests that are there", () => {
+  const shown = rows.flatMap((row) => [...row.matchAll(/`(test\/[^`]+)`: "([^"]+)"/g)]);
+  expect(shown.length).toBeGreaterThan(20);
+  const missing = shown.filter(
+    ([, file = "", name = ""]) =>
+      !existsSync(path.join(ROOT, file)) || !readSource(file).text.includes(`("${name}"`),
+  );
+  expect(missing.map(([text]) => text)).toEqual([]);
+});
