@@ -58,11 +58,13 @@ const key = {
   scopes: ["read" as const],
   expiresAt: null,
   revokedAt: null,
+  allows: undefined,
 };
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64");
 const keys = new Map([[hashOf(API_KEY), key]]);
 const gate = createAccessGate({
   lookup: { find: async (text) => keys.get(hashOf(text)), recall: (text) => keys.get(hashOf(text)) },
+  adminLookup: { find: async () => undefined, recall: () => undefined },
   // The others count nothing.
   limiter: { take: () => undefined },
   adminApiKey: undefined,

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { createAdminKeyLookup } from "./access/admin-key-lookup.ts";
 import { createApiKeyLookup } from "./access/api-key-lookup.ts";
 import { startApiServer } from "./app/api-server.ts";
 import { openChainAccess } from "./app/chain-access.ts";
@@ -103,9 +104,10 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     ? await ensureDevelopmentKeys(database, config.dataDirectory, config.adminApiKey)
     : undefined;
   const lookup = createApiKeyLookup({ database, log });
+  const adminLookup = createAdminKeyLookup({ database, log });
   await warmUp(database, lookup);
   const server = await startApiServer(
-    { database, network, reader, signals, parameters, parameterStore, presigns, lookup },
+    { database, network, reader, signals, parameters, parameterStore, presigns, lookup, adminLookup },
     { config, adminApiKey: keys?.adminApiKey ?? config.adminApiKey, lifecycle, metrics, log },
   );
   if (keys) {

@@ -33,6 +33,11 @@ export type Project = Prisma.ProjectModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model AdminKey
+ * An operator's key. The plaintext is shown once and never stored.
+ */
+export type AdminKey = Prisma.AdminKeyModel
+/**
  * Model EncryptionKey
  * A user's class-groups encryption key on its way to the chain, or registered there.
  */

@@ -11,6 +11,7 @@
 export type * from './models/KnownNetwork.ts'
 export type * from './models/Project.ts'
 export type * from './models/ApiKey.ts'
+export type * from './models/AdminKey.ts'
 export type * from './models/EncryptionKey.ts'
 export type * from './models/DWallet.ts'
 export type * from './models/Presign.ts'

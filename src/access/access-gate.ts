@@ -3,6 +3,8 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import type { AuditOrigin } from "../store/audit.ts";
 import type { Secret } from "../telemetry/secret.ts";
+import type { AdminKeyLookup } from "./admin-key-lookup.ts";
+import { isAdminKeyForm } from "./api-key.ts";
 import type { ApiKeyLookup, KnownApiKey } from "./api-key-lookup.ts";
 import { type Caller, setCaller } from "./caller.ts";
 import { limitCall } from "./limit-call.ts";
@@ -23,8 +25,10 @@ export interface CallTrace {
 /** What the gate needs. */
 export interface AccessGateOptions {
   readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
+  /** Finds named admin keys. */
+  readonly adminLookup: Pick<AdminKeyLookup, "find" | "recall">;
   readonly limiter: RateLimiter;
-  /** Undefined: nobody is an admin. */
+  /** Undefined: only named admin keys are taken on admin methods. */
   readonly adminApiKey: Secret | undefined;
   /** The networks that are served, one at least. */
   readonly networks: readonly string[];
@@ -36,9 +40,10 @@ export interface AccessGateOptions {
 
 /**
  * Decides who may call a method, by its policy in the contract and before the body is read, and leaves the caller in
- * the context for `callerOf`. In this order: the key, the network, the scope, the rate. Throws ServiceError
- * MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, NETWORK_MISMATCH, NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY,
- * RATE_LIMITED, VALIDATION where `x-network` is needed and missing, and what `traceOf` throws.
+ * the context for `callerOf`. In this order: the key, where it is used from, the network, the scope, the rate. Throws
+ * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
+ * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION where `x-network` is needed and
+ * missing, and what `traceOf` throws.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
   const { limiter, traceOf, now = Date.now } = options;
@@ -67,19 +72,28 @@ function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Call
 }
 
 async function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
-  const { access } = methodPolicy(call.method);
-  const found = await identify(call, access === "admin", trace, keeper);
-  if (found === "admin") {
+  const policy = methodPolicy(call.method);
+  const found = await identify(call, policy.access === "admin", trace, keeper);
+  if ("actor" in found) {
+    if (policy.access === "admin" && policy.isRootOnly && found !== ROOT) {
+      throw new ServiceError("ROOT_KEY_ONLY", "this call needs ADMIN_API_KEY itself");
+    }
     const network = networkOf(networkNamed(call), keeper.networks);
-    return { kind: "admin", network, origin: { actor: "admin", ...trace } };
+    return { kind: "admin", network, origin: { ...found, ...trace } };
   }
-  if (access === "admin") throw new ServiceError("ADMIN_ONLY", "this call needs an admin key");
+  if (policy.access === "admin") throw new ServiceError("ADMIN_ONLY", "this call needs an admin key");
   return ownerOf(found, call, trace, keeper);
 }
 
 /** The project of a key that may be used, if it may be used here and for this. */
 function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks }: Gatekeeper): Caller {
-  const { id: apiKeyId, projectId, network, scopes } = key;
+  const { id: apiKeyId, projectId, network, scopes, allows } = key;
+  const { address } = trace;
+  if (allows !== undefined && !allows(address)) {
+    throw new ServiceError("ADDRESS_NOT_ALLOWED", `the key may not be used from ${address}`, {
+      metadata: { address },
+    });
+  }
   const named = networkNamed(call);
   if (named !== undefined && named !== network) {
     throw new ServiceError("NETWORK_MISMATCH", `the key belongs to ${network}`, { metadata: { network } });
@@ -99,19 +113,33 @@ function networkNamed({ requestHeader }: GatedCall): string | undefined {
   return requestHeader.get("x-network") ?? undefined;
 }
 
+/** Whoever has an admin key, as the audit trail names him. */
+type Operator = Pick<AuditOrigin, "actor">;
+
+/** Whoever has ADMIN_API_KEY. */
+const ROOT: Operator = { actor: "admin" };
+
 /** Whose key it is. A key that was good a moment ago is taken even where others are being tried. */
 function identify(
   { requestHeader }: GatedCall,
   mayBeAdmin: boolean,
   { address }: CallTrace,
-  { lookup, adminApiKey, now, refusedKeys }: Gatekeeper,
-): Promise<KnownApiKey | "admin"> {
+  { lookup, adminLookup, adminApiKey, now, refusedKeys }: Gatekeeper,
+): Promise<KnownApiKey | Operator> {
   const check = async () => {
     const plaintext = keyOf(requestHeader);
-    const isAdmin = mayBeAdmin && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal());
-    return isAdmin ? "admin" : usableKey(lookup, plaintext, now());
+    if (mayBeAdmin && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal())) return ROOT;
+    if (mayBeAdmin && isAdminKeyForm(plaintext)) {
+      const { name } = usable(await adminLookup.find(plaintext), now());
+      return { actor: `admin:${name}` };
+    }
+    return usable(await lookup.find(plaintext), now());
   };
-  return refusedKeys.guard(address, () => lookup.recall(sentKey(requestHeader) ?? "") !== undefined, check);
+  const isKnownGood = () => {
+    const key = sentKey(requestHeader) ?? "";
+    return lookup.recall(key) !== undefined || (mayBeAdmin && adminLookup.recall(key) !== undefined);
+  };
+  return refusedKeys.guard(address, isKnownGood, check);
 }
 
 function keyOf(headers: Headers): string {
@@ -127,12 +155,12 @@ function sentKey(headers: Headers): string | undefined {
   return (bearer ?? headers.get("x-api-key")) || undefined;
 }
 
-async function usableKey(
-  lookup: Pick<ApiKeyLookup, "find">,
-  plaintext: string,
-  nowMs: number,
-): Promise<KnownApiKey> {
-  const key = await lookup.find(plaintext);
+interface Revocable {
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+function usable<Key extends Revocable>(key: Key | undefined, nowMs: number): Key {
   if (key === undefined) throw new ServiceError("INVALID_KEY", "the API key is not known");
   if (key.revokedAt !== null) throw new ServiceError("REVOKED_KEY", "the API key was revoked");
   if (isExpired(key, nowMs)) {
@@ -143,7 +171,7 @@ async function usableKey(
   return key;
 }
 
-function isExpired({ expiresAt }: KnownApiKey, nowMs: number): boolean {
+function isExpired({ expiresAt }: Revocable, nowMs: number): boolean {
   return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 

@@ -1,4 +1,13 @@
-import { isIPv6, SocketAddress } from "node:net";
+import { isIP, isIPv6, SocketAddress } from "node:net";
+
+/** An IP address, or the addresses that begin with the same bits. */
+export interface AddressBlock {
+  /** In one spelling: IPv6 in lower case and short as RFC 5952 has it, IPv4 within IPv6 as IPv4. */
+  readonly address: string;
+  readonly family: "ipv4" | "ipv6";
+  /** How many bits its addresses have in common; all of them for a single address. */
+  readonly prefixBits: number;
+}
 
 /**
  * What of an address is limited together: an IPv4 address by itself, of IPv6 the /64 that one subscriber has and in
@@ -9,12 +18,54 @@ export function addressBlock(address: string): string {
   return `${expand(address).slice(0, 4).join(":")}::/64`;
 }
 
+/** The one spelling of an IP address, without its zone, IPv4 within IPv6 as IPv4; undefined for anything else. */
+export function canonicalAddress(text: string): string | undefined {
+  if (!isIPv6(text)) return isIP(text) === 4 ? text : undefined;
+  const address = canonical(text);
+  return /^::ffff:([\d.]+)$/.exec(address)?.[1] ?? address;
+}
+
+/** Reads an IP address or a CIDR block, such as `10.0.0.0/8`; undefined for anything else. */
+export function parseAddressBlock(text: string): AddressBlock | undefined {
+  const [, written = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const address = canonicalAddress(written);
+  if (address === undefined) return undefined;
+  const family = isIPv6(address) ? "ipv6" : "ipv4";
+  const allBits = ADDRESS_BITS[family];
+  // Of an IPv4 address within IPv6 the first 96 bits are no part of the IPv4 address.
+  const prefixBits = bits === undefined ? allBits : Number(bits) - (isIPv6(written) ? 128 - allBits : 0);
+  return prefixBits < 0 || prefixBits > allBits ? undefined : { address, family, prefixBits };
+}
+
+/** Whether the address of a block has bits behind the block's prefix: then it is not clear which block is meant. */
+export function hasHostBits({ address, family, prefixBits }: AddressBlock): boolean {
+  const value =
+    family === "ipv4"
+      ? address.split(".").reduce((sum, octet) => (sum << 8n) | BigInt(octet), 0n)
+      : expand(address).reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
+  return BigInt.asUintN(ADDRESS_BITS[family] - prefixBits, value) !== 0n;
+}
+
+/** A block as text: an address by itself, or with the length of its prefix. */
+export function formatAddressBlock({ address, family, prefixBits }: AddressBlock): string {
+  return prefixBits === ADDRESS_BITS[family] ? address : `${address}/${prefixBits}`;
+}
+
+const ADDRESS_BITS = { ipv4: 32, ipv6: 128 } as const;
+
 /** The eight groups of an IPv6 address. */
 function expand(address: string): string[] {
   const [head = "", tail] = canonical(address).split("::");
-  const groups = (text: string) => (text === "" ? [] : text.split(":"));
+  const groups = (text: string) => (text === "" ? [] : text.split(":").flatMap(groupsOf));
   const [front, back] = [groups(head), groups(tail ?? "")];
   return [...front, ...Array<string>(8 - front.length - back.length).fill("0"), ...back];
+}
+
+/** One group by itself; an IPv4 address at the end stands for two. */
+function groupsOf(part: string): string[] {
+  if (!part.includes(".")) return [part];
+  const [a = 0, b = 0, c = 0, d = 0] = part.split(".").map(Number);
+  return [a * 256 + b, c * 256 + d].map((group) => group.toString(16));
 }
 
 /** Lower case, shortened as RFC 5952 has it. */

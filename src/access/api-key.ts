@@ -11,6 +11,7 @@ const LABEL_OF_NETWORK: Readonly<Record<string, string>> = {
   mainnet: "live",
 };
 const FORM = /^tss_(?:local|test|live)_[0-9A-Za-z]{32,64}$/;
+const ADMIN_FORM = /^tss_admin_[0-9A-Za-z]{32,64}$/;
 
 /** A fresh key for a network, like `tss_local_…`. */
 export function generateApiKey(network: string): string {
@@ -19,9 +20,19 @@ export function generateApiKey(network: string): string {
   return `tss_${label}_${randomBase62(RANDOM_COUNT)}`;
 }
 
-/** Whether the text looks like a key; what does not need not be looked up. */
+/** A fresh named admin key, like `tss_admin_…`. */
+export function generateAdminKey(): string {
+  return `tss_admin_${randomBase62(RANDOM_COUNT)}`;
+}
+
+/** Whether the text looks like a project's key; what does not need not be looked up. */
 export function isApiKeyForm(text: string): boolean {
   return FORM.test(text);
+}
+
+/** Whether the text looks like a named admin key. */
+export function isAdminKeyForm(text: string): boolean {
+  return ADMIN_FORM.test(text);
 }
 
 /** What is stored of a key. The key is random enough for a plain hash. */

@@ -53,10 +53,17 @@ export function callerOf<K extends Caller["kind"]>(
   return caller;
 }
 
-/** The ids of the caller for the log line of a call, if the gate has let it through. */
+/** What names the caller in the log line of a call, if the gate has let it through. */
 export function describeCaller(values: ContextValues): Readonly<Record<string, string>> {
   const caller = values.get(callerKey);
-  return caller?.kind === "project" ? { projectId: caller.projectId, apiKeyId: caller.apiKeyId } : {};
+  switch (caller?.kind) {
+    case "project":
+      return { projectId: caller.projectId, apiKeyId: caller.apiKeyId };
+    case "admin":
+      return { actor: caller.origin.actor };
+    default:
+      return {};
+  }
 }
 
 function isOfKind<K extends Caller["kind"]>(

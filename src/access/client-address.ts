@@ -1,5 +1,7 @@
-import { BlockList, isIP, SocketAddress } from "node:net";
+import { isIP } from "node:net";
 import { invalidField } from "../errors/service-error.ts";
+import { canonicalAddress } from "./address-block.ts";
+import { createAddressList } from "./address-list.ts";
 
 /** Where a call comes from: the connection's peer, or whoever the proxies that are trusted say it was for. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
@@ -12,8 +14,7 @@ export type ClientAddress = (peer: string, headers: Headers) => string;
  * proxy that writes one may pass on the other.
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
-  const proxies = blockList(trusted);
-  const isTrusted = (address: string) => proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  const isTrusted = createAddressList(trusted);
   return (peerText, headers) => {
     const peer = plainAddress(peerText) ?? peerText;
     if (trusted.length === 0 || isIP(peer) === 0 || !isTrusted(peer)) return peer;
@@ -27,17 +28,6 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     }
     return first?.address ?? peer;
   };
-}
-
-/** A set of addresses and CIDR blocks. Throws for what is neither. */
-function blockList(blocks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const block of blocks) {
-    const [address = "", bits] = block.split("/");
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    list.addSubnet(address, bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits), family);
-  }
-  return list;
 }
 
 /** The first hop from the right that is not trusted, or the farthest one when all are; undefined without hops. */
@@ -75,14 +65,5 @@ function forOf(element: string): string {
 /** An address without port, brackets and zone, in one spelling; IPv4 within IPv6 as IPv4. Undefined for anything else. */
 function plainAddress(text: string): string | undefined {
   const bare = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
-  switch (isIP(bare)) {
-    case 4:
-      return bare;
-    case 6: {
-      const { address } = new SocketAddress({ address: bare, family: "ipv6" });
-      return /^::ffff:([\d.]+)$/.exec(address)?.[1] ?? address;
-    }
-    default:
-      return undefined;
-  }
+  return canonicalAddress(bare);
 }

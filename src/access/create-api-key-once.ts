@@ -2,8 +2,10 @@ import type { Idempotency } from "../idempotency/idempotency.ts";
 import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
 import type { Database } from "../store/database.ts";
 import { requireProject } from "../store/require-project.ts";
+import { readAllowedAddresses } from "./address-list.ts";
 import type { AdminCaller } from "./caller.ts";
 import { createApiKey, type NewApiKey } from "./create-api-key.ts";
+import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
 /** A key, with its plaintext if this call made it. */
@@ -15,7 +17,7 @@ export interface ShownApiKey {
 
 /**
  * Makes a key for a project of the caller's network, once for each idempotency key; a repeat has the key as it is by
- * then, without its plaintext. Throws PROJECT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ * then, without its plaintext. Throws VALIDATION, PROJECT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function createApiKeyOnce(
   database: Database,
@@ -23,18 +25,15 @@ export async function createApiKeyOnce(
   idempotency: Idempotency | undefined,
   key: NewApiKey,
 ): Promise<ShownApiKey> {
-  const { id, plaintext } = await runOnce<{ readonly id: string; readonly plaintext: string | undefined }>(
+  const allowedAddresses = readAllowedAddresses(key.allowedAddresses ?? []);
+  const { id, plaintext } = await runOnce<MadeKey>(
     database,
     { scope: ADMIN_SCOPE, network, idempotency },
     {
+      ...KEEP_KEY_ID,
       async effect(sql) {
         await requireProject(sql, network, key.projectId);
-        return createApiKey(sql, origin, key);
-      },
-      keep: (made) => ({ subjectId: made.id }),
-      recall({ subjectId }) {
-        if (subjectId === null) throw new Error("a key was made and its id not remembered");
-        return { id: subjectId, plaintext: undefined };
+        return createApiKey(sql, origin, { ...key, allowedAddresses });
       },
     },
   );

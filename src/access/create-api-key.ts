@@ -11,6 +11,10 @@ export interface NewApiKey {
   readonly scopes: readonly Scope[];
   /** Default: never. */
   readonly expiresAt?: Date | undefined;
+  /** Where it may be used from, as `readAllowedAddresses` gives them. Default: anywhere. */
+  readonly allowedAddresses?: readonly string[];
+  /** The id of the key that it replaces. Default: none. */
+  readonly rotatedFrom?: string;
 }
 
 /** A key that was just made. */
@@ -25,7 +29,7 @@ export interface CreatedApiKey {
 export async function createApiKey(
   sql: Sql,
   origin: AuditOrigin,
-  { projectId, name, scopes, expiresAt }: NewApiKey,
+  { projectId, name, scopes, expiresAt, allowedAddresses = [], rotatedFrom }: NewApiKey,
 ): Promise<CreatedApiKey> {
   const [project] = await sql.query<{ network: string }>("SELECT network FROM project WHERE id = $1", [
     projectId,
@@ -35,9 +39,9 @@ export async function createApiKey(
   const created = { id: newId(), prefix: apiKeyPrefix(plaintext), plaintext };
   await sql.query(
     `WITH created AS (
-       INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id, project_id
-     ) ${auditInsert("api_key.create", "created", 8)}`,
+       INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, expires_at, allowed_addresses, rotated_from)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id, project_id
+     ) ${auditInsert("api_key.create", "created", 10)}`,
     [
       created.id,
       projectId,
@@ -46,6 +50,8 @@ export async function createApiKey(
       hashApiKey(plaintext),
       [...scopes],
       expiresAt ?? null,
+      [...allowedAddresses],
+      rotatedFrom ?? null,
       ...auditParameters(origin),
     ],
   );

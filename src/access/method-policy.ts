@@ -31,7 +31,11 @@ export function keyedMethods(services: readonly DescService[]): ReadonlySet<Desc
 
 type MethodAccess =
   | { readonly access: "public"; readonly scope: undefined }
-  | { readonly access: "admin"; readonly scope: undefined }
+  | {
+      readonly access: "admin";
+      readonly scope: undefined /** No named admin key will do. */;
+      readonly isRootOnly: boolean;
+    }
   | { readonly access: "project"; readonly scope: Scope };
 
 /** The policy of a method, from its options `tss.v1.*`. Throws when the method does not declare them all. */
@@ -60,7 +64,8 @@ function readPolicy(method: DescMethod): MethodPolicy {
 const ACCESS: Readonly<Record<Access, MethodAccess | undefined>> = {
   [Access.UNSPECIFIED]: undefined,
   [Access.PUBLIC]: { access: "public", scope: undefined },
-  [Access.ADMIN]: { access: "admin", scope: undefined },
+  [Access.ADMIN]: { access: "admin", scope: undefined, isRootOnly: false },
+  [Access.ROOT]: { access: "admin", scope: undefined, isRootOnly: true },
   [Access.ONBOARD]: { access: "project", scope: "onboard" },
   [Access.SIGN]: { access: "project", scope: "sign" },
   [Access.READ]: { access: "project", scope: "read" },

@@ -14,14 +14,31 @@ export interface ApiKeyDetails {
   readonly revokedAt: Date | null;
   /** To the minute. */
   readonly lastUsedAt: Date | null;
+  /** Empty: anywhere. */
+  readonly allowedAddresses: readonly string[];
+  /** The key that it replaces. */
+  readonly rotatedFrom: string | null;
+  /** The key that replaces it. */
+  readonly replacedBy: string | null;
 }
 
 /** The columns of {@link ApiKeyDetails}, from the table `api_key` named `k`. */
 export const API_KEY_COLUMNS = `k.id, k.project_id AS "projectId", k.name, k.prefix, k.scopes,
-  k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt"`;
+  k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt",
+  k.allowed_addresses AS "allowedAddresses", k.rotated_from AS "rotatedFrom",
+  (SELECT n.id FROM api_key n WHERE n.rotated_from = k.id) AS "replacedBy"`;
 
-/** Reads a key of a project of the network. Throws API_KEY_NOT_FOUND. */
-export async function readApiKey(sql: Sql, network: string, apiKeyId: string): Promise<ApiKeyDetails> {
+/**
+ * Reads a key of a project of the network; with `lock` nobody else changes it until the transaction ends. Throws
+ * API_KEY_NOT_FOUND.
+ */
+export async function readApiKey(
+  sql: Sql,
+  network: string,
+  apiKeyId: string,
+  { lock = false } = {},
+): Promise<ApiKeyDetails> {
+  if (lock) await sql.query("SELECT 1 FROM api_key WHERE id = $1 FOR NO KEY UPDATE", [apiKeyId]);
   const [key] = await sql.query<ApiKeyDetails>(
     `SELECT ${API_KEY_COLUMNS} FROM api_key k JOIN project p ON p.id = k.project_id
      WHERE k.id = $1 AND p.network = $2`,

@@ -6,6 +6,8 @@ import type { NewApiKey } from "../access/create-api-key.ts";
 import type { ShownApiKey } from "../access/create-api-key-once.ts";
 import type { ApiKeyDetails } from "../access/read-api-key.ts";
 import type { ProjectDetails } from "../access/read-project.ts";
+import type { KeyRotation, RotatedApiKey } from "../access/rotate-api-key.ts";
+import type { AllowedAddresses } from "../access/set-allowed-addresses.ts";
 import type { CreditAdjustment } from "../billing/adjust-credit.ts";
 import { type Idempotency, idempotencyOf } from "../idempotency/idempotency.ts";
 import type { Page, PageRequest } from "../paging/read-page.ts";
@@ -18,12 +20,15 @@ export interface AccountOperations {
   readonly listProjects: Listed<PageRequest, ProjectDetails>;
   readonly createApiKey: Keyed<NewApiKey, ShownApiKey>;
   readonly listApiKeys: Listed<PageRequest & { readonly projectId: string }, ApiKeyDetails>;
+  readonly rotateApiKey: Keyed<KeyRotation, RotatedApiKey>;
+  readonly setAllowedAddresses: (caller: AdminCaller, input: AllowedAddresses) => Promise<ApiKeyDetails>;
   readonly revokeApiKey: (caller: AdminCaller, apiKeyId: string) => Promise<ApiKeyDetails>;
   readonly adjustCredit: Keyed<CreditAdjustment, AdjustCreditResponse>;
   readonly listAuditEvents: Listed<ListAuditEventsInput, AuditEventRow>;
 }
 
-type Keyed<Input, Output> = (
+/** An operation that is made once for each idempotency key. */
+export type Keyed<Input, Output> = (
   caller: AdminCaller,
   idempotency: Idempotency | undefined,
   input: Input,
@@ -46,10 +51,10 @@ export function createAccountCalls(operations: AccountOperations): AccountCalls 
       const { rows, nextPageToken } = await operations.listProjects(network, request);
       return { projects: rows.map(encodeProject), nextPageToken };
     },
-    async createApiKey({ projectId, name, scopes, expireTime }, context) {
+    async createApiKey({ projectId, name, scopes, expireTime, allowedAddresses }, context) {
       const caller = callerOf(context, "admin");
       const expiresAt = expireTime && timestampDate(expireTime);
-      const key = { projectId, name, scopes: decodeScopes(scopes), expiresAt };
+      const key = { projectId, name, scopes: decodeScopes(scopes), expiresAt, allowedAddresses };
       const { details, plaintext } = await operations.createApiKey(caller, idempotencyOf(context), key);
       return { apiKey: encodeApiKey(details), plaintext: plaintext ?? "" };
     },
@@ -57,6 +62,22 @@ export function createAccountCalls(operations: AccountOperations): AccountCalls 
       const { network } = callerOf(context, "admin");
       const { rows, nextPageToken } = await operations.listApiKeys(network, request);
       return { apiKeys: rows.map(encodeApiKey), nextPageToken };
+    },
+    async rotateApiKey({ apiKeyId, overlapSeconds, expireTime }, context) {
+      const rotation = { apiKeyId, overlapSeconds, expiresAt: expireTime && timestampDate(expireTime) };
+      const caller = callerOf(context, "admin");
+      const rotated = await operations.rotateApiKey(caller, idempotencyOf(context), rotation);
+      return {
+        apiKey: encodeApiKey(rotated.details),
+        plaintext: rotated.plaintext ?? "",
+        replacedApiKey: encodeApiKey(rotated.replaced),
+      };
+    },
+    async setAllowedAddresses({ apiKeyId, allowedAddresses }, context) {
+      const key = await operations.setAllowedAddresses(callerOf(context, "admin"), {
+        ...{ apiKeyId, allowedAddresses },
+      });
+      return { apiKey: encodeApiKey(key) };
     },
     async revokeApiKey({ apiKeyId }, context) {
       const key = await operations.revokeApiKey(callerOf(context, "admin"), apiKeyId);

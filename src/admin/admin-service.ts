@@ -10,6 +10,8 @@ import {
 } from "../protocol/algorithms.ts";
 import type { AuditOrigin } from "../store/audit.ts";
 import { type AccountOperations, createAccountCalls } from "./account-calls.ts";
+import { type AdminKeyOperations, createAdminKeyCalls } from "./admin-key-calls.ts";
+import { type ChainReads, createChainCalls } from "./chain-calls.ts";
 
 /** A bucket of the presign pool with its presigns by state. Curve and algorithm are the chain's integers. */
 export interface BucketHealth {
@@ -29,6 +31,8 @@ export interface AdminServiceDeps {
   /** Returns how many presigns were queued. */
   readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
   readonly accounts: AccountOperations;
+  readonly adminKeys: AdminKeyOperations;
+  readonly chain: ChainReads;
   readonly lowWaterCount: number;
   readonly highWaterCount: number;
 }
@@ -38,6 +42,8 @@ export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof A
   const { lowWaterCount: lowWater, highWaterCount: highWater } = deps;
   return {
     ...createAccountCalls(deps.accounts),
+    ...createAdminKeyCalls(deps.adminKeys),
+    ...createChainCalls(deps.chain),
     async getPresignHealth({ curve, signatureAlgorithm }) {
       const buckets = (await deps.readPresignHealth())
         .filter((bucket) => curve === undefined || bucket.curve === curve)

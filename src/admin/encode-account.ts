@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  type AdminKey,
+  AdminKeySchema,
   type ApiKey,
   ApiKey_Scope,
   ApiKeySchema,
@@ -10,6 +12,7 @@ import {
   ProjectSchema,
 } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { Scope } from "../access/caller.ts";
+import type { AdminKeyDetails } from "../access/read-admin-key.ts";
 import type { ApiKeyDetails } from "../access/read-api-key.ts";
 import type { ProjectDetails } from "../access/read-project.ts";
 import type { AuditEventRow } from "./list-audit-events.ts";
@@ -21,16 +24,22 @@ export function encodeProject({ id, createdAt, ...shown }: ProjectDetails): Proj
 
 /** A key as the contract has it. */
 export function encodeApiKey(key: ApiKeyDetails): ApiKey {
-  const { id, projectId, name, prefix, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
+  const { id, projectId, name, prefix, scopes, allowedAddresses, rotatedFrom, replacedBy } = key;
   return create(ApiKeySchema, {
     apiKeyId: id,
     ...{ projectId, name, prefix },
     scopes: scopes.map((scope) => ApiKey_Scope[scope]),
-    createTime: timestampFromDate(createdAt),
-    ...time("expireTime", expiresAt),
-    ...time("revokeTime", revokedAt),
-    ...time("lastUseTime", lastUsedAt),
+    allowedAddresses: [...allowedAddresses],
+    ...keyTimes(key),
+    ...(rotatedFrom !== null && { rotatedFrom }),
+    ...(replacedBy !== null && { replacedBy }),
   });
+}
+
+/** A named admin key as the contract has it. */
+export function encodeAdminKey(key: AdminKeyDetails): AdminKey {
+  const { id, name, prefix } = key;
+  return create(AdminKeySchema, { adminKeyId: id, name, prefix, ...keyTimes(key) });
 }
 
 /** The scopes of a request that the contract's rules have let through: no SCOPE_UNSPECIFIED among them. */
@@ -50,6 +59,20 @@ export function encodeAuditEvent(row: AuditEventRow): AuditEvent {
     address: address ?? "",
     ...shown,
   });
+}
+
+function keyTimes({
+  createdAt,
+  expiresAt,
+  revokedAt,
+  lastUsedAt,
+}: Pick<AdminKeyDetails, "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt">) {
+  return {
+    createTime: timestampFromDate(createdAt),
+    ...time("expireTime", expiresAt),
+    ...time("revokeTime", revokedAt),
+    ...time("lastUseTime", lastUsedAt),
+  };
 }
 
 function time<Name extends string>(name: Name, date: Date | null): { [N in Name]?: Timestamp } {

@@ -28,7 +28,7 @@ import { implementServices, SERVICES, type ServiceParts } from "./services.ts";
 /** What the server needs beside the parts that its services work with. */
 export interface ApiServerOptions {
   readonly config: Config;
-  /** Undefined: nobody is an admin. */
+  /** Undefined: only named admin keys open the operator's calls. */
   readonly adminApiKey: Secret | undefined;
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
@@ -65,6 +65,7 @@ export function startApiServer(
     ],
     gate: createAccessGate({
       lookup: parts.lookup,
+      adminLookup: parts.adminLookup,
       adminApiKey,
       networks: [network.name],
       limiter: createRateLimiter({ limits: config.rateLimits, redis }),

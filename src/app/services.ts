@@ -2,11 +2,15 @@ import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import type { AdminKeyLookup } from "../access/admin-key-lookup.ts";
 import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { createAdminService } from "../admin/admin-service.ts";
+import { listChainTransactions } from "../admin/list-chain-transactions.ts";
 import { createBillingService } from "../billing/billing-service.ts";
 import type { ChainNetwork } from "../chain/network.ts";
+import { readTreasury } from "../chain/read-treasury.ts";
 import type { NetworkReader } from "../chain/reader.ts";
+import { createTreasuryReader } from "../chain/treasury-reader.ts";
 import type { Config } from "../config.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
@@ -18,6 +22,7 @@ import type { Database } from "../store/database.ts";
 import { untilClosing } from "../transport/closing-signal.ts";
 import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
 import { createAccountOperations } from "./account-operations.ts";
+import { createAdminKeyOperations } from "./admin-key-operations.ts";
 
 /** All services of the contract. */
 export const SERVICES = [Onboarding, Signing, Billing, Admin];
@@ -30,6 +35,7 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly signals: Signals;
   readonly presigns: PresignTurns;
   readonly lookup: ApiKeyLookup;
+  readonly adminLookup: AdminKeyLookup;
 }
 
 /** Implements {@link SERVICES}. */
@@ -39,6 +45,7 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
     network: network.name,
     newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
   };
+  const treasury = createTreasuryReader(network);
   const highWaterCount = config.presignHighWaterCount;
   return [
     registerService(Onboarding, createOnboardingService({ ...parts, dkgsPerDay: config.dkgsPerDay })),
@@ -59,6 +66,11 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
       Admin,
       createAdminService({
         accounts: createAccountOperations(database, parts.lookup),
+        adminKeys: createAdminKeyOperations(database, parts.adminLookup),
+        chain: {
+          readTreasury: () => readTreasury({ sql: database, network, reader, treasury }),
+          listChainTransactions: (...call) => listChainTransactions(database, ...call),
+        },
         lowWaterCount: config.presignLowWaterCount,
         highWaterCount,
         readPresignHealth: () =>

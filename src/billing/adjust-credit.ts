@@ -16,7 +16,7 @@ export interface CreditAdjustment {
   readonly projectId: string;
   /** Negative to take credit away. */
   readonly amountMicroUsd: bigint;
-  /** For people. */
+  /** For people, the project's too. */
   readonly reason: string;
 }
 
@@ -53,7 +53,7 @@ export function adjustCredit(
 async function readEntry(sql: Sql, key: string): Promise<LedgerEntryRow> {
   const [entry] = await sql.query<LedgerEntryRow>(
     `SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
-            p.balance_micro_usd AS "balanceMicroUsd"
+            e.description, p.balance_micro_usd AS "balanceMicroUsd"
      FROM ledger_entry e JOIN project p ON p.id = e.project_id WHERE e.key = $1`,
     [key],
   );

@@ -5,7 +5,7 @@ import type { LedgerEntryRow } from "./list-ledger-entries.ts";
 
 /** A ledger entry as the contract has it. */
 export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
-  const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt } = row;
+  const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description } = row;
   const isOfRequest = kind === "sign" || kind === "refund";
   return create(LedgerEntrySchema, {
     ledgerEntryId: key,
@@ -13,6 +13,7 @@ export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
     kind: kindEnum(kind),
     amountMicroUsd,
     balanceMicroUsd,
+    description,
     // The key of such an entry is its kind and the request's id.
     ...(isOfRequest && { signRequestId: key.slice(kind.length + 1) }),
   });

@@ -10,6 +10,8 @@ export interface LedgerEntryRow {
   readonly createdAt: Date;
   /** The project's balance after this entry. */
   readonly balanceMicroUsd: bigint;
+  /** For people. */
+  readonly description: string;
 }
 
 /** The balance before an entry, and its key. */
@@ -45,11 +47,11 @@ export function listLedgerEntries(
  * committed, and the balance is the sum of all of them at any moment.
  */
 const LIST = `
-SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
+SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt", e.description,
   (coalesce($3::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (
     ORDER BY e.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0))::bigint AS "balanceMicroUsd"
 FROM project p CROSS JOIN LATERAL (
-  SELECT id, key, kind, amount_micro_usd, created_at FROM ledger_entry
+  SELECT id, key, kind, amount_micro_usd, created_at, description FROM ledger_entry
   WHERE project_id = $1::uuid AND id < CASE WHEN $2::text IS NULL THEN 9223372036854775807
     ELSE (SELECT id FROM ledger_entry WHERE key = $2 AND project_id = $1::uuid) END
   ORDER BY ledger_entry.id DESC LIMIT $4

@@ -1,5 +1,6 @@
 import { CoordinatorInnerDynamicField } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
+import { ServiceError } from "../errors/service-error.ts";
 import type { ChainNetwork } from "./network.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -7,6 +8,22 @@ import { withDeadline } from "./with-deadline.ts";
 export interface TreasuryBalances {
   readonly ika: bigint;
   readonly sui: bigint;
+}
+
+/** The Treasury as the chain has it. */
+export interface TreasuryState extends TreasuryBalances {
+  readonly paused: boolean;
+  /** The OperatorCaps that it takes. */
+  readonly operatorCapIds: readonly string[];
+  readonly ceilings: readonly PriceCeiling[];
+}
+
+/** The most that one operation may cost, in the smallest units. Curve and algorithm are the chain's integers. */
+export interface PriceCeiling extends TreasuryBalances {
+  readonly operation: "dkg" | PricedSession;
+  readonly curve: number;
+  /** 0 for a DKG, which has none. */
+  readonly signatureAlgorithm: number;
 }
 
 /** What the network takes for one session, in the smallest units. */
@@ -25,9 +42,10 @@ export interface HeldPresign {
   readonly digest: string;
 }
 
-/** What the service reads of the Treasury and of the network's prices. Throws when the fullnode does not answer. */
+/** What the service reads of the Treasury and of the network's prices. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
 export interface TreasuryReader {
   balances(): Promise<TreasuryBalances>;
+  state(): Promise<TreasuryState>;
   /** Undefined when the network has no price for it. */
   price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;
   /** Every presign that was paid for and not used, in any order. */
@@ -48,6 +66,16 @@ const Treasury = bcs.struct("Treasury", {
   presign_caps: Table,
 });
 
+/** An entry of its ceilings. */
+const CeilingField = bcs.struct("Field", {
+  id: bcs.Address,
+  name: bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() }),
+  value: bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() }),
+});
+
+/** Operations, as the ceilings number them. */
+const CEILED = ["dkg", "presign", "sign"] as const;
+
 /** The protocol numbers of the coordinator's pricing map. */
 const PROTOCOL = { presign: 5, sign: 6 } as const;
 const OBJECTS_PER_CALL = 50;
@@ -56,7 +84,11 @@ const OBJECTS_PER_CALL = 50;
 export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
   const { core } = network.client;
   const read = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    withDeadline(network.times.readMs, (signal) => network.pressure.run(() => call(signal), signal));
+    withDeadline(network.times.readMs, (signal) => network.pressure.run(() => call(signal), signal)).catch(
+      (cause: unknown) => {
+        throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
+      },
+    );
   const treasury = async () => {
     const { objectId } = network.treasuryRef;
     const { object } = await read((signal) =>
@@ -69,6 +101,16 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     async balances() {
       const { ika, sui } = await treasury();
       return { ika: BigInt(ika), sui: BigInt(sui) };
+    },
+    async state() {
+      const { ika, sui, paused, operators, ceilings } = await treasury();
+      return {
+        ika: BigInt(ika),
+        sui: BigInt(sui),
+        paused,
+        operatorCapIds: operators,
+        ceilings: await readCeilings(ceilings.id),
+      };
     },
     async price(curve, signatureAlgorithm, session) {
       const { contents } = (await coordinatorInner()).pricing_and_fee_manager.current.pricing_map;
@@ -103,6 +145,35 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
       return held;
     },
   };
+
+  async function readCeilings(tableId: string): Promise<PriceCeiling[]> {
+    const fields = await fieldsOf(tableId);
+    const ceilings: PriceCeiling[] = [];
+    for (let index = 0; index < fields.length; index += OBJECTS_PER_CALL) {
+      const objectIds = fields.slice(index, index + OBJECTS_PER_CALL).map(({ fieldId }) => fieldId);
+      const { objects } = await read((signal) =>
+        core.getObjects({ objectIds, include: { content: true }, signal }),
+      );
+      for (const object of objects) {
+        // One that was set anew in the meantime comes as an Error.
+        if (object instanceof Error) continue;
+        const { name, value } = CeilingField.parse(object.content);
+        const operation = CEILED[name.op];
+        if (operation === undefined) continue;
+        const { curve, signature_algorithm: signatureAlgorithm } = name;
+        ceilings.push({
+          ...{ operation, curve, signatureAlgorithm },
+          ...{ ika: BigInt(value.ika), sui: BigInt(value.sui) },
+        });
+      }
+    }
+    return ceilings.sort(
+      (a, b) =>
+        CEILED.indexOf(a.operation) - CEILED.indexOf(b.operation) ||
+        a.curve - b.curve ||
+        a.signatureAlgorithm - b.signatureAlgorithm,
+    );
+  }
 
   async function fieldsOf(parentId: string) {
     const fields = [];

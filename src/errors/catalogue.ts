@@ -30,6 +30,15 @@ export const ERROR_CATALOGUE = {
     { metadata: ["network"] },
   ),
   ADMIN_ONLY: kind(Code.PermissionDenied, "This call needs an admin key."),
+  ROOT_KEY_ONLY: kind(
+    Code.PermissionDenied,
+    "This call needs ADMIN_API_KEY itself; a named admin key is not enough.",
+  ),
+  ADDRESS_NOT_ALLOWED: kind(
+    Code.PermissionDenied,
+    "The key may not be used from the address that the call comes from, which the metadata has.",
+    { metadata: ["address"] },
+  ),
   SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs.", {
     metadata: ["scope"],
   }),
@@ -72,6 +81,9 @@ export const ERROR_CATALOGUE = {
   }),
   API_KEY_NOT_FOUND: kind(Code.NotFound, "No project of the network has a key with this id.", {
     metadata: ["apiKeyId"],
+  }),
+  ADMIN_KEY_NOT_FOUND: kind(Code.NotFound, "There is no admin key with this id.", {
+    metadata: ["adminKeyId"],
   }),
   PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served.", {
     metadata: ["sha256"],
@@ -128,6 +140,11 @@ export const ERROR_CATALOGUE = {
   ENCRYPTION_KEY_CONFLICT: kind(
     Code.AlreadyExists,
     "The signer has registered another encryption key. A signer has one key for ever.",
+  ),
+  ADMIN_KEY_NAME_TAKEN: kind(
+    Code.AlreadyExists,
+    "An admin key has or had this name, which stands for it in the audit trail for good. Choose another one.",
+    { metadata: ["name"] },
   ),
   IDEMPOTENCY_IN_FLIGHT: kind(Code.Aborted, "A call with this idempotency key is under way.", {
     retryAfterSeconds: 1,

@@ -14,7 +14,8 @@ type Rule = (facts: OperationFacts) => boolean;
 
 const never: Rule = () => false;
 const needsKey: Rule = ({ options }) => options.access.value !== "public";
-const isAdmin: Rule = ({ options }) => options.access.value === "admin";
+const isRoot: Rule = ({ options }) => options.access.value === "root";
+const isAdmin: Rule = (facts) => facts.options.access.value === "admin" || isRoot(facts);
 const isProject: Rule = (facts) => needsKey(facts) && !isAdmin(facts);
 const isKeyed: Rule = ({ options }) => options.idempotency.value === "keyed";
 const isRead: Rule = ({ options }) => options.idempotency.value === "read";
@@ -40,7 +41,10 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   EXPIRED_KEY: needsKey,
   NETWORK_MISMATCH: isProject,
   SCOPE_MISSING: isProject,
+  ADDRESS_NOT_ALLOWED: isProject,
   ADMIN_ONLY: isAdmin,
+  ROOT_KEY_ONLY: isRoot,
+  ADMIN_KEY_NAME_TAKEN: isRoot,
   ROUTE_NOT_FOUND: never,
   METHOD_NOT_ALLOWED: never,
   UNIMPLEMENTED: never,
@@ -59,7 +63,9 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   TOO_MANY_RESERVATIONS: reservesSignature,
   PRESIGN_POOL_EMPTY: reservesSignature,
   WRONG_STATE: (facts) =>
-    !isRead(facts) && !reservesSignature(facts) && has("dwallet_id", "sign_request_id")(facts),
+    !isRead(facts) &&
+    !reservesSignature(facts) &&
+    has("dwallet_id", "sign_request_id", "overlap_seconds")(facts),
   STALE_NETWORK_KEY: has("session_identifier"),
   SESSION_REUSED: has("session_identifier"),
   QUOTA_EXCEEDED: has("session_identifier", "encryption_key"),

@@ -400,6 +400,7 @@ export const ModelName = {
   KnownNetwork: 'KnownNetwork',
   Project: 'Project',
   ApiKey: 'ApiKey',
+  AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   DWallet: 'DWallet',
   Presign: 'Presign',
@@ -426,7 +427,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -649,6 +650,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ApiKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ApiKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    AdminKey: {
+      payload: Prisma.$AdminKeyPayload<ExtArgs>
+      fields: Prisma.AdminKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AdminKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AdminKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.AdminKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AdminKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>
+        }
+        findMany: {
+          args: Prisma.AdminKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>[]
+        }
+        create: {
+          args: Prisma.AdminKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>
+        }
+        createMany: {
+          args: Prisma.AdminKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AdminKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.AdminKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>
+        }
+        update: {
+          args: Prisma.AdminKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.AdminKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AdminKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AdminKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.AdminKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AdminKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.AdminKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAdminKey>
+        }
+        groupBy: {
+          args: Prisma.AdminKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AdminKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AdminKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AdminKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -1539,10 +1614,26 @@ export const ApiKeyScalarFieldEnum = {
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
-  lastUsedAt: 'lastUsedAt'
+  lastUsedAt: 'lastUsedAt',
+  allowedAddresses: 'allowedAddresses',
+  rotatedFrom: 'rotatedFrom'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const AdminKeyScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  prefix: 'prefix',
+  hash: 'hash',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type AdminKeyScalarFieldEnum = (typeof AdminKeyScalarFieldEnum)[keyof typeof AdminKeyScalarFieldEnum]
 
 
 export const EncryptionKeyScalarFieldEnum = {
@@ -2019,6 +2110,7 @@ export type GlobalOmitConfig = {
   knownNetwork?: Prisma.KnownNetworkOmit
   project?: Prisma.ProjectOmit
   apiKey?: Prisma.ApiKeyOmit
+  adminKey?: Prisma.AdminKeyOmit
   encryptionKey?: Prisma.EncryptionKeyOmit
   dWallet?: Prisma.DWalletOmit
   presign?: Prisma.PresignOmit

@@ -54,6 +54,7 @@ export const ModelName = {
   KnownNetwork: 'KnownNetwork',
   Project: 'Project',
   ApiKey: 'ApiKey',
+  AdminKey: 'AdminKey',
   EncryptionKey: 'EncryptionKey',
   DWallet: 'DWallet',
   Presign: 'Presign',
@@ -117,10 +118,26 @@ export const ApiKeyScalarFieldEnum = {
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
-  lastUsedAt: 'lastUsedAt'
+  lastUsedAt: 'lastUsedAt',
+  allowedAddresses: 'allowedAddresses',
+  rotatedFrom: 'rotatedFrom'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const AdminKeyScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  prefix: 'prefix',
+  hash: 'hash',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type AdminKeyScalarFieldEnum = (typeof AdminKeyScalarFieldEnum)[keyof typeof AdminKeyScalarFieldEnum]
 
 
 export const EncryptionKeyScalarFieldEnum = {

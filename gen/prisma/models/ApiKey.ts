@@ -34,6 +34,7 @@ export type ApiKeyMinAggregateOutputType = {
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
+  rotatedFrom: string | null
 }
 
 export type ApiKeyMaxAggregateOutputType = {
@@ -46,6 +47,7 @@ export type ApiKeyMaxAggregateOutputType = {
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
+  rotatedFrom: string | null
 }
 
 export type ApiKeyCountAggregateOutputType = {
@@ -59,6 +61,8 @@ export type ApiKeyCountAggregateOutputType = {
   expiresAt: number
   revokedAt: number
   lastUsedAt: number
+  allowedAddresses: number
+  rotatedFrom: number
   _all: number
 }
 
@@ -73,6 +77,7 @@ export type ApiKeyMinAggregateInputType = {
   expiresAt?: true
   revokedAt?: true
   lastUsedAt?: true
+  rotatedFrom?: true
 }
 
 export type ApiKeyMaxAggregateInputType = {
@@ -85,6 +90,7 @@ export type ApiKeyMaxAggregateInputType = {
   expiresAt?: true
   revokedAt?: true
   lastUsedAt?: true
+  rotatedFrom?: true
 }
 
 export type ApiKeyCountAggregateInputType = {
@@ -98,6 +104,8 @@ export type ApiKeyCountAggregateInputType = {
   expiresAt?: true
   revokedAt?: true
   lastUsedAt?: true
+  allowedAddresses?: true
+  rotatedFrom?: true
   _all?: true
 }
 
@@ -184,6 +192,8 @@ export type ApiKeyGroupByOutputType = {
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
+  allowedAddresses: string[]
+  rotatedFrom: string | null
   _count: ApiKeyCountAggregateOutputType | null
   _min: ApiKeyMinAggregateOutputType | null
   _max: ApiKeyMaxAggregateOutputType | null
@@ -218,7 +228,11 @@ export type ApiKeyWhereInput = {
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
+  predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
+  successor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
 }
 
 export type ApiKeyOrderByWithRelationInput = {
@@ -232,12 +246,17 @@ export type ApiKeyOrderByWithRelationInput = {
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
+  rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
+  predecessor?: Prisma.ApiKeyOrderByWithRelationInput
+  successor?: Prisma.ApiKeyOrderByWithRelationInput
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   id?: string
   hash?: runtime.Bytes
+  rotatedFrom?: string
   AND?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
   OR?: Prisma.ApiKeyWhereInput[]
   NOT?: Prisma.ApiKeyWhereInput | Prisma.ApiKeyWhereInput[]
@@ -249,8 +268,11 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
-}, "id" | "hash">
+  predecessor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
+  successor?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null
+}, "id" | "hash" | "rotatedFrom">
 
 export type ApiKeyOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -263,6 +285,8 @@ export type ApiKeyOrderByWithAggregationInput = {
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
+  rotatedFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
   _max?: Prisma.ApiKeyMaxOrderByAggregateInput
   _min?: Prisma.ApiKeyMinOrderByAggregateInput
@@ -282,6 +306,8 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  rotatedFrom?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
 }
 
 export type ApiKeyCreateInput = {
@@ -294,7 +320,10 @@ export type ApiKeyCreateInput = {
   expiresAt?: Date | string | null
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
   project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
+  successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
 }
 
 export type ApiKeyUncheckedCreateInput = {
@@ -308,6 +337,9 @@ export type ApiKeyUncheckedCreateInput = {
   expiresAt?: Date | string | null
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  rotatedFrom?: string | null
+  successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
 }
 
 export type ApiKeyUpdateInput = {
@@ -320,7 +352,10 @@ export type ApiKeyUpdateInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
   project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
+  successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
 }
 
 export type ApiKeyUncheckedUpdateInput = {
@@ -334,6 +369,9 @@ export type ApiKeyUncheckedUpdateInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
 }
 
 export type ApiKeyCreateManyInput = {
@@ -347,6 +385,8 @@ export type ApiKeyCreateManyInput = {
   expiresAt?: Date | string | null
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  rotatedFrom?: string | null
 }
 
 export type ApiKeyUpdateManyMutationInput = {
@@ -359,6 +399,7 @@ export type ApiKeyUpdateManyMutationInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
 }
 
 export type ApiKeyUncheckedUpdateManyInput = {
@@ -372,6 +413,8 @@ export type ApiKeyUncheckedUpdateManyInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyListRelationFilter = {
@@ -392,6 +435,11 @@ export type StringNullableListFilter<$PrismaModel = never> = {
   isEmpty?: boolean
 }
 
+export type ApiKeyNullableScalarRelationFilter = {
+  is?: Prisma.ApiKeyWhereInput | null
+  isNot?: Prisma.ApiKeyWhereInput | null
+}
+
 export type ApiKeyCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   projectId?: Prisma.SortOrder
@@ -403,6 +451,8 @@ export type ApiKeyCountOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
+  rotatedFrom?: Prisma.SortOrder
 }
 
 export type ApiKeyMaxOrderByAggregateInput = {
@@ -415,6 +465,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  rotatedFrom?: Prisma.SortOrder
 }
 
 export type ApiKeyMinOrderByAggregateInput = {
@@ -427,6 +478,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  rotatedFrom?: Prisma.SortOrder
 }
 
 export type ApiKeyCreateNestedManyWithoutProjectInput = {
@@ -475,6 +527,28 @@ export type ApiKeyCreatescopesInput = {
   set: string[]
 }
 
+export type ApiKeyCreateallowedAddressesInput = {
+  set: string[]
+}
+
+export type ApiKeyCreateNestedOneWithoutSuccessorInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutSuccessorInput, Prisma.ApiKeyUncheckedCreateWithoutSuccessorInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutSuccessorInput
+  connect?: Prisma.ApiKeyWhereUniqueInput
+}
+
+export type ApiKeyCreateNestedOneWithoutPredecessorInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPredecessorInput, Prisma.ApiKeyUncheckedCreateWithoutPredecessorInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPredecessorInput
+  connect?: Prisma.ApiKeyWhereUniqueInput
+}
+
+export type ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPredecessorInput, Prisma.ApiKeyUncheckedCreateWithoutPredecessorInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPredecessorInput
+  connect?: Prisma.ApiKeyWhereUniqueInput
+}
+
 export type BytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes
 }
@@ -482,6 +556,45 @@ export type BytesFieldUpdateOperationsInput = {
 export type ApiKeyUpdatescopesInput = {
   set?: string[]
   push?: string | string[]
+}
+
+export type ApiKeyUpdateallowedAddressesInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ApiKeyUpdateOneWithoutSuccessorNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutSuccessorInput, Prisma.ApiKeyUncheckedCreateWithoutSuccessorInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutSuccessorInput
+  upsert?: Prisma.ApiKeyUpsertWithoutSuccessorInput
+  disconnect?: Prisma.ApiKeyWhereInput | boolean
+  delete?: Prisma.ApiKeyWhereInput | boolean
+  connect?: Prisma.ApiKeyWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutSuccessorInput, Prisma.ApiKeyUpdateWithoutSuccessorInput>, Prisma.ApiKeyUncheckedUpdateWithoutSuccessorInput>
+}
+
+export type ApiKeyUpdateOneWithoutPredecessorNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPredecessorInput, Prisma.ApiKeyUncheckedCreateWithoutPredecessorInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPredecessorInput
+  upsert?: Prisma.ApiKeyUpsertWithoutPredecessorInput
+  disconnect?: Prisma.ApiKeyWhereInput | boolean
+  delete?: Prisma.ApiKeyWhereInput | boolean
+  connect?: Prisma.ApiKeyWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutPredecessorInput, Prisma.ApiKeyUpdateWithoutPredecessorInput>, Prisma.ApiKeyUncheckedUpdateWithoutPredecessorInput>
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
+}
+
+export type ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPredecessorInput, Prisma.ApiKeyUncheckedCreateWithoutPredecessorInput>
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPredecessorInput
+  upsert?: Prisma.ApiKeyUpsertWithoutPredecessorInput
+  disconnect?: Prisma.ApiKeyWhereInput | boolean
+  delete?: Prisma.ApiKeyWhereInput | boolean
+  connect?: Prisma.ApiKeyWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutPredecessorInput, Prisma.ApiKeyUpdateWithoutPredecessorInput>, Prisma.ApiKeyUncheckedUpdateWithoutPredecessorInput>
 }
 
 export type ApiKeyCreateWithoutProjectInput = {
@@ -494,6 +607,9 @@ export type ApiKeyCreateWithoutProjectInput = {
   expiresAt?: Date | string | null
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
+  successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
 }
 
 export type ApiKeyUncheckedCreateWithoutProjectInput = {
@@ -506,6 +622,9 @@ export type ApiKeyUncheckedCreateWithoutProjectInput = {
   expiresAt?: Date | string | null
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  rotatedFrom?: string | null
+  successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
 }
 
 export type ApiKeyCreateOrConnectWithoutProjectInput = {
@@ -548,6 +667,160 @@ export type ApiKeyScalarWhereInput = {
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
+  allowedAddresses?: Prisma.StringNullableListFilter<"ApiKey">
+  rotatedFrom?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+}
+
+export type ApiKeyCreateWithoutSuccessorInput = {
+  id: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  predecessor?: Prisma.ApiKeyCreateNestedOneWithoutSuccessorInput
+}
+
+export type ApiKeyUncheckedCreateWithoutSuccessorInput = {
+  id: string
+  projectId: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  rotatedFrom?: string | null
+}
+
+export type ApiKeyCreateOrConnectWithoutSuccessorInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutSuccessorInput, Prisma.ApiKeyUncheckedCreateWithoutSuccessorInput>
+}
+
+export type ApiKeyCreateWithoutPredecessorInput = {
+  id: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  project: Prisma.ProjectCreateNestedOneWithoutApiKeysInput
+  successor?: Prisma.ApiKeyCreateNestedOneWithoutPredecessorInput
+}
+
+export type ApiKeyUncheckedCreateWithoutPredecessorInput = {
+  id: string
+  projectId: string
+  name: string
+  prefix: string
+  hash: runtime.Bytes
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[]
+  createdAt?: Date | string
+  expiresAt?: Date | string | null
+  revokedAt?: Date | string | null
+  lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  successor?: Prisma.ApiKeyUncheckedCreateNestedOneWithoutPredecessorInput
+}
+
+export type ApiKeyCreateOrConnectWithoutPredecessorInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutPredecessorInput, Prisma.ApiKeyUncheckedCreateWithoutPredecessorInput>
+}
+
+export type ApiKeyUpsertWithoutSuccessorInput = {
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutSuccessorInput, Prisma.ApiKeyUncheckedUpdateWithoutSuccessorInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutSuccessorInput, Prisma.ApiKeyUncheckedCreateWithoutSuccessorInput>
+  where?: Prisma.ApiKeyWhereInput
+}
+
+export type ApiKeyUpdateToOneWithWhereWithoutSuccessorInput = {
+  where?: Prisma.ApiKeyWhereInput
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutSuccessorInput, Prisma.ApiKeyUncheckedUpdateWithoutSuccessorInput>
+}
+
+export type ApiKeyUpdateWithoutSuccessorInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
+}
+
+export type ApiKeyUncheckedUpdateWithoutSuccessorInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+}
+
+export type ApiKeyUpsertWithoutPredecessorInput = {
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutPredecessorInput, Prisma.ApiKeyUncheckedUpdateWithoutPredecessorInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutPredecessorInput, Prisma.ApiKeyUncheckedCreateWithoutPredecessorInput>
+  where?: Prisma.ApiKeyWhereInput
+}
+
+export type ApiKeyUpdateToOneWithWhereWithoutPredecessorInput = {
+  where?: Prisma.ApiKeyWhereInput
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutPredecessorInput, Prisma.ApiKeyUncheckedUpdateWithoutPredecessorInput>
+}
+
+export type ApiKeyUpdateWithoutPredecessorInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  project?: Prisma.ProjectUpdateOneRequiredWithoutApiKeysNestedInput
+  successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
+}
+
+export type ApiKeyUncheckedUpdateWithoutPredecessorInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  prefix?: Prisma.StringFieldUpdateOperationsInput | string
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
 }
 
 export type ApiKeyCreateManyProjectInput = {
@@ -560,6 +833,8 @@ export type ApiKeyCreateManyProjectInput = {
   expiresAt?: Date | string | null
   revokedAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  allowedAddresses?: Prisma.ApiKeyCreateallowedAddressesInput | string[]
+  rotatedFrom?: string | null
 }
 
 export type ApiKeyUpdateWithoutProjectInput = {
@@ -572,6 +847,9 @@ export type ApiKeyUpdateWithoutProjectInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  predecessor?: Prisma.ApiKeyUpdateOneWithoutSuccessorNestedInput
+  successor?: Prisma.ApiKeyUpdateOneWithoutPredecessorNestedInput
 }
 
 export type ApiKeyUncheckedUpdateWithoutProjectInput = {
@@ -584,6 +862,9 @@ export type ApiKeyUncheckedUpdateWithoutProjectInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  successor?: Prisma.ApiKeyUncheckedUpdateOneWithoutPredecessorNestedInput
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutProjectInput = {
@@ -596,6 +877,8 @@ export type ApiKeyUncheckedUpdateManyWithoutProjectInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  allowedAddresses?: Prisma.ApiKeyUpdateallowedAddressesInput | string[]
+  rotatedFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -611,7 +894,11 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   expiresAt?: boolean
   revokedAt?: boolean
   lastUsedAt?: boolean
+  allowedAddresses?: boolean
+  rotatedFrom?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
+  successor?: boolean | Prisma.ApiKey$successorArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -625,7 +912,10 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   expiresAt?: boolean
   revokedAt?: boolean
   lastUsedAt?: boolean
+  allowedAddresses?: boolean
+  rotatedFrom?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -639,7 +929,10 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   expiresAt?: boolean
   revokedAt?: boolean
   lastUsedAt?: boolean
+  allowedAddresses?: boolean
+  rotatedFrom?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectScalar = {
@@ -653,23 +946,31 @@ export type ApiKeySelectScalar = {
   expiresAt?: boolean
   revokedAt?: boolean
   lastUsedAt?: boolean
+  allowedAddresses?: boolean
+  rotatedFrom?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "name" | "prefix" | "hash" | "scopes" | "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt" | "allowedAddresses" | "rotatedFrom", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
+  successor?: boolean | Prisma.ApiKey$successorArgs<ExtArgs>
 }
 export type ApiKeyIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }
 export type ApiKeyIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
+  predecessor?: boolean | Prisma.ApiKey$predecessorArgs<ExtArgs>
 }
 
 export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ApiKey"
   objects: {
     project: Prisma.$ProjectPayload<ExtArgs>
+    predecessor: Prisma.$ApiKeyPayload<ExtArgs> | null
+    successor: Prisma.$ApiKeyPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -688,6 +989,14 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     expiresAt: Date | null
     revokedAt: Date | null
     lastUsedAt: Date | null
+    /**
+     * Addresses and CIDR blocks that it may be used from; none means anywhere.
+     */
+    allowedAddresses: string[]
+    /**
+     * The key that this one replaces.
+     */
+    rotatedFrom: string | null
   }, ExtArgs["result"]["apiKey"]>
   composites: {}
 }
@@ -1083,6 +1392,8 @@ readonly fields: ApiKeyFieldRefs;
 export interface Prisma__ApiKeyClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   project<T extends Prisma.ProjectDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ProjectDefaultArgs<ExtArgs>>): Prisma.Prisma__ProjectClient<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  predecessor<T extends Prisma.ApiKey$predecessorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$predecessorArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  successor<T extends Prisma.ApiKey$successorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$successorArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1122,6 +1433,8 @@ export interface ApiKeyFieldRefs {
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly allowedAddresses: Prisma.FieldRef<"ApiKey", 'String[]'>
+  readonly rotatedFrom: Prisma.FieldRef<"ApiKey", 'String'>
 }
     
 
@@ -1520,6 +1833,44 @@ export type ApiKeyDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many ApiKeys to delete.
    */
   limit?: number
+}
+
+/**
+ * ApiKey.predecessor
+ */
+export type ApiKey$predecessorArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKey
+   */
+  select?: Prisma.ApiKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiKey
+   */
+  omit?: Prisma.ApiKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiKeyInclude<ExtArgs> | null
+  where?: Prisma.ApiKeyWhereInput
+}
+
+/**
+ * ApiKey.successor
+ */
+export type ApiKey$successorArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiKey
+   */
+  select?: Prisma.ApiKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiKey
+   */
+  omit?: Prisma.ApiKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiKeyInclude<ExtArgs> | null
+  where?: Prisma.ApiKeyWhereInput
 }
 
 /**

@@ -469,7 +469,7 @@ export type $AuditEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: bigint
     /**
-     * `key:<id>`, `admin` or `system`.
+     * `key:<id>`, `admin:<name>` (a named admin key), `admin` (ADMIN_API_KEY) or `system`.
      */
     actor: string
     projectId: string | null

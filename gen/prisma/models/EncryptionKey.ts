@@ -554,10 +554,6 @@ export type EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput = {
   deleteMany?: Prisma.EncryptionKeyScalarWhereInput | Prisma.EncryptionKeyScalarWhereInput[]
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
-}
-
 export type EncryptionKeyCreateNestedOneWithoutDWalletsInput = {
   create?: Prisma.XOR<Prisma.EncryptionKeyCreateWithoutDWalletsInput, Prisma.EncryptionKeyUncheckedCreateWithoutDWalletsInput>
   connectOrCreate?: Prisma.EncryptionKeyCreateOrConnectWithoutDWalletsInput

@@ -5,11 +5,14 @@ import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
 import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { callerOf, describeCaller, SCOPES, type Scope } from "../../../src/access/caller.ts";
+import { createAdminKey } from "../../../src/access/create-admin-key.ts";
 import { createApiKey } from "../../../src/access/create-api-key.ts";
 import { createProject } from "../../../src/access/create-project.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
+import { revokeAdminKey } from "../../../src/access/revoke-admin-key.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
@@ -21,11 +24,13 @@ let database: Database;
 let projectId: string;
 let nowMs = Date.now();
 let lookup: ReturnType<typeof createApiKeyLookup>;
+let adminLookup: AdminKeyLookup;
 
 beforeAll(async () => {
   database = await openTestDatabase();
   projectId = await projectWith(database, 0n);
   lookup = createApiKeyLookup({ database, log: silentLog, now: () => nowMs });
+  adminLookup = createAdminKeyLookup({ database, log: silentLog, now: () => nowMs });
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
@@ -43,6 +48,7 @@ async function knock(
 ) {
   const gate = createAccessGate({
     lookup,
+    adminLookup,
     adminApiKey: new Secret(ADMIN_KEY),
     networks,
     limiter,
@@ -87,6 +93,53 @@ describe("the gate", () => {
   it("takes the admin key on admin methods, and there only", async () => {
     expect(callerOf(await knock(getPresignHealth, bearer(ADMIN_KEY)), "admin").origin.actor).toBe("admin");
     await expect(knock(reserveSign, bearer(ADMIN_KEY))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+  });
+
+  it("takes a named admin key on admin methods, and there only, and says whose it is", async () => {
+    const { plaintext } = await createAdminKey(database, TEST_ORIGIN, { name: "alice" });
+    expect(plaintext).toMatch(/^tss_admin_[0-9A-Za-z]{32}$/);
+    const context = await knock(getPresignHealth, bearer(plaintext));
+    expect(callerOf(context, "admin")).toEqual({
+      kind: "admin",
+      network: "localnet",
+      origin: { actor: "admin:alice", requestId: "r-1", address: "192.0.2.1" },
+    });
+    expect(describeCaller(context.values)).toEqual({ actor: "admin:alice" });
+    await expect(knock(reserveSign, bearer(plaintext))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    const unknown = `${plaintext.slice(0, -1)}${plaintext.endsWith("0") ? "1" : "0"}`;
+    await expect(knock(getPresignHealth, bearer(unknown))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+  });
+
+  it("wants ADMIN_API_KEY itself where an admin key is made", async () => {
+    const { plaintext } = await createAdminKey(database, TEST_ORIGIN, { name: "bob" });
+    await expect(knock(Admin.method.createAdminKey, bearer(plaintext))).rejects.toMatchObject({
+      reason: "ROOT_KEY_ONLY",
+    });
+    await knock(Admin.method.createAdminKey, bearer(ADMIN_KEY));
+    await knock(Admin.method.revokeAdminKey, bearer(plaintext));
+  });
+
+  it("refuses an admin key at once where it was revoked, elsewhere within seconds, and once it has expired", async () => {
+    const { id, plaintext } = await createAdminKey(database, TEST_ORIGIN, { name: "carol" });
+    await knock(getPresignHealth, bearer(plaintext));
+    await revokeAdminKey({ sql: database, lookup: { forget() {} } }, TEST_OPERATOR, id);
+    await knock(getPresignHealth, bearer(plaintext));
+    nowMs += 6_000;
+    const revoked = { reason: "REVOKED_KEY" };
+    await expect(knock(getPresignHealth, bearer(plaintext))).rejects.toMatchObject(revoked);
+
+    const next = await createAdminKey(database, TEST_ORIGIN, { name: "carol-2" });
+    await knock(getPresignHealth, bearer(next.plaintext));
+    await revokeAdminKey({ sql: database, lookup: adminLookup }, TEST_OPERATOR, next.id);
+    await expect(knock(getPresignHealth, bearer(next.plaintext))).rejects.toMatchObject(revoked);
+
+    const short = { name: "carol-3", expiresAt: new Date(nowMs + 1_000) };
+    const ending = await createAdminKey(database, TEST_ORIGIN, short);
+    await knock(getPresignHealth, bearer(ending.plaintext));
+    nowMs += 1_000;
+    await expect(knock(getPresignHealth, bearer(ending.plaintext))).rejects.toMatchObject({
+      reason: "EXPIRED_KEY",
+    });
   });
 
   it("refuses no key, unknown keys and keys of another form", async () => {
@@ -177,6 +230,7 @@ describe("the rate of calls", () => {
     const clock = () => nowMs;
     const gate = createAccessGate({
       lookup,
+      adminLookup,
       limiter: createRateLimiter({ limits: limits(perSecond), now: clock }),
       adminApiKey: new Secret(ADMIN_KEY),
       networks: ["localnet"],
@@ -233,15 +287,20 @@ describe("the rate of calls", () => {
     const enter = gateOf({ refusedKey: 0.002 });
     const wrong = bearer(`tss_local_${"0".repeat(32)}`);
     const [inUse, fresh] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
+    const adminInUse = bearer((await createAdminKey(database, TEST_ORIGIN, { name: "dora" })).plaintext);
+    const adminFresh = bearer((await createAdminKey(database, TEST_ORIGIN, { name: "eve" })).plaintext);
     await enter(getSign, inUse);
+    await enter(getPresignHealth, adminInUse);
     await expect(enter(getSign, wrong)).rejects.toMatchObject({ reason: "INVALID_KEY" });
     await expect(enter(getSign, {})).rejects.toMatchObject({ reason: "MISSING_KEY" });
     const limited = { reason: "RATE_LIMITED", retryAfterSeconds: 500 };
     await expect(enter(getSign, wrong)).rejects.toMatchObject(limited);
     await expect(enter(getSign, fresh)).rejects.toMatchObject(limited);
     await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toMatchObject(limited);
+    await expect(enter(getPresignHealth, adminFresh)).rejects.toMatchObject(limited);
     // Others are none the worse for it: at other addresses, or with a key that is in use.
     await enter(getSign, inUse);
+    await enter(getPresignHealth, adminInUse);
     await enter(getSign, { ...fresh, "x-address": "192.0.2.2" });
     nowMs += 500_000;
     await enter(getPresignHealth, bearer(ADMIN_KEY));

@@ -1,8 +1,10 @@
 /** Every method of the contract, over REST and gRPC: who is refused and why, before the body is read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
 import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { SCOPES, type Scope } from "../../../src/access/caller.ts";
+import { createAdminKey } from "../../../src/access/create-admin-key.ts";
 import { createApiKey } from "../../../src/access/create-api-key.ts";
 import { methodPolicy } from "../../../src/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
@@ -27,8 +29,16 @@ const ONE_CALL: RateLimits = { perSecond: each(0.001), burstSeconds: 1_000 };
 
 let database: Database;
 let lookup: ApiKeyLookup;
+let adminLookup: AdminKeyLookup;
 let open: ContractServer;
-const keys = { good: "", revoked: "", expired: "", scoped: new Map<Scope, string>() };
+const keys = {
+  good: "",
+  elsewhere: "",
+  named: "",
+  revoked: "",
+  expired: "",
+  scoped: new Map<Scope, string>(),
+};
 
 beforeAll(async () => {
   database = await openTestDatabase();
@@ -36,6 +46,10 @@ beforeAll(async () => {
   const newKey = (scopes: readonly Scope[], expiresAt?: Date) =>
     createApiKey(database, TEST_ORIGIN, { projectId, name: "key", scopes, expiresAt });
   lookup = createApiKeyLookup({ database, log: silentLog });
+  adminLookup = createAdminKeyLookup({ database, log: silentLog });
+  keys.named = (await createAdminKey(database, TEST_ORIGIN, { name: "alice" })).plaintext;
+  const elsewhere = { projectId, name: "key", scopes: SCOPES, allowedAddresses: ["198.51.100.0/24"] };
+  keys.elsewhere = (await createApiKey(database, TEST_ORIGIN, elsewhere)).plaintext;
   keys.good = (await newKey(SCOPES)).plaintext;
   keys.expired = (await newKey(SCOPES, new Date(0))).plaintext;
   const revoked = await newKey(SCOPES);
@@ -57,6 +71,7 @@ beforeEach(() => {
 function gateWith(limits: RateLimits) {
   return createAccessGate({
     lookup,
+    adminLookup,
     adminApiKey: new Secret(ADMIN_KEY),
     networks: ["localnet"],
     limiter: createRateLimiter({ limits }),
@@ -105,12 +120,29 @@ describe("a key that is none", () => {
 describe("a key of the wrong kind", () => {
   it.each(ofProjects)("is refused by $name over $face, which is for projects", async (call) => {
     await expectRefusal(call, bearer(ADMIN_KEY), "INVALID_KEY");
+    await expectRefusal(call, bearer(keys.named), "INVALID_KEY");
     await expectRefusal(call, bearer(keys.scoped.get(call.policy.scope as Scope)!), "SCOPE_MISSING");
   });
 
   it.each(ofAdmins)("is refused by $name over $face, which is for admins", async (call) => {
     await expectRefusal(call, bearer(keys.good), "ADMIN_ONLY");
     await expectRefusal(call, bearer(`${ADMIN_KEY}x`), "INVALID_KEY");
+  });
+});
+
+describe("a named admin key", () => {
+  it.each(ofAdmins)("is let through to $name over $face, unless it wants ADMIN_API_KEY", async (call) => {
+    const { reason } = await open[call.face](call.method, bearer(keys.named));
+    const isRootOnly = call.method.name === "CreateAdminKey";
+    const hasBody = call.face === "rest" && reason !== undefined;
+    expect(reason).toBe(isRootOnly ? "ROOT_KEY_ONLY" : hasBody ? "VALIDATION" : undefined);
+  });
+});
+
+describe("a key that may not be used from here", () => {
+  it.each(ofProjects)("is refused by $name over $face, whatever else is wrong", async (call) => {
+    await expectRefusal(call, bearer(keys.elsewhere), "ADDRESS_NOT_ALLOWED");
+    await expectRefusal(call, { ...bearer(keys.elsewhere), ...testnet }, "ADDRESS_NOT_ALLOWED");
   });
 });
 

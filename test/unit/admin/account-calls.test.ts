@@ -27,6 +27,8 @@ beforeAll(async () => {
   lookup = createApiKeyLookup({ database, log: silentLog });
   const service = createAdminService({
     accounts: createAccountOperations(database, lookup),
+    adminKeys: {} as never,
+    chain: {} as never,
     readPresignHealth: async () => [],
     refillBucket: async () => 0,
     lowWaterCount: 1,
@@ -227,6 +229,7 @@ describe("credit", () => {
       kind: Kind.credit,
       amountMicroUsd: 50n,
       balanceMicroUsd: 150n,
+      description: "goodwill",
     });
     const taken = await adjust(-150n);
     expect(taken.ledgerEntry).toMatchObject({ amountMicroUsd: -150n, balanceMicroUsd: 0n });

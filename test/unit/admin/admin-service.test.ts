@@ -20,6 +20,8 @@ const admin = clientOf(
   Admin,
   createAdminService({
     accounts: {} as never,
+    adminKeys: {} as never,
+    chain: {} as never,
     readPresignHealth: async () => [bucket(0, 0), bucket(0, 1), bucket(2, 0)],
     refillBucket: async (origin, { signatureAlgorithm }, count) => {
       refills.push({ actor: origin.actor, signatureAlgorithm, count });

@@ -2,6 +2,7 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readTreasury } from "../../../src/chain/read-treasury.ts";
 import { createTreasuryReader } from "../../../src/chain/treasury-reader.ts";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
 import type { Database } from "../../../src/store/database.ts";
@@ -168,5 +169,51 @@ describe("the Treasury", () => {
     const after = await treasury.price(0, 0, "presign");
     expect(after?.ika).toBe(2n * before!.ika);
     expect(await treasury.price(9, 0, "presign")).toBeUndefined();
+  });
+
+  it("is read with the wallets and the lanes, which say what has stopped them", async () => {
+    service = await startChainService(database, harness.net, { gasStationSecret: SPONSOR });
+    await harness.net.controls.setTreasury({ ika: 5n, sui: 6n });
+    const { network, reader } = service;
+    const treasury = createTreasuryReader(network);
+    await service.stop();
+    await database.query(
+      "INSERT INTO chain_transaction (digest, network, sender, lane, bytes) SELECT 'A', network, '0x1', id, '' FROM lane LIMIT 1",
+    );
+    await database.query("UPDATE lane SET foreign_digest = 'B' WHERE id = $1", [
+      harness.net.treasury.operatorCapIds[1],
+    ]);
+    const overview = await readTreasury({ sql: database, network, reader, treasury });
+    const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
+    expect(overview).toMatchObject({ packageId, treasuryId });
+    expect(overview.state).toMatchObject({ ika: 5n, sui: 6n, paused: false });
+    expect(overview.state.operatorCapIds.toSorted()).toEqual(operatorCapIds.toSorted());
+    expect(overview.state.ceilings).toContainEqual({
+      ...{ operation: "sign", curve: 0, signatureAlgorithm: 1 },
+      ...{ ika: expect.any(BigInt), sui: expect.any(BigInt) },
+    });
+    expect(new Set(overview.state.ceilings.map(({ operation }) => operation))).toEqual(
+      new Set(["dkg", "presign", "sign"]),
+    );
+    for (const wallet of [overview.hotWallet, overview.gasStation!]) {
+      const { balance } = await harness.client.getBalance({ owner: wallet.address });
+      expect(wallet.balanceMist).toBe(BigInt(balance.balance));
+    }
+    expect([overview.hotWallet.address, overview.gasStation?.address]).toEqual([
+      hotWallet.toSuiAddress(),
+      sponsorAddress,
+    ]);
+    expect(overview.lanes.map(({ id }) => id).toSorted()).toEqual(operatorCapIds.toSorted());
+    expect(overview.lanes.filter(({ unresolvedDigest }) => unresolvedDigest === "A")).toHaveLength(1);
+    expect(overview.lanes.find(({ foreignDigest }) => foreignDigest === "B")?.id).toBe(operatorCapIds[1]);
+    const inLanes = overview.lanes.flatMap(({ gasCoins }) => gasCoins);
+    expect(inLanes.length).toBeGreaterThan(0);
+    expect(inLanes.reduce((sum, { balanceMist }) => sum + (balanceMist ?? 0n), 0n)).toBe(
+      overview.gasStation!.balanceMist,
+    );
+    await harness.close();
+    await expect(readTreasury({ sql: database, network, reader, treasury })).rejects.toMatchObject({
+      reason: "CHAIN_UNAVAILABLE",
+    });
   });
 });

@@ -7,16 +7,21 @@ import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
 import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { SCOPES } from "../../../src/access/caller.ts";
 import { createClientAddress } from "../../../src/access/client-address.ts";
+import { createAdminKey } from "../../../src/access/create-admin-key.ts";
 import { createApiKey, type NewApiKey } from "../../../src/access/create-api-key.ts";
 import { keyedMethods } from "../../../src/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
 import { createAdminService } from "../../../src/admin/admin-service.ts";
+import { listChainTransactions } from "../../../src/admin/list-chain-transactions.ts";
 import { createAccountOperations } from "../../../src/app/account-operations.ts";
+import { createAdminKeyOperations } from "../../../src/app/admin-key-operations.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
+import type { TreasuryOverview } from "../../../src/chain/read-treasury.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
 import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
@@ -72,6 +77,8 @@ export interface ErrorStack {
   /** Every key that was made, in plain text. */
   readonly keys: readonly string[];
   newProject(creditMicroUsd?: bigint): Promise<StackProject>;
+  /** A named admin key. */
+  newAdminKey(name: string): Promise<string>;
   newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
   /** Runs `during` while the parameters are broken in a way that nobody foresaw. */
   broken<T>(during: () => Promise<T>): Promise<T>;
@@ -81,6 +88,16 @@ export interface ErrorStack {
 }
 
 const UNLIMITED = perSecond(0);
+
+/** Of a network on which nothing is. */
+const NO_TREASURY: TreasuryOverview = {
+  packageId: "0x1",
+  treasuryId: "0x2",
+  state: { ika: 0n, sui: 0n, paused: false, operatorCapIds: [], ceilings: [] },
+  hotWallet: { address: "0x3", balanceMist: 0n },
+  gasStation: undefined,
+  lanes: [],
+};
 
 /** The same rate for every class; 0 does not limit. */
 export function perSecond(count: number, burstSeconds = 1): RateLimits {
@@ -111,6 +128,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
     stop: async () => {},
   };
   const lookup = createApiKeyLookup({ database, log: silentLog });
+  const adminLookup = createAdminKeyLookup({ database, log: silentLog });
   const pool = {
     network: "localnet",
     newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
@@ -132,6 +150,14 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const billing = createBillingService({ database, priceSignMicroUsd: BOUNDS.priceMicroUsd });
   const admin = createAdminService({
     accounts: createAccountOperations(database, lookup),
+    adminKeys: createAdminKeyOperations(database, adminLookup),
+    chain: {
+      readTreasury: async () => {
+        await reader.networkKey();
+        return NO_TREASURY;
+      },
+      listChainTransactions: (...call) => listChainTransactions(database, ...call),
+    },
     ...bounds,
     readPresignHealth: () => readPresignHealth({ ...pool, sql: database, configured: [] }),
     refillBucket: (...call) => refillBucket({ ...pool, ...bounds, database, signals }, ...call),
@@ -159,6 +185,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       interceptors,
       gate: createAccessGate({
         lookup,
+        adminLookup,
         adminApiKey: new Secret(ADMIN_KEY),
         networks: ["localnet"],
         limiter: createRateLimiter({ limits }),
@@ -185,6 +212,11 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const { url } = await serve();
   return {
     ...{ url, database, signals, fullnode, failures, keys, parametersSha256: sha256, newKey, serve },
+    async newAdminKey(name) {
+      const { plaintext } = await createAdminKey(database, TEST_ORIGIN, { name });
+      keys.push(plaintext);
+      return plaintext;
+    },
     async newProject(creditMicroUsd = 1_000n) {
       const projectId = await projectWith(database, creditMicroUsd);
       return { projectId, key: await newKey({ projectId }) };

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/admin.proto.
  */
 export const file_tss_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJ0c3MvdjEvYWRtaW4ucHJvdG8SBnRzcy52MSKDAQoXR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QSGwoFY3VydmUYASABKA1CB7pIBCoCGANIAIgBARIpChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQge6SAQqAhgBSAGIAQFCCAoGX2N1cnZlQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtIkIKGEdldFByZXNpZ25IZWFsdGhSZXNwb25zZRImCgdidWNrZXRzGAEgAygLMhUudHNzLnYxLlByZXNpZ25CdWNrZXQihgIKDVByZXNpZ25CdWNrZXQSDQoFY3VydmUYASABKA0SGwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDRISCgpjdXJ2ZV9uYW1lGAMgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgEIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAUgASgJEg0KBXJlYWR5GAYgASgNEg8KB3BlbmRpbmcYByABKA0SDAoEaGVsZBgIIAEoDRIMCgR1c2VkGAkgASgNEg0KBWJ1cm50GAogASgNEhEKCWxvd193YXRlchgLIAEoDRISCgpoaWdoX3dhdGVyGAwgASgNIqEBChVSZWZpbGxQcmVzaWduc1JlcXVlc3QSHgoFY3VydmUYASABKA1CCrpIB8gBASoCGANIAIgBARIsChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQgq6SAfIAQEqAhgBSAGIAQESGAoFY291bnQYAyABKA1CCbpIBioEGGQoAUIICgZfY3VydmVCFgoUX3NpZ25hdHVyZV9hbGdvcml0aG0iKAoWUmVmaWxsUHJlc2lnbnNSZXNwb25zZRIOCgZxdWV1ZWQYASABKA0ioAEKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB25ldHdvcmsYAyABKAkSGQoRYmFsYW5jZV9taWNyb191c2QYBCABKAMSFgoOaGVsZF9taWNyb191c2QYBSABKAMSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlIKFENyZWF0ZVByb2plY3RSZXF1ZXN0EjoKBG5hbWUYASABKAlCLLpIKXInGGQyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokIjkKFUNyZWF0ZVByb2plY3RSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8udHNzLnYxLlByb2plY3QiTwoTTGlzdFByb2plY3RzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy50c3MudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiiAMKBkFwaUtleRISCgphcGlfa2V5X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIOCgZwcmVmaXgYBCABKAkSJAoGc2NvcGVzGAUgAygOMhQudHNzLnYxLkFwaUtleS5TY29wZRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJMCgVTY29wZRIVChFTQ09QRV9VTlNQRUNJRklFRBAAEgsKB29uYm9hcmQQARIICgRzaWduEAISCAoEcmVhZBADEgsKB2JpbGxpbmcQBCLnAQoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIcCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABARI6CgRuYW1lGAIgASgJQiy6SClyJxhkMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJBI7CgZzY29wZXMYAyADKA4yFC50c3MudjEuQXBpS2V5LlNjb3BlQhW6SBKSAQ8IARAEGAEiB4IBBBABIAASOQoLZXhwaXJlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgi6SAWyAQJAASJKChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4udHNzLnYxLkFwaUtleRIRCglwbGFpbnRleHQYAiABKAkibAoSTGlzdEFwaUtleXNSZXF1ZXN0EhwKCnByb2plY3RfaWQYASABKAlCCLpIBXIDsAEBEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4udHNzLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoTUmV2b2tlQXBpS2V5UmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJQgi6SAVyA7ABASI3ChRSZXZva2VBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4udHNzLnYxLkFwaUtleSKoAQoTQWRqdXN0Q3JlZGl0UmVxdWVzdBIcCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABARI0ChBhbW91bnRfbWljcm9fdXNkGAIgASgDQhq6SBciFTgAGIDAyvOEowIogMC1jPvc/f//ARI9CgZyZWFzb24YAyABKAlCLbpIKnIoGMgBMiNeW15ceDAwLVx4MjBceDdmXVteXHgwMC1ceDFmXHg3Zl0qJCJBChRBZGp1c3RDcmVkaXRSZXNwb25zZRIpCgxsZWRnZXJfZW50cnkYASABKAsyEy50c3MudjEuTGVkZ2VyRW50cnkiuQEKFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSIQoKcHJvamVjdF9pZBgBIAEoCUIIukgFcgOwAQFIAIgBARIpCgVhY3RvchgCIAEoCUIVukgSchAyDl5bIS1+XXsxLDEwMH0kSAGIAQESGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDGIAIQg0KC19wcm9qZWN0X2lkQggKBl9hY3RvciJcChdMaXN0QXVkaXRFdmVudHNSZXNwb25zZRIoCgxhdWRpdF9ldmVudHMYASADKAsyEi50c3MudjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkivgEKCkF1ZGl0RXZlbnQSFgoOYXVkaXRfZXZlbnRfaWQYASABKAMSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAMgASgJEhIKCnByb2plY3RfaWQYBCABKAkSDgoGYWN0aW9uGAUgASgJEg8KB3N1YmplY3QYBiABKAkSEgoKcmVxdWVzdF9pZBgHIAEoCRIPCgdhZGRyZXNzGAggASgJMtkJCgVBZG1pbhKLAQoQR2V0UHJlc2lnbkhlYWx0aBIfLnRzcy52MS5HZXRQcmVzaWduSGVhbHRoUmVxdWVzdBogLnRzcy52MS5HZXRQcmVzaWduSGVhbHRoUmVzcG9uc2UiNJACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhsSGS92MS9hZG1pbi9wcmVzaWducy9oZWFsdGgShQEKDlJlZmlsbFByZXNpZ25zEh0udHNzLnYxLlJlZmlsbFByZXNpZ25zUmVxdWVzdBoeLnRzcy52MS5SZWZpbGxQcmVzaWduc1Jlc3BvbnNlIjSItRgGkLUYA5i1GAKgtRgCgtPkkwIeOgEqIhkvdjEvYWRtaW4vcHJlc2lnbnMvcmVmaWxsEnsKDUNyZWF0ZVByb2plY3QSHC50c3MudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS50c3MudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIi2ItRgGkLUYApi1GAOgtRgCgtPkkwIXOgEqIhIvdjEvYWRtaW4vcHJvamVjdHMSeAoMTGlzdFByb2plY3RzEhsudHNzLnYxLkxpc3RQcm9qZWN0c1JlcXVlc3QaHC50c3MudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiLZACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhQSEi92MS9hZG1pbi9wcm9qZWN0cxKOAQoMQ3JlYXRlQXBpS2V5EhsudHNzLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC50c3MudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiQ4i1GAaQtRgCmLUYA6C1GAKC0+STAi06ASoiKC92MS9hZG1pbi9wcm9qZWN0cy97cHJvamVjdF9pZH0vYXBpLWtleXMSiwEKC0xpc3RBcGlLZXlzEhoudHNzLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnRzcy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIkOQAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIqEigvdjEvYWRtaW4vcHJvamVjdHMve3Byb2plY3RfaWR9L2FwaS1rZXlzEowBCgxSZXZva2VBcGlLZXkSGy50c3MudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnRzcy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSJBiLUYBpC1GAKYtRgCoLUYAoLT5JMCKzoBKiImL3YxL2FkbWluL2FwaS1rZXlzL3thcGlfa2V5X2lkfS9yZXZva2USjAEKDEFkanVzdENyZWRpdBIbLnRzcy52MS5BZGp1c3RDcmVkaXRSZXF1ZXN0GhwudHNzLnYxLkFkanVzdENyZWRpdFJlc3BvbnNlIkGItRgGkLUYApi1GAOgtRgCgtPkkwIrOgEqIiYvdjEvYWRtaW4vcHJvamVjdHMve3Byb2plY3RfaWR9L2NyZWRpdBKFAQoPTGlzdEF1ZGl0RXZlbnRzEh4udHNzLnYxLkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QaHy50c3MudjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiMZACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhgSFi92MS9hZG1pbi9hdWRpdC1ldmVudHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_billing, file_tss_v1_options]);
+  fileDesc("ChJ0c3MvdjEvYWRtaW4ucHJvdG8SBnRzcy52MSKDAQoXR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QSGwoFY3VydmUYASABKA1CB7pIBCoCGANIAIgBARIpChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQge6SAQqAhgBSAGIAQFCCAoGX2N1cnZlQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtIkIKGEdldFByZXNpZ25IZWFsdGhSZXNwb25zZRImCgdidWNrZXRzGAEgAygLMhUudHNzLnYxLlByZXNpZ25CdWNrZXQihgIKDVByZXNpZ25CdWNrZXQSDQoFY3VydmUYASABKA0SGwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDRISCgpjdXJ2ZV9uYW1lGAMgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgEIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAUgASgJEg0KBXJlYWR5GAYgASgNEg8KB3BlbmRpbmcYByABKA0SDAoEaGVsZBgIIAEoDRIMCgR1c2VkGAkgASgNEg0KBWJ1cm50GAogASgNEhEKCWxvd193YXRlchgLIAEoDRISCgpoaWdoX3dhdGVyGAwgASgNIqEBChVSZWZpbGxQcmVzaWduc1JlcXVlc3QSHgoFY3VydmUYASABKA1CCrpIB8gBASoCGANIAIgBARIsChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQgq6SAfIAQEqAhgBSAGIAQESGAoFY291bnQYAyABKA1CCbpIBioEGGQoAUIICgZfY3VydmVCFgoUX3NpZ25hdHVyZV9hbGdvcml0aG0iKAoWUmVmaWxsUHJlc2lnbnNSZXNwb25zZRIOCgZxdWV1ZWQYASABKA0ioAEKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB25ldHdvcmsYAyABKAkSGQoRYmFsYW5jZV9taWNyb191c2QYBCABKAMSFgoOaGVsZF9taWNyb191c2QYBSABKAMSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlIKFENyZWF0ZVByb2plY3RSZXF1ZXN0EjoKBG5hbWUYASABKAlCLLpIKXInGGQyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokIjkKFUNyZWF0ZVByb2plY3RSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8udHNzLnYxLlByb2plY3QiTwoTTGlzdFByb2plY3RzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy50c3MudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki+QMKBkFwaUtleRISCgphcGlfa2V5X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIOCgZwcmVmaXgYBCABKAkSJAoGc2NvcGVzGAUgAygOMhQudHNzLnYxLkFwaUtleS5TY29wZRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFhbGxvd2VkX2FkZHJlc3NlcxgKIAMoCRIZCgxyb3RhdGVkX2Zyb20YCyABKAlIAIgBARIYCgtyZXBsYWNlZF9ieRgMIAEoCUgBiAEBIkwKBVNjb3BlEhUKEVNDT1BFX1VOU1BFQ0lGSUVEEAASCwoHb25ib2FyZBABEggKBHNpZ24QAhIICgRyZWFkEAMSCwoHYmlsbGluZxAEQg8KDV9yb3RhdGVkX2Zyb21CDgoMX3JlcGxhY2VkX2J5IrcCChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhwKCnByb2plY3RfaWQYASABKAlCCLpIBXIDsAEBEjoKBG5hbWUYAiABKAlCLLpIKXInGGQyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokEjsKBnNjb3BlcxgDIAMoDjIULnRzcy52MS5BcGlLZXkuU2NvcGVCFbpIEpIBDwgBEAQYASIHggEEEAEgABI5CgtleHBpcmVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCLpIBbIBAkABEk4KEWFsbG93ZWRfYWRkcmVzc2VzGAUgAygJQjO6SDCSAS0QQBgBIidyJTIjXlswLTlhLWZBLUY6Ll17Miw0NX0oL1swLTldezEsM30pPyQiSgoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkSEQoJcGxhaW50ZXh0GAIgASgJImwKEkxpc3RBcGlLZXlzUmVxdWVzdBIcCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnRzcy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKE1Jldm9rZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCUIIukgFcgOwAQEiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkirgEKE1JvdGF0ZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCUIIukgFcgOwAQESKgoPb3ZlcmxhcF9zZWNvbmRzGAIgASgFQgy6SAkaBxiAmp4BKABIAIgBARI5CgtleHBpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCLpIBbIBAkABQhIKEF9vdmVybGFwX3NlY29uZHMidAoUUm90YXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkSEQoJcGxhaW50ZXh0GAIgASgJEigKEHJlcGxhY2VkX2FwaV9rZXkYAyABKAsyDi50c3MudjEuQXBpS2V5IooBChpTZXRBbGxvd2VkQWRkcmVzc2VzUmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJQgi6SAVyA7ABARJOChFhbGxvd2VkX2FkZHJlc3NlcxgCIAMoCUIzukgwkgEtEEAYASInciUyI15bMC05YS1mQS1GOi5dezIsNDV9KC9bMC05XXsxLDN9KT8kIj4KG1NldEFsbG93ZWRBZGRyZXNzZXNSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4udHNzLnYxLkFwaUtleSKEAgoIQWRtaW5LZXkSFAoMYWRtaW5fa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV2b2tlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWxhc3RfdXNlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIoQBChVDcmVhdGVBZG1pbktleVJlcXVlc3QSMAoEbmFtZRgBIAEoCUIiukgfch0yG15bYS16MC05XVthLXowLTkuXy1dezAsNjJ9JBI5CgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCLpIBbIBAkABIlAKFkNyZWF0ZUFkbWluS2V5UmVzcG9uc2USIwoJYWRtaW5fa2V5GAEgASgLMhAudHNzLnYxLkFkbWluS2V5EhEKCXBsYWludGV4dBgCIAEoCSJQChRMaXN0QWRtaW5LZXlzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiVgoVTGlzdEFkbWluS2V5c1Jlc3BvbnNlEiQKCmFkbWluX2tleXMYASADKAsyEC50c3MudjEuQWRtaW5LZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjcKFVJldm9rZUFkbWluS2V5UmVxdWVzdBIeCgxhZG1pbl9rZXlfaWQYASABKAlCCLpIBXIDsAEBIj0KFlJldm9rZUFkbWluS2V5UmVzcG9uc2USIwoJYWRtaW5fa2V5GAEgASgLMhAudHNzLnYxLkFkbWluS2V5IqgBChNBZGp1c3RDcmVkaXRSZXF1ZXN0EhwKCnByb2plY3RfaWQYASABKAlCCLpIBXIDsAEBEjQKEGFtb3VudF9taWNyb191c2QYAiABKANCGrpIFyIVOAAYgMDK84SjAiiAwLWM+9z9//8BEj0KBnJlYXNvbhgDIAEoCUItukgqcigYyAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokIkEKFEFkanVzdENyZWRpdFJlc3BvbnNlEikKDGxlZGdlcl9lbnRyeRgBIAEoCzITLnRzcy52MS5MZWRnZXJFbnRyeSK5AQoWTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBIhCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABAUgAiAEBEikKBWFjdG9yGAIgASgJQhW6SBJyEDIOXlshLX5dezEsMTAwfSRIAYgBARIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMYgAhCDQoLX3Byb2plY3RfaWRCCAoGX2FjdG9yIlwKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEigKDGF1ZGl0X2V2ZW50cxgBIAMoCzISLnRzcy52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK+AQoKQXVkaXRFdmVudBIWCg5hdWRpdF9ldmVudF9pZBgBIAEoAxIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSEgoKcHJvamVjdF9pZBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRISCgpyZXF1ZXN0X2lkGAcgASgJEg8KB2FkZHJlc3MYCCABKAkiFAoSR2V0VHJlYXN1cnlSZXF1ZXN0Ip8BChNHZXRUcmVhc3VyeVJlc3BvbnNlEiIKCHRyZWFzdXJ5GAEgASgLMhAudHNzLnYxLlRyZWFzdXJ5EiIKCmhvdF93YWxsZXQYAiABKAsyDi50c3MudjEuV2FsbGV0EiMKC2dhc19zdGF0aW9uGAMgASgLMg4udHNzLnYxLldhbGxldBIbCgVsYW5lcxgEIAMoCzIMLnRzcy52MS5MYW5lIqABCghUcmVhc3VyeRITCgt0cmVhc3VyeV9pZBgBIAEoCRISCgpwYWNrYWdlX2lkGAIgASgJEg4KBnBhdXNlZBgDIAEoCBITCgtpa2FfYmFsYW5jZRgEIAEoBBIYChBzdWlfYmFsYW5jZV9taXN0GAUgASgEEiwKDnByaWNlX2NlaWxpbmdzGAYgAygLMhQudHNzLnYxLlByaWNlQ2VpbGluZyL5AQoMUHJpY2VDZWlsaW5nEjEKCW9wZXJhdGlvbhgBIAEoDjIeLnRzcy52MS5QcmljZUNlaWxpbmcuT3BlcmF0aW9uEg0KBWN1cnZlGAIgASgNEiAKE3NpZ25hdHVyZV9hbGdvcml0aG0YAyABKA1IAIgBARIPCgdtYXhfaWthGAQgASgEEhQKDG1heF9zdWlfbWlzdBgFIAEoBCJGCglPcGVyYXRpb24SGQoVT1BFUkFUSU9OX1VOU1BFQ0lGSUVEEAASBwoDZGtnEAESCwoHcHJlc2lnbhACEggKBHNpZ24QA0IWChRfc2lnbmF0dXJlX2FsZ29yaXRobSIzCgZXYWxsZXQSDwoHYWRkcmVzcxgBIAEoCRIYChBzdWlfYmFsYW5jZV9taXN0GAIgASgEIoICCgRMYW5lEhcKD29wZXJhdG9yX2NhcF9pZBgBIAEoCRISCgphdXRob3Jpc2VkGAIgASgIEg4KBmxlYXNlZBgDIAEoCBINCgVmZW5jZRgEIAEoAxIiCglnYXNfY29pbnMYBSADKAsyDy50c3MudjEuR2FzQ29pbhIYChBnYXNfYmFsYW5jZV9taXN0GAYgASgEEiEKFHVucmVzb2x2ZWRfdHhfZGlnZXN0GAcgASgJSACIAQESHgoRZm9yZWlnbl90eF9kaWdlc3QYCCABKAlIAYgBAUIXChVfdW5yZXNvbHZlZF90eF9kaWdlc3RCFAoSX2ZvcmVpZ25fdHhfZGlnZXN0IkgKB0dhc0NvaW4SEQoJb2JqZWN0X2lkGAEgASgJEhkKDGJhbGFuY2VfbWlzdBgCIAEoBEgAiAEBQg8KDV9iYWxhbmNlX21pc3QisgIKHExpc3RDaGFpblRyYW5zYWN0aW9uc1JlcXVlc3QSNQoPb3BlcmF0b3JfY2FwX2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JEgAiAEBEj4KBXN0YXRlGAIgASgOMh4udHNzLnYxLkNoYWluVHJhbnNhY3Rpb24uU3RhdGVCCrpIB4IBBBABIABIAYgBARI6CgRraW5kGAMgASgOMhsudHNzLnYxLkNoYWluT3BlcmF0aW9uLktpbmRCCrpIB4IBBBABIABIAogBARIaCglwYWdlX3NpemUYBCABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAhCEgoQX29wZXJhdG9yX2NhcF9pZEIICgZfc3RhdGVCBwoFX2tpbmQibgodTGlzdENoYWluVHJhbnNhY3Rpb25zUmVzcG9uc2USNAoSY2hhaW5fdHJhbnNhY3Rpb25zGAEgAygLMhgudHNzLnYxLkNoYWluVHJhbnNhY3Rpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr4DChBDaGFpblRyYW5zYWN0aW9uEhEKCXR4X2RpZ2VzdBgBIAEoCRIXCg9vcGVyYXRvcl9jYXBfaWQYAiABKAkSLQoFc3RhdGUYAyABKA4yHi50c3MudjEuQ2hhaW5UcmFuc2FjdGlvbi5TdGF0ZRISCgpzZW5kX2NvdW50GAQgASgFEhoKDWdhc191c2VkX21pc3QYBSABKANIAIgBARIqCgpvcGVyYXRpb25zGAYgAygLMhYudHNzLnYxLkNoYWluT3BlcmF0aW9uEi8KC2NyZWF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxyZXNvbHZlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhoKDWVycm9yX21lc3NhZ2UYCSABKAlIAYgBASJQCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBnN0b3JlZBABEgoKBmxhbmRlZBACEgsKB2Fib3J0ZWQQAxILCgdkcm9wcGVkEARCEAoOX2dhc191c2VkX21pc3RCEAoOX2Vycm9yX21lc3NhZ2UipwEKDkNoYWluT3BlcmF0aW9uEikKBGtpbmQYASABKA4yGy50c3MudjEuQ2hhaW5PcGVyYXRpb24uS2luZBISCgpzdWJqZWN0X2lkGAIgASgJIlYKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgwKCHJlZ2lzdGVyEAESBwoDZGtnEAISCgoGYWNjZXB0EAMSCwoHcHJlc2lnbhAEEggKBHNpZ24QBTLJEQoFQWRtaW4SiwEKEEdldFByZXNpZ25IZWFsdGgSHy50c3MudjEuR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QaIC50c3MudjEuR2V0UHJlc2lnbkhlYWx0aFJlc3BvbnNlIjSQAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIbEhkvdjEvYWRtaW4vcHJlc2lnbnMvaGVhbHRoEoUBCg5SZWZpbGxQcmVzaWducxIdLnRzcy52MS5SZWZpbGxQcmVzaWduc1JlcXVlc3QaHi50c3MudjEuUmVmaWxsUHJlc2lnbnNSZXNwb25zZSI0iLUYBpC1GAOYtRgCoLUYAoLT5JMCHjoBKiIZL3YxL2FkbWluL3ByZXNpZ25zL3JlZmlsbBJ7Cg1DcmVhdGVQcm9qZWN0EhwudHNzLnYxLkNyZWF0ZVByb2plY3RSZXF1ZXN0Gh0udHNzLnYxLkNyZWF0ZVByb2plY3RSZXNwb25zZSItiLUYBpC1GAKYtRgDoLUYAoLT5JMCFzoBKiISL3YxL2FkbWluL3Byb2plY3RzEngKDExpc3RQcm9qZWN0cxIbLnRzcy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIi2QAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIUEhIvdjEvYWRtaW4vcHJvamVjdHMSjgEKDENyZWF0ZUFwaUtleRIbLnRzcy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GhwudHNzLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIkOItRgGkLUYApi1GAOgtRgCgtPkkwItOgEqIigvdjEvYWRtaW4vcHJvamVjdHMve3Byb2plY3RfaWR9L2FwaS1rZXlzEosBCgtMaXN0QXBpS2V5cxIaLnRzcy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy50c3MudjEuTGlzdEFwaUtleXNSZXNwb25zZSJDkAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCKhIoL3YxL2FkbWluL3Byb2plY3RzL3twcm9qZWN0X2lkfS9hcGkta2V5cxKMAQoMUmV2b2tlQXBpS2V5EhsudHNzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaHC50c3MudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiQYi1GAaQtRgCmLUYAqC1GAKC0+STAis6ASoiJi92MS9hZG1pbi9hcGkta2V5cy97YXBpX2tleV9pZH0vcmV2b2tlEowBCgxSb3RhdGVBcGlLZXkSGy50c3MudjEuUm90YXRlQXBpS2V5UmVxdWVzdBocLnRzcy52MS5Sb3RhdGVBcGlLZXlSZXNwb25zZSJBiLUYBpC1GAKYtRgDoLUYAoLT5JMCKzoBKiImL3YxL2FkbWluL2FwaS1rZXlzL3thcGlfa2V5X2lkfS9yb3RhdGUSrAEKE1NldEFsbG93ZWRBZGRyZXNzZXMSIi50c3MudjEuU2V0QWxsb3dlZEFkZHJlc3Nlc1JlcXVlc3QaIy50c3MudjEuU2V0QWxsb3dlZEFkZHJlc3Nlc1Jlc3BvbnNlIkyItRgGkLUYApi1GAKgtRgCgtPkkwI2OgEqIjEvdjEvYWRtaW4vYXBpLWtleXMve2FwaV9rZXlfaWR9L2FsbG93ZWQtYWRkcmVzc2VzEoABCg5DcmVhdGVBZG1pbktleRIdLnRzcy52MS5DcmVhdGVBZG1pbktleVJlcXVlc3QaHi50c3MudjEuQ3JlYXRlQWRtaW5LZXlSZXNwb25zZSIviLUYB5C1GAKYtRgDoLUYAoLT5JMCGToBKiIUL3YxL2FkbWluL2FkbWluLWtleXMSfQoNTGlzdEFkbWluS2V5cxIcLnRzcy52MS5MaXN0QWRtaW5LZXlzUmVxdWVzdBodLnRzcy52MS5MaXN0QWRtaW5LZXlzUmVzcG9uc2UiL5ACAYi1GAaQtRgBmLUYAaC1GAGC0+STAhYSFC92MS9hZG1pbi9hZG1pbi1rZXlzEpYBCg5SZXZva2VBZG1pbktleRIdLnRzcy52MS5SZXZva2VBZG1pbktleVJlcXVlc3QaHi50c3MudjEuUmV2b2tlQWRtaW5LZXlSZXNwb25zZSJFiLUYBpC1GAKYtRgCoLUYAoLT5JMCLzoBKiIqL3YxL2FkbWluL2FkbWluLWtleXMve2FkbWluX2tleV9pZH0vcmV2b2tlEowBCgxBZGp1c3RDcmVkaXQSGy50c3MudjEuQWRqdXN0Q3JlZGl0UmVxdWVzdBocLnRzcy52MS5BZGp1c3RDcmVkaXRSZXNwb25zZSJBiLUYBpC1GAKYtRgDoLUYAoLT5JMCKzoBKiImL3YxL2FkbWluL3Byb2plY3RzL3twcm9qZWN0X2lkfS9jcmVkaXQShQEKD0xpc3RBdWRpdEV2ZW50cxIeLnRzcy52MS5MaXN0QXVkaXRFdmVudHNSZXF1ZXN0Gh8udHNzLnYxLkxpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlIjGQAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIYEhYvdjEvYWRtaW4vYXVkaXQtZXZlbnRzEnUKC0dldFRyZWFzdXJ5EhoudHNzLnYxLkdldFRyZWFzdXJ5UmVxdWVzdBobLnRzcy52MS5HZXRUcmVhc3VyeVJlc3BvbnNlIi2QAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIUEhIvdjEvYWRtaW4vdHJlYXN1cnkSnQEKFUxpc3RDaGFpblRyYW5zYWN0aW9ucxIkLnRzcy52MS5MaXN0Q2hhaW5UcmFuc2FjdGlvbnNSZXF1ZXN0GiUudHNzLnYxLkxpc3RDaGFpblRyYW5zYWN0aW9uc1Jlc3BvbnNlIjeQAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIeEhwvdjEvYWRtaW4vY2hhaW4tdHJhbnNhY3Rpb25zYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_billing, file_tss_v1_options]);
 
 /**
  * Asks for the pool's buckets.
@@ -444,6 +444,27 @@ export type ApiKey = Message<"tss.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp last_use_time = 9;
    */
   lastUseTime?: Timestamp | undefined;
+
+  /**
+   * Where it may be used from: IP addresses and CIDR blocks; empty means anywhere.
+   *
+   * @generated from field: repeated string allowed_addresses = 10;
+   */
+  allowedAddresses: string[];
+
+  /**
+   * The id of the key that this one was rotated from; absent for a key that was made anew.
+   *
+   * @generated from field: optional string rotated_from = 11;
+   */
+  rotatedFrom?: string | undefined;
+
+  /**
+   * The id of the key that this one was rotated to; absent while it was not rotated.
+   *
+   * @generated from field: optional string replaced_by = 12;
+   */
+  replacedBy?: string | undefined;
 };
 
 /**
@@ -541,6 +562,14 @@ export type CreateApiKeyRequest = Message<"tss.v1.CreateApiKeyRequest"> & {
    * @generated from field: google.protobuf.Timestamp expire_time = 4;
    */
   expireTime?: Timestamp | undefined;
+
+  /**
+   * Where the key may be used from: IPv4 and IPv6 addresses and CIDR blocks, such as `203.0.113.7` and
+   * `2001:db8::/32`; empty means anywhere. Of a block no bit behind its prefix is set.
+   *
+   * @generated from field: repeated string allowed_addresses = 5;
+   */
+  allowedAddresses: string[];
 };
 
 /**
@@ -684,6 +713,346 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_tss_v1_admin, 16);
 
 /**
+ * Names the key to be rotated.
+ *
+ * @generated from message tss.v1.RotateApiKeyRequest
+ */
+export type RotateApiKeyRequest = Message<"tss.v1.RotateApiKeyRequest"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string api_key_id = 1;
+   */
+  apiKeyId: string;
+
+  /**
+   * For how many seconds the old key is still taken beside the new one, though never longer than it would have been: 0
+   * revokes it at once, absent means a day, thirty days at most.
+   *
+   * @generated from field: optional int32 overlap_seconds = 2;
+   */
+  overlapSeconds?: number | undefined;
+
+  /**
+   * From when on the new key is refused; absent means as the old one before its rotation. In the future, to the
+   * millisecond.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 3;
+   */
+  expireTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.RotateApiKeyRequest.
+ * Use `create(RotateApiKeyRequestSchema)` to create a new message.
+ */
+export const RotateApiKeyRequestSchema: GenMessage<RotateApiKeyRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 17);
+
+/**
+ * The key that was made.
+ *
+ * @generated from message tss.v1.RotateApiKeyResponse
+ */
+export type RotateApiKeyResponse = Message<"tss.v1.RotateApiKeyResponse"> & {
+  /**
+   * What is known of the new key.
+   *
+   * @generated from field: tss.v1.ApiKey api_key = 1;
+   */
+  apiKey?: ApiKey | undefined;
+
+  /**
+   * The new key itself, once: empty in the answer to a repeat.
+   *
+   * @generated from field: string plaintext = 2;
+   */
+  plaintext: string;
+
+  /**
+   * The old key, with the time from which on it is refused.
+   *
+   * @generated from field: tss.v1.ApiKey replaced_api_key = 3;
+   */
+  replacedApiKey?: ApiKey | undefined;
+};
+
+/**
+ * Describes the message tss.v1.RotateApiKeyResponse.
+ * Use `create(RotateApiKeyResponseSchema)` to create a new message.
+ */
+export const RotateApiKeyResponseSchema: GenMessage<RotateApiKeyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 18);
+
+/**
+ * Says where a key may be used from.
+ *
+ * @generated from message tss.v1.SetAllowedAddressesRequest
+ */
+export type SetAllowedAddressesRequest = Message<"tss.v1.SetAllowedAddressesRequest"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string api_key_id = 1;
+   */
+  apiKeyId: string;
+
+  /**
+   * Where the key may be used from: IPv4 and IPv6 addresses and CIDR blocks, such as `203.0.113.7` and
+   * `2001:db8::/32`; empty means anywhere. Of a block no bit behind its prefix is set.
+   *
+   * @generated from field: repeated string allowed_addresses = 2;
+   */
+  allowedAddresses: string[];
+};
+
+/**
+ * Describes the message tss.v1.SetAllowedAddressesRequest.
+ * Use `create(SetAllowedAddressesRequestSchema)` to create a new message.
+ */
+export const SetAllowedAddressesRequestSchema: GenMessage<SetAllowedAddressesRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 19);
+
+/**
+ * The key as it is now.
+ *
+ * @generated from message tss.v1.SetAllowedAddressesResponse
+ */
+export type SetAllowedAddressesResponse = Message<"tss.v1.SetAllowedAddressesResponse"> & {
+  /**
+   * The key.
+   *
+   * @generated from field: tss.v1.ApiKey api_key = 1;
+   */
+  apiKey?: ApiKey | undefined;
+};
+
+/**
+ * Describes the message tss.v1.SetAllowedAddressesResponse.
+ * Use `create(SetAllowedAddressesResponseSchema)` to create a new message.
+ */
+export const SetAllowedAddressesResponseSchema: GenMessage<SetAllowedAddressesResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 20);
+
+/**
+ * What is known of a named admin key. The key itself is not: its hash alone is stored, and never shown.
+ *
+ * @generated from message tss.v1.AdminKey
+ */
+export type AdminKey = Message<"tss.v1.AdminKey"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string admin_key_id = 1;
+   */
+  adminKeyId: string;
+
+  /**
+   * Whose key it is. No other key ever has the same name: `admin:<name>` is the actor in the audit trail.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The key's first characters, to recognise it by, such as `tss_admin_1a2B`.
+   *
+   * @generated from field: string prefix = 3;
+   */
+  prefix: string;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 4;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * From when on it is refused; absent means never.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 5;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * When it was revoked; absent while it was not.
+   *
+   * @generated from field: google.protobuf.Timestamp revoke_time = 6;
+   */
+  revokeTime?: Timestamp | undefined;
+
+  /**
+   * When it was last used, to the minute; absent before its first use.
+   *
+   * @generated from field: google.protobuf.Timestamp last_use_time = 7;
+   */
+  lastUseTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.AdminKey.
+ * Use `create(AdminKeySchema)` to create a new message.
+ */
+export const AdminKeySchema: GenMessage<AdminKey> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 21);
+
+/**
+ * Describes the admin key to be made.
+ *
+ * @generated from message tss.v1.CreateAdminKeyRequest
+ */
+export type CreateAdminKeyRequest = Message<"tss.v1.CreateAdminKeyRequest"> & {
+  /**
+   * Whose key it is, such as `alice` or `ci-2027`: 1 to 63 lower-case letters, digits and `._-`, the first one a letter
+   * or a digit. A name that a key had, revoked ones too, is taken for good: ADMIN_KEY_NAME_TAKEN.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * From when on the key is refused; absent means never. In the future, to the millisecond.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 2;
+   */
+  expireTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.CreateAdminKeyRequest.
+ * Use `create(CreateAdminKeyRequestSchema)` to create a new message.
+ */
+export const CreateAdminKeyRequestSchema: GenMessage<CreateAdminKeyRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 22);
+
+/**
+ * The admin key that was made.
+ *
+ * @generated from message tss.v1.CreateAdminKeyResponse
+ */
+export type CreateAdminKeyResponse = Message<"tss.v1.CreateAdminKeyResponse"> & {
+  /**
+   * What is known of the key.
+   *
+   * @generated from field: tss.v1.AdminKey admin_key = 1;
+   */
+  adminKey?: AdminKey | undefined;
+
+  /**
+   * The key itself, once: empty in the answer to a repeat.
+   *
+   * @generated from field: string plaintext = 2;
+   */
+  plaintext: string;
+};
+
+/**
+ * Describes the message tss.v1.CreateAdminKeyResponse.
+ * Use `create(CreateAdminKeyResponseSchema)` to create a new message.
+ */
+export const CreateAdminKeyResponseSchema: GenMessage<CreateAdminKeyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 23);
+
+/**
+ * Asks for admin keys.
+ *
+ * @generated from message tss.v1.ListAdminKeysRequest
+ */
+export type ListAdminKeysRequest = Message<"tss.v1.ListAdminKeysRequest"> & {
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListAdminKeysRequest.
+ * Use `create(ListAdminKeysRequestSchema)` to create a new message.
+ */
+export const ListAdminKeysRequestSchema: GenMessage<ListAdminKeysRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 24);
+
+/**
+ * A page of admin keys.
+ *
+ * @generated from message tss.v1.ListAdminKeysResponse
+ */
+export type ListAdminKeysResponse = Message<"tss.v1.ListAdminKeysResponse"> & {
+  /**
+   * The keys, the newest first.
+   *
+   * @generated from field: repeated tss.v1.AdminKey admin_keys = 1;
+   */
+  adminKeys: AdminKey[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListAdminKeysResponse.
+ * Use `create(ListAdminKeysResponseSchema)` to create a new message.
+ */
+export const ListAdminKeysResponseSchema: GenMessage<ListAdminKeysResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 25);
+
+/**
+ * Names the admin key to be revoked.
+ *
+ * @generated from message tss.v1.RevokeAdminKeyRequest
+ */
+export type RevokeAdminKeyRequest = Message<"tss.v1.RevokeAdminKeyRequest"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string admin_key_id = 1;
+   */
+  adminKeyId: string;
+};
+
+/**
+ * Describes the message tss.v1.RevokeAdminKeyRequest.
+ * Use `create(RevokeAdminKeyRequestSchema)` to create a new message.
+ */
+export const RevokeAdminKeyRequestSchema: GenMessage<RevokeAdminKeyRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 26);
+
+/**
+ * The admin key that is revoked.
+ *
+ * @generated from message tss.v1.RevokeAdminKeyResponse
+ */
+export type RevokeAdminKeyResponse = Message<"tss.v1.RevokeAdminKeyResponse"> & {
+  /**
+   * The key, with the time of its first revocation.
+   *
+   * @generated from field: tss.v1.AdminKey admin_key = 1;
+   */
+  adminKey?: AdminKey | undefined;
+};
+
+/**
+ * Describes the message tss.v1.RevokeAdminKeyResponse.
+ * Use `create(RevokeAdminKeyResponseSchema)` to create a new message.
+ */
+export const RevokeAdminKeyResponseSchema: GenMessage<RevokeAdminKeyResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 27);
+
+/**
  * Describes a change of a project's credit.
  *
  * @generated from message tss.v1.AdjustCreditRequest
@@ -705,7 +1074,8 @@ export type AdjustCreditRequest = Message<"tss.v1.AdjustCreditRequest"> & {
   amountMicroUsd: bigint;
 
   /**
-   * Why: 1 to 200 characters without control characters, the first one no space. Kept with the ledger entry.
+   * Why: 1 to 200 characters without control characters, the first one no space. The project reads it in its ledger, as
+   * the entry's `description`.
    *
    * @generated from field: string reason = 3;
    */
@@ -717,7 +1087,7 @@ export type AdjustCreditRequest = Message<"tss.v1.AdjustCreditRequest"> & {
  * Use `create(AdjustCreditRequestSchema)` to create a new message.
  */
 export const AdjustCreditRequestSchema: GenMessage<AdjustCreditRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 17);
+  messageDesc(file_tss_v1_admin, 28);
 
 /**
  * What was booked.
@@ -738,7 +1108,7 @@ export type AdjustCreditResponse = Message<"tss.v1.AdjustCreditResponse"> & {
  * Use `create(AdjustCreditResponseSchema)` to create a new message.
  */
 export const AdjustCreditResponseSchema: GenMessage<AdjustCreditResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 18);
+  messageDesc(file_tss_v1_admin, 29);
 
 /**
  * Asks for events of the audit trail.
@@ -754,7 +1124,7 @@ export type ListAuditEventsRequest = Message<"tss.v1.ListAuditEventsRequest"> & 
   projectId?: string | undefined;
 
   /**
-   * Only those that this actor caused, such as `admin` or `key:<id>`; absent means all.
+   * Only those that this actor caused, such as `admin:<name>` or `key:<id>`; absent means all.
    *
    * @generated from field: optional string actor = 2;
    */
@@ -780,7 +1150,7 @@ export type ListAuditEventsRequest = Message<"tss.v1.ListAuditEventsRequest"> & 
  * Use `create(ListAuditEventsRequestSchema)` to create a new message.
  */
 export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 19);
+  messageDesc(file_tss_v1_admin, 30);
 
 /**
  * A page of audit events.
@@ -808,7 +1178,7 @@ export type ListAuditEventsResponse = Message<"tss.v1.ListAuditEventsResponse"> 
  * Use `create(ListAuditEventsResponseSchema)` to create a new message.
  */
 export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 20);
+  messageDesc(file_tss_v1_admin, 31);
 
 /**
  * Who did what. Events are never changed and never deleted.
@@ -831,7 +1201,8 @@ export type AuditEvent = Message<"tss.v1.AuditEvent"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * Who: `key:<id>`, `admin` or `system`.
+   * Who: `key:<id>` for a project's key, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system` for
+   * the service and for commands on its database.
    *
    * @generated from field: string actor = 3;
    */
@@ -878,7 +1249,643 @@ export type AuditEvent = Message<"tss.v1.AuditEvent"> & {
  * Use `create(AuditEventSchema)` to create a new message.
  */
 export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
-  messageDesc(file_tss_v1_admin, 21);
+  messageDesc(file_tss_v1_admin, 32);
+
+/**
+ * Asks for the Treasury of the network.
+ *
+ * @generated from message tss.v1.GetTreasuryRequest
+ */
+export type GetTreasuryRequest = Message<"tss.v1.GetTreasuryRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.GetTreasuryRequest.
+ * Use `create(GetTreasuryRequestSchema)` to create a new message.
+ */
+export const GetTreasuryRequestSchema: GenMessage<GetTreasuryRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 33);
+
+/**
+ * What pays for everything.
+ *
+ * @generated from message tss.v1.GetTreasuryResponse
+ */
+export type GetTreasuryResponse = Message<"tss.v1.GetTreasuryResponse"> & {
+  /**
+   * The Treasury as the chain has it.
+   *
+   * @generated from field: tss.v1.Treasury treasury = 1;
+   */
+  treasury?: Treasury | undefined;
+
+  /**
+   * The address that sends the transactions.
+   *
+   * @generated from field: tss.v1.Wallet hot_wallet = 2;
+   */
+  hotWallet?: Wallet | undefined;
+
+  /**
+   * The address whose coins pay for gas beside it; absent where the hot wallet pays for itself.
+   *
+   * @generated from field: tss.v1.Wallet gas_station = 3;
+   */
+  gasStation?: Wallet | undefined;
+
+  /**
+   * All lanes that the database knows, the oldest first.
+   *
+   * @generated from field: repeated tss.v1.Lane lanes = 4;
+   */
+  lanes: Lane[];
+};
+
+/**
+ * Describes the message tss.v1.GetTreasuryResponse.
+ * Use `create(GetTreasuryResponseSchema)` to create a new message.
+ */
+export const GetTreasuryResponseSchema: GenMessage<GetTreasuryResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 34);
+
+/**
+ * The object that pays Ika's fees.
+ *
+ * @generated from message tss.v1.Treasury
+ */
+export type Treasury = Message<"tss.v1.Treasury"> & {
+  /**
+   * The object's id.
+   *
+   * @generated from field: string treasury_id = 1;
+   */
+  treasuryId: string;
+
+  /**
+   * The package whose functions the service calls.
+   *
+   * @generated from field: string package_id = 2;
+   */
+  packageId: string;
+
+  /**
+   * Whether its administrator has stopped it: then every transaction aborts.
+   *
+   * @generated from field: bool paused = 3;
+   */
+  paused: boolean;
+
+  /**
+   * What it holds, in 10^-9 IKA.
+   *
+   * @generated from field: uint64 ika_balance = 4;
+   */
+  ikaBalance: bigint;
+
+  /**
+   * What it holds, in MIST (10^-9 SUI).
+   *
+   * @generated from field: uint64 sui_balance_mist = 5;
+   */
+  suiBalanceMist: bigint;
+
+  /**
+   * What its administrator lets single operations cost at most; what has no ceiling is refused.
+   *
+   * @generated from field: repeated tss.v1.PriceCeiling price_ceilings = 6;
+   */
+  priceCeilings: PriceCeiling[];
+};
+
+/**
+ * Describes the message tss.v1.Treasury.
+ * Use `create(TreasurySchema)` to create a new message.
+ */
+export const TreasurySchema: GenMessage<Treasury> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 35);
+
+/**
+ * The most that one operation may cost.
+ *
+ * @generated from message tss.v1.PriceCeiling
+ */
+export type PriceCeiling = Message<"tss.v1.PriceCeiling"> & {
+  /**
+   * The operation.
+   *
+   * @generated from field: tss.v1.PriceCeiling.Operation operation = 1;
+   */
+  operation: PriceCeiling_Operation;
+
+  /**
+   * The chain's integer of the curve.
+   *
+   * @generated from field: uint32 curve = 2;
+   */
+  curve: number;
+
+  /**
+   * The chain's integer of the algorithm, counted per curve; absent where the operation has none.
+   *
+   * @generated from field: optional uint32 signature_algorithm = 3;
+   */
+  signatureAlgorithm?: number | undefined;
+
+  /**
+   * At most so much, in 10^-9 IKA.
+   *
+   * @generated from field: uint64 max_ika = 4;
+   */
+  maxIka: bigint;
+
+  /**
+   * At most so much, in MIST (10^-9 SUI).
+   *
+   * @generated from field: uint64 max_sui_mist = 5;
+   */
+  maxSuiMist: bigint;
+};
+
+/**
+ * Describes the message tss.v1.PriceCeiling.
+ * Use `create(PriceCeilingSchema)` to create a new message.
+ */
+export const PriceCeilingSchema: GenMessage<PriceCeiling> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 36);
+
+/**
+ * The operations that have prices.
+ *
+ * @generated from enum tss.v1.PriceCeiling.Operation
+ */
+export const PriceCeiling_Operation = {
+  /**
+   * Not known.
+   *
+   * @generated from enum value: OPERATION_UNSPECIFIED = 0;
+   */
+  OPERATION_UNSPECIFIED: 0,
+
+  /**
+   * Making a dWallet.
+   *
+   * @generated from enum value: dkg = 1;
+   */
+  dkg: 1,
+
+  /**
+   * Making a presign.
+   *
+   * @generated from enum value: presign = 2;
+   */
+  presign: 2,
+
+  /**
+   * Making a signature.
+   *
+   * @generated from enum value: sign = 3;
+   */
+  sign: 3,
+} as const;
+
+/**
+ * The operations that have prices.
+ *
+ * @generated from enum tss.v1.PriceCeiling.Operation
+ */
+export type PriceCeiling_Operation = (typeof PriceCeiling_Operation)[keyof typeof PriceCeiling_Operation] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.PriceCeiling.Operation.
+ */
+export const PriceCeiling_OperationSchema: GenEnum<PriceCeiling_Operation> = /*@__PURE__*/
+  enumDesc(file_tss_v1_admin, 36, 0);
+
+/**
+ * An address with SUI.
+ *
+ * @generated from message tss.v1.Wallet
+ */
+export type Wallet = Message<"tss.v1.Wallet"> & {
+  /**
+   * The Sui address.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * All SUI coins of the address, in MIST (10^-9 SUI).
+   *
+   * @generated from field: uint64 sui_balance_mist = 2;
+   */
+  suiBalanceMist: bigint;
+};
+
+/**
+ * Describes the message tss.v1.Wallet.
+ * Use `create(WalletSchema)` to create a new message.
+ */
+export const WalletSchema: GenMessage<Wallet> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 37);
+
+/**
+ * A way to the chain: an OperatorCap with gas coins of its own, whose transactions go one after another.
+ *
+ * @generated from message tss.v1.Lane
+ */
+export type Lane = Message<"tss.v1.Lane"> & {
+  /**
+   * The object id of the OperatorCap.
+   *
+   * @generated from field: string operator_cap_id = 1;
+   */
+  operatorCapId: string;
+
+  /**
+   * Whether the Treasury takes the OperatorCap for one of its own.
+   *
+   * @generated from field: bool authorised = 2;
+   */
+  authorised: boolean;
+
+  /**
+   * Whether a replica drives it now.
+   *
+   * @generated from field: bool leased = 3;
+   */
+  leased: boolean;
+
+  /**
+   * The number of the newest lease: every lease of any lane has a higher one than those before it.
+   *
+   * @generated from field: int64 fence = 4;
+   */
+  fence: bigint;
+
+  /**
+   * The coins that pay for its transactions. The fullnode lacks one that a transaction has just made or used up.
+   *
+   * @generated from field: repeated tss.v1.GasCoin gas_coins = 5;
+   */
+  gasCoins: GasCoin[];
+
+  /**
+   * The sum of their balances, in MIST (10^-9 SUI).
+   *
+   * @generated from field: uint64 gas_balance_mist = 6;
+   */
+  gasBalanceMist: bigint;
+
+  /**
+   * The transaction whose outcome is not known yet, if there is one: nothing else goes by this lane until it is.
+   *
+   * @generated from field: optional string unresolved_tx_digest = 7;
+   */
+  unresolvedTxDigest?: string | undefined;
+
+  /**
+   * A transaction of none of this database that used the lane: while one lane has one, no lane of the network sends.
+   *
+   * @generated from field: optional string foreign_tx_digest = 8;
+   */
+  foreignTxDigest?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.Lane.
+ * Use `create(LaneSchema)` to create a new message.
+ */
+export const LaneSchema: GenMessage<Lane> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 38);
+
+/**
+ * A coin that pays for gas.
+ *
+ * @generated from message tss.v1.GasCoin
+ */
+export type GasCoin = Message<"tss.v1.GasCoin"> & {
+  /**
+   * The coin's object id.
+   *
+   * @generated from field: string object_id = 1;
+   */
+  objectId: string;
+
+  /**
+   * What it is worth, in MIST (10^-9 SUI); absent where the fullnode lacks it.
+   *
+   * @generated from field: optional uint64 balance_mist = 2;
+   */
+  balanceMist?: bigint | undefined;
+};
+
+/**
+ * Describes the message tss.v1.GasCoin.
+ * Use `create(GasCoinSchema)` to create a new message.
+ */
+export const GasCoinSchema: GenMessage<GasCoin> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 39);
+
+/**
+ * Asks for transactions of the network.
+ *
+ * @generated from message tss.v1.ListChainTransactionsRequest
+ */
+export type ListChainTransactionsRequest = Message<"tss.v1.ListChainTransactionsRequest"> & {
+  /**
+   * Only those by the lane of this OperatorCap; absent means all.
+   *
+   * @generated from field: optional string operator_cap_id = 1;
+   */
+  operatorCapId?: string | undefined;
+
+  /**
+   * Only those in this state; absent means all.
+   *
+   * @generated from field: optional tss.v1.ChainTransaction.State state = 2;
+   */
+  state?: ChainTransaction_State | undefined;
+
+  /**
+   * Only those with operations of this kind; absent means all.
+   *
+   * @generated from field: optional tss.v1.ChainOperation.Kind kind = 3;
+   */
+  kind?: ChainOperation_Kind | undefined;
+
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before, with the same filter; empty for the first page.
+   *
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListChainTransactionsRequest.
+ * Use `create(ListChainTransactionsRequestSchema)` to create a new message.
+ */
+export const ListChainTransactionsRequestSchema: GenMessage<ListChainTransactionsRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 40);
+
+/**
+ * A page of transactions.
+ *
+ * @generated from message tss.v1.ListChainTransactionsResponse
+ */
+export type ListChainTransactionsResponse = Message<"tss.v1.ListChainTransactionsResponse"> & {
+  /**
+   * The transactions, the newest first.
+   *
+   * @generated from field: repeated tss.v1.ChainTransaction chain_transactions = 1;
+   */
+  chainTransactions: ChainTransaction[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListChainTransactionsResponse.
+ * Use `create(ListChainTransactionsResponseSchema)` to create a new message.
+ */
+export const ListChainTransactionsResponseSchema: GenMessage<ListChainTransactionsResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 41);
+
+/**
+ * A transaction, which is stored before it is sent.
+ *
+ * @generated from message tss.v1.ChainTransaction
+ */
+export type ChainTransaction = Message<"tss.v1.ChainTransaction"> & {
+  /**
+   * The transaction's digest, in base 58.
+   *
+   * @generated from field: string tx_digest = 1;
+   */
+  txDigest: string;
+
+  /**
+   * The lane that it goes by: the object id of its OperatorCap.
+   *
+   * @generated from field: string operator_cap_id = 2;
+   */
+  operatorCapId: string;
+
+  /**
+   * Where it is.
+   *
+   * @generated from field: tss.v1.ChainTransaction.State state = 3;
+   */
+  state: ChainTransaction_State;
+
+  /**
+   * How many times its bytes were sent, or were about to be.
+   *
+   * @generated from field: int32 send_count = 4;
+   */
+  sendCount: number;
+
+  /**
+   * What it cost, in MIST (10^-9 SUI), negative where storage was paid back; absent before it is known.
+   *
+   * @generated from field: optional int64 gas_used_mist = 5;
+   */
+  gasUsedMist?: bigint | undefined;
+
+  /**
+   * What it does, none for a transaction that shares gas among lanes. Operations of one that did nothing have gone back
+   * to the queue, and are with a later one.
+   *
+   * @generated from field: repeated tss.v1.ChainOperation operations = 6;
+   */
+  operations: ChainOperation[];
+
+  /**
+   * When it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 7;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * When its outcome was noted; absent before.
+   *
+   * @generated from field: google.protobuf.Timestamp resolve_time = 8;
+   */
+  resolveTime?: Timestamp | undefined;
+
+  /**
+   * Why it did nothing; absent for others.
+   *
+   * @generated from field: optional string error_message = 9;
+   */
+  errorMessage?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ChainTransaction.
+ * Use `create(ChainTransactionSchema)` to create a new message.
+ */
+export const ChainTransactionSchema: GenMessage<ChainTransaction> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 42);
+
+/**
+ * stored -> landed, aborted, dropped.
+ *
+ * @generated from enum tss.v1.ChainTransaction.State
+ */
+export const ChainTransaction_State = {
+  /**
+   * Not known; refused in requests.
+   *
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  STATE_UNSPECIFIED: 0,
+
+  /**
+   * Its outcome is not known yet; it may or may not have been sent.
+   *
+   * @generated from enum value: stored = 1;
+   */
+  stored: 1,
+
+  /**
+   * The chain carried it out.
+   *
+   * @generated from enum value: landed = 2;
+   */
+  landed: 2,
+
+  /**
+   * The chain refused it and took the gas.
+   *
+   * @generated from enum value: aborted = 3;
+   */
+  aborted: 3,
+
+  /**
+   * It can never land.
+   *
+   * @generated from enum value: dropped = 4;
+   */
+  dropped: 4,
+} as const;
+
+/**
+ * stored -> landed, aborted, dropped.
+ *
+ * @generated from enum tss.v1.ChainTransaction.State
+ */
+export type ChainTransaction_State = (typeof ChainTransaction_State)[keyof typeof ChainTransaction_State] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.ChainTransaction.State.
+ */
+export const ChainTransaction_StateSchema: GenEnum<ChainTransaction_State> = /*@__PURE__*/
+  enumDesc(file_tss_v1_admin, 42, 0);
+
+/**
+ * Something that is done on the chain.
+ *
+ * @generated from message tss.v1.ChainOperation
+ */
+export type ChainOperation = Message<"tss.v1.ChainOperation"> & {
+  /**
+   * What is done.
+   *
+   * @generated from field: tss.v1.ChainOperation.Kind kind = 1;
+   */
+  kind: ChainOperation_Kind;
+
+  /**
+   * The id of what it is about: the service's own id of the encryption key, dWallet, presign or sign request.
+   *
+   * @generated from field: string subject_id = 2;
+   */
+  subjectId: string;
+};
+
+/**
+ * Describes the message tss.v1.ChainOperation.
+ * Use `create(ChainOperationSchema)` to create a new message.
+ */
+export const ChainOperationSchema: GenMessage<ChainOperation> = /*@__PURE__*/
+  messageDesc(file_tss_v1_admin, 43);
+
+/**
+ * What is done.
+ *
+ * @generated from enum tss.v1.ChainOperation.Kind
+ */
+export const ChainOperation_Kind = {
+  /**
+   * Not known; refused in requests.
+   *
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  KIND_UNSPECIFIED: 0,
+
+  /**
+   * Registering an encryption key.
+   *
+   * @generated from enum value: register = 1;
+   */
+  register: 1,
+
+  /**
+   * Making a dWallet.
+   *
+   * @generated from enum value: dkg = 2;
+   */
+  dkg: 2,
+
+  /**
+   * Accepting the user's share of a dWallet.
+   *
+   * @generated from enum value: accept = 3;
+   */
+  accept: 3,
+
+  /**
+   * Making a presign.
+   *
+   * @generated from enum value: presign = 4;
+   */
+  presign: 4,
+
+  /**
+   * Making a signature.
+   *
+   * @generated from enum value: sign = 5;
+   */
+  sign: 5,
+} as const;
+
+/**
+ * What is done.
+ *
+ * @generated from enum tss.v1.ChainOperation.Kind
+ */
+export type ChainOperation_Kind = (typeof ChainOperation_Kind)[keyof typeof ChainOperation_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.ChainOperation.Kind.
+ */
+export const ChainOperation_KindSchema: GenEnum<ChainOperation_Kind> = /*@__PURE__*/
+  enumDesc(file_tss_v1_admin, 43, 0);
 
 /**
  * The operator's calls.
@@ -961,6 +1968,63 @@ export const Admin: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
+   * Rotates a key: makes another one with the same project, name, scopes and allowed addresses, and lets the old one live
+   * on for the overlap. The reply is the only place where the new key itself ever stands: a repeat with the same
+   * `idempotency-key` makes nothing and answers with an empty `plaintext`. Whoever lost the first reply rotates the new
+   * key. A key that is revoked, expired or rotated already is WRONG_STATE.
+   *
+   * @generated from rpc tss.v1.Admin.RotateApiKey
+   */
+  rotateApiKey: {
+    methodKind: "unary";
+    input: typeof RotateApiKeyRequestSchema;
+    output: typeof RotateApiKeyResponseSchema;
+  },
+  /**
+   * Replaces the addresses that a key may be used from. The replica that is called goes by them at once, others after
+   * five seconds at most.
+   *
+   * @generated from rpc tss.v1.Admin.SetAllowedAddresses
+   */
+  setAllowedAddresses: {
+    methodKind: "unary";
+    input: typeof SetAllowedAddressesRequestSchema;
+    output: typeof SetAllowedAddressesResponseSchema;
+  },
+  /**
+   * Makes a named admin key, with which everything can be done that ADMIN_API_KEY can do, but for this call: it takes
+   * ADMIN_API_KEY itself. The reply is the only place where the key itself ever stands: a repeat with the same
+   * `idempotency-key` makes nothing and answers with an empty `plaintext`.
+   *
+   * @generated from rpc tss.v1.Admin.CreateAdminKey
+   */
+  createAdminKey: {
+    methodKind: "unary";
+    input: typeof CreateAdminKeyRequestSchema;
+    output: typeof CreateAdminKeyResponseSchema;
+  },
+  /**
+   * Lists the named admin keys, the newest first, revoked and expired ones too.
+   *
+   * @generated from rpc tss.v1.Admin.ListAdminKeys
+   */
+  listAdminKeys: {
+    methodKind: "unary";
+    input: typeof ListAdminKeysRequestSchema;
+    output: typeof ListAdminKeysResponseSchema;
+  },
+  /**
+   * Revokes a named admin key for good; again changes nothing. Any admin key may do it, to any of them. The replica that
+   * is called refuses the key at once, others after five seconds at most.
+   *
+   * @generated from rpc tss.v1.Admin.RevokeAdminKey
+   */
+  revokeAdminKey: {
+    methodKind: "unary";
+    input: typeof RevokeAdminKeyRequestSchema;
+    output: typeof RevokeAdminKeyResponseSchema;
+  },
+  /**
    * Gives a project credit, or takes it away down to what is held for open reservations. A repeat with the same
    * `idempotency-key` books nothing and has the reply of the first call.
    *
@@ -980,6 +2044,26 @@ export const Admin: GenService<{
     methodKind: "unary";
     input: typeof ListAuditEventsRequestSchema;
     output: typeof ListAuditEventsResponseSchema;
+  },
+  /**
+   * Reads what pays for everything: the Treasury as the chain has it, the wallets, and the lanes with their gas.
+   *
+   * @generated from rpc tss.v1.Admin.GetTreasury
+   */
+  getTreasury: {
+    methodKind: "unary";
+    input: typeof GetTreasuryRequestSchema;
+    output: typeof GetTreasuryResponseSchema;
+  },
+  /**
+   * Lists the transactions that the service stored to send, the newest first.
+   *
+   * @generated from rpc tss.v1.Admin.ListChainTransactions
+   */
+  listChainTransactions: {
+    methodKind: "unary";
+    input: typeof ListChainTransactionsRequestSchema;
+    output: typeof ListChainTransactionsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_admin, 0);

@@ -1,6 +1,7 @@
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { newId } from "../../../../src/store/ids.ts";
 import { perSecond } from "../error-stack.ts";
 import type { Provocation } from "./provocation.ts";
 
@@ -63,6 +64,26 @@ export const ACCESS_PROVOCATIONS = {
       async provoke(stack, face) {
         return face.call({ method: Admin.method.getPresignHealth, key: (await stack.newProject()).key });
       },
+    },
+  ],
+  ROOT_KEY_ONLY: [
+    {
+      how: "a named admin key where another one is made",
+      async provoke(stack, face) {
+        const key = await stack.newAdminKey(`named-${newId()}`);
+        return face.call({ method: Admin.method.createAdminKey, key, request: { name: "another" } });
+      },
+    },
+  ],
+  ADDRESS_NOT_ALLOWED: [
+    {
+      how: "a key that is for other addresses than the caller's",
+      async provoke(stack, face) {
+        const { projectId } = await stack.newProject();
+        const key = await stack.newKey({ projectId, allowedAddresses: ["192.0.2.0/24", "2001:db8::/32"] });
+        return face.call({ method: getBalance, key });
+      },
+      metadata: { address: "127.0.0.1" },
     },
   ],
   SCOPE_MISSING: [

@@ -6,6 +6,7 @@ import type { Provocation } from "./provocation.ts";
 
 const { createApiKey, listApiKeys, revokeApiKey, adjustCredit, listAuditEvents, createProject } =
   Admin.method;
+const { rotateApiKey, setAllowedAddresses, createAdminKey, revokeAdminKey, getTreasury } = Admin.method;
 
 const unknownProject = (method: DescMethod, request: Record<string, string | string[]> = {}): Provocation => {
   const projectId = newId();
@@ -17,6 +18,13 @@ const unknownProject = (method: DescMethod, request: Record<string, string | str
 };
 
 const unknownApiKeyId = newId();
+const unknownAdminKeyId = newId();
+
+const unknownApiKey = (method: DescMethod): Provocation => ({
+  how: `a key that no project has, of ${method.name}`,
+  provoke: (_stack, face) => face.call({ method, key: ADMIN_KEY, request: { apiKeyId: unknownApiKeyId } }),
+  metadata: { apiKeyId: unknownApiKeyId },
+});
 
 /** Why an operator's call about projects, keys and credit is refused. */
 export const ADMIN_PROVOCATIONS = {
@@ -27,11 +35,47 @@ export const ADMIN_PROVOCATIONS = {
     unknownProject(listAuditEvents),
   ],
   API_KEY_NOT_FOUND: [
+    unknownApiKey(revokeApiKey),
+    unknownApiKey(rotateApiKey),
+    unknownApiKey(setAllowedAddresses),
+  ],
+  ADMIN_KEY_NOT_FOUND: [
     {
-      how: "a key that no project has",
+      how: "an admin key that there is not",
       provoke: (_stack, face) =>
-        face.call({ method: revokeApiKey, key: ADMIN_KEY, request: { apiKeyId: unknownApiKeyId } }),
-      metadata: { apiKeyId: unknownApiKeyId },
+        face.call({ method: revokeAdminKey, key: ADMIN_KEY, request: { adminKeyId: unknownAdminKeyId } }),
+      metadata: { adminKeyId: unknownAdminKeyId },
+    },
+  ],
+  ADMIN_KEY_NAME_TAKEN: [
+    {
+      how: "a second admin key of one name",
+      async provoke(stack, face) {
+        await stack.newAdminKey("taken").catch(() => "by the other face");
+        return face.call({ method: createAdminKey, key: ADMIN_KEY, request: { name: "taken" } });
+      },
+      metadata: { name: "taken" },
+    },
+  ],
+  WRONG_STATE: [
+    {
+      how: "a key that is to be rotated and was revoked",
+      async provoke(stack, face) {
+        const { projectId } = await stack.newProject();
+        await stack.newKey({ projectId, isRevoked: true });
+        const [key] = await stack.database.query<{ apiKeyId: string }>(
+          `SELECT id AS "apiKeyId" FROM api_key WHERE project_id = $1 AND revoked_at IS NOT NULL`,
+          [projectId],
+        );
+        return face.call({ method: rotateApiKey, key: ADMIN_KEY, request: { ...key } });
+      },
+      metadata: { state: "revoked" },
+    },
+  ],
+  CHAIN_UNAVAILABLE: [
+    {
+      how: "the Treasury while the fullnode does not answer",
+      provoke: (stack, face) => stack.fullnode.down(() => face.call({ method: getTreasury, key: ADMIN_KEY })),
     },
   ],
   INSUFFICIENT_CREDIT: [

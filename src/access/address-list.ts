@@ -1,0 +1,42 @@
+import { BlockList, isIP } from "node:net";
+import { invalidField } from "../errors/service-error.ts";
+import { formatAddressBlock, hasHostBits, parseAddressBlock } from "./address-block.ts";
+
+/**
+ * Whether an address is in one of these blocks, which are addresses or CIDR blocks. What is no IP address is in none.
+ * Throws for a text that is neither.
+ */
+export function createAddressList(blocks: readonly string[]): (address: string) => boolean {
+  // A list of each family: Node's own takes every IPv4 address for a part of `::/0`.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const text of blocks) {
+    const block = parseAddressBlock(text);
+    if (block === undefined) throw new Error(`${text} is neither an IP address nor a CIDR block`);
+    lists[block.family].addSubnet(block.address, block.prefixBits, block.family);
+  }
+  return (address) => {
+    switch (isIP(address)) {
+      case 4:
+        return lists.ipv4.check(address, "ipv4");
+      case 6:
+        return lists.ipv6.check(address, "ipv6");
+      default:
+        return false;
+    }
+  };
+}
+
+/**
+ * The addresses and blocks of a request's field `allowed_addresses`, each once and in one spelling. Throws VALIDATION,
+ * naming the item, for one that is neither and for a block whose address has bits behind its prefix.
+ */
+export function readAllowedAddresses(texts: readonly string[]): string[] {
+  const blocks = texts.map((text, index) => {
+    const field = `allowed_addresses[${index}]`;
+    const block = parseAddressBlock(text);
+    if (block === undefined) throw invalidField(field, "must be an IP address or a CIDR block");
+    if (hasHostBits(block)) throw invalidField(field, "must have no bits behind the block's prefix");
+    return formatAddressBlock(block);
+  });
+  return [...new Set(blocks)];
+}

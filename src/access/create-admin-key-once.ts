@@ -1,0 +1,32 @@
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
+import type { Database } from "../store/database.ts";
+import type { AdminCaller } from "./caller.ts";
+import { createAdminKey, type NewAdminKey } from "./create-admin-key.ts";
+import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
+import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
+
+/** A named admin key, with its plaintext if this call made it. */
+export interface ShownAdminKey {
+  readonly details: AdminKeyDetails;
+  /** Undefined for a repeat: only the key's id is remembered. */
+  readonly plaintext: string | undefined;
+}
+
+/**
+ * Makes a named admin key, once for each idempotency key; a repeat has the key as it is by then, without its plaintext.
+ * Throws ADMIN_KEY_NAME_TAKEN, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ */
+export async function createAdminKeyOnce(
+  database: Database,
+  { network, origin }: AdminCaller,
+  idempotency: Idempotency | undefined,
+  key: NewAdminKey,
+): Promise<ShownAdminKey> {
+  const { id, plaintext } = await runOnce<MadeKey>(
+    database,
+    { scope: ADMIN_SCOPE, network, idempotency },
+    { ...KEEP_KEY_ID, effect: (sql) => createAdminKey(sql, origin, key) },
+  );
+  return { details: await readAdminKey(database, id), plaintext };
+}

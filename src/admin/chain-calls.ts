@@ -1,0 +1,42 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { callerOf } from "../access/caller.ts";
+import type { TransactionFilter, TransactionRow } from "../chain/read-transactions.ts";
+import type { TreasuryOverview } from "../chain/read-treasury.ts";
+import type { Page, PageRequest } from "../paging/read-page.ts";
+import {
+  decodeOperationKind,
+  decodeTransactionState,
+  encodeChainTransaction,
+  encodeTreasury,
+} from "./encode-chain.ts";
+
+/** What the calls about the chain need. */
+export interface ChainReads {
+  readonly readTreasury: () => Promise<TreasuryOverview>;
+  readonly listChainTransactions: (
+    network: string,
+    input: PageRequest & TransactionFilter,
+  ) => Promise<Page<TransactionRow>>;
+}
+
+/** The calls of `tss.v1.Admin` about what the service does on the chain and pays with. */
+export type ChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;
+
+/** Implements {@link ChainCalls}. */
+export function createChainCalls(reads: ChainReads): ChainCalls {
+  return {
+    async getTreasury() {
+      return encodeTreasury(await reads.readTreasury());
+    },
+    async listChainTransactions({ pageSize, pageToken, operatorCapId, state, kind }, context) {
+      const { network } = callerOf(context, "admin");
+      const { rows, nextPageToken } = await reads.listChainTransactions(network, {
+        ...{ pageSize, pageToken, lane: operatorCapId },
+        state: decodeTransactionState(state),
+        kind: decodeOperationKind(kind),
+      });
+      return { chainTransactions: rows.map(encodeChainTransaction), nextPageToken };
+    },
+  };
+}

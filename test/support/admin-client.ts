@@ -1,0 +1,54 @@
+import type { Client } from "@connectrpc/connect";
+import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { type AdminKeyLookup, createAdminKeyLookup } from "../../src/access/admin-key-lookup.ts";
+import { type ApiKeyLookup, createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
+import { createAdminService } from "../../src/admin/admin-service.ts";
+import { listChainTransactions } from "../../src/admin/list-chain-transactions.ts";
+import { createAccountOperations } from "../../src/app/account-operations.ts";
+import { createAdminKeyOperations } from "../../src/app/admin-key-operations.ts";
+import type { Database } from "../../src/store/database.ts";
+import { silentLog } from "./database.ts";
+import { clientOf } from "./service-client.ts";
+
+/** The operator's calls over one database, as one replica serves them, without a chain. */
+export interface AdminReplica {
+  readonly admin: Client<typeof Admin>;
+  readonly lookup: ApiKeyLookup;
+  readonly adminLookup: AdminKeyLookup;
+}
+
+/** What every caller of {@link adminReplica} is in the audit trail. */
+export const ADMIN_ORIGIN = { actor: "admin", requestId: "r-1", address: "192.0.2.1" } as const;
+
+/** Makes one. */
+export function adminReplica(database: Database, now?: () => number): AdminReplica {
+  const lookup = createApiKeyLookup({ database, log: silentLog, now });
+  const adminLookup = createAdminKeyLookup({ database, log: silentLog, now });
+  const service = createAdminService({
+    accounts: createAccountOperations(database, lookup),
+    adminKeys: createAdminKeyOperations(database, adminLookup),
+    chain: {
+      readTreasury: () => Promise.reject(new Error("there is no chain")),
+      listChainTransactions: (...call) => listChainTransactions(database, ...call),
+    },
+    readPresignHealth: async () => [],
+    refillBucket: async () => 0,
+    lowWaterCount: 1,
+    highWaterCount: 2,
+  });
+  const admin = clientOf(Admin, service, () => ({
+    kind: "admin",
+    network: "localnet",
+    origin: ADMIN_ORIGIN,
+  }));
+  return { admin, lookup, adminLookup };
+}
+
+/** What the trail has of a subject, the oldest event first. */
+export async function trailOf(database: Database, subject: string): Promise<string[]> {
+  const events = await database.query<{ action: string; actor: string }>(
+    "SELECT action, actor FROM audit_event WHERE subject = $1 ORDER BY id",
+    [subject],
+  );
+  return events.map(({ action, actor }) => `${action} by ${actor}`);
+}
