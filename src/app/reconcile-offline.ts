@@ -10,6 +10,7 @@ import { openDatabase } from "../store/open-database.ts";
 import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
+import { type ReissuedKey, reissueKeys } from "./reissue-keys.ts";
 
 /** What reconciling without a service needs. */
 export interface ReconcileOfflineOptions {
@@ -19,6 +20,13 @@ export interface ReconcileOfflineOptions {
     warn(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
+  /** Where new keys go, if every key is to be re-issued: see {@link reissueKeys}. */
+  readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
+}
+
+/** What was brought in line, and how many keys were re-issued. */
+export interface OfflineReconciliation extends Reconciliation {
+  readonly reissuedKeyCount: number;
 }
 
 /**
@@ -27,8 +35,8 @@ export interface ReconcileOfflineOptions {
  */
 export async function reconcileOffline(
   config: Config,
-  { lifecycle, log }: ReconcileOfflineOptions,
-): Promise<Reconciliation> {
+  { lifecycle, log, keepKey }: ReconcileOfflineOptions,
+): Promise<OfflineReconciliation> {
   const databaseUrl = config.databaseUrl?.reveal();
   const database = await lifecycle.start(
     "database",
@@ -49,5 +57,7 @@ export async function reconcileOffline(
   const reader = createNetworkReader(network);
   await prepareLanes({ database, network, reader, afterRestore: true, log });
   const kinds = operationKinds({ network, reader, signals: createLocalSignals(), config });
-  return reconcile({ database, network, reader, kinds, config, log });
+  const report = await reconcile({ database, network, reader, kinds, config, log });
+  const reissuedKeyCount = keepKey ? await reissueKeys(database, network.name, keepKey) : 0;
+  return { ...report, reissuedKeyCount };
 }

@@ -1,6 +1,7 @@
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
-import type { Reconciliation } from "../app/reconcile.ts";
-import { reconcileOffline } from "../app/reconcile-offline.ts";
+import { type OfflineReconciliation, reconcileOffline } from "../app/reconcile-offline.ts";
+import type { ReissuedKey } from "../app/reissue-keys.ts";
 import { loadConfig } from "../config.ts";
 import { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -16,21 +17,39 @@ const NOT_ON_THE_CHAIN = [
 ];
 
 /**
- * `tss reconcile [--json]`: brings a restored copy of the database in line with the chain, with every replica
- * stopped. Exits with 0 also where something could not be put back; the report names it.
+ * `tss reconcile [--reissue-keys FILE] [--json]`: brings a restored copy of the database in line with the chain, with
+ * every replica stopped. With a file, which must not exist, every API key is revoked and made anew: those that were
+ * revoked since the copy would work again. Exits with 0 also where something could not be put back; the report names it.
  */
 export async function runReconcile(argv: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...argv], options: { json: { type: "boolean" } } });
+  const { values } = parseArgs({
+    args: [...argv],
+    options: { json: { type: "boolean" }, "reissue-keys": { type: "string" } },
+  });
   const config = loadConfig();
   const log = createLogger({ level: "warn", stream: process.stderr });
   const lifecycle = new Lifecycle({ log, stopTimeoutMs: STOP_TIMEOUT_MS });
+  const keys = values["reissue-keys"] === undefined ? undefined : openKeyFile(values["reissue-keys"]);
   try {
-    const report = await reconcileOffline(config, { lifecycle, log });
+    const report = await reconcileOffline(config, { lifecycle, log, keepKey: keys?.keep });
     const notOnTheChain = NOT_ON_THE_CHAIN;
     console.log(values.json ? JSON.stringify({ ...report, notOnTheChain }) : describe(report));
   } finally {
+    keys?.close();
     await lifecycle.stop();
   }
+}
+
+/** A new file that only its owner reads. Each key is on the disk, as a line of JSON, before the next one is made. */
+function openKeyFile(file: string): { keep(key: ReissuedKey): void; close(): void } {
+  const descriptor = openSync(file, "wx", 0o600);
+  return {
+    keep(key) {
+      writeSync(descriptor, `${JSON.stringify(key)}\n`);
+      fsyncSync(descriptor);
+    },
+    close: () => closeSync(descriptor),
+  };
 }
 
 function describe({
@@ -39,8 +58,9 @@ function describe({
   adoptedCount,
   burntCount,
   heldCount,
+  reissuedKeyCount,
   unrecoverable,
-}: Reconciliation): string {
+}: OfflineReconciliation): string {
   const rows: [number, string][] = [
     [transactionCount, "transactions that the database did not know"],
     [counts.register, "encryption keys brought forward"],
@@ -51,6 +71,7 @@ function describe({
     [adoptedCount, "operations that had been sent"],
     [burntCount, "presigns of the pool that had been used"],
     [heldCount, "presigns that the Treasury holds"],
+    [reissuedKeyCount, "API keys re-issued"],
   ];
   return [
     ...rows.map(([count, what]) => `${String(count).padStart(8)}  ${what}`),

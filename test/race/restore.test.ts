@@ -1,13 +1,17 @@
 /** A pg_dump that is restored while the chain has gone on, with a network that makes real signatures cheaply. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Reconciliation } from "../../src/app/reconcile.ts";
+import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
+import { type CreatedApiKey, createApiKey } from "../../src/access/create-api-key.ts";
+import { revokeApiKey } from "../../src/access/revoke-api-key.ts";
+import type { OfflineReconciliation } from "../../src/app/reconcile-offline.ts";
+import type { ReissuedKey } from "../../src/app/reissue-keys.ts";
 import { verifyLedger } from "../../src/billing/verify-ledger.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { reserve } from "../../src/signing/reserve.ts";
@@ -23,7 +27,13 @@ import { PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
-import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
+import {
+  layoutOfSignMessage,
+  projectWith,
+  TEST_OPERATOR,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+} from "../support/rows.ts";
 import { runTss } from "../support/service.ts";
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
@@ -48,7 +58,8 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
   };
   let first: { dwalletId: string };
   let stranger: { dwalletId: string };
-  let report: Reconciliation;
+  let report: OfflineReconciliation;
+  let revoked: CreatedApiKey;
 
   const caller = () => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
   const start = (database: Database) =>
@@ -96,15 +107,15 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
     await submitOne(id);
     return id;
   };
-  const reconcile = async (): Promise<Reconciliation> => {
-    const tss = runTss(["reconcile", "--json"], {
+  const reconcile = async (...argv: string[]): Promise<OfflineReconciliation> => {
+    const tss = runTss(["reconcile", "--json", ...argv], {
       DATABASE_URL: copy!.url,
       LOCALNET_URL: localnet.url,
       BILLING_PRICE_SIGN_MICRO_USD: String(PRICE),
     });
     const [output, errors] = await Promise.all([text(tss.stdout!), text(tss.stderr!)]);
     expect(errors).toBe("");
-    return JSON.parse(output) as Reconciliation;
+    return JSON.parse(output) as OfflineReconciliation;
   };
   const balanceOf = async (database: Database): Promise<bigint | undefined> => {
     const [row] = await database.query<{ balance: bigint }>(
@@ -120,6 +131,7 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
     await migrate(before, silentLog);
     projectId = await projectWith(before, 100n * PRICE);
     replica = await start(before);
+    revoked = await createApiKey(before, TEST_ORIGIN, { projectId, name: "leaked", scopes: ["sign"] });
     first = await onboard(1);
     signed.known = await signOne(first.dwalletId);
     signed.reserved = await reserveOne(first.dwalletId);
@@ -128,6 +140,7 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
       if (index === 1)
         await run("pg_dump", ["--format=custom", `--file=${dumpFile}`, `--dbname=${lost!.url}`]);
     });
+    await revokeApiKey({ sql: before, lookup: { forget: () => {} } }, TEST_OPERATOR, revoked.id);
     await submitOne(signed.reserved);
     signed.unknown = await signOne(first.dwalletId);
     signed.newWallet = await signOne(second.dwalletId);
@@ -137,7 +150,7 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
 
     await run("pg_restore", ["--exit-on-error", `--dbname=${copy!.url}`, dumpFile]);
     after = await openPostgres(copy!.url, silentLog);
-    report = await vi.waitFor(reconcile, { timeout: 30_000 });
+    report = await reconcile();
   }, 300_000);
 
   afterAll(async () => {
@@ -190,5 +203,21 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
     expect(await onboard(3)).toEqual(stranger);
     await signOne(stranger.dwalletId);
     expect(await verifyLedger(after)).toEqual([]);
+  });
+
+  it("has every key made anew, as one that was revoked since would work again", {
+    timeout: 120_000,
+  }, async () => {
+    await replica.stop();
+    const file = `${dumpFile}.keys`;
+    expect(await reconcile("--reissue-keys", file)).toMatchObject({ reissuedKeyCount: 1 });
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    rmSync(file);
+    const [key] = lines.map((line) => JSON.parse(line) as ReissuedKey);
+    expect(key).toMatchObject({ projectId, name: "leaked", replacedPrefix: revoked.prefix });
+    const lookup = createApiKeyLookup({ database: after, log: silentLog });
+    expect(await lookup.find(revoked.plaintext)).toMatchObject({ revokedAt: expect.any(Date) });
+    expect(await lookup.find(key!.apiKey)).toMatchObject({ projectId, scopes: ["sign"], revokedAt: null });
   });
 });
