@@ -2,6 +2,7 @@ import { postings } from "../billing/postings.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import { auditInsert, auditParameters, SYSTEM_ORIGIN } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
 
 /** What the loop needs. */
@@ -36,7 +37,10 @@ export async function expireReservations(
   maxCount: number,
 ): Promise<number> {
   for (let count = 0; count < maxCount; count++) {
-    const [expired] = await sql.query<{ id: string; network: string }>(EXPIRE, []);
+    const [expired] = await sql.query<{ id: string; network: string }>(
+      EXPIRE,
+      auditParameters(SYSTEM_ORIGIN),
+    );
     if (expired === undefined) return count;
     signals.notify(topics.sign(expired.id));
     signals.notify(topics.presignReady(expired.network));
@@ -54,9 +58,9 @@ WITH reservation AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id
-  RETURNING r.id, r.network, r.presign_id
+  RETURNING r.id, r.project_id, r.network, r.presign_id
 ), returned AS (
   UPDATE presign p SET state = 'ready', updated_at = now() FROM failed f
   WHERE p.id = f.presign_id AND p.state = 'held'
-)
+), audited AS (${auditInsert("sign.expire", "failed", 1)})
 SELECT id, network FROM failed`;

@@ -1,4 +1,5 @@
 import { postings } from "../billing/postings.ts";
+import { auditInsert, auditParameters, SYSTEM_ORIGIN } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
 
 /** Why there will be no signature. */
@@ -25,7 +26,10 @@ export async function failSignRequest(
   id: string,
   { from, reason, message, refundsPerDay }: SignFailure,
 ): Promise<boolean> {
-  const failed = await sql.query(FAIL, [id, from, reason, message, refundsPerDay ?? null]);
+  const failed = await sql.query(FAIL, [
+    ...[id, from, reason, message, refundsPerDay ?? null],
+    ...auditParameters(SYSTEM_ORIGIN),
+  ]);
   return failed.length > 0;
 }
 
@@ -37,9 +41,12 @@ WITH request AS (
     failure_message = CASE WHEN p.id IS NULL
       THEN $4 || '; not refunded: the project has had its refunds of the day' ELSE $4 END
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE r.id = s.id
-  RETURNING r.id, r.presign_id
+  RETURNING r.id, r.project_id, r.presign_id
 ), burnt AS (
   UPDATE presign p SET state = 'burnt', updated_at = now() FROM failed f
   WHERE p.id = f.presign_id AND p.state = 'held'
-)
+), refunded AS (
+  SELECT id, project_id FROM request JOIN posting_refund USING (id)
+), audited AS (${auditInsert("sign.fail", "failed", 6)}
+), refund_audited AS (${auditInsert("sign.refund", "refunded", 6)})
 SELECT id FROM failed`;

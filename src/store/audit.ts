@@ -9,6 +9,9 @@ export interface AuditOrigin {
   readonly address?: string | undefined;
 }
 
+/** What the service does by itself. */
+export const SYSTEM_ORIGIN: AuditOrigin = { actor: "system" };
+
 /** One line of the audit trail. */
 export interface AuditEvent {
   readonly projectId?: string | undefined;
