@@ -10,6 +10,8 @@ import {
   writeDevelopmentAccess,
 } from "./app/development-access.ts";
 import { warmUp } from "./app/warm-up.ts";
+import { createAuditSealer } from "./audit/audit-sealer.ts";
+import { createSealKey } from "./audit/seal-key.ts";
 import { checkChain } from "./chain/check-chain.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
@@ -88,7 +90,9 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     log,
   });
   const keySweep = createKeySweep({ database, log });
-  for (const [name, loop] of Object.entries({ parameters, keySweep, ...work })) {
+  const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
+  const auditSealer = createAuditSealer({ database, key: sealKey, log });
+  for (const [name, loop] of Object.entries({ parameters, keySweep, auditSealer, ...work })) {
     await lifecycle.start(
       name,
       () => {

@@ -25,6 +25,12 @@ export const CONFIG_VARIABLES = [
   },
   { name: "ADMIN_API_KEY", description: "Key of the Admin calls, 32 characters or more", secret: true },
   {
+    name: "AUDIT_SEAL_SECRET_HEX",
+    description:
+      "Ed25519 secret that signs the audit trail's seals, 64 hex digits; unset: they are not signed",
+    secret: true,
+  },
+  {
     name: "NETWORKS",
     default: "localnet",
     description: "The network to serve: localnet, testnet or mainnet",

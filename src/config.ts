@@ -31,6 +31,8 @@ export interface Config {
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
   readonly adminApiKey: Secret | undefined;
+  /** 64 hex digits. */
+  readonly auditSealSecretHex: Secret | undefined;
   readonly network: NetworkConfig;
   /** 64 hex digits. Undefined only on the localnet, which has a public development key. */
   readonly hotWalletSecretHex: Secret | undefined;
@@ -84,6 +86,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     databaseUrl: read.secret("DATABASE_URL", /^postgres(ql)?:\/\//, "postgresql://user@host:port/database"),
     redisUrl: read.secret("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
     adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, none of them white space"),
+    auditSealSecretHex: read.secret("AUDIT_SEAL_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits"),
     network,
     hotWalletSecretHex,
     gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),

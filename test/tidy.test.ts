@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
   transport: ["gen/google", "gen/grpc"],
   store: ["gen/prisma", "errors", "telemetry", "threads"],
   idempotency: ["errors", "telemetry", "store", "coordination"],
+  audit: ["telemetry", "store", "coordination"],
   chain: [...GENERATED, "errors", "telemetry", "store", "coordination", "threads", "protocol"],
   ...Object.fromEntries(
     FEATURES.map((feature) => [
@@ -36,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
         "threads",
         "protocol",
         "idempotency",
+        "audit",
         "chain",
         ...FEATURES,
       ],

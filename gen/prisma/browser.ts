@@ -92,3 +92,18 @@ export type GasCoin = Prisma.GasCoinModel
  * Who did what. Append-only.
  */
 export type AuditEvent = Prisma.AuditEventModel
+/**
+ * Model AuditUnsealed
+ * An event that no seal covers yet. Written by a trigger with the event, and removed with its leaf's writing.
+ */
+export type AuditUnsealed = Prisma.AuditUnsealedModel
+/**
+ * Model AuditLeaf
+ * An event's place in the sealed chain. Append-only.
+ */
+export type AuditLeaf = Prisma.AuditLeafModel
+/**
+ * Model AuditSeal
+ * A stretch of the chain with its Merkle root. Append-only.
+ */
+export type AuditSeal = Prisma.AuditSealModel

@@ -8,10 +8,13 @@ import type { ApiKeyDetails } from "../access/read-api-key.ts";
 import type { ProjectDetails } from "../access/read-project.ts";
 import type { KeyRotation, RotatedApiKey } from "../access/rotate-api-key.ts";
 import type { AllowedAddresses } from "../access/set-allowed-addresses.ts";
+import type { AuditSeal } from "../audit/audit-seal.ts";
 import type { CreditAdjustment } from "../billing/adjust-credit.ts";
 import { type Idempotency, idempotencyOf } from "../idempotency/idempotency.ts";
 import type { Page, PageRequest } from "../paging/read-page.ts";
 import { decodeScopes, encodeApiKey, encodeAuditEvent, encodeProject } from "./encode-account.ts";
+import { encodeAuditProof, encodeAuditSeal } from "./encode-audit.ts";
+import type { AuditProof } from "./get-audit-proof.ts";
 import type { AuditEventRow, ListAuditEventsInput } from "./list-audit-events.ts";
 
 /** What the calls about projects, keys, credit and the audit trail need: one operation each. */
@@ -25,6 +28,8 @@ export interface AccountOperations {
   readonly revokeApiKey: (caller: AdminCaller, apiKeyId: string) => Promise<ApiKeyDetails>;
   readonly adjustCredit: Keyed<CreditAdjustment, AdjustCreditResponse>;
   readonly listAuditEvents: Listed<ListAuditEventsInput, AuditEventRow>;
+  readonly listAuditSeals: (input: PageRequest) => Promise<Page<AuditSeal>>;
+  readonly getAuditProof: (network: string, auditEventId: bigint) => Promise<AuditProof>;
 }
 
 /** An operation that is made once for each idempotency key. */
@@ -93,6 +98,14 @@ export function createAccountCalls(operations: AccountOperations): AccountCalls 
         ...{ projectId: request.projectId, actor: request.actor },
       });
       return { auditEvents: rows.map(encodeAuditEvent), nextPageToken };
+    },
+    async listAuditSeals(request) {
+      const { rows, nextPageToken } = await operations.listAuditSeals(request);
+      return { auditSeals: rows.map(encodeAuditSeal), nextPageToken };
+    },
+    async getAuditProof({ auditEventId }, context) {
+      const { network } = callerOf(context, "admin");
+      return encodeAuditProof(await operations.getAuditProof(network, auditEventId));
     },
   };
 }

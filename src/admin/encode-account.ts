@@ -50,13 +50,14 @@ export function decodeScopes(scopes: readonly ApiKey_Scope[]): Scope[] {
 
 /** A line of the audit trail as the contract has it. */
 export function encodeAuditEvent(row: AuditEventRow): AuditEvent {
-  const { id, createdAt, projectId, requestId, address, ...shown } = row;
+  const { id, createdAt, projectId, requestId, address, sequence, ...shown } = row;
   return create(AuditEventSchema, {
     auditEventId: id,
     createTime: timestampFromDate(createdAt),
     projectId: projectId ?? "",
     requestId: requestId ?? "",
     address: address ?? "",
+    ...(sequence !== null && { sequence }),
     ...shown,
   });
 }

@@ -20,7 +20,13 @@ export interface AuditEventRow {
   readonly requestId: string | null;
   readonly address: string | null;
   readonly createdAt: Date;
+  /** Null until it is sealed. */
+  readonly sequence: bigint | null;
 }
+
+/** The columns of `audit_event e` and its `audit_leaf l` as an {@link AuditEventRow} has them. */
+export const AUDIT_EVENT_COLUMNS = `e.id, e.actor, e.project_id AS "projectId", e.action, e.subject,
+  e.request_id AS "requestId", e.address, e.created_at AS "createdAt", l.sequence`;
 
 const POSITION = /^\d{1,18}$/;
 /** Comes behind every row. */
@@ -42,9 +48,8 @@ export async function listAuditEvents(
     ...(actor === undefined ? [] : [`e.actor = $${projectId === undefined ? 4 : 5}`]),
   ];
   const statement = `
-    SELECT e.id, e.actor, e.project_id AS "projectId", e.action, e.subject, e.request_id AS "requestId", e.address,
-           e.created_at AS "createdAt"
-    FROM audit_event e LEFT JOIN project p ON p.id = e.project_id
+    SELECT ${AUDIT_EVENT_COLUMNS}
+    FROM audit_event e LEFT JOIN project p ON p.id = e.project_id LEFT JOIN audit_leaf l ON l.audit_event_id = e.id
     WHERE e.id < $2::bigint AND (e.project_id IS NULL OR p.network = $1)
       ${filters.map((filter) => `AND ${filter}`).join(" ")}
     ORDER BY e.id DESC LIMIT $3`;

@@ -7,7 +7,9 @@ import { revokeApiKey } from "../access/revoke-api-key.ts";
 import { rotateApiKey } from "../access/rotate-api-key.ts";
 import { setAllowedAddresses } from "../access/set-allowed-addresses.ts";
 import type { AccountOperations } from "../admin/account-calls.ts";
+import { getAuditProof } from "../admin/get-audit-proof.ts";
 import { listAuditEvents } from "../admin/list-audit-events.ts";
+import { listAuditSeals } from "../admin/list-audit-seals.ts";
 import { adjustCredit } from "../billing/adjust-credit.ts";
 import type { Database } from "../store/database.ts";
 
@@ -26,5 +28,7 @@ export function createAccountOperations(
     revokeApiKey: (...call) => revokeApiKey({ sql: database, lookup }, ...call),
     adjustCredit: (...call) => adjustCredit(database, ...call),
     listAuditEvents: (...call) => listAuditEvents(database, ...call),
+    listAuditSeals: (...call) => listAuditSeals(database, ...call),
+    getAuditProof: (...call) => getAuditProof(database, ...call),
   };
 }

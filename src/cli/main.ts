@@ -28,6 +28,11 @@ const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promi
     summary: "bring a restored copy of the database in line with the chain, with every replica stopped",
     run: async (argv) => (await import("./reconcile.ts")).runReconcile(argv),
   },
+  audit: {
+    summary:
+      "tss audit export [--from-seal 1] [--to-seal 9] [--output FILE] writes what was sealed; tss audit verify FILE judges it offline",
+    run: async (argv) => (await import("./audit.ts")).runAudit(argv),
+  },
   config: {
     summary: "print every variable with its effective value, secrets redacted",
     run: async () => (await import("./config.ts")).runConfig(),

@@ -85,6 +85,9 @@ export const ERROR_CATALOGUE = {
   ADMIN_KEY_NOT_FOUND: kind(Code.NotFound, "There is no admin key with this id.", {
     metadata: ["adminKeyId"],
   }),
+  AUDIT_EVENT_NOT_FOUND: kind(Code.NotFound, "The network has no audit event with this id.", {
+    metadata: ["auditEventId"],
+  }),
   PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served.", {
     metadata: ["sha256"],
   }),

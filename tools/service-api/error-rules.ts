@@ -63,9 +63,10 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   TOO_MANY_RESERVATIONS: reservesSignature,
   PRESIGN_POOL_EMPTY: reservesSignature,
   WRONG_STATE: (facts) =>
-    !isRead(facts) &&
-    !reservesSignature(facts) &&
-    has("dwallet_id", "sign_request_id", "overlap_seconds")(facts),
+    has("audit_event_id")(facts) ||
+    (!isRead(facts) &&
+      !reservesSignature(facts) &&
+      has("dwallet_id", "sign_request_id", "overlap_seconds")(facts)),
   STALE_NETWORK_KEY: has("session_identifier"),
   SESSION_REUSED: has("session_identifier"),
   QUOTA_EXCEEDED: has("session_identifier", "encryption_key"),

@@ -411,7 +411,10 @@ export const ModelName = {
   ChainTransaction: 'ChainTransaction',
   Lane: 'Lane',
   GasCoin: 'GasCoin',
-  AuditEvent: 'AuditEvent'
+  AuditEvent: 'AuditEvent',
+  AuditUnsealed: 'AuditUnsealed',
+  AuditLeaf: 'AuditLeaf',
+  AuditSeal: 'AuditSeal'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -427,7 +430,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1541,6 +1544,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AuditUnsealed: {
+      payload: Prisma.$AuditUnsealedPayload<ExtArgs>
+      fields: Prisma.AuditUnsealedFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditUnsealedFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditUnsealedFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditUnsealedFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditUnsealedFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        findMany: {
+          args: Prisma.AuditUnsealedFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>[]
+        }
+        create: {
+          args: Prisma.AuditUnsealedCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        createMany: {
+          args: Prisma.AuditUnsealedCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditUnsealedCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditUnsealedDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        update: {
+          args: Prisma.AuditUnsealedUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditUnsealedDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditUnsealedUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditUnsealedUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditUnsealedUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditUnsealedAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditUnsealed>
+        }
+        groupBy: {
+          args: Prisma.AuditUnsealedGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditUnsealedGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditUnsealedCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditUnsealedCountAggregateOutputType> | number
+        }
+      }
+    }
+    AuditLeaf: {
+      payload: Prisma.$AuditLeafPayload<ExtArgs>
+      fields: Prisma.AuditLeafFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditLeafFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditLeafFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditLeafFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditLeafFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>
+        }
+        findMany: {
+          args: Prisma.AuditLeafFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>[]
+        }
+        create: {
+          args: Prisma.AuditLeafCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>
+        }
+        createMany: {
+          args: Prisma.AuditLeafCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditLeafCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditLeafDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>
+        }
+        update: {
+          args: Prisma.AuditLeafUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditLeafDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditLeafUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditLeafUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditLeafUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLeafPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditLeafAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditLeaf>
+        }
+        groupBy: {
+          args: Prisma.AuditLeafGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditLeafGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditLeafCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditLeafCountAggregateOutputType> | number
+        }
+      }
+    }
+    AuditSeal: {
+      payload: Prisma.$AuditSealPayload<ExtArgs>
+      fields: Prisma.AuditSealFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditSealFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditSealFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditSealFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditSealFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>
+        }
+        findMany: {
+          args: Prisma.AuditSealFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>[]
+        }
+        create: {
+          args: Prisma.AuditSealCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>
+        }
+        createMany: {
+          args: Prisma.AuditSealCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditSealCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditSealDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>
+        }
+        update: {
+          args: Prisma.AuditSealUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditSealDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditSealUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditSealUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditSealUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditSealPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditSealAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditSeal>
+        }
+        groupBy: {
+          args: Prisma.AuditSealGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditSealGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditSealCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditSealCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1836,6 +2061,39 @@ export const AuditEventScalarFieldEnum = {
 export type AuditEventScalarFieldEnum = (typeof AuditEventScalarFieldEnum)[keyof typeof AuditEventScalarFieldEnum]
 
 
+export const AuditUnsealedScalarFieldEnum = {
+  auditEventId: 'auditEventId'
+} as const
+
+export type AuditUnsealedScalarFieldEnum = (typeof AuditUnsealedScalarFieldEnum)[keyof typeof AuditUnsealedScalarFieldEnum]
+
+
+export const AuditLeafScalarFieldEnum = {
+  sequence: 'sequence',
+  auditEventId: 'auditEventId',
+  leafHash: 'leafHash',
+  chainHash: 'chainHash'
+} as const
+
+export type AuditLeafScalarFieldEnum = (typeof AuditLeafScalarFieldEnum)[keyof typeof AuditLeafScalarFieldEnum]
+
+
+export const AuditSealScalarFieldEnum = {
+  number: 'number',
+  firstSequence: 'firstSequence',
+  lastSequence: 'lastSequence',
+  createdAt: 'createdAt',
+  merkleRoot: 'merkleRoot',
+  chainHash: 'chainHash',
+  previousSealHash: 'previousSealHash',
+  sealHash: 'sealHash',
+  publicKey: 'publicKey',
+  signature: 'signature'
+} as const
+
+export type AuditSealScalarFieldEnum = (typeof AuditSealScalarFieldEnum)[keyof typeof AuditSealScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -2122,6 +2380,9 @@ export type GlobalOmitConfig = {
   lane?: Prisma.LaneOmit
   gasCoin?: Prisma.GasCoinOmit
   auditEvent?: Prisma.AuditEventOmit
+  auditUnsealed?: Prisma.AuditUnsealedOmit
+  auditLeaf?: Prisma.AuditLeafOmit
+  auditSeal?: Prisma.AuditSealOmit
 }
 
 /* Types for Logging */

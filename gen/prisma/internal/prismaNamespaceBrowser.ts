@@ -65,7 +65,10 @@ export const ModelName = {
   ChainTransaction: 'ChainTransaction',
   Lane: 'Lane',
   GasCoin: 'GasCoin',
-  AuditEvent: 'AuditEvent'
+  AuditEvent: 'AuditEvent',
+  AuditUnsealed: 'AuditUnsealed',
+  AuditLeaf: 'AuditLeaf',
+  AuditSeal: 'AuditSeal'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -338,6 +341,39 @@ export const AuditEventScalarFieldEnum = {
 } as const
 
 export type AuditEventScalarFieldEnum = (typeof AuditEventScalarFieldEnum)[keyof typeof AuditEventScalarFieldEnum]
+
+
+export const AuditUnsealedScalarFieldEnum = {
+  auditEventId: 'auditEventId'
+} as const
+
+export type AuditUnsealedScalarFieldEnum = (typeof AuditUnsealedScalarFieldEnum)[keyof typeof AuditUnsealedScalarFieldEnum]
+
+
+export const AuditLeafScalarFieldEnum = {
+  sequence: 'sequence',
+  auditEventId: 'auditEventId',
+  leafHash: 'leafHash',
+  chainHash: 'chainHash'
+} as const
+
+export type AuditLeafScalarFieldEnum = (typeof AuditLeafScalarFieldEnum)[keyof typeof AuditLeafScalarFieldEnum]
+
+
+export const AuditSealScalarFieldEnum = {
+  number: 'number',
+  firstSequence: 'firstSequence',
+  lastSequence: 'lastSequence',
+  createdAt: 'createdAt',
+  merkleRoot: 'merkleRoot',
+  chainHash: 'chainHash',
+  previousSealHash: 'previousSealHash',
+  sealHash: 'sealHash',
+  publicKey: 'publicKey',
+  signature: 'signature'
+} as const
+
+export type AuditSealScalarFieldEnum = (typeof AuditSealScalarFieldEnum)[keyof typeof AuditSealScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -240,6 +240,7 @@ export type AuditEventWhereInput = {
   requestId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEvent"> | Date | string
+  leaf?: Prisma.XOR<Prisma.AuditLeafNullableScalarRelationFilter, Prisma.AuditLeafWhereInput> | null
 }
 
 export type AuditEventOrderByWithRelationInput = {
@@ -251,6 +252,7 @@ export type AuditEventOrderByWithRelationInput = {
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  leaf?: Prisma.AuditLeafOrderByWithRelationInput
 }
 
 export type AuditEventWhereUniqueInput = Prisma.AtLeast<{
@@ -265,6 +267,7 @@ export type AuditEventWhereUniqueInput = Prisma.AtLeast<{
   requestId?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEvent"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEvent"> | Date | string
+  leaf?: Prisma.XOR<Prisma.AuditLeafNullableScalarRelationFilter, Prisma.AuditLeafWhereInput> | null
 }, "id">
 
 export type AuditEventOrderByWithAggregationInput = {
@@ -306,6 +309,7 @@ export type AuditEventCreateInput = {
   requestId?: string | null
   address?: string | null
   createdAt?: Date | string
+  leaf?: Prisma.AuditLeafCreateNestedOneWithoutAuditEventInput
 }
 
 export type AuditEventUncheckedCreateInput = {
@@ -317,6 +321,7 @@ export type AuditEventUncheckedCreateInput = {
   requestId?: string | null
   address?: string | null
   createdAt?: Date | string
+  leaf?: Prisma.AuditLeafUncheckedCreateNestedOneWithoutAuditEventInput
 }
 
 export type AuditEventUpdateInput = {
@@ -328,6 +333,7 @@ export type AuditEventUpdateInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  leaf?: Prisma.AuditLeafUpdateOneWithoutAuditEventNestedInput
 }
 
 export type AuditEventUncheckedUpdateInput = {
@@ -339,6 +345,7 @@ export type AuditEventUncheckedUpdateInput = {
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  leaf?: Prisma.AuditLeafUncheckedUpdateOneWithoutAuditEventNestedInput
 }
 
 export type AuditEventCreateManyInput = {
@@ -415,6 +422,85 @@ export type AuditEventSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
 }
 
+export type AuditEventScalarRelationFilter = {
+  is?: Prisma.AuditEventWhereInput
+  isNot?: Prisma.AuditEventWhereInput
+}
+
+export type AuditEventCreateNestedOneWithoutLeafInput = {
+  create?: Prisma.XOR<Prisma.AuditEventCreateWithoutLeafInput, Prisma.AuditEventUncheckedCreateWithoutLeafInput>
+  connectOrCreate?: Prisma.AuditEventCreateOrConnectWithoutLeafInput
+  connect?: Prisma.AuditEventWhereUniqueInput
+}
+
+export type AuditEventUpdateOneRequiredWithoutLeafNestedInput = {
+  create?: Prisma.XOR<Prisma.AuditEventCreateWithoutLeafInput, Prisma.AuditEventUncheckedCreateWithoutLeafInput>
+  connectOrCreate?: Prisma.AuditEventCreateOrConnectWithoutLeafInput
+  upsert?: Prisma.AuditEventUpsertWithoutLeafInput
+  connect?: Prisma.AuditEventWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AuditEventUpdateToOneWithWhereWithoutLeafInput, Prisma.AuditEventUpdateWithoutLeafInput>, Prisma.AuditEventUncheckedUpdateWithoutLeafInput>
+}
+
+export type AuditEventCreateWithoutLeafInput = {
+  id?: bigint | number
+  actor: string
+  projectId?: string | null
+  action: string
+  subject: string
+  requestId?: string | null
+  address?: string | null
+  createdAt?: Date | string
+}
+
+export type AuditEventUncheckedCreateWithoutLeafInput = {
+  id?: bigint | number
+  actor: string
+  projectId?: string | null
+  action: string
+  subject: string
+  requestId?: string | null
+  address?: string | null
+  createdAt?: Date | string
+}
+
+export type AuditEventCreateOrConnectWithoutLeafInput = {
+  where: Prisma.AuditEventWhereUniqueInput
+  create: Prisma.XOR<Prisma.AuditEventCreateWithoutLeafInput, Prisma.AuditEventUncheckedCreateWithoutLeafInput>
+}
+
+export type AuditEventUpsertWithoutLeafInput = {
+  update: Prisma.XOR<Prisma.AuditEventUpdateWithoutLeafInput, Prisma.AuditEventUncheckedUpdateWithoutLeafInput>
+  create: Prisma.XOR<Prisma.AuditEventCreateWithoutLeafInput, Prisma.AuditEventUncheckedCreateWithoutLeafInput>
+  where?: Prisma.AuditEventWhereInput
+}
+
+export type AuditEventUpdateToOneWithWhereWithoutLeafInput = {
+  where?: Prisma.AuditEventWhereInput
+  data: Prisma.XOR<Prisma.AuditEventUpdateWithoutLeafInput, Prisma.AuditEventUncheckedUpdateWithoutLeafInput>
+}
+
+export type AuditEventUpdateWithoutLeafInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  actor?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  action?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type AuditEventUncheckedUpdateWithoutLeafInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  actor?: Prisma.StringFieldUpdateOperationsInput | string
+  projectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  action?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.StringFieldUpdateOperationsInput | string
+  requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
 
 
 export type AuditEventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -426,6 +512,7 @@ export type AuditEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   requestId?: boolean
   address?: boolean
   createdAt?: boolean
+  leaf?: boolean | Prisma.AuditEvent$leafArgs<ExtArgs>
 }, ExtArgs["result"]["auditEvent"]>
 
 export type AuditEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -462,10 +549,17 @@ export type AuditEventSelectScalar = {
 }
 
 export type AuditEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "actor" | "projectId" | "action" | "subject" | "requestId" | "address" | "createdAt", ExtArgs["result"]["auditEvent"]>
+export type AuditEventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  leaf?: boolean | Prisma.AuditEvent$leafArgs<ExtArgs>
+}
+export type AuditEventIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type AuditEventIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $AuditEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AuditEvent"
-  objects: {}
+  objects: {
+    leaf: Prisma.$AuditLeafPayload<ExtArgs> | null
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: bigint
     /**
@@ -872,6 +966,7 @@ readonly fields: AuditEventFieldRefs;
  */
 export interface Prisma__AuditEventClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  leaf<T extends Prisma.AuditEvent$leafArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.AuditEvent$leafArgs<ExtArgs>>): Prisma.Prisma__AuditLeafClient<runtime.Types.Result.GetResult<Prisma.$AuditLeafPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -926,6 +1021,10 @@ export type AuditEventFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
+  /**
    * Filter, which AuditEvent to fetch.
    */
   where: Prisma.AuditEventWhereUniqueInput
@@ -944,6 +1043,10 @@ export type AuditEventFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
+  /**
    * Filter, which AuditEvent to fetch.
    */
   where: Prisma.AuditEventWhereUniqueInput
@@ -961,6 +1064,10 @@ export type AuditEventFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the AuditEvent
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
   /**
    * Filter, which AuditEvent to fetch.
    */
@@ -1010,6 +1117,10 @@ export type AuditEventFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
+  /**
    * Filter, which AuditEvent to fetch.
    */
   where?: Prisma.AuditEventWhereInput
@@ -1057,6 +1168,10 @@ export type AuditEventFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the AuditEvent
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
   /**
    * Filter, which AuditEvents to fetch.
    */
@@ -1106,6 +1221,10 @@ export type AuditEventCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
+  /**
    * The data needed to create a AuditEvent.
    */
   data: Prisma.XOR<Prisma.AuditEventCreateInput, Prisma.AuditEventUncheckedCreateInput>
@@ -1153,6 +1272,10 @@ export type AuditEventUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the AuditEvent
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
   /**
    * The data needed to update a AuditEvent.
    */
@@ -1220,6 +1343,10 @@ export type AuditEventUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
+  /**
    * The filter to search for the AuditEvent to update in case it exists.
    */
   where: Prisma.AuditEventWhereUniqueInput
@@ -1246,6 +1373,10 @@ export type AuditEventDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
+  /**
    * Filter which AuditEvent to delete.
    */
   where: Prisma.AuditEventWhereUniqueInput
@@ -1266,6 +1397,25 @@ export type AuditEventDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.In
 }
 
 /**
+ * AuditEvent.leaf
+ */
+export type AuditEvent$leafArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AuditLeaf
+   */
+  select?: Prisma.AuditLeafSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AuditLeaf
+   */
+  omit?: Prisma.AuditLeafOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditLeafInclude<ExtArgs> | null
+  where?: Prisma.AuditLeafWhereInput
+}
+
+/**
  * AuditEvent without action
  */
 export type AuditEventDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1277,4 +1427,8 @@ export type AuditEventDefaultArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the AuditEvent
    */
   omit?: Prisma.AuditEventOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEventInclude<ExtArgs> | null
 }

@@ -4,8 +4,15 @@ import { newId } from "../../../../src/store/ids.ts";
 import { ADMIN_KEY } from "../error-stack.ts";
 import type { Provocation } from "./provocation.ts";
 
-const { createApiKey, listApiKeys, revokeApiKey, adjustCredit, listAuditEvents, createProject } =
-  Admin.method;
+const {
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+  adjustCredit,
+  listAuditEvents,
+  createProject,
+  getAuditProof,
+} = Admin.method;
 const { rotateApiKey, setAllowedAddresses, createAdminKey, revokeAdminKey, getTreasury } = Admin.method;
 
 const unknownProject = (method: DescMethod, request: Record<string, string | string[]> = {}): Provocation => {
@@ -76,6 +83,14 @@ export const ADMIN_PROVOCATIONS = {
     {
       how: "the Treasury while the fullnode does not answer",
       provoke: (stack, face) => stack.fullnode.down(() => face.call({ method: getTreasury, key: ADMIN_KEY })),
+    },
+  ],
+  AUDIT_EVENT_NOT_FOUND: [
+    {
+      how: "an event that there is not",
+      provoke: (_stack, face) =>
+        face.call({ method: getAuditProof, key: ADMIN_KEY, request: { auditEventId: "999999999" } }),
+      metadata: { auditEventId: "999999999" },
     },
   ],
   INSUFFICIENT_CREDIT: [

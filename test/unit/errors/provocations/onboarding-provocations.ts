@@ -16,7 +16,7 @@ const isText = expect.stringMatching(/./);
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 
 /** A registration as a user's client sends it. */
-function registration() {
+export function registration() {
   const { secretKey, publicKey } = ed25519.keygen();
   const encryptionKey = new Uint8Array(randomBytes(261));
   return {
@@ -38,7 +38,7 @@ interface KnownUser {
 }
 
 /** What the row of a dWallet says of its user and its session. */
-async function userOf({ database }: ErrorStack, dwalletRowId: string): Promise<KnownUser> {
+export async function userOf({ database }: ErrorStack, dwalletRowId: string): Promise<KnownUser> {
   const [row] = await database.query<KnownUser>(
     `UPDATE encryption_key k SET signer_public_key = decode(repeat('07', 32), 'hex')
      FROM dwallet d WHERE k.id = d.encryption_key_id AND d.id = $1
@@ -73,7 +73,7 @@ async function create(
 }
 
 /** Runs `during` while every operation that is queued is refused by the chain. */
-async function refusing<T>(stack: ErrorStack, words: string, during: () => Promise<T>): Promise<T> {
+export async function refusing<T>(stack: ErrorStack, words: string, during: () => Promise<T>): Promise<T> {
   const refuse = async () => {
     const queued = await stack.database.query<{ id: string; subjectId: string }>(
       `SELECT id, subject_id AS "subjectId" FROM chain_operation WHERE state = 'queued'`,

@@ -1,0 +1,53 @@
+import { sha256, uint64 } from "./sha256.ts";
+
+/** An event of the audit trail at its place in the sealed chain. */
+export interface AuditEntry {
+  /** From 1 on, without a gap. */
+  readonly sequence: bigint;
+  readonly auditEventId: bigint;
+  /** To the millisecond. */
+  readonly createdAt: Date;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly projectId: string | null;
+  readonly requestId: string | null;
+  readonly address: string | null;
+}
+
+const ENTRY_VERSION = Buffer.from("tss.audit.entry.v1");
+const CHAIN_VERSION = Buffer.from("tss.audit.chain.v1");
+const LEAF = Uint8Array.of(0x00);
+const ABSENT = Uint8Array.of(0x00);
+const PRESENT = Uint8Array.of(0x01);
+
+/** The canonical bytes of an entry, as docs/audit.md lays them out: no two entries have the same ones. */
+export function encodeEntry(entry: AuditEntry): Buffer {
+  return Buffer.concat([
+    ENTRY_VERSION,
+    uint64(entry.sequence),
+    uint64(entry.auditEventId),
+    uint64(BigInt(entry.createdAt.getTime())),
+    ...[entry.actor, entry.action, entry.subject].flatMap(text),
+    ...[entry.projectId, entry.requestId, entry.address].flatMap((value) =>
+      value === null ? [ABSENT] : [PRESENT, ...text(value)],
+    ),
+  ]);
+}
+
+/** The entry's leaf in its seal's Merkle tree (RFC 6962, section 2.1). */
+export function leafHash(entry: AuditEntry): Buffer {
+  return sha256(LEAF, encodeEntry(entry));
+}
+
+/** Puts a leaf behind all that were before it. */
+export function chainHash(previous: Uint8Array, leaf: Uint8Array): Buffer {
+  return sha256(CHAIN_VERSION, previous, leaf);
+}
+
+function text(value: string): Uint8Array[] {
+  const bytes = Buffer.from(value, "utf8");
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return [length, bytes];
+}

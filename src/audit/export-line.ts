@@ -1,0 +1,165 @@
+import type { AuditEntry } from "./audit-entry.ts";
+import type { AuditSeal } from "./audit-seal.ts";
+
+/** An entry as an export has it, with the hashes that were stored when it was sealed. */
+export interface ExportedEntry extends AuditEntry {
+  readonly leafHash: Uint8Array;
+  readonly chainHash: Uint8Array;
+}
+
+/** One line of an export: the head, then each seal with its entries behind it, then the end. */
+export type ExportLine =
+  | { readonly kind: "head"; readonly previousChainHash: Uint8Array }
+  | { readonly kind: "seal"; readonly seal: AuditSeal }
+  | { readonly kind: "entry"; readonly entry: ExportedEntry }
+  | { readonly kind: "end"; readonly sealCount: bigint; readonly entryCount: bigint };
+
+const FORMAT = "tss-audit-export-v1";
+
+/** The line's bytes: compact JSON with the keys in this order, UTF-8, and a line feed. */
+export function encodeLine(line: ExportLine): Buffer {
+  return Buffer.from(`${JSON.stringify(plainLine(line))}\n`, "utf8");
+}
+
+/**
+ * Reads a line's bytes, the line feed included. Undefined for anything but exactly what {@link encodeLine} writes, so
+ * that no bit of an export can change unseen.
+ */
+export function decodeLine(bytes: Uint8Array): ExportLine | undefined {
+  let line: ExportLine;
+  try {
+    line = readLine(JSON.parse(Buffer.from(bytes).toString("utf8")) as Fields);
+  } catch {
+    return undefined;
+  }
+  return encodeLine(line).equals(bytes) ? line : undefined;
+}
+
+function plainLine(line: ExportLine): object {
+  switch (line.kind) {
+    case "head":
+      return { export: { format: FORMAT, previousChainHash: hex(line.previousChainHash) } };
+    case "seal":
+      return { seal: plainSeal(line.seal) };
+    case "entry":
+      return { entry: plainEntry(line.entry) };
+    case "end":
+      return { end: { seals: String(line.sealCount), entries: String(line.entryCount) } };
+  }
+}
+
+function plainSeal(seal: AuditSeal): object {
+  return {
+    number: String(seal.number),
+    firstSequence: String(seal.firstSequence),
+    lastSequence: String(seal.lastSequence),
+    createTime: seal.createdAt.toISOString(),
+    merkleRoot: hex(seal.merkleRoot),
+    chainHash: hex(seal.chainHash),
+    previousSealHash: hex(seal.previousSealHash),
+    sealHash: hex(seal.sealHash),
+    publicKey: seal.publicKey && hex(seal.publicKey),
+    signature: seal.signature && hex(seal.signature),
+  };
+}
+
+function plainEntry(entry: ExportedEntry): object {
+  return {
+    sequence: String(entry.sequence),
+    auditEventId: String(entry.auditEventId),
+    createTime: entry.createdAt.toISOString(),
+    actor: entry.actor,
+    action: entry.action,
+    subject: entry.subject,
+    projectId: entry.projectId,
+    requestId: entry.requestId,
+    address: entry.address,
+    leafHash: hex(entry.leafHash),
+    chainHash: hex(entry.chainHash),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Throws for what is no line. */
+function readLine(json: Fields): ExportLine {
+  const [[name, value] = []] = Object.entries(json);
+  const fields = value as Fields;
+  switch (name) {
+    case "export":
+      return { kind: "head", previousChainHash: bytesOf(fields["previousChainHash"], 32) };
+    case "seal":
+      return { kind: "seal", seal: readSeal(fields) };
+    case "entry":
+      return { kind: "entry", entry: readEntry(fields) };
+    case "end":
+      return {
+        kind: "end",
+        sealCount: countOf(fields["seals"]),
+        entryCount: countOf(fields["entries"]),
+      };
+    default:
+      throw new TypeError("there is no such line");
+  }
+}
+
+function readSeal(fields: Fields): AuditSeal {
+  const [publicKey, signature] = [fields["publicKey"], fields["signature"]];
+  if ((publicKey === null) !== (signature === null)) throw new TypeError("half a signature");
+  return {
+    number: countOf(fields["number"]),
+    firstSequence: countOf(fields["firstSequence"]),
+    lastSequence: countOf(fields["lastSequence"]),
+    createdAt: timeOf(fields["createTime"]),
+    merkleRoot: bytesOf(fields["merkleRoot"], 32),
+    chainHash: bytesOf(fields["chainHash"], 32),
+    previousSealHash: bytesOf(fields["previousSealHash"], 32),
+    sealHash: bytesOf(fields["sealHash"], 32),
+    publicKey: publicKey === null ? null : bytesOf(publicKey, 32),
+    signature: signature === null ? null : bytesOf(signature, 64),
+  };
+}
+
+function readEntry(fields: Fields): ExportedEntry {
+  return {
+    sequence: countOf(fields["sequence"]),
+    auditEventId: countOf(fields["auditEventId"]),
+    createdAt: timeOf(fields["createTime"]),
+    actor: textOf(fields["actor"]),
+    action: textOf(fields["action"]),
+    subject: textOf(fields["subject"]),
+    projectId: optionalTextOf(fields["projectId"]),
+    requestId: optionalTextOf(fields["requestId"]),
+    address: optionalTextOf(fields["address"]),
+    leafHash: bytesOf(fields["leafHash"], 32),
+    chainHash: bytesOf(fields["chainHash"], 32),
+  };
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+function bytesOf(value: unknown, length: number): Buffer {
+  const bytes = Buffer.from(textOf(value), "hex");
+  if (bytes.length !== length) throw new TypeError("bytes of another length");
+  return bytes;
+}
+
+function countOf(value: unknown): bigint {
+  const text = textOf(value);
+  if (!/^\d{1,18}$/.test(text)) throw new TypeError("no count");
+  return BigInt(text);
+}
+
+function timeOf(value: unknown): Date {
+  const time = new Date(textOf(value));
+  if (!(time.getTime() >= 0)) throw new TypeError("no time");
+  return time;
+}
+
+const optionalTextOf = (value: unknown): string | null => (value === null ? null : textOf(value));
+
+function textOf(value: unknown): string {
+  // Half of a surrogate pair would have the canonical bytes of another text.
+  if (typeof value !== "string" || !value.isWellFormed()) throw new TypeError("no text");
+  return value;
+}

@@ -1,0 +1,60 @@
+import { sha256 } from "./sha256.ts";
+
+/** Which leaf of how large a tree. */
+export interface LeafPosition {
+  /** From 0 on. */
+  readonly index: number;
+  readonly leafCount: number;
+}
+
+const NODE = Uint8Array.of(0x01);
+
+/** The Merkle tree hash over one leaf hash or more (RFC 6962, section 2.1). */
+export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
+  const [only] = leaves;
+  if (only === undefined) throw new RangeError("a tree has one leaf or more");
+  if (leaves.length === 1) return only;
+  const split = largestPowerOfTwoBelow(leaves.length);
+  return node(merkleRoot(leaves.slice(0, split)), merkleRoot(leaves.slice(split)));
+}
+
+/** The audit path of a leaf, from the leaf's sibling to the root's child (RFC 6962, section 2.1.1). */
+export function auditPath(leaves: readonly Uint8Array[], index: number): Uint8Array[] {
+  if (index < 0 || index >= leaves.length) throw new RangeError("the tree has no such leaf");
+  if (leaves.length === 1) return [];
+  const split = largestPowerOfTwoBelow(leaves.length);
+  const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
+  return index < split
+    ? [...auditPath(left, index), merkleRoot(right)]
+    : [...auditPath(right, index - split), merkleRoot(left)];
+}
+
+/** The root that a leaf and its audit path lead to; undefined where the path does not fit the position. */
+export function rootOfPath(
+  leaf: Uint8Array,
+  { index, leafCount }: LeafPosition,
+  path: readonly Uint8Array[],
+): Uint8Array | undefined {
+  if (index < 0 || index >= leafCount) return undefined;
+  if (leafCount === 1) return path.length === 0 ? leaf : undefined;
+  const [sibling, below] = [path.at(-1), path.slice(0, -1)];
+  if (sibling === undefined) return undefined;
+  const split = largestPowerOfTwoBelow(leafCount);
+  const isLeft = index < split;
+  const position = isLeft
+    ? { index, leafCount: split }
+    : { index: index - split, leafCount: leafCount - split };
+  const child = rootOfPath(leaf, position, below);
+  if (child === undefined) return undefined;
+  return isLeft ? node(child, sibling) : node(sibling, child);
+}
+
+function node(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return sha256(NODE, left, right);
+}
+
+function largestPowerOfTwoBelow(count: number): number {
+  let power = 1;
+  while (2 * power < count) power *= 2;
+  return power;
+}

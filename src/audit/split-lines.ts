@@ -1,0 +1,22 @@
+/** No line of an export is longer: its texts are bounded by the contract. */
+const LINE_MAX_BYTES = 1_048_576;
+const LINE_FEED = 0x0a;
+
+/**
+ * Cuts a stream of bytes into lines, each with its line feed; the last one may lack it. Throws when a line is longer
+ * than 1 MiB.
+ */
+export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    let start = 0;
+    const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
+    for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
+      yield bytes.subarray(start, end + 1);
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+    if (rest.length > LINE_MAX_BYTES) throw new Error("a line is longer than 1 MiB: this is no audit export");
+  }
+  if (rest.length > 0) yield rest;
+}

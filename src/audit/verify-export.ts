@@ -1,0 +1,120 @@
+import { type AuditFault, tidyFaults } from "./audit-fault.ts";
+import type { AuditSeal } from "./audit-seal.ts";
+import { decodeLine, type ExportLine } from "./export-line.ts";
+import { unreadableLine } from "./judge-entries.ts";
+import { judgeSignature } from "./judge-seal.ts";
+import { createSealsVerifier, type SealsVerifier } from "./verify-seals.ts";
+
+/** What an export is compared with, beyond itself. */
+export interface VerifyExportOptions {
+  /** The hash of a seal that was noted elsewhere: 32 bytes. It must be in the export. */
+  readonly expectedSealHash?: Uint8Array | undefined;
+  /** Ed25519 keys of 32 bytes. If there is one, the newest seal must be signed by one of them. */
+  readonly publicKeys?: readonly Uint8Array[];
+}
+
+/** What is in an export. */
+export interface ExportReport {
+  /** Empty: the export is what was sealed. */
+  readonly faults: readonly AuditFault[];
+  /** Reading ended early, after a thousand faults. */
+  readonly isCut: boolean;
+  readonly sealCount: bigint;
+  readonly entryCount: bigint;
+  /** Undefined where there is no seal. Its hash covers everything before it. */
+  readonly newestSeal: AuditSeal | undefined;
+  /** Whether a key that was given has signed the newest seal. */
+  readonly isSigned: boolean;
+}
+
+const FAULTS_MAX_COUNT = 1_000;
+
+/**
+ * Verifies an export, given line by line with the line feeds, and names every fault. Holds one seal's entries at a time
+ * and needs nothing but the lines. docs/audit.md says what it proves.
+ */
+export async function verifyExport(
+  lines: AsyncIterable<Uint8Array>,
+  { expectedSealHash, publicKeys = [] }: VerifyExportOptions = {},
+): Promise<ExportReport> {
+  const faults: AuditFault[] = [];
+  const tell = (fault: AuditFault) => void faults.push(fault);
+  let lineCount = 0;
+  let [sealCount, entryCount] = [0n, 0n];
+  let seals: SealsVerifier | undefined;
+  let newestSeal: AuditSeal | undefined;
+  let hasEnded = false;
+  let isExpected = expectedSealHash === undefined;
+  let isSigned = false;
+
+  for await (const bytes of lines) {
+    lineCount++;
+    takeLine(decodeLine(bytes));
+    if (faults.length >= FAULTS_MAX_COUNT) return report(true);
+  }
+  seals?.end();
+  judgeEnd();
+  return report(false);
+
+  function takeLine(line: ExportLine | undefined): void {
+    if (hasEnded) {
+      tell(unreadableLine(lineCount));
+      return;
+    }
+    if (seals === undefined) {
+      seals = createSealsVerifier(line?.kind === "head" ? line.previousChainHash : undefined, tell);
+      if (line?.kind === "head") return;
+      tell({ kind: "format", line: 1, message: "line 1 is not the head of an export" });
+      if (line === undefined) return;
+    }
+    switch (line?.kind) {
+      case "seal":
+        takeSeal(line.seal);
+        seals.takeSeal(line.seal);
+        break;
+      case "entry":
+        entryCount++;
+        seals.takeEntry(line.entry, lineCount);
+        break;
+      case "end":
+        seals.end();
+        hasEnded = true;
+        if (faults.length === 0 && (line.sealCount !== sealCount || line.entryCount !== entryCount)) {
+          const found = `${sealCount} seals with ${entryCount} entries`;
+          tell({ kind: "format", line: lineCount, message: `the last line does not tell of ${found}` });
+        }
+        break;
+      case "head":
+      case undefined:
+        seals.takeUnreadable(lineCount);
+    }
+  }
+
+  function takeSeal(seal: AuditSeal): void {
+    sealCount++;
+    newestSeal = seal;
+    isExpected ||= Buffer.compare(seal.sealHash, expectedSealHash ?? new Uint8Array()) === 0;
+    const signature = judgeSignature(seal, publicKeys);
+    isSigned = signature === "trusted";
+    if (signature === "wrong") {
+      const message = `seal ${seal.number} has a signature that does not verify`;
+      tell({ kind: "signature", seal: seal.number, message });
+    }
+  }
+
+  function judgeEnd(): void {
+    if (!hasEnded) tell({ kind: "truncated", message: `the export has no end behind line ${lineCount}` });
+    if (!isExpected) {
+      const hash = Buffer.from(expectedSealHash ?? []).toString("hex");
+      const message = `the export has no seal ${hash}: its end is missing, or its seals were made anew`;
+      tell({ kind: "anchor", message });
+    }
+    if (publicKeys.length > 0 && !isSigned) {
+      tell({ kind: "signature", message: "the newest seal is not signed by a key that was given" });
+    }
+  }
+
+  function report(isCut: boolean): ExportReport {
+    return { faults: tidyFaults(faults), isCut, sealCount, entryCount, newestSeal, isSigned };
+  }
+}

@@ -1,0 +1,127 @@
+import { leafHash } from "./audit-entry.ts";
+import type { AuditFault } from "./audit-fault.ts";
+import type { AuditSeal } from "./audit-seal.ts";
+import type { ExportedEntry } from "./export-line.ts";
+import { missing, unreadableLine } from "./judge-entries.ts";
+import { isOwnHash } from "./judge-seal.ts";
+import { createSealGroup, type SealGroup } from "./seal-group.ts";
+import { GENESIS_HASH } from "./sha256.ts";
+
+/** Takes the lines of an export between its head and its end, one after another. */
+export interface SealsVerifier {
+  takeSeal(seal: AuditSeal): void;
+  takeEntry(entry: ExportedEntry, line: number): void;
+  /** A line of which nobody can tell what it was. */
+  takeUnreadable(line: number): void;
+  /** There are no more. */
+  end(): void;
+}
+
+/**
+ * Verifies that seals follow one another, each with its entries. `previousChainHash` is what the head says to stand
+ * before the first entry; undefined where there is no head. Faults are told as they are found.
+ */
+export function createSealsVerifier(
+  previousChainHash: Uint8Array | undefined,
+  tell: (fault: AuditFault) => void,
+): SealsVerifier {
+  let chain: readonly Uint8Array[] | undefined = previousChainHash && [previousChainHash];
+  let group: SealGroup | undefined;
+  /** The seal before, where its line can be relied on. */
+  let previous: AuditSeal | undefined;
+  /** Both undefined before the first seal or entry. */
+  let nextNumber: bigint | undefined;
+  let nextSequence: bigint | undefined;
+
+  return {
+    takeSeal(seal) {
+      closeGroup();
+      if (!isOwnHash(seal)) {
+        const number = nextNumber ?? seal.number;
+        tellSeal(number, "was changed: it does not have its own hash");
+        beginUnsealed(nextSequence ?? seal.firstSequence, number);
+        return;
+      }
+      judgePlace(seal);
+      skipTo(seal.firstSequence);
+      group = createSealGroup(seal, seal.firstSequence, tell);
+      [previous, nextNumber] = [seal, seal.number + 1n];
+    },
+    takeEntry(entry, line) {
+      const hashed = { ...entry, computedLeafHash: leafHash(entry) };
+      const isWhole = Buffer.compare(hashed.computedLeafHash, entry.leafHash) === 0;
+      // An entry that was changed may have another sequence than it was sealed with.
+      if (group && entry.sequence !== group.position && !isWhole) group.addUnreadable(line);
+      else (groupOf(entry.sequence) ?? beginWithoutSeal(entry.sequence)).add(hashed);
+    },
+    takeUnreadable(line) {
+      if (group) group.addUnreadable(line);
+      else tell(unreadableLine(line));
+    },
+    end: closeGroup,
+  };
+
+  function groupOf(sequence: bigint): SealGroup | undefined {
+    return group?.isBeyond(sequence) ? undefined : group;
+  }
+
+  /** An entry stands where a seal should. */
+  function beginWithoutSeal(sequence: bigint): SealGroup {
+    const line = group?.takeStray();
+    closeGroup();
+    const isNew = nextNumber === undefined || previous?.number === nextNumber - 1n;
+    const where = line === undefined ? "" : ` or cannot be read at line ${line}`;
+    const number = nextNumber ?? 1n;
+    if (isNew) tellSeal(number, `, before entry ${sequence}, is missing${where}`);
+    skipTo(sequence);
+    return beginUnsealed(sequence, isNew ? number : number - 1n);
+  }
+
+  function beginUnsealed(sequence: bigint, number: bigint): SealGroup {
+    [previous, nextNumber] = [undefined, number + 1n];
+    group = createSealGroup(undefined, sequence, tell);
+    return group;
+  }
+
+  function closeGroup(): void {
+    if (group === undefined) return;
+    const end = group.close(chain);
+    [chain, nextSequence, group] = [end.chain, end.nextSequence, undefined];
+  }
+
+  /** Entries that should have come before this sequence are missing. */
+  function skipTo(sequence: bigint): void {
+    if (nextSequence === undefined || sequence === nextSequence) return;
+    if (sequence > nextSequence) tell(missing(nextSequence, sequence - 1n));
+    chain = undefined;
+  }
+
+  function judgePlace(seal: AuditSeal): void {
+    const { number, previousSealHash } = seal;
+    if (nextNumber === undefined) {
+      judgeFirst(seal);
+    } else if (number > nextNumber) {
+      const last = number - 1n;
+      tellSeal(nextNumber, nextNumber === last ? "is missing" : `to seal ${last} are missing`);
+    } else if (number < nextNumber) {
+      tellSeal(number, `stands where seal ${nextNumber} should`);
+    } else if (previous && Buffer.compare(previousSealHash, previous.sealHash) !== 0) {
+      tellSeal(number, `was not made behind seal ${previous.number} as it stands here`);
+    } else if (nextSequence !== undefined && seal.firstSequence < nextSequence) {
+      tellSeal(number, `begins before entry ${nextSequence}`);
+    }
+  }
+
+  /** What stands before the very first seal is fixed; before another one the export cannot tell it. */
+  function judgeFirst({ number, firstSequence, previousSealHash }: AuditSeal): void {
+    if (number !== 1n) return;
+    const before = [previousSealHash, ...(chain ?? [])];
+    const isGenesis = before.every((hash) => Buffer.compare(hash, GENESIS_HASH) === 0);
+    if (firstSequence !== 1n || !isGenesis) tellSeal(1n, "does not begin the chain");
+  }
+
+  function tellSeal(number: bigint, what: string): void {
+    const space = what.startsWith(",") ? "" : " ";
+    tell({ kind: "seal", seal: number, message: `seal ${number}${space}${what}` });
+  }
+}

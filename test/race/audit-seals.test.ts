@@ -1,0 +1,201 @@
+/** Writers whose transactions overlap, and sealers at the same time, on a real PostgreSQL. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decodeLine } from "../../src/audit/export-line.ts";
+import { sealEvents } from "../../src/audit/seal-events.ts";
+import { writeAuditEvent } from "../../src/store/audit.ts";
+import type { Database, Sql } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { exported, sealAll, verified, writeEvents } from "../support/audit-trail.ts";
+import { openRaceDatabase, silentLog } from "../support/database.ts";
+import { testDatabase } from "../support/postgres.ts";
+
+const test = await testDatabase();
+const pools: Database[] = [];
+const closing: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  if (test === undefined) return;
+  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  await migrate(pools[0]!, silentLog);
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  for (const pool of pools) await pool.close();
+  await test?.drop();
+});
+
+const write = (sql: Sql, subject: string) =>
+  writeAuditEvent(sql, { actor: "system" }, { action: "race", subject });
+
+/** What is sealed, in its order. */
+const sealedSubjects = async (sql: Sql) =>
+  (await sql.query<{ subject: string; sequence: bigint }>(
+    `SELECT e.subject, l.sequence FROM audit_leaf l JOIN audit_event e ON e.id = l.audit_event_id
+     ORDER BY l.sequence`,
+    [],
+  )) as { subject: string; sequence: bigint }[];
+
+describe.skipIf(test === undefined)("the sealer", () => {
+  it("seals every event once, without a gap, whoever writes and seals at once", async () => {
+    const WRITERS = 8;
+    const EACH = 40;
+    let open = WRITERS;
+    const writing = Array.from({ length: WRITERS }, async (_, writer) => {
+      const pool = pools[writer % 2]!;
+      for (let n = 0; n < EACH; n++) {
+        // Each event's transaction has another one within it that begins later and commits first.
+        await pool
+          .transaction(async (sql) => {
+            await write(sql, `${writer}.${n}.outer`);
+            await write(pools[(writer + 1) % 2]!, `${writer}.${n}.inner`);
+            if (n % 7 === 0) throw new Error("rolled back");
+          })
+          .catch((error: Error) => expect(error.message).toBe("rolled back"));
+      }
+      open--;
+    });
+    const sealing = pools.map(async (database) => {
+      while (open > 0) await sealEvents({ database, key: undefined });
+    });
+    await Promise.all([...writing, ...sealing]);
+    await sealAll(pools[0]!);
+
+    const sealed = await sealedSubjects(pools[0]!);
+    const committed = Array.from({ length: WRITERS }, (_, writer) =>
+      Array.from({ length: EACH }, (_, n) => [
+        `${writer}.${n}.inner`,
+        ...(n % 7 === 0 ? [] : [`${writer}.${n}.outer`]),
+      ]),
+    ).flat(2);
+    expect(sealed.map(({ subject }) => subject).sort()).toEqual(committed.sort());
+    expect(sealed.map(({ sequence }) => sequence)).toEqual(sealed.map((_, index) => BigInt(index + 1)));
+    // What a writer had committed before it began something stands before that.
+    for (let writer = 0; writer < WRITERS; writer++) {
+      const own = sealed.flatMap(({ subject }) =>
+        subject.startsWith(`${writer}.`) ? [Number(subject.split(".")[1])] : [],
+      );
+      expect(own).toEqual(own.toSorted((a, b) => a - b));
+    }
+    expect((await verified(await exported(pools[0]!))).faults).toEqual([]);
+  }, 120_000);
+
+  it("seals what a long transaction wrote when that has committed, behind what was sealed meanwhile", async () => {
+    const [one, other] = pools as [Database, Database];
+    const before = (await sealedSubjects(one)).length;
+    await one.transaction(async (sql) => {
+      await write(sql, "long");
+      await write(other, "short");
+      expect(await sealEvents({ database: other, key: undefined })).toBe(1);
+    });
+    await write(other, "later");
+    await sealAll(other);
+    expect((await sealedSubjects(one)).slice(before).map(({ subject }) => subject)).toEqual([
+      "short",
+      "long",
+      "later",
+    ]);
+  });
+
+  it("that is killed between any two of its statements leaves nothing half done", async () => {
+    const [one, other] = pools as [Database, Database];
+    await write(one, "survivor");
+    const before = (await sealedSubjects(one)).length;
+    let statementCount = 0;
+    for (let dieAt = 1; ; dieAt++) {
+      statementCount = 0;
+      // The server ends the session, as it does when the process dies.
+      const mortal: Database = {
+        ...other,
+        transaction: (work) =>
+          other.transaction((sql) =>
+            work({
+              async query(...call) {
+                if (++statementCount === dieAt) {
+                  const [self] = await sql.query<{ pid: number }>("SELECT pg_backend_pid() AS pid", []);
+                  await one.query("SELECT pg_terminate_backend($1, 5000)", [self?.pid]);
+                }
+                return sql.query(...call);
+              },
+            }),
+          ),
+      };
+      const sealed = await sealEvents({ database: mortal, key: undefined }).catch(() => "died");
+      if (sealed !== "died") {
+        expect(sealed).toBe(1);
+        break;
+      }
+      expect(await sealedSubjects(one)).toHaveLength(before);
+    }
+    expect(statementCount).toBeGreaterThan(5);
+    expect(await sealEvents({ database: one, key: undefined })).toBe(0);
+    expect(await sealedSubjects(one)).toHaveLength(before + 1);
+    expect((await verified(await exported(one))).faults).toEqual([]);
+  });
+
+  it("goes on in a copy that was restored elsewhere with events that nobody had sealed", async () => {
+    const [one] = pools as [Database, Database];
+    await write(one, "unsealed at the copy");
+    const copy = await testDatabase();
+    const run = promisify(execFile);
+    const dump = await run("pg_dump", ["--dbname", test!.url], { maxBuffer: 1 << 28 });
+    const psql = run("psql", ["--dbname", copy!.url, "--quiet", "--set", "ON_ERROR_STOP=1"]);
+    psql.child.stdin?.end(dump.stdout);
+    await psql;
+    const restored = await openPostgres(copy!.url, silentLog);
+    closing.push(async () => {
+      await restored.close();
+      await copy!.drop();
+    });
+    await write(restored, "written to the copy");
+    expect(await sealAll(restored)).toEqual([2]);
+    const sealed = await sealedSubjects(restored);
+    expect(sealed.slice(-2).map(({ subject }) => subject)).toEqual([
+      "unsealed at the copy",
+      "written to the copy",
+    ]);
+    expect((await verified(await exported(restored))).faults).toEqual([]);
+  }, 120_000);
+});
+
+describe.skipIf(test === undefined)("an export of 100,000 entries", () => {
+  const COUNT = 100_000;
+  let lines: Buffer[];
+  beforeAll(async () => {
+    const database = await openRaceDatabase();
+    if (database === undefined) return;
+    closing.push(() => database.close());
+    await writeEvents(database, COUNT);
+    await sealAll(database);
+    lines = await exported(database);
+  }, 240_000);
+
+  const lineOf = (sequence: bigint) =>
+    lines.findIndex((bytes) => {
+      const line = decodeLine(bytes);
+      return line?.kind === "entry" && line.entry.sequence === sequence;
+    });
+
+  it("verifies", async () => {
+    expect(await verified(lines)).toMatchObject({ faults: [], entryCount: BigInt(COUNT) });
+  }, 120_000);
+
+  it("with one flipped bit, one deleted and one reordered entry has these three faults", async () => {
+    const flip = lineOf(31_337n);
+    const flipped = Buffer.from(lines[flip]!);
+    flipped[100]! ^= 0x04;
+    const swap = lineOf(77_777n);
+    const changed = lines
+      .with(flip, flipped)
+      .with(swap, lines[swap + 1]!)
+      .with(swap + 1, lines[swap]!)
+      .toSpliced(lineOf(50_000n), 1);
+    const { faults } = await verified(changed);
+    expect(faults.map(({ kind, sequence }) => [kind, sequence])).toEqual([
+      ["changed", 31_337n],
+      ["missing", 50_000n],
+      ["reordered", 77_778n],
+    ]);
+  }, 120_000);
+});

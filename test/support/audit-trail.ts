@@ -1,0 +1,46 @@
+import { exportAudit } from "../../src/audit/export-audit.ts";
+import { sealEvents } from "../../src/audit/seal-events.ts";
+import type { SealKey } from "../../src/audit/seal-key.ts";
+import { type VerifyExportOptions, verifyExport } from "../../src/audit/verify-export.ts";
+import type { Database, Sql } from "../../src/store/database.ts";
+
+/** Writes events that differ, with and without what may be absent, each in the form that the service gives it. */
+export async function writeEvents(sql: Sql, count: number, actor = "admin"): Promise<void> {
+  await sql.query(
+    `INSERT INTO audit_event (actor, action, subject, request_id, address)
+     SELECT $2, 'project.create', 'Zoë''s "' || n || '"', CASE WHEN n % 2 = 0 THEN 'request-' || n END,
+            CASE WHEN n % 3 = 0 THEN '192.0.2.1' END
+     FROM generate_series(1, $1::integer) AS n`,
+    [count, actor],
+  );
+}
+
+/** Seals until nothing is left; returns how many each pass sealed. */
+export async function sealAll(database: Database, key?: SealKey): Promise<number[]> {
+  const counts: number[] = [];
+  for (;;) {
+    const count = await sealEvents({ database, key });
+    if (count === 0) return counts;
+    counts.push(count);
+  }
+}
+
+/** The lines of an export. */
+export async function exported(
+  sql: Sql,
+  range: { fromSeal?: bigint; toSeal?: bigint } = {},
+): Promise<Buffer[]> {
+  const lines: Buffer[] = [];
+  for await (const line of exportAudit(sql, range)) lines.push(line);
+  return lines;
+}
+
+/** What verifying these lines finds. */
+export function verified(lines: readonly Uint8Array[], options?: VerifyExportOptions) {
+  return verifyExport(
+    (async function* () {
+      yield* lines;
+    })(),
+    options,
+  );
+}

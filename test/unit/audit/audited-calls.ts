@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { SCOPES } from "../../../src/access/caller.ts";
+import { createApiKey } from "../../../src/access/create-api-key.ts";
+import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
+import { signSteps } from "../../support/sign-steps.ts";
+import { ADMIN_KEY, type ErrorStack } from "../errors/error-stack.ts";
+import { registration, userOf } from "../errors/provocations/onboarding-provocations.ts";
+
+/** A call that changes something. */
+export interface AuditedCall {
+  /** What its event says. */
+  readonly action: string;
+  /** Makes what the call needs, and with whose key it is made. */
+  prepare(stack: ErrorStack): Promise<{ readonly key: string; readonly request: JsonObject }>;
+}
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+/** A call of each method that declares `AUDIT_ENTRY`. */
+export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
+  CreateProject: {
+    action: "project.create",
+    prepare: async () => ({ key: ADMIN_KEY, request: { name: "acme" } }),
+  },
+  CreateApiKey: {
+    action: "api_key.create",
+    async prepare(stack) {
+      const { projectId } = await stack.newProject();
+      return { key: ADMIN_KEY, request: { projectId, name: "web", scopes: ["read"] } };
+    },
+  },
+  RevokeApiKey: {
+    action: "api_key.revoke",
+    async prepare({ database, ...stack }) {
+      const { projectId } = await stack.newProject();
+      const key = { projectId, name: "web", scopes: SCOPES };
+      const { id } = await createApiKey(database, TEST_ORIGIN, key);
+      return { key: ADMIN_KEY, request: { apiKeyId: id } };
+    },
+  },
+  AdjustCredit: {
+    action: "project.credit",
+    async prepare(stack) {
+      const { projectId } = await stack.newProject();
+      return { key: ADMIN_KEY, request: { projectId, amountMicroUsd: "5", reason: "goodwill" } };
+    },
+  },
+  RefillPresigns: {
+    action: "presign.refill",
+    prepare: async () => ({ key: ADMIN_KEY, request: { curve: 0, signatureAlgorithm: 1, count: 1 } }),
+  },
+  RegisterEncryptionKey: {
+    action: "encryption-key.register",
+    async prepare(stack) {
+      const { key } = await stack.newProject();
+      return { key, request: registration().request };
+    },
+  },
+  CreateDWallet: {
+    action: "dwallet.create",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const user = await userOf(stack, (await dwalletOf(stack.database, projectId)).rowId);
+      const request = {
+        encryptionKeyId: user.keyId,
+        curve: "SECP256K1",
+        networkEncryptionKeyId: stack.fullnode.networkKeyId,
+        senderAddress: stack.fullnode.network.senderAddress,
+        sessionIdentifier: base64(randomBytes(32)),
+        ...{ userDkgMessage: "AQ==", encryptedUserShareAndProof: "AQ==", userPublicOutput: "AQ==" },
+        signerPublicKey: base64(user.signerPublicKey),
+      };
+      return { key, request };
+    },
+  },
+  AcceptDWallet: {
+    action: "dwallet.accept",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId, { state: "AwaitingKeyHolderSignature" });
+      const { secretKey, publicKey } = ed25519.keygen();
+      const [share, output] = [objectId(), randomBytes(16)];
+      await stack.database.query(
+        `UPDATE dwallet SET encrypted_user_secret_key_share_id = $2, public_output = $3, signer_public_key = $4
+         WHERE id = $1`,
+        [dwallet.rowId, share, output, publicKey],
+      );
+      const userOutputSignature = base64(ed25519.sign(output, secretKey));
+      return {
+        key,
+        request: { dwalletId: dwallet.objectId, encryptedUserSecretKeyShareId: share, userOutputSignature },
+      };
+    },
+  },
+  ReserveSign: {
+    action: "sign.reserve",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId);
+      await readyPresigns(stack.database, dwallet.bucket, 1);
+      const algorithm = { signatureAlgorithm: "ECDSASecp256k1", hashScheme: "SHA256" };
+      return { key, request: { dwalletId: dwallet.objectId, ...algorithm, message: "AQ==" } };
+    },
+  },
+  SubmitSign: {
+    action: "sign.submit",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId);
+      await readyPresigns(stack.database, dwallet.bucket, 1);
+      const signRequestId = await signSteps(stack.database, stack.signals).reserve(projectId, dwallet);
+      return { key, request: { signRequestId, userSignMessage: base64(layoutOfSignMessage()) } };
+    },
+  },
+};
