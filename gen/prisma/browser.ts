@@ -68,6 +68,31 @@ export type IdempotencyKey = Prisma.IdempotencyKeyModel
  */
 export type LedgerEntry = Prisma.LedgerEntryModel
 /**
+ * Model DepositAddress
+ * Where a project's deposits arrive. Its key follows from the master seed and is never stored.
+ */
+export type DepositAddress = Prisma.DepositAddressModel
+/**
+ * Model Deposit
+ * What one transaction paid one address in one type of coin.
+ */
+export type Deposit = Prisma.DepositModel
+/**
+ * Model DepositCoin
+ * A coin object that a deposit consists of, as it arrived. Only a sweep ever moves it.
+ */
+export type DepositCoin = Prisma.DepositCoinModel
+/**
+ * Model Sweep
+ * Credited coins of one address and type on their way to the operator.
+ */
+export type Sweep = Prisma.SweepModel
+/**
+ * Model CoinPrice
+ * The newest price of a coin that was taken from the feed, so that a step is measured across restarts and replicas.
+ */
+export type CoinPrice = Prisma.CoinPriceModel
+/**
  * Model ChainOperation
  * Something to be done on the chain: the outbox. The row that it is about says what.
  */

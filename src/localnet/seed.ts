@@ -13,3 +13,11 @@ export const LOCALNET_SEED: Uint8Array = utf8("ika-localnet-public-dev-seed-001"
 export function localnetHotWalletSecret(seed: Uint8Array = LOCALNET_SEED): Uint8Array {
   return blake2b256(utf8("ika-localnet/hot-wallet/"), seed);
 }
+
+/**
+ * The seed (32 bytes) that deposit addresses on a local network follow from by default. It is public knowledge: a
+ * service must refuse it for any other network.
+ */
+export function localnetDepositSeed(seed: Uint8Array = LOCALNET_SEED): Uint8Array {
+  return blake2b256(utf8("ika-localnet/deposit-seed/"), seed);
+}

@@ -407,6 +407,11 @@ export const ModelName = {
   SignRequest: 'SignRequest',
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
+  DepositAddress: 'DepositAddress',
+  Deposit: 'Deposit',
+  DepositCoin: 'DepositCoin',
+  Sweep: 'Sweep',
+  CoinPrice: 'CoinPrice',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
   Lane: 'Lane',
@@ -430,7 +435,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1171,6 +1176,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.LedgerEntryCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.LedgerEntryCountAggregateOutputType> | number
+        }
+      }
+    }
+    DepositAddress: {
+      payload: Prisma.$DepositAddressPayload<ExtArgs>
+      fields: Prisma.DepositAddressFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DepositAddressFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DepositAddressFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>
+        }
+        findFirst: {
+          args: Prisma.DepositAddressFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DepositAddressFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>
+        }
+        findMany: {
+          args: Prisma.DepositAddressFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>[]
+        }
+        create: {
+          args: Prisma.DepositAddressCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>
+        }
+        createMany: {
+          args: Prisma.DepositAddressCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DepositAddressCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>[]
+        }
+        delete: {
+          args: Prisma.DepositAddressDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>
+        }
+        update: {
+          args: Prisma.DepositAddressUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>
+        }
+        deleteMany: {
+          args: Prisma.DepositAddressDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DepositAddressUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DepositAddressUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>[]
+        }
+        upsert: {
+          args: Prisma.DepositAddressUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositAddressPayload>
+        }
+        aggregate: {
+          args: Prisma.DepositAddressAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDepositAddress>
+        }
+        groupBy: {
+          args: Prisma.DepositAddressGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositAddressGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DepositAddressCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositAddressCountAggregateOutputType> | number
+        }
+      }
+    }
+    Deposit: {
+      payload: Prisma.$DepositPayload<ExtArgs>
+      fields: Prisma.DepositFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DepositFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DepositFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>
+        }
+        findFirst: {
+          args: Prisma.DepositFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DepositFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>
+        }
+        findMany: {
+          args: Prisma.DepositFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>[]
+        }
+        create: {
+          args: Prisma.DepositCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>
+        }
+        createMany: {
+          args: Prisma.DepositCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DepositCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>[]
+        }
+        delete: {
+          args: Prisma.DepositDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>
+        }
+        update: {
+          args: Prisma.DepositUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>
+        }
+        deleteMany: {
+          args: Prisma.DepositDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DepositUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DepositUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>[]
+        }
+        upsert: {
+          args: Prisma.DepositUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositPayload>
+        }
+        aggregate: {
+          args: Prisma.DepositAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDeposit>
+        }
+        groupBy: {
+          args: Prisma.DepositGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DepositCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositCountAggregateOutputType> | number
+        }
+      }
+    }
+    DepositCoin: {
+      payload: Prisma.$DepositCoinPayload<ExtArgs>
+      fields: Prisma.DepositCoinFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DepositCoinFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DepositCoinFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>
+        }
+        findFirst: {
+          args: Prisma.DepositCoinFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DepositCoinFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>
+        }
+        findMany: {
+          args: Prisma.DepositCoinFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>[]
+        }
+        create: {
+          args: Prisma.DepositCoinCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>
+        }
+        createMany: {
+          args: Prisma.DepositCoinCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DepositCoinCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>[]
+        }
+        delete: {
+          args: Prisma.DepositCoinDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>
+        }
+        update: {
+          args: Prisma.DepositCoinUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>
+        }
+        deleteMany: {
+          args: Prisma.DepositCoinDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DepositCoinUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DepositCoinUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>[]
+        }
+        upsert: {
+          args: Prisma.DepositCoinUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositCoinPayload>
+        }
+        aggregate: {
+          args: Prisma.DepositCoinAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDepositCoin>
+        }
+        groupBy: {
+          args: Prisma.DepositCoinGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositCoinGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DepositCoinCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositCoinCountAggregateOutputType> | number
+        }
+      }
+    }
+    Sweep: {
+      payload: Prisma.$SweepPayload<ExtArgs>
+      fields: Prisma.SweepFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SweepFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SweepFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>
+        }
+        findFirst: {
+          args: Prisma.SweepFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SweepFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>
+        }
+        findMany: {
+          args: Prisma.SweepFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>[]
+        }
+        create: {
+          args: Prisma.SweepCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>
+        }
+        createMany: {
+          args: Prisma.SweepCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SweepCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>[]
+        }
+        delete: {
+          args: Prisma.SweepDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>
+        }
+        update: {
+          args: Prisma.SweepUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>
+        }
+        deleteMany: {
+          args: Prisma.SweepDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SweepUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SweepUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>[]
+        }
+        upsert: {
+          args: Prisma.SweepUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepPayload>
+        }
+        aggregate: {
+          args: Prisma.SweepAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSweep>
+        }
+        groupBy: {
+          args: Prisma.SweepGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SweepGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SweepCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SweepCountAggregateOutputType> | number
+        }
+      }
+    }
+    CoinPrice: {
+      payload: Prisma.$CoinPricePayload<ExtArgs>
+      fields: Prisma.CoinPriceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CoinPriceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CoinPriceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>
+        }
+        findFirst: {
+          args: Prisma.CoinPriceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CoinPriceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>
+        }
+        findMany: {
+          args: Prisma.CoinPriceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>[]
+        }
+        create: {
+          args: Prisma.CoinPriceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>
+        }
+        createMany: {
+          args: Prisma.CoinPriceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CoinPriceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>[]
+        }
+        delete: {
+          args: Prisma.CoinPriceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>
+        }
+        update: {
+          args: Prisma.CoinPriceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>
+        }
+        deleteMany: {
+          args: Prisma.CoinPriceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CoinPriceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CoinPriceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>[]
+        }
+        upsert: {
+          args: Prisma.CoinPriceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinPricePayload>
+        }
+        aggregate: {
+          args: Prisma.CoinPriceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCoinPrice>
+        }
+        groupBy: {
+          args: Prisma.CoinPriceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinPriceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CoinPriceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinPriceCountAggregateOutputType> | number
         }
       }
     }
@@ -1983,6 +2358,76 @@ export const LedgerEntryScalarFieldEnum = {
 export type LedgerEntryScalarFieldEnum = (typeof LedgerEntryScalarFieldEnum)[keyof typeof LedgerEntryScalarFieldEnum]
 
 
+export const DepositAddressScalarFieldEnum = {
+  address: 'address',
+  projectId: 'projectId',
+  network: 'network',
+  dueAt: 'dueAt',
+  wantedAt: 'wantedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
+
+
+export const DepositScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  network: 'network',
+  address: 'address',
+  txDigest: 'txDigest',
+  coinType: 'coinType',
+  amount: 'amount',
+  state: 'state',
+  pricePicoUsd: 'pricePicoUsd',
+  valueMicroUsd: 'valueMicroUsd',
+  ledgerKey: 'ledgerKey',
+  creditedAt: 'creditedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type DepositScalarFieldEnum = (typeof DepositScalarFieldEnum)[keyof typeof DepositScalarFieldEnum]
+
+
+export const DepositCoinScalarFieldEnum = {
+  network: 'network',
+  objectId: 'objectId',
+  version: 'version',
+  digest: 'digest',
+  coinType: 'coinType',
+  amount: 'amount',
+  depositId: 'depositId',
+  sweepId: 'sweepId'
+} as const
+
+export type DepositCoinScalarFieldEnum = (typeof DepositCoinScalarFieldEnum)[keyof typeof DepositCoinScalarFieldEnum]
+
+
+export const SweepScalarFieldEnum = {
+  id: 'id',
+  network: 'network',
+  address: 'address',
+  coinType: 'coinType',
+  destination: 'destination',
+  state: 'state',
+  txDigest: 'txDigest',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SweepScalarFieldEnum = (typeof SweepScalarFieldEnum)[keyof typeof SweepScalarFieldEnum]
+
+
+export const CoinPriceScalarFieldEnum = {
+  network: 'network',
+  coinType: 'coinType',
+  pricePicoUsd: 'pricePicoUsd',
+  readAt: 'readAt'
+} as const
+
+export type CoinPriceScalarFieldEnum = (typeof CoinPriceScalarFieldEnum)[keyof typeof CoinPriceScalarFieldEnum]
+
+
 export const ChainOperationScalarFieldEnum = {
   id: 'id',
   network: 'network',
@@ -2202,6 +2647,20 @@ export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel,
 
 
 /**
+ * Reference to a field of type 'Decimal'
+ */
+export type DecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal'>
+    
+
+
+/**
+ * Reference to a field of type 'Decimal[]'
+ */
+export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal[]'>
+    
+
+
+/**
  * Reference to a field of type 'Float'
  */
 export type FloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float'>
@@ -2375,6 +2834,11 @@ export type GlobalOmitConfig = {
   signRequest?: Prisma.SignRequestOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   ledgerEntry?: Prisma.LedgerEntryOmit
+  depositAddress?: Prisma.DepositAddressOmit
+  deposit?: Prisma.DepositOmit
+  depositCoin?: Prisma.DepositCoinOmit
+  sweep?: Prisma.SweepOmit
+  coinPrice?: Prisma.CoinPriceOmit
   chainOperation?: Prisma.ChainOperationOmit
   chainTransaction?: Prisma.ChainTransactionOmit
   lane?: Prisma.LaneOmit

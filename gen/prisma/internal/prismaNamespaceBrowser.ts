@@ -61,6 +61,11 @@ export const ModelName = {
   SignRequest: 'SignRequest',
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
+  DepositAddress: 'DepositAddress',
+  Deposit: 'Deposit',
+  DepositCoin: 'DepositCoin',
+  Sweep: 'Sweep',
+  CoinPrice: 'CoinPrice',
   ChainOperation: 'ChainOperation',
   ChainTransaction: 'ChainTransaction',
   Lane: 'Lane',
@@ -263,6 +268,76 @@ export const LedgerEntryScalarFieldEnum = {
 } as const
 
 export type LedgerEntryScalarFieldEnum = (typeof LedgerEntryScalarFieldEnum)[keyof typeof LedgerEntryScalarFieldEnum]
+
+
+export const DepositAddressScalarFieldEnum = {
+  address: 'address',
+  projectId: 'projectId',
+  network: 'network',
+  dueAt: 'dueAt',
+  wantedAt: 'wantedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
+
+
+export const DepositScalarFieldEnum = {
+  id: 'id',
+  projectId: 'projectId',
+  network: 'network',
+  address: 'address',
+  txDigest: 'txDigest',
+  coinType: 'coinType',
+  amount: 'amount',
+  state: 'state',
+  pricePicoUsd: 'pricePicoUsd',
+  valueMicroUsd: 'valueMicroUsd',
+  ledgerKey: 'ledgerKey',
+  creditedAt: 'creditedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type DepositScalarFieldEnum = (typeof DepositScalarFieldEnum)[keyof typeof DepositScalarFieldEnum]
+
+
+export const DepositCoinScalarFieldEnum = {
+  network: 'network',
+  objectId: 'objectId',
+  version: 'version',
+  digest: 'digest',
+  coinType: 'coinType',
+  amount: 'amount',
+  depositId: 'depositId',
+  sweepId: 'sweepId'
+} as const
+
+export type DepositCoinScalarFieldEnum = (typeof DepositCoinScalarFieldEnum)[keyof typeof DepositCoinScalarFieldEnum]
+
+
+export const SweepScalarFieldEnum = {
+  id: 'id',
+  network: 'network',
+  address: 'address',
+  coinType: 'coinType',
+  destination: 'destination',
+  state: 'state',
+  txDigest: 'txDigest',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SweepScalarFieldEnum = (typeof SweepScalarFieldEnum)[keyof typeof SweepScalarFieldEnum]
+
+
+export const CoinPriceScalarFieldEnum = {
+  network: 'network',
+  coinType: 'coinType',
+  pricePicoUsd: 'pricePicoUsd',
+  readAt: 'readAt'
+} as const
+
+export type CoinPriceScalarFieldEnum = (typeof CoinPriceScalarFieldEnum)[keyof typeof CoinPriceScalarFieldEnum]
 
 
 export const ChainOperationScalarFieldEnum = {

@@ -599,14 +599,6 @@ export type ChainOperationOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type NullableBigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | null
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type ChainOperationCreateNestedManyWithoutTransactionInput = {
   create?: Prisma.XOR<Prisma.ChainOperationCreateWithoutTransactionInput, Prisma.ChainOperationUncheckedCreateWithoutTransactionInput> | Prisma.ChainOperationCreateWithoutTransactionInput[] | Prisma.ChainOperationUncheckedCreateWithoutTransactionInput[]
   connectOrCreate?: Prisma.ChainOperationCreateOrConnectWithoutTransactionInput | Prisma.ChainOperationCreateOrConnectWithoutTransactionInput[]

@@ -612,7 +612,7 @@ export type $LedgerEntryPayload<ExtArgs extends runtime.Types.Extensions.Interna
     projectId: string
     amountMicroUsd: bigint
     /**
-     * credit, sign, refund.
+     * credit, sign, refund, deposit.
      */
     kind: string
     /**

@@ -265,6 +265,8 @@ export type ProjectWhereInput = {
   dWallets?: Prisma.DWalletListRelationFilter
   signRequests?: Prisma.SignRequestListRelationFilter
   ledgerEntries?: Prisma.LedgerEntryListRelationFilter
+  depositAddresses?: Prisma.DepositAddressListRelationFilter
+  deposits?: Prisma.DepositListRelationFilter
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -282,6 +284,8 @@ export type ProjectOrderByWithRelationInput = {
   dWallets?: Prisma.DWalletOrderByRelationAggregateInput
   signRequests?: Prisma.SignRequestOrderByRelationAggregateInput
   ledgerEntries?: Prisma.LedgerEntryOrderByRelationAggregateInput
+  depositAddresses?: Prisma.DepositAddressOrderByRelationAggregateInput
+  deposits?: Prisma.DepositOrderByRelationAggregateInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -302,6 +306,8 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   dWallets?: Prisma.DWalletListRelationFilter
   signRequests?: Prisma.SignRequestListRelationFilter
   ledgerEntries?: Prisma.LedgerEntryListRelationFilter
+  depositAddresses?: Prisma.DepositAddressListRelationFilter
+  deposits?: Prisma.DepositListRelationFilter
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -351,6 +357,8 @@ export type ProjectCreateInput = {
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -368,6 +376,8 @@ export type ProjectUncheckedCreateInput = {
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -385,6 +395,8 @@ export type ProjectUpdateInput = {
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -402,6 +414,8 @@ export type ProjectUncheckedUpdateInput = {
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -585,6 +599,34 @@ export type ProjectUpdateOneRequiredWithoutLedgerEntriesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutLedgerEntriesInput, Prisma.ProjectUpdateWithoutLedgerEntriesInput>, Prisma.ProjectUncheckedUpdateWithoutLedgerEntriesInput>
 }
 
+export type ProjectCreateNestedOneWithoutDepositAddressesInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositAddressesInput, Prisma.ProjectUncheckedCreateWithoutDepositAddressesInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositAddressesInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutDepositAddressesNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositAddressesInput, Prisma.ProjectUncheckedCreateWithoutDepositAddressesInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositAddressesInput
+  upsert?: Prisma.ProjectUpsertWithoutDepositAddressesInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDepositAddressesInput, Prisma.ProjectUpdateWithoutDepositAddressesInput>, Prisma.ProjectUncheckedUpdateWithoutDepositAddressesInput>
+}
+
+export type ProjectCreateNestedOneWithoutDepositsInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositsInput, Prisma.ProjectUncheckedCreateWithoutDepositsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutDepositsNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositsInput, Prisma.ProjectUncheckedCreateWithoutDepositsInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositsInput
+  upsert?: Prisma.ProjectUpsertWithoutDepositsInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDepositsInput, Prisma.ProjectUpdateWithoutDepositsInput>, Prisma.ProjectUncheckedUpdateWithoutDepositsInput>
+}
+
 export type ProjectCreateWithoutApiKeysInput = {
   id: string
   name: string
@@ -599,6 +641,8 @@ export type ProjectCreateWithoutApiKeysInput = {
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -615,6 +659,8 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -647,6 +693,8 @@ export type ProjectUpdateWithoutApiKeysInput = {
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -663,6 +711,8 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -679,6 +729,8 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -695,6 +747,8 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -727,6 +781,8 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -743,6 +799,8 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -759,6 +817,8 @@ export type ProjectCreateWithoutDWalletsInput = {
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -775,6 +835,8 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -807,6 +869,8 @@ export type ProjectUpdateWithoutDWalletsInput = {
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -823,6 +887,8 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -839,6 +905,8 @@ export type ProjectCreateWithoutSignRequestsInput = {
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -855,6 +923,8 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -887,6 +957,8 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -903,6 +975,8 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -919,6 +993,8 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -935,6 +1011,8 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -967,6 +1045,8 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -983,6 +1063,184 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutDepositAddressesInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositAddressesInput, Prisma.ProjectUncheckedCreateWithoutDepositAddressesInput>
+}
+
+export type ProjectUpsertWithoutDepositAddressesInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositAddressesInput, Prisma.ProjectUncheckedUpdateWithoutDepositAddressesInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositAddressesInput, Prisma.ProjectUncheckedCreateWithoutDepositAddressesInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutDepositAddressesInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositAddressesInput, Prisma.ProjectUncheckedUpdateWithoutDepositAddressesInput>
+}
+
+export type ProjectUpdateWithoutDepositAddressesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutDepositsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutDepositsInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutDepositsInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositsInput, Prisma.ProjectUncheckedCreateWithoutDepositsInput>
+}
+
+export type ProjectUpsertWithoutDepositsInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositsInput, Prisma.ProjectUncheckedUpdateWithoutDepositsInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositsInput, Prisma.ProjectUncheckedCreateWithoutDepositsInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutDepositsInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositsInput, Prisma.ProjectUncheckedUpdateWithoutDepositsInput>
+}
+
+export type ProjectUpdateWithoutDepositsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutDepositsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
 }
 
 
@@ -996,6 +1254,8 @@ export type ProjectCountOutputType = {
   dWallets: number
   signRequests: number
   ledgerEntries: number
+  depositAddresses: number
+  deposits: number
 }
 
 export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1004,6 +1264,8 @@ export type ProjectCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   dWallets?: boolean | ProjectCountOutputTypeCountDWalletsArgs
   signRequests?: boolean | ProjectCountOutputTypeCountSignRequestsArgs
   ledgerEntries?: boolean | ProjectCountOutputTypeCountLedgerEntriesArgs
+  depositAddresses?: boolean | ProjectCountOutputTypeCountDepositAddressesArgs
+  deposits?: boolean | ProjectCountOutputTypeCountDepositsArgs
 }
 
 /**
@@ -1051,6 +1313,20 @@ export type ProjectCountOutputTypeCountLedgerEntriesArgs<ExtArgs extends runtime
   where?: Prisma.LedgerEntryWhereInput
 }
 
+/**
+ * ProjectCountOutputType without action
+ */
+export type ProjectCountOutputTypeCountDepositAddressesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DepositAddressWhereInput
+}
+
+/**
+ * ProjectCountOutputType without action
+ */
+export type ProjectCountOutputTypeCountDepositsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DepositWhereInput
+}
+
 
 export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1067,6 +1343,8 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   dWallets?: boolean | Prisma.Project$dWalletsArgs<ExtArgs>
   signRequests?: boolean | Prisma.Project$signRequestsArgs<ExtArgs>
   ledgerEntries?: boolean | Prisma.Project$ledgerEntriesArgs<ExtArgs>
+  depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
+  deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -1113,6 +1391,8 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   dWallets?: boolean | Prisma.Project$dWalletsArgs<ExtArgs>
   signRequests?: boolean | Prisma.Project$signRequestsArgs<ExtArgs>
   ledgerEntries?: boolean | Prisma.Project$ledgerEntriesArgs<ExtArgs>
+  depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
+  deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1126,6 +1406,8 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     dWallets: Prisma.$DWalletPayload<ExtArgs>[]
     signRequests: Prisma.$SignRequestPayload<ExtArgs>[]
     ledgerEntries: Prisma.$LedgerEntryPayload<ExtArgs>[]
+    depositAddresses: Prisma.$DepositAddressPayload<ExtArgs>[]
+    deposits: Prisma.$DepositPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1551,6 +1833,8 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   dWallets<T extends Prisma.Project$dWalletsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$dWalletsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DWalletPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signRequests<T extends Prisma.Project$signRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$signRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ledgerEntries<T extends Prisma.Project$ledgerEntriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerEntriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  depositAddresses<T extends Prisma.Project$depositAddressesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositAddressesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositAddressPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  deposits<T extends Prisma.Project$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2099,6 +2383,54 @@ export type Project$ledgerEntriesArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.LedgerEntryScalarFieldEnum | Prisma.LedgerEntryScalarFieldEnum[]
+}
+
+/**
+ * Project.depositAddresses
+ */
+export type Project$depositAddressesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DepositAddress
+   */
+  select?: Prisma.DepositAddressSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DepositAddress
+   */
+  omit?: Prisma.DepositAddressOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DepositAddressInclude<ExtArgs> | null
+  where?: Prisma.DepositAddressWhereInput
+  orderBy?: Prisma.DepositAddressOrderByWithRelationInput | Prisma.DepositAddressOrderByWithRelationInput[]
+  cursor?: Prisma.DepositAddressWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DepositAddressScalarFieldEnum | Prisma.DepositAddressScalarFieldEnum[]
+}
+
+/**
+ * Project.deposits
+ */
+export type Project$depositsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Deposit
+   */
+  select?: Prisma.DepositSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Deposit
+   */
+  omit?: Prisma.DepositOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DepositInclude<ExtArgs> | null
+  where?: Prisma.DepositWhereInput
+  orderBy?: Prisma.DepositOrderByWithRelationInput | Prisma.DepositOrderByWithRelationInput[]
+  cursor?: Prisma.DepositWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DepositScalarFieldEnum | Prisma.DepositScalarFieldEnum[]
 }
 
 /**

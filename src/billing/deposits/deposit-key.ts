@@ -1,0 +1,25 @@
+import { hkdfSync } from "node:crypto";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import type { Secret } from "../../telemetry/secret.ts";
+
+/** Keeps these keys apart from whatever else anyone derives from the same seed. */
+const SALT = "threshold-signing-service/deposit/v1";
+const SEED_BYTES = 32;
+const SECRET_BYTES = 32;
+
+/**
+ * The Ed25519 key that owns a project's deposit address on a network. Its secret (RFC 8032, 32 bytes) is
+ * HKDF-SHA256 (RFC 5869) with the master seed (32 bytes) as input key, {@link SALT} as salt and
+ * `<network>:<project id>` as info, the id being a UUID in lower case. It is derived where it is needed, never stored.
+ * docs/deposits.md has test vectors.
+ */
+export function deriveDepositKey(
+  masterSeed: Secret<Uint8Array>,
+  network: string,
+  projectId: string,
+): Ed25519Keypair {
+  const seed = masterSeed.reveal();
+  if (seed.length !== SEED_BYTES) throw new Error(`the master seed must have ${SEED_BYTES} bytes`);
+  const info = `${network}:${projectId.toLowerCase()}`;
+  return Ed25519Keypair.fromSecretKey(new Uint8Array(hkdfSync("sha256", seed, SALT, info, SECRET_BYTES)));
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
+import { bytesToHex, hexToBytes } from "../../../../src/protocol/bytes.ts";
+import { Secret } from "../../../../src/telemetry/secret.ts";
+
+// Made with Python's hmac and hashlib, and the Ed25519 of its `cryptography` package.
+const vectors = JSON.parse(readFileSync(new URL("./deposit-key.vectors.json", import.meta.url), "utf8")) as {
+  masterSeedHex: string;
+  network: string;
+  projectId: string;
+  publicKeyHex: string;
+  address: string;
+}[];
+
+test.each(vectors)("the deposit key of $projectId on $network is the vector's", (vector) => {
+  const seed = new Secret(hexToBytes(vector.masterSeedHex));
+  const key = deriveDepositKey(seed, vector.network, vector.projectId.toUpperCase());
+  expect(bytesToHex(key.getPublicKey().toRawBytes())).toBe(vector.publicKeyHex);
+  expect(key.toSuiAddress()).toBe(vector.address);
+});
+
+test("a seed of another length is refused without being shown", () => {
+  const seed = new Secret(hexToBytes("abcd"));
+  expect(() => deriveDepositKey(seed, "localnet", vectors[0]!.projectId)).toThrow(
+    "the master seed must have 32 bytes",
+  );
+});
