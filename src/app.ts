@@ -9,6 +9,7 @@ import {
   ensureDevelopmentKeys,
   writeDevelopmentAccess,
 } from "./app/development-access.ts";
+import { takeDeposits } from "./app/take-deposits.ts";
 import { warmUp } from "./app/warm-up.ts";
 import { createAuditSealer } from "./audit/audit-sealer.ts";
 import { createSealKey } from "./audit/seal-key.ts";
@@ -89,10 +90,11 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     afterRestore,
     log,
   });
+  const { deposits, loops } = await takeDeposits({ database, network, config: config.deposits, log });
   const keySweep = createKeySweep({ database, log });
   const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
   const auditSealer = createAuditSealer({ database, key: sealKey, log });
-  for (const [name, loop] of Object.entries({ parameters, keySweep, auditSealer, ...work })) {
+  for (const [name, loop] of Object.entries({ parameters, keySweep, auditSealer, ...work, ...loops })) {
     await lifecycle.start(
       name,
       () => {
@@ -111,7 +113,18 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const adminLookup = createAdminKeyLookup({ database, log });
   await warmUp(database, lookup);
   const server = await startApiServer(
-    { database, network, reader, signals, parameters, parameterStore, presigns, lookup, adminLookup },
+    {
+      database,
+      network,
+      reader,
+      signals,
+      parameters,
+      parameterStore,
+      presigns,
+      lookup,
+      adminLookup,
+      deposits,
+    },
     { config, adminApiKey: keys?.adminApiKey ?? config.adminApiKey, lifecycle, metrics, log },
   );
   if (keys) {

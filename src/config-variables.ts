@@ -1,3 +1,4 @@
+import { DEPOSIT_VARIABLES } from "./config-billing.ts";
 import type { ConfigVariable } from "./config-reader.ts";
 
 /** Every variable the service reads. Printed by `tss config`, mirrored by `.env.example`. */
@@ -74,6 +75,7 @@ export const CONFIG_VARIABLES = [
     default: "10000",
     description: "Price of one signature in micro-USD",
   },
+  ...DEPOSIT_VARIABLES,
   {
     name: "PRESIGN_BUCKETS",
     default: "",

@@ -1,3 +1,4 @@
+import { type DepositsConfig, readDeposits } from "./config-billing.ts";
 import { ConfigReader, type ConfigVariable } from "./config-reader.ts";
 import { CONFIG_VARIABLES } from "./config-variables.ts";
 import type { CurveAlgorithm } from "./protocol/algorithms.ts";
@@ -39,6 +40,7 @@ export interface Config {
   /** 64 hex digits. Undefined where the hot wallet pays for gas. */
   readonly gasStationSecretHex: Secret | undefined;
   readonly priceSignMicroUsd: bigint;
+  readonly deposits: DepositsConfig;
   readonly presignBuckets: readonly CurveAlgorithm[];
   readonly presignLowWaterCount: number;
   readonly presignHighWaterCount: number;
@@ -91,6 +93,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     hotWalletSecretHex,
     gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),
     priceSignMicroUsd: BigInt(read.integer("BILLING_PRICE_SIGN_MICRO_USD", 0, 1_000_000_000_000)),
+    deposits: readDeposits(read, network.name === "localnet"),
     presignBuckets: read.buckets("PRESIGN_BUCKETS"),
     presignLowWaterCount: read.integer(
       "PRESIGN_POOL_LOW_WATER",

@@ -7,6 +7,7 @@ import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { createAdminService } from "../admin/admin-service.ts";
 import { listChainTransactions } from "../admin/list-chain-transactions.ts";
 import { createBillingService } from "../billing/billing-service.ts";
+import type { Deposits } from "../billing/deposits/deposits.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { readTreasury } from "../chain/read-treasury.ts";
 import type { NetworkReader } from "../chain/reader.ts";
@@ -36,11 +37,13 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly presigns: PresignTurns;
   readonly lookup: ApiKeyLookup;
   readonly adminLookup: AdminKeyLookup;
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
 }
 
 /** Implements {@link SERVICES}. */
 export function implementServices(parts: ServiceParts, config: Config): ServiceRegistration[] {
-  const { database, network, reader, signals, presigns } = parts;
+  const { database, network, reader, signals, presigns, deposits } = parts;
   const pool = {
     network: network.name,
     newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
@@ -61,7 +64,10 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
         untilClosing,
       }),
     ),
-    registerService(Billing, createBillingService({ database, priceSignMicroUsd: config.priceSignMicroUsd })),
+    registerService(
+      Billing,
+      createBillingService({ database, priceSignMicroUsd: config.priceSignMicroUsd, deposits }),
+    ),
     registerService(
       Admin,
       createAdminService({

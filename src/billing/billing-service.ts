@@ -1,7 +1,14 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { callerOf } from "../access/caller.ts";
+import { ServiceError } from "../errors/service-error.ts";
 import type { Database } from "../store/database.ts";
+import { waitingValue } from "./deposits/credit-deposits.ts";
+import { declareDeposit } from "./deposits/declare-deposit.ts";
+import { depositAddress } from "./deposits/deposit-address.ts";
+import type { Deposits } from "./deposits/deposits.ts";
+import { depositStateOf, encodeDeposit, encodeDepositCoin } from "./deposits/encode-deposit.ts";
+import { listDeposits } from "./deposits/list-deposits.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import { listLedgerEntries } from "./list-ledger-entries.ts";
 
@@ -9,11 +16,17 @@ import { listLedgerEntries } from "./list-ledger-entries.ts";
 export interface BillingServiceDeps {
   readonly database: Pick<Database, "prisma" | "query">;
   readonly priceSignMicroUsd: bigint;
+  /** Undefined where none are taken. */
+  readonly deposits?: Deposits | undefined;
 }
 
 /** Implements `tss.v1.Billing`. */
 export function createBillingService(deps: BillingServiceDeps): ServiceImpl<typeof Billing> {
   const { database, priceSignMicroUsd } = deps;
+  const taken = (): Deposits => {
+    if (deps.deposits !== undefined) return deps.deposits;
+    throw new ServiceError("DEPOSITS_DISABLED", "this service takes no deposits");
+  };
   return {
     async getBalance(_request, context) {
       const { projectId } = callerOf(context, "project");
@@ -29,6 +42,28 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       const { projectId } = callerOf(context, "project");
       const { rows, nextPageToken } = await listLedgerEntries(database, projectId, request);
       return { ledgerEntries: rows.map(encodeLedgerEntry), nextPageToken };
+    },
+    async getDepositAddress(_request, context) {
+      const { projectId } = callerOf(context, "project");
+      const deposits = taken();
+      const { network, coins, prices, minimumMicroUsd: minimumDepositMicroUsd } = deposits;
+      return {
+        address: await depositAddress(deposits, projectId),
+        network,
+        coins: coins.map((coin) => encodeDepositCoin(coin, prices.priceOf(coin.coinType))),
+        minimumDepositMicroUsd,
+        waitingMicroUsd: await waitingValue(database, deposits, projectId),
+      };
+    },
+    async declareDeposit({ txDigest }, context) {
+      const rows = await declareDeposit(taken(), callerOf(context, "project"), txDigest);
+      return { deposits: rows.map(encodeDeposit) };
+    },
+    async listDeposits({ state, pageSize, pageToken }, context) {
+      const { projectId } = callerOf(context, "project");
+      const input = { state: depositStateOf(state), pageSize, pageToken };
+      const { rows, nextPageToken } = await listDeposits(database, projectId, input);
+      return { deposits: rows.map(encodeDeposit), nextPageToken };
     },
   };
 }

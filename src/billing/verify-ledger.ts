@@ -6,10 +6,11 @@ export interface LedgerDifference {
    * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
    * `reservations`: its counter is not their number.
    * `charge`, `refund`: a sign request's entry is missing, of another amount, or there without reason.
-   * `orphan`: an entry without its sign request.
+   * `deposit`: a deposit's entry is missing, of another amount, or there before it was credited.
+   * `orphan`: an entry without its sign request or deposit.
    */
-  readonly kind: "balance" | "held" | "reservations" | "charge" | "refund" | "orphan";
-  /** The project, the sign request, or the key of the entry. */
+  readonly kind: "balance" | "held" | "reservations" | "charge" | "refund" | "deposit" | "orphan";
+  /** The project, the sign request, the deposit, or the key of the entry. */
   readonly subject: string;
   /** In micro-USD, but for `reservations`. */
   readonly expected: bigint;
@@ -17,7 +18,7 @@ export interface LedgerDifference {
 }
 
 /**
- * Recomputes all money from the ledger and the sign requests, at one moment in time, and names every difference.
+ * Recomputes all money from the ledger, the sign requests and the deposits, at one moment in time, and names every difference.
  * An empty list means that everything adds up.
  */
 export function verifyLedger(sql: Sql): Promise<LedgerDifference[]> {
@@ -39,6 +40,12 @@ WITH entries AS (
 ), bookings AS (
   SELECT project_id, kind, key, split_part(key, ':', 2) AS subject, amount_micro_usd
   FROM ledger_entry WHERE kind IN ('sign', 'refund')
+), deposits AS (
+  SELECT id, project_id, CASE WHEN state = 'credited' THEN value_micro_usd ELSE 0 END AS value,
+    'deposit:' || network || ':' || tx_digest || ':' || address || ':' || coin_type AS key
+  FROM deposit
+), deposited AS (
+  SELECT project_id, key, amount_micro_usd FROM ledger_entry WHERE kind = 'deposit'
 ), differences AS (
   SELECT 'balance' AS kind, p.id::text AS subject, coalesce(e.total, 0) AS expected, p.balance_micro_usd AS actual
   FROM project p LEFT JOIN entries e ON e.project_id = p.id
@@ -60,6 +67,13 @@ WITH entries AS (
   SELECT 'orphan', b.key, 0, b.amount_micro_usd
   FROM bookings b LEFT JOIN requests r ON r.id::text = b.subject AND r.project_id = b.project_id
   WHERE r.id IS NULL
+  UNION ALL
+  SELECT 'deposit', d.id::text, d.value, coalesce(e.amount_micro_usd, 0)
+  FROM deposits d LEFT JOIN deposited e ON e.key = d.key AND e.project_id = d.project_id
+  UNION ALL
+  SELECT 'orphan', e.key, 0, e.amount_micro_usd
+  FROM deposited e LEFT JOIN deposits d ON d.key = e.key AND d.project_id = e.project_id
+  WHERE d.id IS NULL
 )
 SELECT kind, subject, expected::bigint AS expected, actual::bigint AS actual
 FROM differences WHERE expected <> actual ORDER BY kind, subject`;

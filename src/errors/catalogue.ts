@@ -91,6 +91,12 @@ export const ERROR_CATALOGUE = {
   PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served.", {
     metadata: ["sha256"],
   }),
+  DEPOSIT_NOT_FOUND: kind(
+    Code.NotFound,
+    "The fullnode knows no transaction with this digest that paid accepted coins to the project's deposit address. A " +
+      "new one may take a few seconds to be known.",
+    { metadata: ["txDigest"] },
+  ),
   ROUTE_NOT_FOUND: kind(Code.NotFound, "There is no such route."),
   METHOD_NOT_ALLOWED: kind(
     Code.Unimplemented,
@@ -132,6 +138,13 @@ export const ERROR_CATALOGUE = {
     "The DKG was prepared for a network encryption key that is not the newest. Read GetNetwork again.",
     { metadata: ["networkEncryptionKeyId"] },
   ),
+  DEPOSITS_DISABLED: kind(
+    Code.FailedPrecondition,
+    "This service takes no deposits: its operator has not set them up.",
+  ),
+  DEPOSIT_TAKEN: kind(Code.AlreadyExists, "The transaction paid to another project's deposit address.", {
+    metadata: ["txDigest"],
+  }),
   IDEMPOTENCY_KEY_REUSED: kind(
     Code.AlreadyExists,
     "The idempotency key was used before with another request.",
@@ -172,6 +185,11 @@ export const ERROR_CATALOGUE = {
     retryAfterSeconds: 2,
   }),
   CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not answer.", { retryAfterSeconds: 5 }),
+  PRICE_FEED_STALE: kind(
+    Code.Unavailable,
+    "There is no fresh price for the coins. What was deposited is known, waits, and is credited once there is one.",
+    { retryAfterSeconds: 30, metadata: ["coinTypes"] },
+  ),
   DRAINING: kind(Code.Unavailable, "This process is stopping; another one answers.", {
     retryAfterSeconds: 1,
   }),

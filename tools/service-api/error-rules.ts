@@ -28,6 +28,7 @@ const has =
 const isStream: Rule = ({ binding }) =>
   binding.method.methodKind === "server_streaming" && binding.method.output.typeName !== HTTP_BODY;
 const givesOctets: Rule = ({ binding }) => binding.method.output.typeName === HTTP_BODY;
+const isOfDeposits: Rule = ({ binding }) => /^(GetDepositAddress|DeclareDeposit)$/.test(binding.method.name);
 const reservesSignature = has("hash_scheme");
 
 /**
@@ -71,6 +72,10 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   SESSION_REUSED: has("session_identifier"),
   QUOTA_EXCEEDED: has("session_identifier", "encryption_key"),
   ENCRYPTION_KEY_CONFLICT: has("encryption_key"),
+  DEPOSITS_DISABLED: isOfDeposits,
+  DEPOSIT_NOT_FOUND: has("tx_digest"),
+  DEPOSIT_TAKEN: has("tx_digest"),
+  PRICE_FEED_STALE: has("tx_digest"),
   WATCH_ENDED: isStream,
   RANGE_NOT_SATISFIABLE: givesOctets,
   CHAIN_REJECTED: ({ options }) => options.access.value === "onboard" && options.costClass.value === "chain",

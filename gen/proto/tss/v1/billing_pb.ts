@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCIyChJHZXRQcmljaW5nUmVzcG9uc2USHAoUc2lnbl9wcmljZV9taWNyb191c2QYASABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK7AgoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCSI+CgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEANCEgoQX3NpZ25fcmVxdWVzdF9pZDKFAwoHQmlsbGluZxJzCgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvYmFsYW5jZRJzCgpHZXRQcmljaW5nEhkudHNzLnYxLkdldFByaWNpbmdSZXF1ZXN0GhoudHNzLnYxLkdldFByaWNpbmdSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvcHJpY2luZxKPAQoRTGlzdExlZGdlckVudHJpZXMSIC50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0GiEudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2UiNZACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhwSGi92MS9iaWxsaW5nL2xlZGdlci1lbnRyaWVzYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCIyChJHZXRQcmljaW5nUmVzcG9uc2USHAoUc2lnbl9wcmljZV9taWNyb191c2QYASABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLIAgoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCSJLCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEQhIKEF9zaWduX3JlcXVlc3RfaWQiGgoYR2V0RGVwb3NpdEFkZHJlc3NSZXF1ZXN0Ip8BChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDIpgBCgtEZXBvc2l0Q29pbhIRCgljb2luX3R5cGUYASABKAkSDgoGc3ltYm9sGAIgASgJEhAKCGRlY2ltYWxzGAMgASgNEhYKCXByaWNlX3VzZBgEIAEoCUgAiAEBEi4KCnByaWNlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9wcmljZV91c2QiUAoVRGVjbGFyZURlcG9zaXRSZXF1ZXN0EjcKCXR4X2RpZ2VzdBgBIAEoCUIkukghch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs0Myw0NH0kIjsKFkRlY2xhcmVEZXBvc2l0UmVzcG9uc2USIQoIZGVwb3NpdHMYASADKAsyDy50c3MudjEuRGVwb3NpdCKQAQoTTGlzdERlcG9zaXRzUmVxdWVzdBI1CgVzdGF0ZRgBIAEoDjIVLnRzcy52MS5EZXBvc2l0LlN0YXRlQgq6SAeCAQQQASAASACIAQESGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAIQggKBl9zdGF0ZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKbAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIIjkKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCwoHd2FpdGluZxABEgwKCGNyZWRpdGVkEAIihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJMpcGCgdCaWxsaW5nEnMKCkdldEJhbGFuY2USGS50c3MudjEuR2V0QmFsYW5jZVJlcXVlc3QaGi50c3MudjEuR2V0QmFsYW5jZVJlc3BvbnNlIi6QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9iYWxhbmNlEnMKCkdldFByaWNpbmcSGS50c3MudjEuR2V0UHJpY2luZ1JlcXVlc3QaGi50c3MudjEuR2V0UHJpY2luZ1Jlc3BvbnNlIi6QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9wcmljaW5nEo8BChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSI1kAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCHBIaL3YxL2JpbGxpbmcvbGVkZ2VyLWVudHJpZXMSkAEKEUdldERlcG9zaXRBZGRyZXNzEiAudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBohLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlIjaQAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIdEhsvdjEvYmlsbGluZy9kZXBvc2l0LWFkZHJlc3MSgAEKDkRlY2xhcmVEZXBvc2l0Eh0udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVxdWVzdBoeLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlc3BvbnNlIi+ItRgFkLUYApi1GAKgtRgCgtPkkwIZOgEqIhQvdjEvYmlsbGluZy9kZXBvc2l0cxJ6CgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIvkAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFhIUL3YxL2JpbGxpbmcvZGVwb3NpdHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options]);
 
 /**
  * Asks for the balance of the key's project.
@@ -159,8 +159,8 @@ export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesRespon
  */
 export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
   /**
-   * What the entry is for, which is booked once: `sign:<sign request>`, `refund:<sign request>` or
-   * `credit:<reference>`.
+   * What the entry is for, which is booked once: `sign:<sign request>`, `refund:<sign request>`, `credit:<reference>`
+   * or `deposit:<network>:<transaction>:<address>:<coin type>`.
    *
    * @generated from field: string ledger_entry_id = 1;
    */
@@ -249,6 +249,13 @@ export const LedgerEntry_Kind = {
    * @generated from enum value: refund = 3;
    */
   refund: 3,
+
+  /**
+   * Coins arrived at the project's deposit address.
+   *
+   * @generated from enum value: deposit = 4;
+   */
+  deposit: 4,
 } as const;
 
 /**
@@ -263,6 +270,379 @@ export type LedgerEntry_Kind = (typeof LedgerEntry_Kind)[keyof typeof LedgerEntr
  */
 export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
   enumDesc(file_tss_v1_billing, 6, 0);
+
+/**
+ * Asks for the deposit address of the key's project.
+ *
+ * @generated from message tss.v1.GetDepositAddressRequest
+ */
+export type GetDepositAddressRequest = Message<"tss.v1.GetDepositAddressRequest"> & {
+};
+
+/**
+ * Describes the message tss.v1.GetDepositAddressRequest.
+ * Use `create(GetDepositAddressRequestSchema)` to create a new message.
+ */
+export const GetDepositAddressRequestSchema: GenMessage<GetDepositAddressRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 7);
+
+/**
+ * Where deposits go. The address belongs to this project on this network for ever.
+ *
+ * @generated from message tss.v1.GetDepositAddressResponse
+ */
+export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressResponse"> & {
+  /**
+   * A Sui address: `0x` and 64 hex digits.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * The network that it is for. Coins sent on any other one are not seen.
+   *
+   * @generated from field: string network = 2;
+   */
+  network: string;
+
+  /**
+   * What is taken. Coins of any other type are not credited.
+   *
+   * @generated from field: repeated tss.v1.DepositCoin coins = 3;
+   */
+  coins: DepositCoin[];
+
+  /**
+   * Deposits wait until together they are worth this much, in millionths of a US dollar.
+   *
+   * @generated from field: int64 minimum_deposit_micro_usd = 4;
+   */
+  minimumDepositMicroUsd: bigint;
+
+  /**
+   * What the deposits that wait are worth at the prices of now, in millionths of a US dollar; those without a price
+   * are not counted.
+   *
+   * @generated from field: int64 waiting_micro_usd = 5;
+   */
+  waitingMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.GetDepositAddressResponse.
+ * Use `create(GetDepositAddressResponseSchema)` to create a new message.
+ */
+export const GetDepositAddressResponseSchema: GenMessage<GetDepositAddressResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 8);
+
+/**
+ * A type of coin that deposits may be made in.
+ *
+ * @generated from message tss.v1.DepositCoin
+ */
+export type DepositCoin = Message<"tss.v1.DepositCoin"> & {
+  /**
+   * The full type, like `0x0000...0002::sui::SUI`.
+   *
+   * @generated from field: string coin_type = 1;
+   */
+  coinType: string;
+
+  /**
+   * Its usual name, like `SUI`.
+   *
+   * @generated from field: string symbol = 2;
+   */
+  symbol: string;
+
+  /**
+   * One whole coin is ten to the power of this many smallest units.
+   *
+   * @generated from field: uint32 decimals = 3;
+   */
+  decimals: number;
+
+  /**
+   * What one whole coin is worth now, a decimal number of US dollars like `3.5`. Absent while there is no fresh price;
+   * deposits wait then.
+   *
+   * @generated from field: optional string price_usd = 4;
+   */
+  priceUsd?: string | undefined;
+
+  /**
+   * When that was the price.
+   *
+   * @generated from field: google.protobuf.Timestamp price_time = 5;
+   */
+  priceTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tss.v1.DepositCoin.
+ * Use `create(DepositCoinSchema)` to create a new message.
+ */
+export const DepositCoinSchema: GenMessage<DepositCoin> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 9);
+
+/**
+ * Names a transaction that paid to the project's deposit address.
+ *
+ * @generated from message tss.v1.DeclareDepositRequest
+ */
+export type DeclareDepositRequest = Message<"tss.v1.DeclareDepositRequest"> & {
+  /**
+   * The transaction's digest, in base58.
+   *
+   * @generated from field: string tx_digest = 1;
+   */
+  txDigest: string;
+};
+
+/**
+ * Describes the message tss.v1.DeclareDepositRequest.
+ * Use `create(DeclareDepositRequestSchema)` to create a new message.
+ */
+export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 10);
+
+/**
+ * What the transaction paid to the project.
+ *
+ * @generated from message tss.v1.DeclareDepositResponse
+ */
+export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & {
+  /**
+   * One for each type of coin.
+   *
+   * @generated from field: repeated tss.v1.Deposit deposits = 1;
+   */
+  deposits: Deposit[];
+};
+
+/**
+ * Describes the message tss.v1.DeclareDepositResponse.
+ * Use `create(DeclareDepositResponseSchema)` to create a new message.
+ */
+export const DeclareDepositResponseSchema: GenMessage<DeclareDepositResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 11);
+
+/**
+ * Asks for deposits of the project.
+ *
+ * @generated from message tss.v1.ListDepositsRequest
+ */
+export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
+  /**
+   * Only deposits in this state; absent: all.
+   *
+   * @generated from field: optional tss.v1.Deposit.State state = 1;
+   */
+  state?: Deposit_State | undefined;
+
+  /**
+   * How many at most: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListDepositsRequest.
+ * Use `create(ListDepositsRequestSchema)` to create a new message.
+ */
+export const ListDepositsRequestSchema: GenMessage<ListDepositsRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 12);
+
+/**
+ * A page of deposits.
+ *
+ * @generated from message tss.v1.ListDepositsResponse
+ */
+export type ListDepositsResponse = Message<"tss.v1.ListDepositsResponse"> & {
+  /**
+   * The deposits, the newest first.
+   *
+   * @generated from field: repeated tss.v1.Deposit deposits = 1;
+   */
+  deposits: Deposit[];
+
+  /**
+   * Asks for the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListDepositsResponse.
+ * Use `create(ListDepositsResponseSchema)` to create a new message.
+ */
+export const ListDepositsResponseSchema: GenMessage<ListDepositsResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 13);
+
+/**
+ * What one transaction paid to the project in one type of coin. It is credited once.
+ *
+ * @generated from message tss.v1.Deposit
+ */
+export type Deposit = Message<"tss.v1.Deposit"> & {
+  /**
+   * A UUID.
+   *
+   * @generated from field: string deposit_id = 1;
+   */
+  depositId: string;
+
+  /**
+   * Where it is on its way.
+   *
+   * @generated from field: tss.v1.Deposit.State state = 2;
+   */
+  state: Deposit_State;
+
+  /**
+   * The transaction that brought it, in base58.
+   *
+   * @generated from field: string tx_digest = 3;
+   */
+  txDigest: string;
+
+  /**
+   * The full type of its coins.
+   *
+   * @generated from field: string coin_type = 4;
+   */
+  coinType: string;
+
+  /**
+   * In the coin's smallest unit.
+   *
+   * @generated from field: string amount = 5;
+   */
+  amount: string;
+
+  /**
+   * When it was found.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 6;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * How it was credited. Absent while it waits.
+   *
+   * @generated from field: tss.v1.DepositCredit credit = 7;
+   */
+  credit?: DepositCredit | undefined;
+
+  /**
+   * Whether the operator has taken all of its coins out of the deposit address.
+   *
+   * @generated from field: bool swept = 8;
+   */
+  swept: boolean;
+};
+
+/**
+ * Describes the message tss.v1.Deposit.
+ * Use `create(DepositSchema)` to create a new message.
+ */
+export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 14);
+
+/**
+ * Where a deposit is on its way.
+ *
+ * @generated from enum tss.v1.Deposit.State
+ */
+export const Deposit_State = {
+  /**
+   * Not known.
+   *
+   * @generated from enum value: STATE_UNSPECIFIED = 0;
+   */
+  STATE_UNSPECIFIED: 0,
+
+  /**
+   * It was found, and waits for a price or for further deposits to reach the minimum.
+   *
+   * @generated from enum value: waiting = 1;
+   */
+  waiting: 1,
+
+  /**
+   * It was added to the balance.
+   *
+   * @generated from enum value: credited = 2;
+   */
+  credited: 2,
+} as const;
+
+/**
+ * Where a deposit is on its way.
+ *
+ * @generated from enum tss.v1.Deposit.State
+ */
+export type Deposit_State = (typeof Deposit_State)[keyof typeof Deposit_State] | UnknownEnum;
+
+/**
+ * Describes the enum tss.v1.Deposit.State.
+ */
+export const Deposit_StateSchema: GenEnum<Deposit_State> = /*@__PURE__*/
+  enumDesc(file_tss_v1_billing, 14, 0);
+
+/**
+ * The crediting of a deposit.
+ *
+ * @generated from message tss.v1.DepositCredit
+ */
+export type DepositCredit = Message<"tss.v1.DepositCredit"> & {
+  /**
+   * When it was credited.
+   *
+   * @generated from field: google.protobuf.Timestamp credit_time = 1;
+   */
+  creditTime?: Timestamp | undefined;
+
+  /**
+   * The price of one whole coin that was used, a decimal number of US dollars.
+   *
+   * @generated from field: string price_usd = 2;
+   */
+  priceUsd: string;
+
+  /**
+   * What was added to the balance, in millionths of a US dollar, rounded down.
+   *
+   * @generated from field: int64 value_micro_usd = 3;
+   */
+  valueMicroUsd: bigint;
+
+  /**
+   * The ledger entry that added it.
+   *
+   * @generated from field: string ledger_entry_id = 4;
+   */
+  ledgerEntryId: string;
+};
+
+/**
+ * Describes the message tss.v1.DepositCredit.
+ * Use `create(DepositCreditSchema)` to create a new message.
+ */
+export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 15);
 
 /**
  * The credit of a project.
@@ -299,6 +679,36 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof ListLedgerEntriesRequestSchema;
     output: typeof ListLedgerEntriesResponseSchema;
+  },
+  /**
+   * Reads where the project's deposits go, and what is taken there.
+   *
+   * @generated from rpc tss.v1.Billing.GetDepositAddress
+   */
+  getDepositAddress: {
+    methodKind: "unary";
+    input: typeof GetDepositAddressRequestSchema;
+    output: typeof GetDepositAddressResponseSchema;
+  },
+  /**
+   * Has a deposit looked at now. Deposits are found without it; it only makes them sooner.
+   *
+   * @generated from rpc tss.v1.Billing.DeclareDeposit
+   */
+  declareDeposit: {
+    methodKind: "unary";
+    input: typeof DeclareDepositRequestSchema;
+    output: typeof DeclareDepositResponseSchema;
+  },
+  /**
+   * Lists the project's deposits, the newest first.
+   *
+   * @generated from rpc tss.v1.Billing.ListDeposits
+   */
+  listDeposits: {
+    methodKind: "unary";
+    input: typeof ListDepositsRequestSchema;
+    output: typeof ListDepositsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_tss_v1_billing, 0);

@@ -1,0 +1,73 @@
+import { acceptedCoins } from "../billing/deposits/accepted-coins.ts";
+import { checkMasterSeed } from "../billing/deposits/deposit-address.ts";
+import type { Deposits } from "../billing/deposits/deposits.ts";
+import { createDepositWatcher } from "../billing/deposits/watch-deposits.ts";
+import { createPriceFeed, type PriceFeedOptions } from "../billing/prices/price-feed.ts";
+import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import { createPaymentReader } from "../chain/payment-reader.ts";
+import type { Config } from "../config.ts";
+import type { BackgroundLoop } from "../coordination/background-loop.ts";
+import { localnetDepositSeed } from "../localnet/seed.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
+import type { Database } from "../store/database.ts";
+import { Secret } from "../telemetry/secret.ts";
+
+/** What taking deposits needs. */
+export interface TakeDepositsOptions {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly config: Config["deposits"];
+  readonly log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+/** Deposits, and the loops that watch them and their prices. */
+export interface TakenDeposits {
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
+  readonly loops: Readonly<Record<string, Pick<BackgroundLoop, "start" | "stop">>>;
+}
+
+/**
+ * Sets up deposits as configured. Throws when the seed is the localnet's public one on any other network, or not the
+ * one of the database's addresses.
+ */
+export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
+  const { database, network, config, log } = options;
+  const masterSeed = masterSeedOf(network.name, config.masterSeedHex);
+  if (masterSeed === undefined) return { deposits: undefined, loops: {} };
+  await checkMasterSeed(database, { network: network.name, masterSeed });
+  const reader = createPaymentReader(network);
+  const { prices: priced, minimumMicroUsd, pollMs } = config;
+  const names = priced.kind === "fixed" ? [...priced.picoUsd.keys()] : ["SUI", "IKA"];
+  const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
+  const base = { database, network: network.name, coins };
+  const { prices, loops } = pricesOf(priced, { ...base, log });
+  const deposits = { ...base, masterSeed, prices, minimumMicroUsd, reader };
+  return { deposits, loops: { ...loops, deposits: createDepositWatcher(deposits, { pollMs, log }) } };
+}
+
+function pricesOf(
+  config: Config["deposits"]["prices"],
+  options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "log">,
+): { prices: PriceSource; loops: TakenDeposits["loops"] } {
+  if (config.kind === "fixed") return { prices: fixedPrices(options.coins, config.picoUsd), loops: {} };
+  const feed = createPriceFeed({ ...config, ...options });
+  return { prices: feed, loops: { "price feed": feed.loop } };
+}
+
+function masterSeedOf(network: string, hex: Secret | undefined): Secret<Uint8Array> | undefined {
+  const development = localnetDepositSeed();
+  if (hex === undefined) return network === "localnet" ? new Secret(development) : undefined;
+  const seed = hexToBytes(hex.reveal().toLowerCase());
+  if (network !== "localnet" && Buffer.compare(seed, development) === 0) {
+    throw new Error(
+      `BILLING_DEPOSIT_MASTER_SEED_HEX is the localnet's public development seed; it cannot be used on ${network}`,
+    );
+  }
+  return new Secret(seed);
+}

@@ -1,0 +1,44 @@
+import { normalizeStructTag } from "@mysten/sui/utils";
+import type { PaymentReader } from "../../chain/payment-reader.ts";
+
+/** A type of coin that deposits are taken in. */
+export interface AcceptedCoin {
+  /** What the operator calls it: `SUI`, `IKA` or a coin type as he writes it. */
+  readonly name: string;
+  /** Normalised: full addresses, lower case. */
+  readonly coinType: string;
+  readonly symbol: string;
+  /** One whole coin is ten to the power of this many smallest units. */
+  readonly decimals: number;
+}
+
+/** `sui::sui` and `ika::ika` both create their currency with nine decimals. */
+const DECIMALS = 9;
+/** A u64 of such units is less than one coin. */
+const MAX_DECIMALS = 18;
+
+/**
+ * The coins of these names: `SUI`, `IKA`, or a full coin type, whose symbol and decimals are read from the chain.
+ * Throws when the chain has no metadata of one.
+ */
+export async function acceptedCoins(
+  names: Iterable<string>,
+  ikaPackage: string,
+  reader: Pick<PaymentReader, "coinMetadata">,
+): Promise<AcceptedCoin[]> {
+  const known: Readonly<Record<string, string>> = { SUI: "0x2::sui::SUI", IKA: `${ikaPackage}::ika::IKA` };
+  const coins: AcceptedCoin[] = [];
+  for (const name of names) {
+    const coinType = normalizeStructTag(known[name] ?? name);
+    if (coins.some((coin) => coin.coinType === coinType)) {
+      throw new Error(`BILLING_USD_PRICES: ${name} is there under another name, too`);
+    }
+    const metadata =
+      name in known ? { symbol: name, decimals: DECIMALS } : await reader.coinMetadata(coinType);
+    if (metadata === undefined || metadata.decimals > MAX_DECIMALS) {
+      throw new Error(`BILLING_USD_PRICES: the network knows no coin of the type ${coinType}`);
+    }
+    coins.push({ name, coinType, symbol: metadata.symbol, decimals: metadata.decimals });
+  }
+  return coins;
+}

@@ -1,0 +1,17 @@
+import type { PaymentReader } from "../../chain/payment-reader.ts";
+import type { Database } from "../../store/database.ts";
+import type { Secret } from "../../telemetry/secret.ts";
+import type { PriceSource } from "../prices/price-source.ts";
+import type { AcceptedCoin } from "./accepted-coins.ts";
+
+/** What taking deposits needs. */
+export interface Deposits {
+  readonly database: Database;
+  readonly network: string;
+  /** 32 bytes. */
+  readonly masterSeed: Secret<Uint8Array>;
+  readonly coins: readonly AcceptedCoin[];
+  readonly prices: PriceSource;
+  readonly minimumMicroUsd: bigint;
+  readonly reader: PaymentReader;
+}

@@ -1,0 +1,71 @@
+import { type Page, type PageRequest, readPage, UUID_POSITION } from "../../paging/read-page.ts";
+import type { Sql } from "../../store/database.ts";
+
+/** Where a deposit is on its way. */
+export type DepositState = "waiting" | "credited";
+
+/** A deposit, as the contract shows it. */
+export interface DepositRow {
+  readonly id: string;
+  readonly state: DepositState;
+  readonly txDigest: string;
+  readonly coinType: string;
+  /** In the coin's smallest unit, in decimal digits. */
+  readonly amount: string;
+  readonly createdAt: Date;
+  readonly pricePicoUsd: bigint | null;
+  readonly valueMicroUsd: bigint | null;
+  readonly ledgerKey: string | null;
+  readonly creditedAt: Date | null;
+  /** Whether landed sweeps took all of its coins. */
+  readonly swept: boolean;
+}
+
+/** All states. */
+const STATES: readonly DepositState[] = ["waiting", "credited"];
+/** Comes behind every row. */
+const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** Reads a page of the project's deposits, the newest first. Throws VALIDATION for a token of another list. */
+export function listDeposits(
+  sql: Sql,
+  projectId: string,
+  { state, ...request }: PageRequest & { readonly state: DepositState | undefined },
+): Promise<Page<DepositRow>> {
+  return readPage(request, {
+    scope: ["deposit", projectId, state ?? ""],
+    positionOf: ({ id }) => id,
+    position: UUID_POSITION,
+    read: (after = LAST, count) =>
+      sql.query<DepositRow>(
+        `${SELECT} WHERE d.id = ANY(ARRAY(
+           SELECT one.id FROM unnest($2::text[]) AS wanted (state) CROSS JOIN LATERAL (
+             SELECT s.id FROM deposit s WHERE s.project_id = $1::uuid AND s.state = wanted.state AND s.id < $3::uuid
+             ORDER BY s.id DESC LIMIT $4
+           ) one ORDER BY one.id DESC LIMIT $4
+         )) ORDER BY d.id DESC`,
+        [projectId, state === undefined ? STATES : [state], after, count],
+      ),
+  });
+}
+
+/** What one transaction paid to the project. */
+export function readDeposits(
+  sql: Sql,
+  { projectId, network, txDigest }: { projectId: string; network: string; txDigest: string },
+): Promise<DepositRow[]> {
+  return sql.query<DepositRow>(
+    `${SELECT} WHERE d.project_id = $1 AND d.network = $2 AND d.tx_digest = $3 ORDER BY d.id`,
+    [projectId, network, txDigest],
+  );
+}
+
+const SELECT = `
+SELECT d.id, d.state, d.tx_digest AS "txDigest", d.coin_type AS "coinType", d.amount::text AS amount,
+  d.created_at AS "createdAt", d.price_pico_usd AS "pricePicoUsd", d.value_micro_usd AS "valueMicroUsd",
+  d.ledger_key AS "ledgerKey", d.credited_at AS "creditedAt",
+  EXISTS (SELECT FROM deposit_coin c WHERE c.deposit_id = d.id) AND NOT EXISTS (
+    SELECT FROM deposit_coin c LEFT JOIN sweep w ON w.id = c.sweep_id
+    WHERE c.deposit_id = d.id AND w.state IS DISTINCT FROM 'landed'
+  ) AS swept
+FROM deposit d`;

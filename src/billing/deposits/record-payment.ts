@@ -1,0 +1,64 @@
+import type { Payment } from "../../chain/payment-reader.ts";
+import { newId } from "../../store/ids.ts";
+import type { Deposits } from "./deposits.ts";
+
+/** Whose address is looked at. */
+export interface WatchedAddress {
+  readonly address: string;
+  readonly projectId: string;
+}
+
+/** What the transaction paid to anyone in coins that are taken; nothing where the fullnode does not know it. */
+export async function readPayments(
+  { coins, reader }: Pick<Deposits, "coins" | "reader">,
+  txDigest: string,
+): Promise<readonly Payment[]> {
+  const coinTypes = coins.map(({ coinType }) => coinType);
+  return (await reader.payments(txDigest, coinTypes)) ?? [];
+}
+
+/** Writes down those payments of a transaction that the address got, and returns how many they are. */
+export async function recordPayments(
+  { database, network }: Pick<Deposits, "database" | "network">,
+  { address, projectId }: WatchedAddress,
+  txDigest: string,
+  payments: readonly Payment[],
+): Promise<number> {
+  const ours = payments.filter((payment) => payment.address === address);
+  for (const payment of ours) await recordPayment(database, { network, projectId, txDigest }, payment);
+  return ours.length;
+}
+
+/**
+ * Writes down a payment as a deposit that waits, with its coins, once: again, it only adds coins that the fullnode did
+ * not show before.
+ */
+async function recordPayment(
+  database: Pick<Deposits["database"], "transaction">,
+  { network, projectId, txDigest }: { network: string; projectId: string; txDigest: string },
+  { address, coinType, amount, coins }: Payment,
+): Promise<void> {
+  await database.transaction(async (sql) => {
+    const identity = [network, txDigest, address, coinType];
+    await sql.query(
+      `INSERT INTO deposit (network, tx_digest, address, coin_type, id, project_id, amount)
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (network, tx_digest, address, coin_type) DO NOTHING`,
+      [...identity, newId(), projectId, amount],
+    );
+    await sql.query(
+      `INSERT INTO deposit_coin (network, coin_type, deposit_id, object_id, version, digest, amount)
+       SELECT d.network, d.coin_type, d.id, c.object_id, c.version, c.digest, c.amount
+       FROM deposit d CROSS JOIN unnest($5::text[], $6::text[], $7::text[], $8::numeric[])
+         AS c (object_id, version, digest, amount)
+       WHERE d.network = $1 AND d.tx_digest = $2 AND d.address = $3 AND d.coin_type = $4
+       ON CONFLICT (network, object_id, version) DO NOTHING`,
+      [
+        ...identity,
+        coins.map(({ objectId }) => objectId),
+        coins.map(({ version }) => version),
+        coins.map(({ digest }) => digest),
+        coins.map((coin) => coin.amount.toString()),
+      ],
+    );
+  });
+}

@@ -1,0 +1,63 @@
+import type { OwnedCoin } from "../../chain/payment-reader.ts";
+import type { AuditOrigin } from "../../store/audit.ts";
+import type { Sql } from "../../store/database.ts";
+import { creditDeposits } from "./credit-deposits.ts";
+import type { Deposits } from "./deposits.ts";
+import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
+
+/** What a look at an address found. */
+export interface ScanResult {
+  /** How many deposits were credited. */
+  readonly creditedCount: number;
+  /** Transactions that brought coins not known before. */
+  readonly foundCount: number;
+  /** There are more coins than one look takes in. */
+  readonly hasMore: boolean;
+}
+
+/** Of each type: two thousand coins. Beyond that the largest come first, and any transaction may be declared. */
+const MAX_PAGES = 10;
+const MAX_TRANSACTIONS = 100;
+const ORIGIN: AuditOrigin = { actor: "system" };
+
+/** Looks at the coins of an address, writes down the payments that brought new ones, and credits what may be credited. */
+export async function scanAddress(deposits: Deposits, watched: WatchedAddress): Promise<ScanResult> {
+  const digests = new Set<string>();
+  for (const { coinType } of deposits.coins) {
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
+      const page = await deposits.reader.ownedCoins(watched.address, coinType, cursor);
+      for (const digest of await unknownOf(deposits.database, deposits.network, page.coins))
+        digests.add(digest);
+      cursor = page.cursor;
+      if (cursor === undefined) break;
+    }
+  }
+  let foundCount = 0;
+  for (const digest of [...digests].slice(0, MAX_TRANSACTIONS)) {
+    const payments = await readPayments(deposits, digest);
+    if ((await recordPayments(deposits, watched, digest, payments)) > 0) foundCount++;
+  }
+  return {
+    creditedCount: await creditDeposits(deposits.database, ORIGIN, deposits, watched.projectId),
+    foundCount,
+    hasMore: foundCount > 0 && digests.size > MAX_TRANSACTIONS,
+  };
+}
+
+/** The transactions of those coins that are not written down. */
+async function unknownOf(sql: Sql, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {
+  if (coins.length === 0) return [];
+  const rows = await sql.query<{ digest: string }>(
+    `SELECT DISTINCT c.digest FROM unnest($2::text[], $3::text[], $4::text[]) AS c (object_id, version, digest)
+     WHERE NOT EXISTS (SELECT FROM deposit_coin k
+       WHERE k.network = $1 AND k.object_id = c.object_id AND k.version = c.version)`,
+    [
+      network,
+      coins.map(({ objectId }) => objectId),
+      coins.map(({ version }) => version),
+      coins.map(({ txDigest }) => txDigest),
+    ],
+  );
+  return rows.map(({ digest }) => digest);
+}

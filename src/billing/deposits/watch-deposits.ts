@@ -1,0 +1,77 @@
+import { type BackgroundLoop, createBackgroundLoop } from "../../coordination/background-loop.ts";
+import type { Sql } from "../../store/database.ts";
+import type { Deposits } from "./deposits.ts";
+import type { WatchedAddress } from "./record-payment.ts";
+import { scanAddress } from "./scan-address.ts";
+
+/** How deposits are watched. */
+export interface WatchOptions {
+  /** How often an address in use is looked at. */
+  readonly pollMs: number;
+  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/** So many addresses in one pass, then the loop looks whether it is to stop. */
+const PASS_MAX_COUNT = 50;
+/** While one is looked at, no other replica looks at it. */
+const LOOK_MS = 60_000;
+/** An address is in use for so long after someone asked for it, or something arrived. */
+const IN_USE_MS = 3_600_000;
+/** A quiet address is looked at so many times less often. */
+const QUIET_FACTOR = 10;
+
+/**
+ * Looks at all deposit addresses in turn, on any number of replicas. Where it stands is in the database, so that it
+ * goes on after a restart; an address whose look was cut short is taken up by someone else a minute later.
+ */
+export function createDepositWatcher(deposits: Deposits, { pollMs, log }: WatchOptions): BackgroundLoop {
+  const { database, network } = deposits;
+  return createBackgroundLoop({
+    name: "deposits",
+    intervalMs: Math.min(pollMs, 1_000),
+    log,
+    async pass(signal) {
+      for (let count = 0; count < PASS_MAX_COUNT && !signal.aborted; count++) {
+        const claimed = await claim(database, network);
+        if (claimed === undefined) return false;
+        const { creditedCount, foundCount, hasMore } = await scanAddress(deposits, claimed);
+        if (creditedCount > 0) log.info({ projectId: claimed.projectId, creditedCount }, "deposits credited");
+        await release(database, claimed, foundCount > 0, hasMore ? 0 : pollMs);
+      }
+      return true;
+    },
+  });
+}
+
+interface Claimed extends WatchedAddress {
+  /** Where the claim moved the next look to. */
+  readonly dueAt: Date;
+}
+
+async function claim(sql: Sql, network: string): Promise<Claimed | undefined> {
+  const [claimed] = await sql.query<Claimed>(
+    `UPDATE deposit_address SET due_at = now() + $2 * interval '1 millisecond'
+     WHERE address = (
+       SELECT address FROM deposit_address WHERE network = $1 AND due_at <= now()
+       ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+     ) RETURNING address, project_id AS "projectId", due_at AS "dueAt"`,
+    [network, LOOK_MS],
+  );
+  return claimed;
+}
+
+/** Unless someone asked for the address in the meantime: that look is still due. */
+async function release(
+  sql: Sql,
+  { address, dueAt }: Claimed,
+  isBusy: boolean,
+  pollMs: number,
+): Promise<void> {
+  await sql.query(
+    `UPDATE deposit_address SET wanted_at = CASE WHEN $3 THEN now() ELSE wanted_at END,
+       due_at = now() + $4 * interval '1 millisecond'
+         * CASE WHEN $3 OR wanted_at > now() - $5 * interval '1 millisecond' THEN 1 ELSE $6::int END
+     WHERE address = $1 AND due_at = $2`,
+    [address, dueAt, isBusy, pollMs, IN_USE_MS, QUIET_FACTOR],
+  );
+}

@@ -1,0 +1,173 @@
+import { bcs } from "@mysten/sui/bcs";
+import { type SuiClientTypes, TransactionError } from "@mysten/sui/client";
+import { normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
+import { ServiceError } from "../errors/service-error.ts";
+import type { ChainNetwork } from "./network.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+/** A coin object that an address owns. */
+export interface OwnedCoin {
+  readonly objectId: string;
+  readonly version: string;
+  /** The transaction that brought this version. */
+  readonly txDigest: string;
+}
+
+/** What one transaction gave to one address in one type of coin. */
+export interface Payment {
+  readonly address: string;
+  /** Normalised. */
+  readonly coinType: string;
+  /** In the coin's smallest unit, above zero. */
+  readonly amount: bigint;
+  /** The objects that it consists of, as far as they are still there as they came. */
+  readonly coins: readonly PaidCoin[];
+}
+
+/** A coin object of a payment. */
+export interface PaidCoin {
+  readonly objectId: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly amount: bigint;
+}
+
+/** A page of an address's coins, and the cursor of the next. */
+export interface CoinPage {
+  readonly coins: readonly OwnedCoin[];
+  /** Undefined at the end. */
+  readonly cursor: string | undefined;
+}
+
+/** What the service reads of coins that others send. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
+export interface PaymentReader {
+  /** The coins of one type that the address owns, the largest first on most fullnodes. */
+  ownedCoins(owner: string, coinType: string, cursor?: string): Promise<CoinPage>;
+  /**
+   * What the transaction gave to each address of `coinTypes`. An address of which it also took objects was spending, not
+   * being paid, and is left out. Undefined when this fullnode does not know the digest.
+   */
+  payments(digest: string, coinTypes: readonly string[]): Promise<readonly Payment[] | undefined>;
+  /** Symbol and decimals as the coin's own metadata say; undefined when it has none. */
+  coinMetadata(coinType: string): Promise<{ symbol: string; decimals: number } | undefined>;
+}
+
+const COINS_PER_PAGE = 200;
+const OBJECTS_PER_CALL = 50;
+/** `0x2::coin::Coin`. */
+const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
+const coinObjectType = (coinType: string): string => normalizeStructTag(`0x2::coin::Coin<${coinType}>`);
+
+const INCLUDE = { effects: true, balanceChanges: true, objectTypes: true } as const;
+type Executed = SuiClientTypes.Transaction<typeof INCLUDE>;
+
+/** Reads through the network's client. */
+export function createPaymentReader(
+  network: Pick<ChainNetwork, "client" | "pressure" | "times">,
+): PaymentReader {
+  const { core } = network.client;
+  async function read<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const attempt = () =>
+      withDeadline(network.times.readMs, (signal) => network.pressure.run(() => call(signal), signal));
+    try {
+      return await attempt().catch(attempt);
+    } catch (cause) {
+      throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
+    }
+  }
+
+  return {
+    async ownedCoins(owner, coinType, cursor) {
+      const page = await read((signal) =>
+        core.listOwnedObjects({
+          owner,
+          type: coinObjectType(coinType),
+          include: { previousTransaction: true },
+          limit: COINS_PER_PAGE,
+          cursor: cursor ?? null,
+          signal,
+        }),
+      );
+      // A coin that consensus keeps for its owner cannot be spent by version, and is no deposit.
+      const coins = page.objects.flatMap(({ objectId, version, owner: { $kind }, previousTransaction }) =>
+        $kind === "AddressOwner" && previousTransaction
+          ? [{ objectId, version, txDigest: previousTransaction }]
+          : [],
+      );
+      return { coins, cursor: page.hasNextPage && page.cursor !== null ? page.cursor : undefined };
+    },
+    async payments(digest, coinTypes) {
+      const transaction = await read((signal) => find(digest, signal));
+      // What failed moved nothing but gas.
+      if (!transaction?.status.success) return transaction && [];
+      const gains = gainsOf(transaction, coinTypes);
+      const amounts = await amountsOf(gains.flatMap(({ coins }) => coins));
+      return gains.map(({ coins, ...gain }) => ({
+        ...gain,
+        coins: coins.flatMap((coin) => {
+          const amount = amounts.get(`${coin.objectId} ${coin.version}`);
+          return amount === undefined ? [] : [{ ...coin, amount }];
+        }),
+      }));
+    },
+    async coinMetadata(coinType) {
+      const { coinMetadata } = await read((signal) => core.getCoinMetadata({ coinType, signal }));
+      return coinMetadata ?? undefined;
+    },
+  };
+
+  async function find(digest: string, signal: AbortSignal): Promise<Executed | undefined> {
+    try {
+      const result = await core.getTransaction({ digest, include: INCLUDE, signal });
+      return result.Transaction ?? result.FailedTransaction;
+    } catch (error) {
+      if (error instanceof TransactionError && error.reason === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  async function amountsOf(coins: readonly { objectId: string }[]): Promise<Map<string, bigint>> {
+    const amounts = new Map<string, bigint>();
+    for (let index = 0; index < coins.length; index += OBJECTS_PER_CALL) {
+      const objectIds = coins.slice(index, index + OBJECTS_PER_CALL).map(({ objectId }) => objectId);
+      const { objects } = await read((signal) =>
+        core.getObjects({ objectIds, include: { content: true }, signal }),
+      );
+      for (const object of objects) {
+        // One that is gone comes as an Error.
+        if (object instanceof Error) continue;
+        amounts.set(`${object.objectId} ${object.version}`, BigInt(Coin.parse(object.content).balance));
+      }
+    }
+    return amounts;
+  }
+}
+
+type Gain = Omit<Payment, "coins"> & { readonly coins: readonly Omit<PaidCoin, "amount">[] };
+
+function gainsOf(
+  { balanceChanges, effects: { changedObjects }, objectTypes }: Executed,
+  coinTypes: readonly string[],
+): Gain[] {
+  const spenders = new Set(changedObjects.map(({ inputOwner }) => inputOwner?.AddressOwner));
+  const gains = balanceChanges.map((change) => ({
+    address: normalizeSuiAddress(change.address),
+    coinType: normalizeStructTag(change.coinType),
+    amount: BigInt(change.amount),
+  }));
+  return gains
+    .filter((gain) => gain.amount > 0n && coinTypes.includes(gain.coinType) && !spenders.has(gain.address))
+    .map((gain) => ({
+      ...gain,
+      coins: changedObjects.flatMap(({ objectId, outputOwner, outputVersion, outputDigest }) => {
+        const type = objectTypes[objectId];
+        const isPart =
+          outputOwner?.AddressOwner === gain.address &&
+          type !== undefined &&
+          normalizeStructTag(type) === coinObjectType(gain.coinType);
+        return isPart && outputVersion !== null && outputDigest !== null
+          ? [{ objectId, version: outputVersion, digest: outputDigest }]
+          : [];
+      }),
+    }));
+}
