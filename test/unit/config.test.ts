@@ -43,6 +43,36 @@ describe("the configuration", () => {
     expect(faultsOf({ TLS_KEY_FILE: "b.pem" }).join()).toMatch(/TLS_CERT_FILE: expected a file/);
   });
 
+  it("takes deposits on the localnet at fixed prices by itself, elsewhere only as it is told", () => {
+    const deposits = (environment: NodeJS.ProcessEnv) => loadConfig(environment).deposits;
+    expect(deposits({})).toMatchObject({
+      masterSeedHex: undefined,
+      minimumMicroUsd: 1_000_000n,
+      prices: {
+        kind: "fixed",
+        picoUsd: new Map([
+          ["SUI", 3_500_000_000_000n],
+          ["IKA", 20_000_000_000n],
+        ]),
+      },
+    });
+    const feed = { BILLING_PRICE_FEED_URL: "https://prices.example/now" };
+    expect(deposits(feed).prices).toMatchObject({ kind: "feed", maxAgeMs: 300_000, maxStepPercent: 20 });
+    expect(deposits({ ...feed, BILLING_USD_PRICES: "SUI=1" }).prices.kind).toBe("fixed");
+    const testnet = { NETWORKS: "testnet", BILLING_DEPOSIT_MASTER_SEED_HEX: "ab".repeat(32) };
+    expect(faultsOf(testnet).join()).toMatch(
+      /BILLING_USD_PRICES: expected prices, or BILLING_PRICE_FEED_URL/,
+    );
+    expect(faultsOf({ BILLING_DEPOSIT_MASTER_SEED_HEX: "deadbeef" })).toEqual([
+      'BILLING_DEPOSIT_MASTER_SEED_HEX: expected 64 hex digits, found "8 characters"',
+    ]);
+    expect(faultsOf({ BILLING_PRICE_FEED_URL: "http://prices.example" })).toHaveLength(1);
+    expect(deposits({ BILLING_PRICE_FEED_URL: "http://127.0.0.1:80/" }).prices.kind).toBe("feed");
+    for (const prices of ["SUI", "SUI=0", "SUI=1,SUI=2", "USDC=1", "SUI=1e3", "0x2::sui=1"]) {
+      expect(faultsOf({ BILLING_USD_PRICES: prices })).toHaveLength(1);
+    }
+  });
+
   it("takes addresses and CIDR blocks for the trusted proxies, and nothing else", () => {
     const blocks = "10.0.0.0/8, 192.0.2.1,2001:db8::/32, ::1";
     expect(loadConfig({ TRUSTED_PROXIES: blocks }).trustedProxies).toEqual([
@@ -73,7 +103,8 @@ describe("the configuration", () => {
     expect(faultsOf({ HOT_WALLET_SUI_SECRET_HEX: secret }).join("\n")).not.toContain("deadbeef");
     const environment = { HOT_WALLET_SUI_SECRET_HEX: `${secret}deadbeef` };
     expect(describeConfig(environment)).not.toContain("deadbeef");
-    expect(JSON.stringify({ ...loadConfig(environment), priceSignMicroUsd: 0 })).not.toContain("deadbeef");
+    const text = (_: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value);
+    expect(JSON.stringify(loadConfig(environment), text)).not.toContain("deadbeef");
   });
 
   it("takes a secret from a file when `<NAME>_FILE` names one", () => {

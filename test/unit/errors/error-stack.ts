@@ -21,6 +21,7 @@ import { listChainTransactions } from "../../../src/admin/list-chain-transaction
 import { createAccountOperations } from "../../../src/app/account-operations.ts";
 import { createAdminKeyOperations } from "../../../src/app/admin-key-operations.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
+import type { Deposits } from "../../../src/billing/deposits/deposits.ts";
 import type { TreasuryOverview } from "../../../src/chain/read-treasury.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
@@ -41,6 +42,7 @@ import { requestIdKey } from "../../../src/transport/request-id.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { openTestDatabase, silentLog } from "../../support/database.ts";
+import { type FakePayments, fakePayments, testDeposits } from "../../support/deposits.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
 import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 
@@ -60,6 +62,7 @@ export interface StackProject {
 /** What a server of the stack may do otherwise than the first one. */
 export interface ServeOptions {
   readonly limits?: RateLimits;
+  readonly takesDeposits?: false;
   /** In place of the real ones. */
   readonly signing?: (real: ServiceImpl<typeof Signing>) => Partial<ServiceImpl<typeof Signing>>;
 }
@@ -70,6 +73,9 @@ export interface ErrorStack {
   readonly database: Database;
   readonly signals: Signals;
   readonly fullnode: FakeFullnode;
+  /** Where deposits arrive. There are no prices. */
+  readonly chain: FakePayments;
+  readonly deposits: Deposits;
   /** Digest of the only protocol parameters. */
   readonly parametersSha256: string;
   /** What was logged of failures. */
@@ -147,7 +153,9 @@ export async function startErrorStack(): Promise<ErrorStack> {
     // A watch is over as soon as it has said where the request stands.
     watchPace: { lifetimeMs: 0 },
   });
-  const billing = createBillingService({ database, priceSignMicroUsd: BOUNDS.priceMicroUsd });
+  const chain = fakePayments();
+  const deposits = testDeposits(database, { SUI: undefined, IKA: undefined }, { reader: chain });
+  const priced = { database, priceSignMicroUsd: BOUNDS.priceMicroUsd };
   const admin = createAdminService({
     accounts: createAccountOperations(database, lookup),
     adminKeys: createAdminKeyOperations(database, adminLookup),
@@ -171,7 +179,8 @@ export async function startErrorStack(): Promise<ErrorStack> {
   ];
   const clientAddress = createClientAddress([]);
 
-  async function serve({ limits = UNLIMITED, signing: replace }: ServeOptions = {}) {
+  async function serve({ limits = UNLIMITED, takesDeposits, signing: replace }: ServeOptions = {}) {
+    const billing = createBillingService(takesDeposits === false ? priced : { ...priced, deposits });
     const server = await startServer({
       host: "127.0.0.1",
       port: 0,
@@ -211,7 +220,19 @@ export async function startErrorStack(): Promise<ErrorStack> {
   };
   const { url } = await serve();
   return {
-    ...{ url, database, signals, fullnode, failures, keys, parametersSha256: sha256, newKey, serve },
+    ...{
+      url,
+      database,
+      signals,
+      fullnode,
+      chain,
+      deposits,
+      failures,
+      keys,
+      parametersSha256: sha256,
+      newKey,
+      serve,
+    },
     async newAdminKey(name) {
       const { plaintext } = await createAdminKey(database, TEST_ORIGIN, { name });
       keys.push(plaintext);

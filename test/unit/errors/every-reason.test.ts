@@ -10,6 +10,7 @@ import { FULLNODE_FAILURE } from "./fake-fullnode.ts";
 import { createGrpcFace } from "./grpc-face.ts";
 import { ACCESS_PROVOCATIONS } from "./provocations/access-provocations.ts";
 import { ADMIN_PROVOCATIONS } from "./provocations/admin-provocations.ts";
+import { DEPOSIT_PROVOCATIONS } from "./provocations/deposit-provocations.ts";
 import { ONBOARDING_PROVOCATIONS } from "./provocations/onboarding-provocations.ts";
 import { PROCESS_PROVOCATIONS } from "./provocations/process-provocations.ts";
 import type { Provocation } from "./provocations/provocation.ts";
@@ -23,6 +24,7 @@ const TABLES = [
   REQUEST_PROVOCATIONS,
   ONBOARDING_PROVOCATIONS,
   SIGNING_PROVOCATIONS,
+  DEPOSIT_PROVOCATIONS,
   ADMIN_PROVOCATIONS,
   PROCESS_PROVOCATIONS,
 ];

@@ -3,12 +3,14 @@ import { expect, test } from "vitest";
 import { deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
 import { bytesToHex, hexToBytes } from "../../../../src/protocol/bytes.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
+import { readSource } from "../../../support/source-files.ts";
 
 // Made with Python's hmac and hashlib, and the Ed25519 of its `cryptography` package.
 const vectors = JSON.parse(readFileSync(new URL("./deposit-key.vectors.json", import.meta.url), "utf8")) as {
   masterSeedHex: string;
   network: string;
   projectId: string;
+  secretHex: string;
   publicKeyHex: string;
   address: string;
 }[];
@@ -18,6 +20,16 @@ test.each(vectors)("the deposit key of $projectId on $network is the vector's", 
   const key = deriveDepositKey(seed, vector.network, vector.projectId.toUpperCase());
   expect(bytesToHex(key.getPublicKey().toRawBytes())).toBe(vector.publicKeyHex);
   expect(key.toSuiAddress()).toBe(vector.address);
+});
+
+test("the documented vectors are these", () => {
+  const documented = readSource("docs/deposits.md").text;
+  for (const { masterSeedHex, network, projectId, secretHex, publicKeyHex, address } of vectors) {
+    expect(documented).toContain(
+      `master seed  ${masterSeedHex}\ninfo         ${network}:${projectId}\nsecret       ${secretHex}\n` +
+        `public key   ${publicKeyHex}\naddress      ${address}\n`,
+    );
+  }
 });
 
 test("a seed of another length is refused without being shown", () => {

@@ -1,0 +1,150 @@
+/** Coins sent on a localnet, seen by two replicas at the same time, on a real PostgreSQL. */
+import { Transaction } from "@mysten/sui/transactions";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { declareDeposit } from "../../src/billing/deposits/declare-deposit.ts";
+import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
+import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
+import type { Deposits } from "../../src/billing/deposits/deposits.ts";
+import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
+import { createDepositWatcher } from "../../src/billing/deposits/watch-deposits.ts";
+import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
+import { createPaymentReader } from "../../src/chain/payment-reader.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
+import { silentLog } from "../support/database.ts";
+import {
+  acceptedCoin,
+  fundedPayer,
+  type Payer,
+  SUI,
+  type TestPrices,
+  testDeposits,
+} from "../support/deposits.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { moneyOf, projectWith, TEST_ORIGIN } from "../support/rows.ts";
+import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
+
+const test = await testDatabase();
+const pools: Database[] = [];
+if (test !== undefined) {
+  for (let pool = 0; pool < 2; pool++) pools.push(await openPostgres(test.url, silentLog));
+  await migrate(pools[0]!, silentLog);
+}
+afterAll(async () => {
+  for (const pool of pools) await pool.close();
+  await test?.drop();
+});
+
+describe.skipIf(test === undefined)("deposits that two replicas see at once", () => {
+  const prices: TestPrices = { SUI: "3.5", IKA: "0.02" };
+  let localnet: Localnet;
+  let network: ChainNetwork;
+  let payer: Payer;
+  let replicas: Deposits[];
+
+  beforeAll(async () => {
+    localnet = await startLocalnet({ mpc: createCheapMpc() });
+    const { url: fullnodeUrl, ikaConfig, treasury } = localnet;
+    const hotWalletSecret = new Secret(localnetHotWalletSecret());
+    network = await connectNetwork({ name: "localnet", fullnodeUrl, ikaConfig, treasury, hotWalletSecret });
+    const ika = acceptedCoin("IKA", `${ikaConfig.packages.ikaPackage}::ika::IKA`);
+    payer = await fundedPayer(network.client, fullnodeUrl, ika.coinType);
+    replicas = pools.map((pool) =>
+      testDeposits(pool, prices, { coins: [SUI, ika], reader: createPaymentReader(network) }),
+    );
+  });
+  afterAll(() => localnet.close());
+
+  const project = async () => {
+    const projectId = await projectWith(pools[0]!, 0n);
+    return { projectId, address: await depositAddress(replicas[0]!, projectId) };
+  };
+
+  it("are credited once, however often they are declared and looked at meanwhile at other prices", async () => {
+    const watched = await project();
+    const digest = await payer.pay(watched.address, { sui: 2_000_000_000n, ika: 100_000_000_000n });
+    const declarer = { projectId: watched.projectId, origin: TEST_ORIGIN };
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const replica = replicas[index % 2]!;
+        prices.SUI = String(index + 1);
+        if (index >= 10) return scanAddress(replica, watched).then(() => undefined);
+        return declareDeposit(replica, declarer, digest);
+      }),
+    );
+    const told = replies.filter((reply) => reply !== undefined);
+    expect(new Set(told.map((rows) => JSON.stringify(rows.map(({ id, state }) => [id, state])))).size).toBe(
+      1,
+    );
+    const { balance, differences } = await moneyOf(pools[0]!, watched.projectId);
+    expect(differences).toEqual([]);
+    expect(balance).toBe(told[0]!.reduce((sum, { valueMicroUsd }) => sum + valueMicroUsd!, 0n));
+    const booked = await pools[0]!.query("SELECT 1 FROM ledger_entry WHERE project_id = $1", [
+      watched.projectId,
+    ]);
+    expect(booked).toHaveLength(2);
+    const coins = await pools[0]!.query<{ coinType: string; amount: string }>(
+      `SELECT c.coin_type AS "coinType", c.amount::text AS amount FROM deposit_coin c
+       JOIN deposit d ON d.id = c.deposit_id WHERE d.project_id = $1 ORDER BY c.amount`,
+      [watched.projectId],
+    );
+    expect(coins.map(({ amount }) => amount)).toEqual(["2000000000", "100000000000"]);
+    prices.SUI = "3.5";
+  });
+
+  it("are found by watchers alone, and not again by ones that start anew", async () => {
+    const watched = await project();
+    await payer.pay(watched.address, { sui: 1_000_000_000n, ika: 0n });
+    for (let start = 0; start < 2; start++) {
+      await pools[0]!.query("UPDATE deposit_address SET due_at = now()");
+      const credited = whenCredited(watched.projectId);
+      const watchers = replicas.map((replica) =>
+        createDepositWatcher(replica, { pollMs: 20, log: { ...silentLog, info: credited.look } }),
+      );
+      for (const watcher of watchers) watcher.start();
+      if (start === 0) await credited.promise;
+      await Promise.all(watchers.map((watcher) => watcher.stop()));
+    }
+    expect(await moneyOf(pools[0]!, watched.projectId)).toEqual({
+      ...{ balance: 3_500_000n, held: 0n, differences: [] },
+    });
+  });
+
+  it("are not made of what the address itself sends, to itself or with change", async () => {
+    const watched = await project();
+    const key = deriveDepositKey(replicas[0]!.masterSeed, "localnet", watched.projectId);
+    await payer.pay(watched.address, { sui: 5_000_000_000n, ika: 0n });
+    await scanAddress(replicas[0]!, watched);
+    const transaction = new Transaction();
+    const [coin] = transaction.splitCoins(transaction.gas, [1_000_000_000n]);
+    transaction.transferObjects([coin!], watched.address);
+    const sent = await network.client.signAndExecuteTransaction({ transaction, signer: key });
+    const txDigest = sent.Transaction!.digest;
+    await scanAddress(replicas[1]!, watched);
+    const declared = declareDeposit(
+      replicas[0]!,
+      { projectId: watched.projectId, origin: TEST_ORIGIN },
+      txDigest,
+    );
+    await expect(declared).rejects.toMatchObject({ reason: "DEPOSIT_NOT_FOUND" });
+    expect((await moneyOf(pools[0]!, watched.projectId)).balance).toBe(17_500_000n);
+  });
+});
+
+/** Resolves when a watcher says that it credited the project. */
+function whenCredited(projectId: string) {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return {
+    promise,
+    look: (fields: object) => {
+      if ("projectId" in fields && fields.projectId === projectId) resolve();
+    },
+  };
+}

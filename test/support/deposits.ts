@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { Transaction } from "@mysten/sui/transactions";
+import { normalizeStructTag, toBase58 } from "@mysten/sui/utils";
+import type { AcceptedCoin } from "../../src/billing/deposits/accepted-coins.ts";
+import type { Deposits } from "../../src/billing/deposits/deposits.ts";
+import type { Payment, PaymentReader } from "../../src/chain/payment-reader.ts";
+import { parseUsdPrice } from "../../src/protocol/usd-price.ts";
+import type { Database } from "../../src/store/database.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
+import { objectId } from "./rows.ts";
+
+/** SUI and IKA as tests take them. */
+export const SUI = acceptedCoin("SUI", "0x2::sui::SUI");
+/** Of a package that no network has. */
+export const IKA = acceptedCoin("IKA", "0xabc::ika::IKA");
+
+/** Prices that a test changes, in US dollars; undefined is none. */
+export interface TestPrices {
+  SUI: string | undefined;
+  IKA: string | undefined;
+}
+
+/** What arrived on a chain that is not there. */
+export interface FakePayments extends PaymentReader {
+  /** Pays an amount in one transaction and returns its digest. */
+  pay(address: string, ...amounts: readonly (readonly [AcceptedCoin, bigint])[]): string;
+  /** Coins that the fullnode lists, and whether it knows their transactions. */
+  knowsTransactions: boolean;
+}
+
+/** A chain on which coins arrive, each payment as one coin object. */
+export function fakePayments(): FakePayments {
+  const transactions = new Map<string, Payment[]>();
+  const reader: FakePayments = {
+    knowsTransactions: true,
+    pay(address, ...amounts) {
+      const digest = toBase58(randomBytes(32));
+      const payments = amounts.map(([{ coinType }, amount]) => ({
+        ...{ address, coinType, amount },
+        coins: [{ objectId: objectId(), version: "7", digest: toBase58(randomBytes(32)), amount }],
+      }));
+      transactions.set(digest, payments);
+      return digest;
+    },
+    async ownedCoins(owner, coinType) {
+      const coins = [...transactions].flatMap(([txDigest, payments]) =>
+        payments
+          .filter((payment) => payment.address === owner && payment.coinType === coinType)
+          .flatMap((payment) => payment.coins.map((coin) => ({ ...coin, txDigest }))),
+      );
+      return { coins, cursor: undefined };
+    },
+    async payments(digest) {
+      return reader.knowsTransactions ? transactions.get(digest) : undefined;
+    },
+    async coinMetadata() {
+      return undefined;
+    },
+  };
+  return reader;
+}
+
+/** Deposits with a seed of their own and prices that a test changes. */
+export function testDeposits(
+  database: Database,
+  prices: TestPrices,
+  change: Partial<Deposits> = {},
+): Deposits {
+  const coins = change.coins ?? [SUI, IKA];
+  return {
+    database,
+    network: "localnet",
+    masterSeed: new Secret(new Uint8Array(32).fill(7)),
+    coins,
+    minimumMicroUsd: 1_000_000n,
+    reader: fakePayments(),
+    prices: {
+      priceOf(coinType) {
+        const name = coins.find((coin) => coin.coinType === coinType)?.name as keyof TestPrices;
+        const picoUsd = parseUsdPrice(prices[name] ?? "");
+        return picoUsd === undefined ? undefined : { picoUsd, time: new Date() };
+      },
+    },
+    ...change,
+  };
+}
+
+/** A coin with nine decimals. */
+export function acceptedCoin(name: string, coinType: string): AcceptedCoin {
+  return { name, symbol: name, coinType: normalizeStructTag(coinType), decimals: 9 };
+}
+
+/** Whoever pays: an account that a faucet filled. */
+export interface Payer {
+  /** Sends SUI and IKA in one transaction and returns its digest once the fullnode has executed it. */
+  pay(address: string, amounts: { readonly sui: bigint; readonly ika: bigint }): Promise<string>;
+}
+
+/** Makes an account, has the localnet's faucet fill it, and pays from it with the Sui SDK alone. */
+export async function fundedPayer(client: SuiGrpcClient, url: string, ikaCoinType: string): Promise<Payer> {
+  const signer = Ed25519Keypair.generate();
+  const owner = signer.toSuiAddress();
+  const given = await fetch(new URL("/v2/gas", url), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ FixedAmountRequest: { recipient: owner } }),
+  });
+  if (!given.ok) throw new Error(`the faucet answers with ${given.status}`);
+  return {
+    async pay(address, { sui, ika }) {
+      const transaction = new Transaction();
+      transaction.setSender(owner);
+      const coins = [];
+      if (sui > 0n) coins.push(transaction.splitCoins(transaction.gas, [sui])[0]!);
+      if (ika > 0n) {
+        const { objects } = await client.core.listCoins({ owner, coinType: ikaCoinType });
+        coins.push(transaction.splitCoins(transaction.object(objects[0]!.objectId), [ika])[0]!);
+      }
+      transaction.transferObjects(coins, address);
+      const result = await client.signAndExecuteTransaction({ transaction, signer });
+      if (result.$kind === "FailedTransaction") throw new Error("the payment failed");
+      return result.Transaction.digest;
+    },
+  };
+}

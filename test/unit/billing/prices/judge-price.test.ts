@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { judgePrice, type PriceState } from "../../../../src/billing/prices/judge-price.ts";
+
+const BOUNDS = { maxStepPercent: 20, holdMs: 60_000 };
+const price = (picoUsd: number, seconds: number) => ({
+  picoUsd: BigInt(picoUsd),
+  time: new Date(1_000 * seconds),
+});
+/** What is believed after each of the readings, given as price and second. */
+function believed(...readings: readonly (readonly [number, number])[]): (number | undefined)[] {
+  let state: PriceState = {};
+  return readings.map(([picoUsd, seconds]) => {
+    state = judgePrice(state, price(picoUsd, seconds), BOUNDS);
+    return state.accepted && Number(state.accepted.picoUsd);
+  });
+}
+
+describe("a price", () => {
+  it("is believed when it is the first, and when it moves by the step at most", () => {
+    expect(believed([100, 0], [120, 1], [96, 2])).toEqual([100, 120, 96]);
+  });
+
+  it("that jumps is not believed, up or down, and is forgotten when the feed comes back", () => {
+    expect(believed([100, 0], [121, 1], [79, 2], [101, 3])).toEqual([100, 100, 100, 101]);
+  });
+
+  it("that jumped is believed once the feed has held it for the time", () => {
+    expect(believed([100, 0], [200, 10], [210, 40], [205, 69], [206, 70])).toEqual([100, 100, 100, 100, 206]);
+  });
+
+  it("that jumps again begins the time anew", () => {
+    expect(believed([100, 0], [200, 10], [400, 40], [400, 70], [400, 100])).toEqual([
+      100, 100, 100, 100, 400,
+    ]);
+  });
+
+  it("that is not newer changes nothing", () => {
+    expect(believed([100, 5], [101, 5], [102, 4], [200, 10], [200, 10], [200, 9])).toEqual([
+      100, 100, 100, 100, 100, 100,
+    ]);
+  });
+});

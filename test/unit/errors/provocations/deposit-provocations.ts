@@ -1,0 +1,54 @@
+import { expect } from "vitest";
+import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { depositAddress } from "../../../../src/billing/deposits/deposit-address.ts";
+import { SUI } from "../../../support/deposits.ts";
+import { objectId } from "../../../support/rows.ts";
+import type { Provocation } from "./provocation.ts";
+
+const { declareDeposit, getDepositAddress } = Billing.method;
+
+/** Why a deposit is not credited, or not taken at all. */
+export const DEPOSIT_PROVOCATIONS = {
+  DEPOSITS_DISABLED: [getDepositAddress, declareDeposit].map((method) => ({
+    how: `${method.name} of a service without a master seed`,
+    async provoke(stack, face) {
+      const { url } = await stack.serve({ takesDeposits: false });
+      const { key } = await stack.newProject();
+      const request = method === declareDeposit ? { txDigest: stack.chain.pay(objectId()) } : {};
+      return face.call({ method, key, request, url });
+    },
+  })),
+  DEPOSIT_NOT_FOUND: [
+    {
+      how: "a transaction that paid someone else",
+      async provoke(stack, face) {
+        const { key } = await stack.newProject();
+        const txDigest = stack.chain.pay(objectId(), [SUI, 1n]);
+        return face.call({ method: declareDeposit, key, request: { txDigest } });
+      },
+      metadata: { txDigest: expect.stringMatching(/^\w{43,44}$/) },
+    },
+  ],
+  DEPOSIT_TAKEN: [
+    {
+      how: "a transaction that paid another project",
+      async provoke(stack, face) {
+        const [{ key }, other] = [await stack.newProject(), await stack.newProject()];
+        const txDigest = stack.chain.pay(await depositAddress(stack.deposits, other.projectId), [SUI, 1n]);
+        return face.call({ method: declareDeposit, key, request: { txDigest } });
+      },
+      metadata: { txDigest: expect.stringMatching(/^\w{43,44}$/) },
+    },
+  ],
+  PRICE_FEED_STALE: [
+    {
+      how: "a deposit of a coin without a fresh price",
+      async provoke(stack, face) {
+        const { key, projectId } = await stack.newProject();
+        const txDigest = stack.chain.pay(await depositAddress(stack.deposits, projectId), [SUI, 1n]);
+        return face.call({ method: declareDeposit, key, request: { txDigest } });
+      },
+      metadata: { coinTypes: SUI.coinType },
+    },
+  ],
+} as const satisfies Record<string, readonly Provocation[]>;
