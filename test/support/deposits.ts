@@ -94,6 +94,7 @@ export function acceptedCoin(name: string, coinType: string): AcceptedCoin {
 
 /** Whoever pays: an account that a faucet filled. */
 export interface Payer {
+  readonly signer: Ed25519Keypair;
   /** Sends SUI and IKA in one transaction and returns its digest once the fullnode has executed it. */
   pay(address: string, amounts: { readonly sui: bigint; readonly ika: bigint }): Promise<string>;
 }
@@ -109,6 +110,7 @@ export async function fundedPayer(client: SuiGrpcClient, url: string, ikaCoinTyp
   });
   if (!given.ok) throw new Error(`the faucet answers with ${given.status}`);
   return {
+    signer,
     async pay(address, { sui, ika }) {
       const transaction = new Transaction();
       transaction.setSender(owner);
