@@ -1,4 +1,5 @@
 import { SimulationError } from "@mysten/sui/client";
+import type { Signer } from "@mysten/sui/cryptography";
 import { Transaction } from "@mysten/sui/transactions";
 import type { ChainCalls } from "./calls.ts";
 import { INVALID_TRANSACTION } from "./classify.ts";
@@ -12,8 +13,16 @@ import { withDeadline } from "./with-deadline.ts";
 /** A transaction that is signed and not yet stored. */
 export interface SignedTransaction {
   readonly digest: string;
+  readonly sender: string;
   readonly bytes: Uint8Array;
   readonly signatures: readonly string[];
+}
+
+/** What goes into a transaction, and whose it is. */
+export interface BlockContent {
+  addCalls(calls: ChainCalls): void;
+  /** Default the hot wallet. */
+  readonly sender?: Signer | undefined;
 }
 
 /** The chain's verdict on a dry run: nothing was signed, nothing was paid. */
@@ -41,18 +50,18 @@ export type Trial =
 const FIXED_BUDGET_MIST = 300_000_000n;
 
 /**
- * Builds and signs a block with these calls. Throws {@link DryRunRefused} when there is a dry run and it fails.
+ * Builds and signs a block, which its sender signs and whoever pays for the lane. Throws {@link DryRunRefused} when there is a dry run and it fails.
  */
 export async function buildTransaction(
   network: ChainNetwork,
   reader: Pick<NetworkReader, "epoch">,
   { operatorCap, gasCoins }: LaneObjects,
-  addCalls: (calls: ChainCalls) => void,
+  { addCalls, sender = network.hotWallet }: BlockContent,
   trial: Trial,
 ): Promise<SignedTransaction> {
   const { epoch, gasPriceMist } = await reader.epoch();
   const tx = new Transaction();
-  tx.setSender(network.senderAddress);
+  tx.setSender(sender.toSuiAddress());
   tx.setGasOwner(network.gasOwnerAddress);
   tx.setGasPayment([...gasCoins]);
   tx.setGasPrice(gasPriceMist);
@@ -60,8 +69,10 @@ export async function buildTransaction(
   addCalls(createTreasuryCalls(tx, network, operatorCap));
   if (trial === "the chain's word") tx.setGasBudget(FIXED_BUDGET_MIST);
   const bytes = trial === "dry run" ? await dryRun(tx, network) : await tx.build();
-  const signed = await Promise.all(network.signers.map((signer) => signer.signTransaction(bytes)));
-  return { digest: await tx.getDigest(), bytes, signatures: signed.map(({ signature }) => signature) };
+  const signers = new Map([sender, network.gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
+  const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
+  const signatures = signed.map(({ signature }) => signature);
+  return { digest: await tx.getDigest(), sender: sender.toSuiAddress(), bytes, signatures };
 }
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {

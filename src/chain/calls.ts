@@ -1,3 +1,5 @@
+import type { OwnedRef } from "./treasury-calls.ts";
+
 /**
  * The Move calls that the service makes, added to one transaction block. All shared objects are given by explicit
  * reference. The paid calls go through the Treasury; registering a key and accepting a share cost gas only and go to
@@ -6,6 +8,8 @@
 export interface ChainCalls {
   /** Makes coins of these amounts from the coins that pay for gas, for the same owner. */
   splitGas(amountsMist: readonly bigint[]): void;
+  /** Gives coins of the sender, in exactly these versions, to an address. */
+  transferCoins(call: { coins: readonly OwnedRef[]; recipient: string }): void;
   registerEncryptionKey(call: {
     curve: number;
     encryptionKey: Uint8Array;

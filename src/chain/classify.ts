@@ -43,14 +43,20 @@ export function classifyFailure(failure: ExecutionFailure): Verdict {
   return FAULTY_KINDS.has(failure.kind) ? "fault" : "retry";
 }
 
+/** Whether the chain, or a fullnode that lags behind, has another version of one of the transaction's objects. */
+export function isAboutVersions({ kind, message }: ExecutionFailure): boolean {
+  return kind === INVALID_TRANSACTION && STALE_OBJECTS.test(message);
+}
+
 /**
  * Whether the failure has nothing to do with any one operation: the shared objects are busy, the gas is short, or the
  * fullnode does not have the lane's objects in the versions that the last transaction left. To split the batch would
  * help nobody.
  */
-export function isAboutAll({ kind, message }: ExecutionFailure): boolean {
-  if (kind === "CongestedObjects") return true;
-  return kind === INVALID_TRANSACTION && (STALE_OBJECTS.test(message) || SHORT_OF_GAS.test(message));
+export function isAboutAll(failure: ExecutionFailure): boolean {
+  const { kind, message } = failure;
+  if (kind === "CongestedObjects" || isAboutVersions(failure)) return true;
+  return kind === INVALID_TRANSACTION && SHORT_OF_GAS.test(message);
 }
 
 /** How fullnodes say that they know another version of an owned object. */

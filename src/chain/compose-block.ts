@@ -1,12 +1,11 @@
 import type { Database } from "../store/database.ts";
-import type { ChainCalls } from "./calls.ts";
+import type { BlockContent } from "./build-transaction.ts";
 import type { OperationFailure, OperationKind, OperationName } from "./operation.ts";
 import { failOperation, type QueuedOperation } from "./outbox.ts";
 
 /** Operations that go in one transaction. */
-export interface Block {
+export interface Block extends BlockContent {
   readonly operations: readonly QueuedOperation[];
-  addCalls(calls: ChainCalls): void;
 }
 
 /** What composing a block needs. */
@@ -45,10 +44,15 @@ export async function composeBlock(
     if (obstacle !== undefined) await fail(operation, subject, obstacle);
     else if (subject !== undefined) sendable.push(operation);
   }
-  const fitting = cutToSize(sendable, (operation) => kind.sizeBytes(subjects.get(operation.subjectId)));
+  const together = kind.senderOf ? sendable.slice(0, 1) : sendable;
+  const fitting = cutToSize(together, (operation) => kind.sizeBytes(subjects.get(operation.subjectId)));
   if (fitting.length === 0) return undefined;
   const chosen = fitting.map((operation) => subjects.get(operation.subjectId));
-  return { operations: fitting, addCalls: (calls) => kind.add(calls, chosen) };
+  return {
+    operations: fitting,
+    sender: kind.senderOf?.(chosen[0]),
+    addCalls: (calls) => kind.add(calls, chosen),
+  };
 
   async function fail(
     { id, kind: name }: QueuedOperation,

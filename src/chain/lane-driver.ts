@@ -92,8 +92,8 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     let isSent = false;
     await underLease(async (lease) => {
       if (await unresolvedTransaction(database, lane.network, lane.id)) return;
-      const signed = await lane.build(await readLaneObjects(database, lane.id), addCalls, "dry run");
-      await database.transaction((sql) => storeTransaction(sql, lease, { ...signed, ...lane }, []));
+      const signed = await lane.build(await readLaneObjects(database, lane.id), { addCalls }, "dry run");
+      await database.transaction((sql) => storeTransaction(sql, lease, { ...lane, ...signed }, []));
       await settle(lane, signed);
       isSent = true;
     });
@@ -107,9 +107,12 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
       await settle(lane, unresolved);
       return true;
     }
+    const objects = await readLaneObjects(database, lane.id);
+    // A dry run would find gas for it, and the chain then refuses what was stored: it would be in the way for two epochs.
+    if (objects.gasCoins.length === 0) return false;
     const claimed = await claimOperations(database, lane.network, lease, batchCounts);
     if (claimed.length === 0) return false;
-    const stored = await store(lease, claimed);
+    const stored = await store(lease, claimed, objects);
     if (stored) await settle(lane, stored);
     return true;
   }
@@ -118,23 +121,23 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   async function store(
     lease: LaneLease,
     claimed: Awaited<ReturnType<typeof claimOperations>>,
+    objects: LaneObjects,
   ): Promise<StoredTransaction | undefined> {
     const block = await composeBlock({ database, kinds, log }, claimed);
     if (block === undefined) return undefined;
     // What did not fit is free for another lane at once.
     if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);
-    const objects = await readLaneObjects(database, lane.id);
     const signed = await build(block, objects);
     if (signed === undefined) return undefined;
     const ids = block.operations.map(({ id }) => id);
-    await database.transaction((sql) => storeTransaction(sql, lease, { ...signed, ...lane }, ids));
+    await database.transaction((sql) => storeTransaction(sql, lease, { ...lane, ...signed }, ids));
     return signed;
   }
 
   /** Undefined when the chain would refuse the block, and the refusal was dealt with. */
   async function build(block: Block, objects: LaneObjects): Promise<SignedTransaction | undefined> {
     try {
-      return await lane.build(objects, block.addCalls, "dry run");
+      return await lane.build(objects, block, "dry run");
     } catch (error) {
       if (!(error instanceof DryRunRefused)) throw error;
       const { foreignDigest, ownDigest, unknownCoinIds } = await compareObjects(database, reader, objects);
@@ -151,7 +154,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
         await dropGasCoins(database, lane.id, unknownCoinIds);
       // A fullnode that lags behind finds faults that the chain does not: nothing fails by its word alone.
       if (block.operations.length === 1 && classifyFailure(error.failure) === "fault")
-        return lane.build(objects, block.addCalls, "the chain's word");
+        return lane.build(objects, block, "the chain's word");
       await refuse(block.operations, error.failure);
       return undefined;
     }

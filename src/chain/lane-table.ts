@@ -85,6 +85,15 @@ export async function readLaneObjects(sql: Sql, laneId: string): Promise<LaneObj
   return { operatorCap, gasCoins };
 }
 
+/** Whether the object is the lane's OperatorCap or one of the coins that pay for it. */
+export async function isLaneObject(sql: Sql, laneId: string, objectId: string): Promise<boolean> {
+  const rows = await sql.query(
+    "SELECT 1 WHERE $1 = $2 OR EXISTS (SELECT 1 FROM gas_coin WHERE lane_id = $1 AND object_id = $2)",
+    [laneId, objectId],
+  );
+  return rows.length > 0;
+}
+
 /** Notes what a transaction made of its lane's objects. */
 export async function moveLane(sql: Sql, laneId: string, changes: ObjectChanges): Promise<void> {
   const written = [...changes.written.values()];

@@ -1,5 +1,9 @@
-import { buildTransaction, type SignedTransaction, type Trial } from "./build-transaction.ts";
-import type { ChainCalls } from "./calls.ts";
+import {
+  type BlockContent,
+  buildTransaction,
+  type SignedTransaction,
+  type Trial,
+} from "./build-transaction.ts";
 import type { LaneObjects } from "./lane-table.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { StoredTransaction } from "./outbox.ts";
@@ -14,11 +18,7 @@ export interface Lane {
   /** Object id of the OperatorCap. */
   readonly id: string;
   /** Builds and signs a block; throws DryRunRefused when a dry run refuses it. */
-  build(
-    objects: LaneObjects,
-    addCalls: (calls: ChainCalls) => void,
-    trial: Trial,
-  ): Promise<SignedTransaction>;
+  build(objects: LaneObjects, block: BlockContent, trial: Trial): Promise<SignedTransaction>;
   /** Sends stored bytes, any number of times; throws while their outcome is not known. */
   send(stored: StoredTransaction): Promise<SendResult>;
 }

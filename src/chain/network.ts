@@ -1,4 +1,5 @@
 import { IkaClient, type IkaConfig } from "@ika.xyz/sdk";
+import type { Signer } from "@mysten/sui/cryptography";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import type { Secret } from "../telemetry/secret.ts";
@@ -60,8 +61,10 @@ export interface ChainNetwork {
   readonly treasury: TreasuryIds;
   readonly treasuryRef: SharedRef;
   readonly coordinatorRef: SharedRef;
-  /** All keys that a transaction must be signed with. */
-  readonly signers: readonly Ed25519Keypair[];
+  /** Sends what no kind of operation sends as somebody else. */
+  readonly hotWallet: Signer;
+  /** Signs for the gas: the gas station, or else the hot wallet. */
+  readonly gasOwner: Signer;
   readonly senderAddress: string;
   /** Whose coins pay for gas: the gas station's, or else the hot wallet's own. */
   readonly gasOwnerAddress: string;
@@ -93,7 +96,8 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     treasury,
     treasuryRef: await sharedRef(client, times, treasury.treasuryId),
     coordinatorRef: await sharedRef(client, times, ikaConfig.objects.ikaDWalletCoordinator.objectID),
-    signers: gasStation ? [hotWallet, gasStation] : [hotWallet],
+    hotWallet,
+    gasOwner: gasStation ?? hotWallet,
     senderAddress: hotWallet.toSuiAddress(),
     gasOwnerAddress: (gasStation ?? hotWallet).toSuiAddress(),
   };

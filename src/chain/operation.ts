@@ -1,8 +1,9 @@
+import type { Signer } from "@mysten/sui/cryptography";
 import type { Sql } from "../store/database.ts";
 import type { ChainCalls } from "./calls.ts";
 
 /** The kinds of operation that the outbox knows, by the name in its rows. */
-export type OperationName = "register" | "dkg" | "accept" | "presign" | "sign";
+export type OperationName = "register" | "dkg" | "accept" | "presign" | "sign" | "sweep";
 
 /** An event of a landed transaction: the full type and the BCS of its fields. */
 export interface ChainEvent {
@@ -41,6 +42,11 @@ export interface OperationKind<Subject = unknown> {
   sizeBytes(subject: Subject): number;
   /** Why a subject can no longer be sent by this service, if so: it is failed without asking the chain. */
   obstacle?(subject: Subject): OperationFailure | undefined;
+  /**
+   * Whose transaction it is, if not the hot wallet's: the address that owns the subject's objects. The lane pays all the
+   * same. Such a subject has a transaction to itself.
+   */
+  senderOf?(subject: Subject): Signer;
   /** Adds the calls for these subjects to the block. */
   add(calls: ChainCalls, subjects: readonly Subject[]): void;
   /** Writes what the landed transaction made of these subjects. */
@@ -49,6 +55,11 @@ export interface OperationKind<Subject = unknown> {
   failed(sql: Sql, subject: Subject, failure: OperationFailure): Promise<void>;
   /** Looks up the subject's own mark on the chain, before it is failed; settles it and returns true if it is there. */
   adopt(sql: Sql, subject: Subject, failure: OperationFailure): Promise<boolean>;
+  /**
+   * Why the operation can never land, when another transaction has used an object that the subject itself brings.
+   * Undefined while nothing proves that. It is asked after `adopt`, when the chain refuses a version of some object.
+   */
+  findSpent?(subject: Subject): Promise<OperationFailure | undefined>;
   /** Called once what any of the three wrote is committed, for those who watch the subject. */
   ended?(subjectId: string): void;
 }

@@ -25,6 +25,8 @@ export interface ObjectChanges {
   readonly inputVersions: ReadonlyMap<string, string>;
   /** What it wrote, by object id. */
   readonly written: ReadonlyMap<string, OwnedRef>;
+  /** The addresses that own what it wrote, by object id; without what no address owns. */
+  readonly owners: ReadonlyMap<string, string>;
   /** The ids of what it deleted, merged coins among them. */
   readonly deleted: readonly string[];
   /** The transactions that wrote what it took. */
@@ -54,14 +56,17 @@ export function toChanges({
 }: SuiClientTypes.TransactionEffects): ObjectChanges {
   const inputVersions = new Map<string, string>();
   const written = new Map<string, OwnedRef>();
+  const owners = new Map<string, string>();
   const deleted: string[] = [];
-  for (const { objectId, inputVersion, outputState, outputVersion, outputDigest } of changedObjects) {
+  for (const change of changedObjects) {
+    const { objectId, inputVersion, outputState, outputVersion, outputDigest, outputOwner } = change;
+    if (outputOwner?.AddressOwner) owners.set(objectId, outputOwner.AddressOwner);
     if (inputVersion !== null) inputVersions.set(objectId, inputVersion);
     if (outputState === "DoesNotExist") deleted.push(objectId);
     else if (outputVersion !== null && outputDigest !== null)
       written.set(objectId, { objectId, version: outputVersion, digest: outputDigest });
   }
-  return { inputVersions, written, deleted, dependencies };
+  return { inputVersions, written, owners, deleted, dependencies };
 }
 
 /** What the chain says of a failed execution, real or simulated. */

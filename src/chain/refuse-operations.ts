@@ -1,5 +1,5 @@
 import type { Database } from "../store/database.ts";
-import { classifyFailure, isAboutAll } from "./classify.ts";
+import { classifyFailure, isAboutAll, isAboutVersions } from "./classify.ts";
 import type { OperationFailure, OperationKind, OperationName } from "./operation.ts";
 import { failOperation, finishOperations, type QueuedOperation, requeueOperations } from "./outbox.ts";
 import type { ExecutionFailure } from "./outcome.ts";
@@ -45,6 +45,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     const delayMs = backoff(only.attempts, retryBaseMs);
     switch (verdict) {
       case "retry":
+        if (isAboutVersions(failure) && (await endSpent(only, failure))) return notify(operations);
         log.warn(fields, "the chain refused for now");
         return requeueOperations(database, ids, { alone: false, delayMs });
       case "operator":
@@ -61,7 +62,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
         // Whatever the abort says: what the chain already has did not fail.
         if (!(await adopt(only, failure))) {
           log.warn(fields, "the chain refused for good");
-          await fail(only, failure);
+          await fail(only, failure, toOperationFailure(failure));
         }
         return notify(operations);
     }
@@ -76,9 +77,25 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     return true;
   }
 
-  async function fail(operation: QueuedOperation, failure: ExecutionFailure): Promise<void> {
+  /** Ends an operation whose own objects another transaction has used; false while nothing proves that. */
+  async function endSpent(operation: QueuedOperation, failure: ExecutionFailure): Promise<boolean> {
     const kind = kindOf(operation.kind);
-    const why = toOperationFailure(failure);
+    if (kind.findSpent === undefined) return false;
+    if (await adopt(operation, failure)) return true;
+    const subject = (await kind.load(database, [operation.subjectId])).get(operation.subjectId);
+    const why = subject === undefined ? undefined : await kind.findSpent(subject);
+    if (why === undefined) return false;
+    log.warn({ kind: operation.kind, subjectId: operation.subjectId, reason: why.reason }, why.message);
+    await fail(operation, failure, why);
+    return true;
+  }
+
+  async function fail(
+    operation: QueuedOperation,
+    failure: ExecutionFailure,
+    why: OperationFailure,
+  ): Promise<void> {
+    const kind = kindOf(operation.kind);
     await database.transaction(async (sql) => {
       // Another process may have taken it since: then its transaction decides, not this refusal.
       if (!(await failOperation(sql, operation.id, why.reason, failure.message))) return;

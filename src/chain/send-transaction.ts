@@ -3,7 +3,7 @@ import type { ChainNetwork } from "./network.ts";
 import type { StoredTransaction } from "./outbox.ts";
 import { type TransactionOutcome, toOutcome } from "./outcome.ts";
 import type { NetworkReader } from "./reader.ts";
-import { findSpentInput } from "./spent-input.ts";
+import { findSpentInput, type SpentInput } from "./spent-input.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
@@ -13,8 +13,8 @@ export type SendResult = TransactionOutcome | DeadTransaction;
 export interface DeadTransaction {
   readonly kind: "dead";
   readonly reason: string;
-  /** The transaction that used one of the inputs, if that is the reason. */
-  readonly byDigest?: string;
+  /** The input that another transaction has used, if that is the reason. */
+  readonly spent?: SpentInput;
 }
 
 /**
@@ -73,6 +73,5 @@ async function findDeath(
   }
   const spent = await findSpentInput(reader, stored);
   if (spent === undefined) return undefined;
-  const { objectId, byDigest } = spent;
-  return { kind: "dead", reason: `its input ${objectId} was used by ${byDigest}`, byDigest };
+  return { kind: "dead", reason: `its input ${spent.objectId} was used by ${spent.byDigest}`, spent };
 }

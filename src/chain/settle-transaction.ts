@@ -1,6 +1,6 @@
 import type { Database } from "../store/database.ts";
 import type { Lane } from "./lane.ts";
-import { markForeignUse, moveLane } from "./lane-table.ts";
+import { isLaneObject, markForeignUse, moveLane } from "./lane-table.ts";
 import type { OperationKind, OperationName } from "./operation.ts";
 import {
   finishOperations,
@@ -99,15 +99,13 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
     });
   }
 
-  async function tellOfDeath(
-    lane: Lane,
-    digest: string,
-    { reason, byDigest }: DeadTransaction,
-  ): Promise<void> {
+  async function tellOfDeath(lane: Lane, digest: string, { reason, spent }: DeadTransaction): Promise<void> {
     log.warn({ digest, lane: lane.id, reason }, "a stored transaction can never land");
-    if (byDigest === undefined || (await isKnownTransaction(database, byDigest))) return;
-    await markForeignUse(database, { laneId: lane.id, digest: byDigest });
-    log.error({ sender: lane.sender, lane: lane.id, digest: byDigest }, FOREIGN_USE);
+    // What an operation brought itself is its kind's to look into.
+    if (spent === undefined || !(await isLaneObject(database, lane.id, spent.objectId))) return;
+    if (await isKnownTransaction(database, spent.byDigest)) return;
+    await markForeignUse(database, { laneId: lane.id, digest: spent.byDigest });
+    log.error({ sender: lane.sender, lane: lane.id, digest: spent.byDigest }, FOREIGN_USE);
   }
 }
 

@@ -37,8 +37,8 @@ function ownedInputs(bytes: Uint8Array): { objectId: string; version: string }[]
   }));
 }
 
-/** The transaction that took the object in this version, found from its newest one backwards. */
-async function userOf(
+/** The transaction that took the object in this version, found from its newest one backwards; undefined if not found. */
+export async function userOf(
   reader: Pick<NetworkReader, "ownedObjects" | "effects">,
   objectId: string,
   version: string,

@@ -40,6 +40,12 @@ export function createTreasuryCalls(
         network.gasOwnerAddress,
       );
     },
+    transferCoins({ coins, recipient }) {
+      tx.transferObjects(
+        coins.map((coin) => tx.objectRef(coin)),
+        recipient,
+      );
+    },
     registerEncryptionKey(call) {
       coordinatorCall("register_encryption_key", [
         tx.pure.u32(call.curve),

@@ -34,7 +34,7 @@ async function signed(amount: number) {
   tx.transferObjects([tx.object(network.treasury.operatorCapIds[0]!)], network.senderAddress);
   tx.transferObjects([tx.splitCoins(tx.gas, [amount])], network.senderAddress);
   const bytes = await tx.build({ client: network.client });
-  const { signature } = await network.signers[0]!.signTransaction(bytes);
+  const { signature } = await network.hotWallet.signTransaction(bytes);
   return { digest: await tx.getDigest(), bytes, signatures: [signature] };
 }
 const send = (stored: Awaited<ReturnType<typeof signed>>) => sendTransaction(network, reader, stored);
@@ -52,7 +52,8 @@ describe("a stored transaction", () => {
     const [stored, foreign] = [await signed(3), await signed(4)];
     expect((await send(foreign)).kind).toBe("landed");
     const reason = `its input ${network.treasury.operatorCapIds[0]} was used by ${foreign.digest}`;
-    const dead = { kind: "dead", reason, byDigest: foreign.digest };
+    const spent = { objectId: network.treasury.operatorCapIds[0], byDigest: foreign.digest };
+    const dead = { kind: "dead", reason, spent };
     expect(await send(stored)).toEqual(dead);
 
     for (const amount of [5, 6, 7]) expect((await send(await signed(amount))).kind).toBe("landed");

@@ -1,20 +1,15 @@
-import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { DryRunRefused } from "../../../src/chain/build-transaction.ts";
-import type { Lane } from "../../../src/chain/lane.ts";
-import { addLane, leaseLane } from "../../../src/chain/lane-table.ts";
-import { enqueueOperation, type OperationKind } from "../../../src/chain/operation.ts";
+import { addGasCoin, addLane, leaseLane } from "../../../src/chain/lane-table.ts";
+import { enqueueOperation } from "../../../src/chain/operation.ts";
 import type { ExecutionFailure } from "../../../src/chain/outcome.ts";
-import type { SendResult } from "../../../src/chain/send-transaction.ts";
 import { createSubmitter, type Submitter } from "../../../src/chain/submitter.ts";
-import type { OwnedRef } from "../../../src/chain/treasury-calls.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { FakeChain, LANE, NETWORK } from "./fake-chain.ts";
 
-const NETWORK = "localnet";
-const LANE = "0xcap";
+const COIN = "0xc014";
 
 let database: Database;
 let submitter: Submitter | undefined;
@@ -26,6 +21,7 @@ let onAlarm = () => {};
 beforeAll(async () => {
   database = await openTestDatabase();
   await addLane(database, NETWORK, { objectId: LANE, version: "1", digest: "d1" });
+  await addGasCoin(database, LANE, { objectId: COIN, version: "1", digest: "d1" });
 }, DATABASE_TIMEOUT_MS);
 
 afterAll(() => database.close());
@@ -182,7 +178,9 @@ describe("the submitter", () => {
     const id = await queue();
     let calls = 0;
     chain.onSend = async (digest) =>
-      ++calls === 1 ? { kind: "dead", reason: "spent", byDigest: digest } : chain.execute(digest);
+      ++calls === 1
+        ? { kind: "dead", reason: "spent", spent: { objectId: LANE, byDigest: digest } }
+        : chain.execute(digest);
     await run([id]);
     expect(chain.landed).toEqual([id]);
     expect(alarms).toEqual([]);
@@ -193,7 +191,8 @@ describe("the submitter", () => {
     const alarmed = new Promise<void>((resolve) => {
       onAlarm = resolve;
     });
-    chain.onSend = async () => ({ kind: "dead", reason: "spent", byDigest: "foreign" });
+    const spent = { objectId: LANE, byDigest: "foreign" };
+    chain.onSend = async () => ({ kind: "dead", reason: "spent", spent });
     submitter = start();
     await alarmed;
     await submitter.stop();
@@ -201,6 +200,29 @@ describe("the submitter", () => {
     expect(chain.sent).toHaveLength(1);
     expect(await stateOf(id)).toBe("queued");
     expect(await leaseLane(database, LANE, 1_000)).toBeUndefined();
+  });
+
+  it("goes on when something else has used what the operation itself brings", async () => {
+    const id = await queue();
+    const spent = { objectId: "0xc01", byDigest: "foreign" };
+    let calls = 0;
+    chain.onSend = async (digest) =>
+      ++calls === 1 ? { kind: "dead", reason: "spent", spent } : chain.execute(digest);
+    await run([id]);
+    expect(chain.landed).toEqual([id]);
+    expect(alarms).toEqual([]);
+  });
+
+  it("has no lane without gas do anything", async () => {
+    await database.query("UPDATE gas_coin SET merged = true");
+    const id = await queue();
+    submitter = start();
+    await submitter.stop();
+    expect(chain.built).toBe(0);
+    await database.query("UPDATE gas_coin SET merged = false");
+    submitter = undefined;
+    await run([id]);
+    expect(chain.landed).toEqual([id]);
   });
 
   it("stops when the dry run shows that the lane's objects have moved on without it", async () => {
@@ -317,80 +339,3 @@ const abort = (module: string, code: number): ExecutionFailure => ({
   message: `abort ${code} in ${module}`,
   abort: { module, code },
 });
-
-/** A chain that executes what it is sent once, and a kind whose subjects are nothing but their ids. */
-class FakeChain {
-  built = 0;
-  readonly sent: { digest: string; bytes: Uint8Array }[] = [];
-  readonly executed: string[] = [];
-  readonly landed: string[] = [];
-  readonly failed: string[] = [];
-  refuse: ((subjects: readonly string[]) => ExecutionFailure | undefined) | undefined;
-  abortOnExecution: ((subjects: readonly string[]) => ExecutionFailure | undefined) | undefined;
-  onSend: ((digest: string) => Promise<SendResult>) | undefined;
-  onLanded: (() => void) | undefined;
-  onEnded: ((subjectId: string) => void) | undefined;
-  missing: string | undefined;
-  hasMark = false;
-  sizeBytes = 100;
-  written = new Map<string, OwnedRef>();
-  /** What the chain has of every object, if it is not what the lane expects. */
-  objects: { version: string; lastChange: string } | undefined;
-  readonly #subjectsOf = new Map<string, readonly string[]>();
-
-  lane(): Lane {
-    return {
-      network: NETWORK,
-      sender: "0x1",
-      id: LANE,
-      build: async (_objects, addCalls, trial) => {
-        const subjects: string[] = [];
-        addCalls({ payPresigns: (call: { subjects: string[] }) => subjects.push(...call.subjects) } as never);
-        const failure = trial === "dry run" ? this.refuse?.(subjects) : undefined;
-        if (failure) throw new DryRunRefused(failure);
-        const bytes = new TextEncoder().encode(`${++this.built}:${subjects.join()}`);
-        const digest = createHash("sha256").update(bytes).digest("hex");
-        this.#subjectsOf.set(digest, subjects);
-        return { digest, bytes, signatures: ["signature"] };
-      },
-      send: async ({ digest, bytes }) => {
-        this.sent.push({ digest, bytes });
-        return this.onSend ? this.onSend(digest) : this.execute(digest);
-      },
-    };
-  }
-
-  transaction = async () => undefined;
-
-  async ownedObjects(ids: readonly string[]) {
-    const found = this.objects && { ...this.objects, digest: "d" };
-    return new Map(found ? ids.map((objectId) => [objectId, { objectId, ...found }]) : []);
-  }
-
-  async execute(digest: string): Promise<SendResult> {
-    const subjects = this.#subjectsOf.get(digest) ?? [];
-    const error = (this.abortOnExecution ?? this.refuse)?.(subjects);
-    const changes = { inputVersions: new Map(), written: this.written, deleted: [], dependencies: [] };
-    if (error) return { kind: "aborted", error, gasUsedMist: 1n, changes };
-    if (!this.executed.includes(digest)) this.executed.push(digest);
-    return { kind: "landed", transaction: { digest, events: [] }, gasUsedMist: 1n, changes };
-  }
-
-  kind(): OperationKind<string> {
-    return {
-      name: "presign",
-      priority: 50,
-      batchCount: 10,
-      load: async (_sql, ids) => new Map(ids.filter((id) => id !== this.missing).map((id) => [id, id])),
-      sizeBytes: () => this.sizeBytes,
-      add: (calls, subjects) => calls.payPresigns({ subjects } as never),
-      landed: async (_sql, subjects) => {
-        this.onLanded?.();
-        this.landed.push(...subjects);
-      },
-      failed: async (_sql, subject) => void this.failed.push(subject),
-      adopt: async () => this.hasMark,
-      ended: (subject) => this.onEnded?.(subject),
-    };
-  }
-}
