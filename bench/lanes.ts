@@ -89,6 +89,7 @@ async function run(
       reader,
       signals,
       presigns,
+      depositSigner: () => undefined,
       config: {
         submitBatchCount: batchCount,
         presignBatchCount: 32,
@@ -97,6 +98,7 @@ async function run(
         presignHighWaterCount: 1,
         presignBuckets: [],
         priceSignMicroUsd: 10_000n,
+        sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
       },
       afterRestore: false,
       log: { debug() {}, info() {}, warn: console.error, error: console.error },

@@ -13,6 +13,7 @@ import { takeDeposits } from "./app/take-deposits.ts";
 import { warmUp } from "./app/warm-up.ts";
 import { createAuditSealer } from "./audit/audit-sealer.ts";
 import { createSealKey } from "./audit/seal-key.ts";
+import { createDepositSigner } from "./billing/sweeps/sweep-signer.ts";
 import { checkChain } from "./chain/check-chain.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
@@ -80,17 +81,18 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
 
   const presigns = createPresignQueue({ signals });
+  const { deposits, loops } = await takeDeposits({ database, network, config: config.deposits, log });
   const work = await createChainWork({
     database,
     network,
     reader,
     signals,
     presigns,
+    depositSigner: createDepositSigner(deposits?.masterSeed, network.name),
     config,
     afterRestore,
     log,
   });
-  const { deposits, loops } = await takeDeposits({ database, network, config: config.deposits, log });
   const keySweep = createKeySweep({ database, log });
   const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
   const auditSealer = createAuditSealer({ database, key: sealKey, log });

@@ -1,5 +1,6 @@
 import { DEPOSIT_VARIABLES } from "./config-billing.ts";
 import type { ConfigVariable } from "./config-reader.ts";
+import { SWEEP_VARIABLES } from "./config-sweeps.ts";
 
 /** Every variable the service reads. Printed by `tss config`, mirrored by `.env.example`. */
 export const CONFIG_VARIABLES = [
@@ -76,6 +77,7 @@ export const CONFIG_VARIABLES = [
     description: "Price of one signature in micro-USD",
   },
   ...DEPOSIT_VARIABLES,
+  ...SWEEP_VARIABLES,
   {
     name: "PRESIGN_BUCKETS",
     default: "",

@@ -1,5 +1,6 @@
 import { type DepositsConfig, readDeposits } from "./config-billing.ts";
 import { ConfigReader, type ConfigVariable } from "./config-reader.ts";
+import { readSweepConfig, type SweepConfig } from "./config-sweeps.ts";
 import { CONFIG_VARIABLES } from "./config-variables.ts";
 import type { CurveAlgorithm } from "./protocol/algorithms.ts";
 import type { Secret } from "./telemetry/secret.ts";
@@ -41,6 +42,7 @@ export interface Config {
   readonly gasStationSecretHex: Secret | undefined;
   readonly priceSignMicroUsd: bigint;
   readonly deposits: DepositsConfig;
+  readonly sweeps: SweepConfig;
   readonly presignBuckets: readonly CurveAlgorithm[];
   readonly presignLowWaterCount: number;
   readonly presignHighWaterCount: number;
@@ -94,6 +96,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),
     priceSignMicroUsd: BigInt(read.integer("BILLING_PRICE_SIGN_MICRO_USD", 0, 1_000_000_000_000)),
     deposits: readDeposits(read, network.name === "localnet"),
+    sweeps: readSweepConfig(read, network.name),
     presignBuckets: read.buckets("PRESIGN_BUCKETS"),
     presignLowWaterCount: read.integer(
       "PRESIGN_POOL_LOW_WATER",

@@ -27,6 +27,7 @@ const KINDS: Readonly<Record<OperationName, ChainOperation_Kind>> = {
   accept: ChainOperation_Kind.accept,
   presign: ChainOperation_Kind.presign,
   sign: ChainOperation_Kind.sign,
+  sweep: ChainOperation_Kind.sweep,
 };
 
 /** The state that a filter names; undefined where it names none. */

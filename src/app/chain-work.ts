@@ -1,3 +1,5 @@
+import { createSweepLoop } from "../billing/sweeps/sweep-loop.ts";
+import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { createGasKeeper } from "../chain/gas-keeper.ts";
 import { createLanes } from "../chain/lane.ts";
 import { readForeignUses } from "../chain/lane-table.ts";
@@ -32,6 +34,7 @@ export interface ChainWorkOptions {
   readonly reader: NetworkReader;
   readonly signals: Signals;
   readonly presigns: PresignQueue;
+  readonly depositSigner: DepositSigner;
   readonly config: Pick<
     Config,
     | "submitBatchCount"
@@ -41,6 +44,7 @@ export interface ChainWorkOptions {
     | "presignHighWaterCount"
     | "presignBuckets"
     | "priceSignMicroUsd"
+    | "sweeps"
   >;
   /** The database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
@@ -110,6 +114,16 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     submitter,
     "gas keeper": gasKeeper.loop(submitter.drivers),
     refill: createRefillLoop({ ...pool, database, signals, queue: presigns, log, ...pace }),
+    sweeps: createSweepLoop({
+      ...config.sweeps,
+      database,
+      network: network.name,
+      reader,
+      signerOf: options.depositSigner,
+      signals,
+      log,
+      ...pace,
+    }),
     expiry: createExpireLoop({ database, signals, log, ...pace }),
   };
 }

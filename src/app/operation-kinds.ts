@@ -1,3 +1,5 @@
+import { createSweepOperation } from "../billing/sweeps/sweep-operation.ts";
+import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
@@ -15,10 +17,13 @@ export interface OperationKindsOptions {
   readonly reader: NetworkReader;
   readonly signals: Signals;
   readonly config: Pick<Config, "submitBatchCount" | "presignBatchCount">;
+  readonly depositSigner: DepositSigner;
+  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
 /** Every kind of operation that the features want done on the chain. */
-export function operationKinds({ network, reader, signals, config }: OperationKindsOptions): OperationKind[] {
+export function operationKinds(options: OperationKindsOptions): OperationKind[] {
+  const { network, reader, signals, config, depositSigner, log } = options;
   const { senderAddress } = network;
   const { submitBatchCount, presignBatchCount } = config;
   return [
@@ -27,5 +32,6 @@ export function operationKinds({ network, reader, signals, config }: OperationKi
     createDkgOperation(reader, senderAddress),
     createAcceptOperation(reader),
     createPresignOperation({ reader, senderAddress, batchCount: presignBatchCount }),
+    createSweepOperation({ reader, signerOf: depositSigner, log }),
   ] as OperationKind[];
 }

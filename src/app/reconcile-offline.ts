@@ -1,3 +1,4 @@
+import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { checkChain } from "../chain/check-chain.ts";
 import { connectNetwork } from "../chain/network.ts";
 import { prepareLanes } from "../chain/prepare-lanes.ts";
@@ -11,6 +12,7 @@ import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
 import { type ReissuedKey, reissueKeys } from "./reissue-keys.ts";
+import { takeDeposits } from "./take-deposits.ts";
 
 /** What reconciling without a service needs. */
 export interface ReconcileOfflineOptions {
@@ -56,7 +58,10 @@ export async function reconcileOffline(
   await checkChain(database, network);
   const reader = createNetworkReader(network);
   await prepareLanes({ database, network, reader, afterRestore: true, log });
-  const kinds = operationKinds({ network, reader, signals: createLocalSignals(), config });
+  const { deposits } = await takeDeposits({ database, network, config: config.deposits, log });
+  const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
+  const signals = createLocalSignals();
+  const kinds = operationKinds({ network, reader, signals, config, depositSigner, log });
   const report = await reconcile({ database, network, reader, kinds, config, log });
   const reissuedKeyCount = keepKey ? await reissueKeys(database, network.name, keepKey) : 0;
   return { ...report, reissuedKeyCount };

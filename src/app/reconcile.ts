@@ -57,7 +57,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     createPresignRebuilder(network.name),
     createSignRebuilder({ network: network.name, priceMicroUsd: options.config.priceSignMicroUsd }),
   ];
-  const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0 };
+  const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0 };
   const unrecoverable: Unrecoverable[] = [];
   for (const transaction of lost) {
     const replayed = await replayTransaction({ database, network, kinds, rebuilders }, transaction);

@@ -44,6 +44,7 @@ const CONFIG = {
   presignHighWaterCount: 10,
   priceSignMicroUsd: 10_000n,
   presignBuckets: [findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!],
+  sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
 };
 
 /** Starts a replica; rejects when it dies or cannot reach the fullnode before it runs. */
@@ -73,6 +74,7 @@ export async function startReplica({
     reader,
     signals,
     presigns,
+    depositSigner: () => undefined,
     config: CONFIG,
     afterRestore: false,
     log: {

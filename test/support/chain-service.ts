@@ -1,4 +1,5 @@
 import { createChainWork } from "../../src/app/chain-work.ts";
+import type { DepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -23,13 +24,15 @@ export interface ChainServiceOptions {
   readonly gasStationSecret?: Uint8Array;
   /** Default 0: the pool asks for nothing by itself. */
   readonly presignLowWaterCount?: number;
+  /** What deposit addresses are made from, and where their coins go; without it nothing is swept. */
+  readonly sweeps?: { readonly signerOf: DepositSigner; readonly destination: string };
 }
 
 /** Starts it at a pace for tests. */
 export async function startChainService(
   database: Database,
   localnet: Localnet,
-  { gasStationSecret, presignLowWaterCount = 0 }: ChainServiceOptions = {},
+  { gasStationSecret, presignLowWaterCount = 0, sweeps }: ChainServiceOptions = {},
 ): Promise<ChainService> {
   const network = await connectNetwork({
     name: "localnet",
@@ -48,6 +51,7 @@ export async function startChainService(
     reader,
     signals,
     presigns: createPresignQueue({ signals }),
+    depositSigner: sweeps?.signerOf ?? (() => undefined),
     config: {
       submitBatchCount: 10,
       presignBatchCount: 20,
@@ -56,6 +60,7 @@ export async function startChainService(
       presignHighWaterCount: 1,
       priceSignMicroUsd: 10_000n,
       presignBuckets: presignLowWaterCount > 0 ? [TEST_TRIPLE] : [],
+      sweeps: { destination: sweeps?.destination, minValueMicroUsd: 1_000_000n, intervalMs: 20 },
     },
     afterRestore: false,
     log: { debug() {}, info() {}, warn() {}, error: (fields) => void alarms.push(fields) },

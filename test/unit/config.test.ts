@@ -85,6 +85,19 @@ describe("the configuration", () => {
     }
   });
 
+  it("sweeps to a whole Sui address of the network's own, or to none", () => {
+    const name = "BILLING_SWEEP_DESTINATION_LOCALNET";
+    expect(loadConfig({}).sweeps.destination).toBeUndefined();
+    expect(loadConfig({ BILLING_SWEEP_DESTINATION_MAINNET: `0x${"a".repeat(64)}` }).sweeps.destination).toBe(
+      undefined,
+    );
+    expect(loadConfig({ [name]: `0x${"AB".repeat(32)}` }).sweeps.destination).toBe(`0x${"ab".repeat(32)}`);
+    for (const wrong of ["0x2", "ab".repeat(32), `0x${"0".repeat(64)}`, `0x${"a".repeat(65)}`])
+      expect(faultsOf({ [name]: wrong }).join()).toMatch(
+        /BILLING_SWEEP_DESTINATION_LOCALNET: expected a Sui/,
+      );
+  });
+
   it("needs a fullnode, a Treasury and a hot wallet outside the localnet", () => {
     const faults = faultsOf({ NETWORKS: "mainnet" }).join("\n");
     for (const name of [

@@ -2409,8 +2409,12 @@ export const SweepScalarFieldEnum = {
   address: 'address',
   coinType: 'coinType',
   destination: 'destination',
+  amount: 'amount',
+  coinCount: 'coinCount',
   state: 'state',
   txDigest: 'txDigest',
+  failureReason: 'failureReason',
+  failureMessage: 'failureMessage',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -887,7 +887,7 @@ export type $ChainOperationPayload<ExtArgs extends runtime.Types.Extensions.Inte
     id: string
     network: string
     /**
-     * register, dkg, accept, presign, sign.
+     * register, dkg, accept, presign, sign, sweep.
      */
     kind: string
     subjectId: string

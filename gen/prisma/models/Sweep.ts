@@ -20,8 +20,20 @@ export type SweepModel = runtime.Types.Result.DefaultSelection<Prisma.$SweepPayl
 
 export type AggregateSweep = {
   _count: SweepCountAggregateOutputType | null
+  _avg: SweepAvgAggregateOutputType | null
+  _sum: SweepSumAggregateOutputType | null
   _min: SweepMinAggregateOutputType | null
   _max: SweepMaxAggregateOutputType | null
+}
+
+export type SweepAvgAggregateOutputType = {
+  amount: runtime.Decimal | null
+  coinCount: number | null
+}
+
+export type SweepSumAggregateOutputType = {
+  amount: runtime.Decimal | null
+  coinCount: number | null
 }
 
 export type SweepMinAggregateOutputType = {
@@ -30,8 +42,12 @@ export type SweepMinAggregateOutputType = {
   address: string | null
   coinType: string | null
   destination: string | null
+  amount: runtime.Decimal | null
+  coinCount: number | null
   state: string | null
   txDigest: string | null
+  failureReason: string | null
+  failureMessage: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -42,8 +58,12 @@ export type SweepMaxAggregateOutputType = {
   address: string | null
   coinType: string | null
   destination: string | null
+  amount: runtime.Decimal | null
+  coinCount: number | null
   state: string | null
   txDigest: string | null
+  failureReason: string | null
+  failureMessage: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -54,13 +74,27 @@ export type SweepCountAggregateOutputType = {
   address: number
   coinType: number
   destination: number
+  amount: number
+  coinCount: number
   state: number
   txDigest: number
+  failureReason: number
+  failureMessage: number
   createdAt: number
   updatedAt: number
   _all: number
 }
 
+
+export type SweepAvgAggregateInputType = {
+  amount?: true
+  coinCount?: true
+}
+
+export type SweepSumAggregateInputType = {
+  amount?: true
+  coinCount?: true
+}
 
 export type SweepMinAggregateInputType = {
   id?: true
@@ -68,8 +102,12 @@ export type SweepMinAggregateInputType = {
   address?: true
   coinType?: true
   destination?: true
+  amount?: true
+  coinCount?: true
   state?: true
   txDigest?: true
+  failureReason?: true
+  failureMessage?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -80,8 +118,12 @@ export type SweepMaxAggregateInputType = {
   address?: true
   coinType?: true
   destination?: true
+  amount?: true
+  coinCount?: true
   state?: true
   txDigest?: true
+  failureReason?: true
+  failureMessage?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -92,8 +134,12 @@ export type SweepCountAggregateInputType = {
   address?: true
   coinType?: true
   destination?: true
+  amount?: true
+  coinCount?: true
   state?: true
   txDigest?: true
+  failureReason?: true
+  failureMessage?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -137,6 +183,18 @@ export type SweepAggregateArgs<ExtArgs extends runtime.Types.Extensions.Internal
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: SweepAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: SweepSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: SweepMinAggregateInputType
@@ -167,6 +225,8 @@ export type SweepGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   _count?: SweepCountAggregateInputType | true
+  _avg?: SweepAvgAggregateInputType
+  _sum?: SweepSumAggregateInputType
   _min?: SweepMinAggregateInputType
   _max?: SweepMaxAggregateInputType
 }
@@ -177,11 +237,17 @@ export type SweepGroupByOutputType = {
   address: string
   coinType: string
   destination: string
+  amount: runtime.Decimal
+  coinCount: number
   state: string
   txDigest: string | null
+  failureReason: string | null
+  failureMessage: string | null
   createdAt: Date
   updatedAt: Date
   _count: SweepCountAggregateOutputType | null
+  _avg: SweepAvgAggregateOutputType | null
+  _sum: SweepSumAggregateOutputType | null
   _min: SweepMinAggregateOutputType | null
   _max: SweepMaxAggregateOutputType | null
 }
@@ -210,8 +276,12 @@ export type SweepWhereInput = {
   address?: Prisma.StringFilter<"Sweep"> | string
   coinType?: Prisma.StringFilter<"Sweep"> | string
   destination?: Prisma.StringFilter<"Sweep"> | string
+  amount?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFilter<"Sweep"> | number
   state?: Prisma.StringFilter<"Sweep"> | string
   txDigest?: Prisma.StringNullableFilter<"Sweep"> | string | null
+  failureReason?: Prisma.StringNullableFilter<"Sweep"> | string | null
+  failureMessage?: Prisma.StringNullableFilter<"Sweep"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   coins?: Prisma.DepositCoinListRelationFilter
@@ -223,8 +293,12 @@ export type SweepOrderByWithRelationInput = {
   address?: Prisma.SortOrder
   coinType?: Prisma.SortOrder
   destination?: Prisma.SortOrder
+  amount?: Prisma.SortOrder
+  coinCount?: Prisma.SortOrder
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  failureMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   coins?: Prisma.DepositCoinOrderByRelationAggregateInput
@@ -239,8 +313,12 @@ export type SweepWhereUniqueInput = Prisma.AtLeast<{
   address?: Prisma.StringFilter<"Sweep"> | string
   coinType?: Prisma.StringFilter<"Sweep"> | string
   destination?: Prisma.StringFilter<"Sweep"> | string
+  amount?: Prisma.DecimalFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFilter<"Sweep"> | number
   state?: Prisma.StringFilter<"Sweep"> | string
   txDigest?: Prisma.StringNullableFilter<"Sweep"> | string | null
+  failureReason?: Prisma.StringNullableFilter<"Sweep"> | string | null
+  failureMessage?: Prisma.StringNullableFilter<"Sweep"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Sweep"> | Date | string
   coins?: Prisma.DepositCoinListRelationFilter
@@ -252,13 +330,19 @@ export type SweepOrderByWithAggregationInput = {
   address?: Prisma.SortOrder
   coinType?: Prisma.SortOrder
   destination?: Prisma.SortOrder
+  amount?: Prisma.SortOrder
+  coinCount?: Prisma.SortOrder
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  failureMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.SweepCountOrderByAggregateInput
+  _avg?: Prisma.SweepAvgOrderByAggregateInput
   _max?: Prisma.SweepMaxOrderByAggregateInput
   _min?: Prisma.SweepMinOrderByAggregateInput
+  _sum?: Prisma.SweepSumOrderByAggregateInput
 }
 
 export type SweepScalarWhereWithAggregatesInput = {
@@ -270,8 +354,12 @@ export type SweepScalarWhereWithAggregatesInput = {
   address?: Prisma.StringWithAggregatesFilter<"Sweep"> | string
   coinType?: Prisma.StringWithAggregatesFilter<"Sweep"> | string
   destination?: Prisma.StringWithAggregatesFilter<"Sweep"> | string
+  amount?: Prisma.DecimalWithAggregatesFilter<"Sweep"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntWithAggregatesFilter<"Sweep"> | number
   state?: Prisma.StringWithAggregatesFilter<"Sweep"> | string
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"Sweep"> | string | null
+  failureReason?: Prisma.StringNullableWithAggregatesFilter<"Sweep"> | string | null
+  failureMessage?: Prisma.StringNullableWithAggregatesFilter<"Sweep"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Sweep"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Sweep"> | Date | string
 }
@@ -282,8 +370,12 @@ export type SweepCreateInput = {
   address: string
   coinType: string
   destination: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount: number
   state?: string
   txDigest?: string | null
+  failureReason?: string | null
+  failureMessage?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   coins?: Prisma.DepositCoinCreateNestedManyWithoutSweepInput
@@ -295,8 +387,12 @@ export type SweepUncheckedCreateInput = {
   address: string
   coinType: string
   destination: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount: number
   state?: string
   txDigest?: string | null
+  failureReason?: string | null
+  failureMessage?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   coins?: Prisma.DepositCoinUncheckedCreateNestedManyWithoutSweepInput
@@ -308,8 +404,12 @@ export type SweepUpdateInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   destination?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFieldUpdateOperationsInput | number
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   coins?: Prisma.DepositCoinUpdateManyWithoutSweepNestedInput
@@ -321,8 +421,12 @@ export type SweepUncheckedUpdateInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   destination?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFieldUpdateOperationsInput | number
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   coins?: Prisma.DepositCoinUncheckedUpdateManyWithoutSweepNestedInput
@@ -334,8 +438,12 @@ export type SweepCreateManyInput = {
   address: string
   coinType: string
   destination: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount: number
   state?: string
   txDigest?: string | null
+  failureReason?: string | null
+  failureMessage?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -346,8 +454,12 @@ export type SweepUpdateManyMutationInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   destination?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFieldUpdateOperationsInput | number
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -358,8 +470,12 @@ export type SweepUncheckedUpdateManyInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   destination?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFieldUpdateOperationsInput | number
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -375,10 +491,19 @@ export type SweepCountOrderByAggregateInput = {
   address?: Prisma.SortOrder
   coinType?: Prisma.SortOrder
   destination?: Prisma.SortOrder
+  amount?: Prisma.SortOrder
+  coinCount?: Prisma.SortOrder
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
+  failureReason?: Prisma.SortOrder
+  failureMessage?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type SweepAvgOrderByAggregateInput = {
+  amount?: Prisma.SortOrder
+  coinCount?: Prisma.SortOrder
 }
 
 export type SweepMaxOrderByAggregateInput = {
@@ -387,8 +512,12 @@ export type SweepMaxOrderByAggregateInput = {
   address?: Prisma.SortOrder
   coinType?: Prisma.SortOrder
   destination?: Prisma.SortOrder
+  amount?: Prisma.SortOrder
+  coinCount?: Prisma.SortOrder
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
+  failureReason?: Prisma.SortOrder
+  failureMessage?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -399,10 +528,19 @@ export type SweepMinOrderByAggregateInput = {
   address?: Prisma.SortOrder
   coinType?: Prisma.SortOrder
   destination?: Prisma.SortOrder
+  amount?: Prisma.SortOrder
+  coinCount?: Prisma.SortOrder
   state?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
+  failureReason?: Prisma.SortOrder
+  failureMessage?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type SweepSumOrderByAggregateInput = {
+  amount?: Prisma.SortOrder
+  coinCount?: Prisma.SortOrder
 }
 
 export type SweepCreateNestedOneWithoutCoinsInput = {
@@ -427,8 +565,12 @@ export type SweepCreateWithoutCoinsInput = {
   address: string
   coinType: string
   destination: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount: number
   state?: string
   txDigest?: string | null
+  failureReason?: string | null
+  failureMessage?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -439,8 +581,12 @@ export type SweepUncheckedCreateWithoutCoinsInput = {
   address: string
   coinType: string
   destination: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount: number
   state?: string
   txDigest?: string | null
+  failureReason?: string | null
+  failureMessage?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -467,8 +613,12 @@ export type SweepUpdateWithoutCoinsInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   destination?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFieldUpdateOperationsInput | number
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -479,8 +629,12 @@ export type SweepUncheckedUpdateWithoutCoinsInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   coinType?: Prisma.StringFieldUpdateOperationsInput | string
   destination?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  coinCount?: Prisma.IntFieldUpdateOperationsInput | number
   state?: Prisma.StringFieldUpdateOperationsInput | string
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -522,8 +676,12 @@ export type SweepSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   address?: boolean
   coinType?: boolean
   destination?: boolean
+  amount?: boolean
+  coinCount?: boolean
   state?: boolean
   txDigest?: boolean
+  failureReason?: boolean
+  failureMessage?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   coins?: boolean | Prisma.Sweep$coinsArgs<ExtArgs>
@@ -536,8 +694,12 @@ export type SweepSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   address?: boolean
   coinType?: boolean
   destination?: boolean
+  amount?: boolean
+  coinCount?: boolean
   state?: boolean
   txDigest?: boolean
+  failureReason?: boolean
+  failureMessage?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["sweep"]>
@@ -548,8 +710,12 @@ export type SweepSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   address?: boolean
   coinType?: boolean
   destination?: boolean
+  amount?: boolean
+  coinCount?: boolean
   state?: boolean
   txDigest?: boolean
+  failureReason?: boolean
+  failureMessage?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["sweep"]>
@@ -560,13 +726,17 @@ export type SweepSelectScalar = {
   address?: boolean
   coinType?: boolean
   destination?: boolean
+  amount?: boolean
+  coinCount?: boolean
   state?: boolean
   txDigest?: boolean
+  failureReason?: boolean
+  failureMessage?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type SweepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "address" | "coinType" | "destination" | "state" | "txDigest" | "createdAt" | "updatedAt", ExtArgs["result"]["sweep"]>
+export type SweepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "address" | "coinType" | "destination" | "amount" | "coinCount" | "state" | "txDigest" | "failureReason" | "failureMessage" | "createdAt" | "updatedAt", ExtArgs["result"]["sweep"]>
 export type SweepInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   coins?: boolean | Prisma.Sweep$coinsArgs<ExtArgs>
   _count?: boolean | Prisma.SweepCountOutputTypeDefaultArgs<ExtArgs>
@@ -589,10 +759,17 @@ export type $SweepPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     destination: string
     /**
-     * queued, landed, failed.
+     * Of all its coins, in the coin's smallest unit.
+     */
+    amount: runtime.Decimal
+    coinCount: number
+    /**
+     * queued, landed; refused until its coins were looked at again, failed once they were.
      */
     state: string
     txDigest: string | null
+    failureReason: string | null
+    failureMessage: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["sweep"]>
@@ -1024,8 +1201,12 @@ export interface SweepFieldRefs {
   readonly address: Prisma.FieldRef<"Sweep", 'String'>
   readonly coinType: Prisma.FieldRef<"Sweep", 'String'>
   readonly destination: Prisma.FieldRef<"Sweep", 'String'>
+  readonly amount: Prisma.FieldRef<"Sweep", 'Decimal'>
+  readonly coinCount: Prisma.FieldRef<"Sweep", 'Int'>
   readonly state: Prisma.FieldRef<"Sweep", 'String'>
   readonly txDigest: Prisma.FieldRef<"Sweep", 'String'>
+  readonly failureReason: Prisma.FieldRef<"Sweep", 'String'>
+  readonly failureMessage: Prisma.FieldRef<"Sweep", 'String'>
   readonly createdAt: Prisma.FieldRef<"Sweep", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Sweep", 'DateTime'>
 }

@@ -1,0 +1,64 @@
+import type { ObjectChanges } from "../../chain/outcome.ts";
+import type { NetworkReader } from "../../chain/reader.ts";
+import { userOf } from "../../chain/spent-input.ts";
+import type { OwnedRef } from "../../chain/treasury-calls.ts";
+
+/** A coin as its deposit brought it. */
+export interface DepositedCoin extends OwnedRef {
+  /** The transaction that made this version. */
+  readonly depositDigest: string;
+}
+
+/**
+ * What became of a coin in the version in which it was deposited.
+ * - `there`: nothing has used it.
+ * - `used`: this transaction has, and left it to `owner` as `ref`; both undefined where it ended the coin.
+ * - `gone`: the fullnode knows the deposit and not the coin, which was made part of another one.
+ * - `unknown`: this fullnode does not show enough to tell.
+ */
+export type CoinFate =
+  | { readonly kind: "there" | "gone" | "unknown" }
+  | {
+      readonly kind: "used";
+      readonly byDigest: string;
+      readonly ref: OwnedRef | undefined;
+      readonly owner: string | undefined;
+    };
+
+/** What looking at coins reads. */
+export type CoinReader = Pick<NetworkReader, "ownedObjects" | "effects" | "transaction">;
+
+/** Looks at coins on the chain; one fate for each, by object id. Throws CHAIN_UNAVAILABLE. */
+export async function inspectCoins(
+  reader: CoinReader,
+  coins: readonly DepositedCoin[],
+): Promise<ReadonlyMap<string, CoinFate>> {
+  const found = await reader.ownedObjects(coins.map(({ objectId }) => objectId));
+  const known = new Map<string, Promise<ObjectChanges | undefined>>();
+  // Coins of a sweep mostly share their history.
+  const effects = (digest: string) => {
+    const reading = known.get(digest) ?? reader.effects(digest);
+    known.set(digest, reading);
+    return reading;
+  };
+  const fates = new Map<string, CoinFate>();
+  for (const coin of coins) fates.set(coin.objectId, await fateOf(coin));
+  return fates;
+
+  async function fateOf({ objectId, version, depositDigest }: DepositedCoin): Promise<CoinFate> {
+    const current = found.get(objectId);
+    if (current === undefined) {
+      return { kind: (await reader.transaction(depositDigest)) === undefined ? "unknown" : "gone" };
+    }
+    if (current.version === version) return { kind: "there" };
+    const byDigest = await userOf({ ownedObjects: async () => found, effects }, objectId, version);
+    const changes = byDigest === undefined ? undefined : await effects(byDigest);
+    if (byDigest === undefined || changes === undefined) return { kind: "unknown" };
+    return {
+      kind: "used",
+      byDigest,
+      ref: changes.written.get(objectId),
+      owner: changes.owners.get(objectId),
+    };
+  }
+}

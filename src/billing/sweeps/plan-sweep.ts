@@ -1,0 +1,34 @@
+import type { OwnedRef } from "../../chain/treasury-calls.ts";
+
+/** A credited coin that no sweep has taken. */
+export interface SweepableCoin extends OwnedRef {
+  /** In the coin's smallest unit. */
+  readonly amount: bigint;
+  /** What was credited for it. */
+  readonly valueMicroUsd: bigint;
+}
+
+/** When a sweep is worth its gas. */
+export interface SweepBounds {
+  /** Together, the coins of a sweep have at least this value, by what was credited for them. */
+  readonly minValueMicroUsd: bigint;
+  /** Coins in one transaction. */
+  readonly maxCoinCount: number;
+}
+
+/** Of coins of one address and type, the ones that go in one sweep: the most valuable, or none while they are too few. */
+export function planSweep(
+  coins: readonly SweepableCoin[],
+  { minValueMicroUsd, maxCoinCount }: SweepBounds,
+): SweepableCoin[] {
+  const chosen = coins
+    .filter(({ amount }) => amount > 0n)
+    .sort((a, b) => byBigint(b.valueMicroUsd, a.valueMicroUsd) || (a.objectId < b.objectId ? -1 : 1))
+    .slice(0, maxCoinCount);
+  const valueMicroUsd = chosen.reduce((sum, coin) => sum + coin.valueMicroUsd, 0n);
+  return valueMicroUsd >= minValueMicroUsd ? chosen : [];
+}
+
+function byBigint(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

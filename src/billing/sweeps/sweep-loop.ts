@@ -1,0 +1,33 @@
+import { type BackgroundLoop, createBackgroundLoop } from "../../coordination/background-loop.ts";
+import type { Signals } from "../../coordination/signals.ts";
+import { topics } from "../../coordination/topics.ts";
+import type { CoinReader } from "./inspect-coins.ts";
+import { type QueueSweepsOptions, queueSweeps } from "./queue-sweeps.ts";
+import { releaseCoins } from "./release-coins.ts";
+
+/** What the loop needs. */
+export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination" | "maxCoinCount"> {
+  /** Undefined: nothing new is swept. */
+  readonly destination: string | undefined;
+  readonly reader: CoinReader;
+  readonly signals: Pick<Signals, "notify">;
+  /** Between looks at the credited coins. */
+  readonly intervalMs: number;
+}
+
+/** Far below the chain's limits of 512 arguments of a command and 2048 inputs of a transaction. */
+const MAX_COIN_COUNT = 100;
+
+/** Queues sweeps of credited coins now and then, and frees the coins of those that were refused. */
+export function createSweepLoop(options: SweepLoopOptions): BackgroundLoop {
+  const { destination, signals, network, intervalMs, log } = options;
+  return createBackgroundLoop({ name: "sweeps", intervalMs, log, pass });
+
+  async function pass(): Promise<false> {
+    await releaseCoins(options);
+    if (destination === undefined) return false;
+    const queuedCount = await queueSweeps({ ...options, destination, maxCoinCount: MAX_COIN_COUNT });
+    if (queuedCount > 0) signals.notify(topics.outbox(network));
+    return false;
+  }
+}

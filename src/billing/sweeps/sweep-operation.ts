@@ -1,0 +1,117 @@
+import type { OperationFailure, OperationKind } from "../../chain/operation.ts";
+import { writeAuditEvent } from "../../store/audit.ts";
+import type { Sql } from "../../store/database.ts";
+import { type CoinFate, type CoinReader, inspectCoins } from "./inspect-coins.ts";
+import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
+import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
+
+/** Who sweeps, for the audit trail. */
+export const SWEEPER = { actor: "system" } as const;
+
+/** After everything that anyone waits for. */
+export const SWEEP_PRIORITY = 60;
+
+/** A coin's reference as an input, and its place in the one command. */
+const COIN_BYTES = 80;
+
+/** What the kind needs. */
+export interface SweepOperationOptions {
+  readonly reader: CoinReader;
+  readonly signerOf: DepositSigner;
+  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+}
+
+/**
+ * Gives coins of a deposit address to the operator: queued -> landed, or refused when it never can, after which its
+ * coins are looked at again. The transaction is the deposit address's own and the lane pays for it. The mark on the
+ * chain is that one transaction used every coin in just its version and left it to the destination: nobody but this
+ * service could sign that.
+ */
+export function createSweepOperation(options: SweepOperationOptions): OperationKind<SweepSubject> {
+  const { reader, signerOf, log } = options;
+  return {
+    name: "sweep",
+    priority: SWEEP_PRIORITY,
+    batchCount: 1,
+    load: readSweeps,
+    sizeBytes: ({ coins }) => coins.length * COIN_BYTES,
+    obstacle: (sweep) => signerObstacle(signerOf, sweep),
+    senderOf({ projectId }) {
+      const signer = signerOf(projectId);
+      if (signer === undefined) throw new Error("a sweep without a seed has an obstacle");
+      return signer;
+    },
+    add(calls, [sweep]) {
+      if (sweep === undefined) throw new Error("a block of sweeps has one");
+      calls.transferCoins({ coins: sweep.coins, recipient: sweep.destination });
+    },
+    async landed(sql, sweeps, { digest }) {
+      for (const sweep of sweeps) await land(sql, sweep, digest);
+    },
+    async failed(sql, sweep, failure) {
+      if (!(await end(sql, sweep, { state: "refused", digest: null, failure }))) return;
+      log.warn({ ...fieldsOf(sweep), reason: failure.reason }, "a sweep was refused");
+    },
+    async adopt(sql, sweep) {
+      const digest = sweptBy(sweep, await inspectCoins(reader, sweep.coins));
+      if (digest === undefined) return false;
+      await land(sql, sweep, digest);
+      return true;
+    },
+    async findSpent(sweep) {
+      const fates = await inspectCoins(reader, sweep.coins);
+      return sweptBy(sweep, fates) === undefined ? spentCoin(fates) : undefined;
+    },
+  };
+
+  async function land(sql: Sql, sweep: SweepSubject, digest: string): Promise<void> {
+    if (!(await end(sql, sweep, { state: "landed", digest }))) return;
+    log.info({ ...fieldsOf(sweep), digest }, "a sweep landed");
+  }
+}
+
+/** The transaction that gave every coin to the destination, if there is one. */
+function sweptBy(sweep: SweepSubject, fates: ReadonlyMap<string, CoinFate>): string | undefined {
+  const all = [...fates.values()];
+  const digests = new Set(
+    all.map((fate) => (fate.kind === "used" && fate.owner === sweep.destination ? fate.byDigest : undefined)),
+  );
+  return digests.size === 1 ? [...digests][0] : undefined;
+}
+
+function spentCoin(fates: ReadonlyMap<string, CoinFate>): OperationFailure | undefined {
+  const entries = [...fates];
+  if (entries.some(([, { kind }]) => kind === "unknown")) return undefined;
+  for (const [objectId, fate] of entries) {
+    if (fate.kind === "there" || fate.kind === "unknown") continue;
+    const how = fate.kind === "used" ? `was used by ${fate.byDigest}` : "was made part of another one";
+    return { reason: "COIN_SPENT", message: `the coin ${objectId} ${how}` };
+  }
+  return undefined;
+}
+
+/** Ends a queued sweep; false when it has ended before. */
+async function end(
+  sql: Sql,
+  { id, projectId }: SweepSubject,
+  how: {
+    readonly state: "landed" | "refused";
+    readonly digest: string | null;
+    readonly failure?: OperationFailure;
+  },
+): Promise<boolean> {
+  const ended = await sql.query(
+    `UPDATE sweep SET state = $2, tx_digest = $3, failure_reason = $4, failure_message = $5, updated_at = now()
+     WHERE id = $1 AND state = 'queued' RETURNING id`,
+    [id, how.state, how.digest, how.failure?.reason ?? null, how.failure?.message ?? null],
+  );
+  if (ended.length === 0) return false;
+  const action = how.state === "landed" ? "sweep.land" : "sweep.refuse";
+  await writeAuditEvent(sql, SWEEPER, { projectId, action, subject: id });
+  return true;
+}
+
+/** What a log line says of a sweep. */
+function fieldsOf({ id, projectId, address, coinType, amount, coins, destination }: SweepSubject): object {
+  return { sweep: id, projectId, address, coinType, amount, coins: coins.length, destination };
+}

@@ -1,0 +1,134 @@
+/** A process that sweeps deposits is killed with a sweep stored and not sent, and again with it sent and not recorded. */
+import { text } from "node:stream/consumers";
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
+import { bytesToHex } from "../../src/protocol/bytes.ts";
+import type { Database } from "../../src/store/database.ts";
+import { openDatabase } from "../../src/store/open-database.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
+import { silentLog } from "../support/database.ts";
+import { type Coins, coinsOf, recordAddress, recordDeposits } from "../support/deposit-rows.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { objectId } from "../support/rows.ts";
+import {
+  runTss,
+  type ServiceProcess,
+  serviceFolder,
+  startLocalnetProcess,
+  startService,
+} from "../support/service.ts";
+
+const SEED = new Uint8Array(32).fill(3);
+const postgres = await testDatabase();
+const { folder, remove } = serviceFolder();
+const stops: (() => Promise<unknown>)[] = [remove as () => Promise<void>, async () => postgres?.drop()];
+afterAll(async () => {
+  for (const stop of stops.reverse()) await stop();
+}, 60_000);
+
+describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
+  it("moves exactly the credited coins, once", { timeout: 300_000 }, async () => {
+    const localnet = await startLocalnetProcess(folder);
+    stops.push(() => localnet.stop());
+    const client = new SuiGrpcClient({ network: "localnet", baseUrl: localnet.url, format: "binary" });
+    const [destination, later] = [objectId(), objectId()];
+    const environment = {
+      DATABASE_URL: postgres!.url,
+      LOCALNET_URL: localnet.url,
+      BILLING_DEPOSIT_MASTER_SEED_HEX: bytesToHex(SEED),
+      BILLING_SWEEP_INTERVAL_SECONDS: "1",
+    };
+    let service: ServiceProcess | undefined;
+    stops.push(async () => service?.stop());
+    const start = async (to: string) => {
+      service = await startService(folder, { ...environment, BILLING_SWEEP_DESTINATION_LOCALNET: to });
+    };
+    const crash = async () => {
+      await service?.crash();
+      service = undefined;
+    };
+
+    const created = runTss(["project", "create", "--name", "acme", "--json"], {
+      DATA_DIR: folder,
+      ...environment,
+    });
+    const { projectId } = JSON.parse(await text(created.stdout!)) as { projectId: string };
+    const address = deriveDepositKey(new Secret(SEED), "localnet", projectId).toSuiAddress();
+    const database = await openDatabase({
+      databaseUrl: postgres!.url,
+      dataDirectory: folder,
+      log: silentLog,
+    });
+    stops.push(() => database.close());
+    await recordAddress(database, { projectId, address });
+    const coinTypes = ["0x2::sui::SUI", await fund(localnet.url, address, client)];
+    const paid: Coins[] = [];
+    for (const coinType of coinTypes)
+      paid.push(
+        await recordDeposits(database, client, { projectId, address }, { state: "credited", coinType }),
+      );
+    await fund(localnet.url, address, client);
+    await recordDeposits(database, client, { projectId, address }, { state: "waiting" });
+    const all = await Promise.all(coinTypes.map((coinType) => coinsOf(client, address, coinType)));
+
+    await setFaults(localnet.url, { executeLatencyMs: 3_600_000 });
+    await start(destination);
+    const stored = "SELECT 1 FROM chain_transaction WHERE sender = $1 AND state = 'stored'";
+    await vi.waitUntil(async () => (await database.query(stored, [address])).length === 2, WAIT);
+    await crash();
+    expect(await sweepStates(database)).toEqual(["queued", "queued"]);
+    expect(await Promise.all(coinTypes.map((coinType) => coinsOf(client, destination, coinType)))).toEqual([
+      new Map(),
+      new Map(),
+    ]);
+
+    await setFaults(localnet.url, { executeLatencyMs: 0 });
+    await database.transaction(async (sql) => {
+      // Nobody can write down that a sweep landed.
+      await sql.query("SELECT id FROM sweep FOR UPDATE");
+      await start(later);
+      await vi.waitUntil(async () => {
+        const arrived = await Promise.all(
+          coinTypes.map((coinType) => coinsOf(client, destination, coinType)),
+        );
+        return arrived.every((coins) => coins.size === 1);
+      }, WAIT);
+      await crash();
+    });
+    expect(await sweepStates(database)).toEqual(["queued", "queued"]);
+
+    await start(later);
+    await vi.waitUntil(async () => (await sweepStates(database)).join() === "landed,landed", WAIT);
+    const swept = await Promise.all(coinTypes.map((coinType) => coinsOf(client, destination, coinType)));
+    expect(swept).toEqual(paid);
+    const left = await Promise.all(coinTypes.map((coinType) => coinsOf(client, address, coinType)));
+    for (const [index, coins] of all.entries())
+      expect(left[index]).toEqual(new Map([...coins].filter(([id]) => !paid[index]!.has(id))));
+    expect(left.map((coins) => coins.size)).toEqual([1, 1]);
+    const sent = await database.query("SELECT state FROM chain_transaction WHERE sender = $1", [address]);
+    expect(sent).toEqual([{ state: "landed" }, { state: "landed" }]);
+    expect(await service!.stop()).toBe(0);
+    service = undefined;
+  });
+});
+
+const WAIT = { timeout: 60_000, interval: 50 };
+
+async function sweepStates(database: Database): Promise<string[]> {
+  return (await database.query<{ state: string }>("SELECT state FROM sweep")).map(({ state }) => state);
+}
+
+/** Gives the address a SUI and an IKA coin; returns IKA's coin type. */
+async function fund(url: string, recipient: string, client: SuiGrpcClient): Promise<string> {
+  await post(url, "/v2/gas", { FixedAmountRequest: { recipient } });
+  const { balances } = await client.listBalances({ owner: recipient });
+  return balances.find(({ coinType }) => coinType.endsWith("::ika::IKA"))!.coinType;
+}
+
+const setFaults = (url: string, faults: object) => post(url, "/localnet/faults", faults);
+
+async function post(url: string, path: string, body: object): Promise<void> {
+  const reply = await fetch(new URL(path, url), { method: "POST", body: JSON.stringify(body) });
+  if (!reply.ok) throw new Error(`${path} answered ${reply.status}: ${await reply.text()}`);
+}

@@ -1,0 +1,79 @@
+import type { SuiClientTypes } from "@mysten/sui/client";
+import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import { normalizeStructTag } from "@mysten/sui/utils";
+import type { SweptAddress } from "../../src/billing/sweeps/sweep-signer.ts";
+import type { Sql } from "../../src/store/database.ts";
+import { newId } from "../../src/store/ids.ts";
+
+/** Coins of a deposit address, by object id, in the smallest unit. */
+export type Coins = ReadonlyMap<string, bigint>;
+
+/** What an address owns of a type of coin; default SUI. */
+export async function coinsOf(
+  client: SuiGrpcClient,
+  owner: string,
+  coinType = "0x2::sui::SUI",
+): Promise<Coins> {
+  const coins = new Map<string, bigint>();
+  for (let cursor: string | null = null, isDone = false; !isDone; ) {
+    const page: SuiClientTypes.ListCoinsResponse = await client.listCoins({ owner, coinType, cursor });
+    for (const { objectId, balance } of page.objects) coins.set(objectId, BigInt(balance));
+    cursor = page.cursor;
+    isDone = !page.hasNextPage;
+  }
+  return coins;
+}
+
+/** Makes a deposit address's row, one that the watcher never looks at. */
+export async function recordAddress(sql: Sql, { projectId, address }: SweptAddress): Promise<void> {
+  await sql.query(
+    `INSERT INTO deposit_address (address, project_id, network, due_at) VALUES ($1, $2, 'localnet', 'infinity')
+     ON CONFLICT DO NOTHING`,
+    [address, projectId],
+  );
+}
+
+/** Records the coins of a type that an address owns and no row knows, as deposits in one state; returns them. */
+export async function recordDeposits(
+  sql: Sql,
+  client: SuiGrpcClient,
+  { projectId, address }: SweptAddress,
+  { state, coinType = "0x2::sui::SUI" }: { state: "credited" | "waiting"; coinType?: string },
+): Promise<Coins> {
+  const recorded = new Map<string, bigint>();
+  const normalised = normalizeStructTag(coinType);
+  for (const coin of (await client.listCoins({ owner: address, coinType })).objects) {
+    const { objectId, version, digest, balance } = coin;
+    const known = await sql.query("SELECT 1 FROM deposit_coin WHERE object_id = $1", [objectId]);
+    if (known.length > 0) continue;
+    const { object } = await client.getObject({ objectId, include: { previousTransaction: true } });
+    const credit = state === "credited" ? [1_000_000n, 10_000_000n, newId()] : [null, null, null];
+    await sql.query(
+      `WITH made AS (
+         INSERT INTO deposit (id, project_id, network, address, tx_digest, coin_type, amount, state, price_pico_usd,
+                              value_micro_usd, ledger_key, credited_at)
+         VALUES ($1, $2, 'localnet', $3, $4, $5, $6::numeric, $7, $8::bigint, $9::bigint, $10,
+                 CASE WHEN $7 = 'credited' THEN now() END)
+         ON CONFLICT (network, tx_digest, address, coin_type) DO UPDATE SET amount = deposit.amount + excluded.amount
+         RETURNING id
+       )
+       INSERT INTO deposit_coin (network, object_id, version, digest, coin_type, amount, deposit_id)
+       SELECT 'localnet', $11, $12, $13, $5, $6::numeric, id FROM made`,
+      [
+        newId(),
+        projectId,
+        address,
+        object.previousTransaction,
+        normalised,
+        balance,
+        state,
+        ...credit,
+        objectId,
+        version,
+        digest,
+      ],
+    );
+    recorded.set(objectId, BigInt(balance));
+  }
+  return recorded;
+}

@@ -1,0 +1,225 @@
+/** Sweeps on a localnet with a real fullnode, which judges owners, versions and both signatures. */
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { Transaction } from "@mysten/sui/transactions";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
+import { createDepositSigner } from "../../../../src/billing/sweeps/sweep-signer.ts";
+import type { Database } from "../../../../src/store/database.ts";
+import { Secret } from "../../../../src/telemetry/secret.ts";
+import {
+  type ChainService,
+  type ChainServiceOptions,
+  startChainService,
+} from "../../../support/chain-service.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
+import { coinsOf, recordAddress, recordDeposits } from "../../../support/deposit-rows.ts";
+import { objectId, projectWith } from "../../../support/rows.ts";
+import { type Harness, startHarness } from "../../localnet/harness.ts";
+
+const SEED = new Secret(new Uint8Array(32).fill(3));
+const SPONSOR = new Uint8Array(32).fill(7);
+const sponsorAddress = Ed25519Keypair.fromSecretKey(SPONSOR).toSuiAddress();
+const signerOf = createDepositSigner(SEED, "localnet");
+
+let harness: Harness;
+let database: Database;
+let service: ChainService | undefined;
+let owner: { projectId: string; address: string };
+let depositKey: Ed25519Keypair;
+let destination: string;
+
+beforeEach(async () => {
+  harness = await startHarness({ accounts: [sponsorAddress] });
+  database = await openTestDatabase();
+  const projectId = await projectWith(database, 0n);
+  depositKey = deriveDepositKey(SEED, "localnet", projectId);
+  owner = { projectId, address: depositKey.toSuiAddress() };
+  destination = objectId();
+  await recordAddress(database, owner);
+}, DATABASE_TIMEOUT_MS);
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+  await database.close();
+  await harness.close();
+});
+
+const start = async (options: Partial<ChainServiceOptions> = {}) => {
+  service = await startChainService(database, harness.net, { sweeps: { signerOf, destination }, ...options });
+};
+/** Pays coins of these amounts to the deposit address, in one transaction. */
+const pay = (...amounts: number[]) =>
+  harness.run((tx) => {
+    const coins = tx.splitCoins(tx.gas, amounts);
+    tx.transferObjects(
+      amounts.map((_, index) => coins[index]!),
+      owner.address,
+    );
+  });
+const credited = (coinType?: string) =>
+  recordDeposits(database, harness.client, owner, { state: "credited", ...(coinType ? { coinType } : {}) });
+const states = async () =>
+  (await database.query<{ state: string }>("SELECT state FROM sweep ORDER BY id")).map(({ state }) => state);
+const until = (...expected: string[]) =>
+  vi.waitUntil(async () => (await states()).join() === expected.join(), { timeout: 20_000, interval: 20 });
+
+describe("a sweep", { timeout: 60_000 }, () => {
+  it("moves the credited coins as they are, of every type, and no others", async () => {
+    await pay(5_000, 7_000);
+    const sui = await credited();
+    await harness.net.fund(owner.address);
+    const ika = await credited(harness.net.ikaCoinType);
+    // The faucet's SUI coin is not credited, and one that no row knows is not even recorded.
+    const waiting = await recordDeposits(database, harness.client, owner, { state: "waiting" });
+    await pay(9_000);
+    await start();
+    await until("landed", "landed");
+    expect(await coinsOf(harness.client, destination)).toEqual(sui);
+    expect(await coinsOf(harness.client, destination, harness.net.ikaCoinType)).toEqual(ika);
+    const left = await coinsOf(harness.client, owner.address);
+    expect(left.size).toBe(2);
+    for (const [id, balance] of waiting) expect(left.get(id)).toBe(balance);
+    expect(service!.alarms).toEqual([]);
+  });
+
+  it("is the deposit address's transaction, for which the gas station pays", async () => {
+    await pay(5_000);
+    await credited();
+    await start({ gasStationSecret: SPONSOR });
+    await until("landed");
+    const [stored] = await database.query<{ sender: string; bytes: Uint8Array; signatures: string[] }>(
+      "SELECT sender, bytes, signatures FROM chain_transaction WHERE sender = $1",
+      [owner.address],
+    );
+    expect(stored?.signatures).toHaveLength(2);
+    const data = Transaction.from(stored!.bytes).getData();
+    expect([data.sender, data.gasData.owner]).toEqual([owner.address, sponsorAddress]);
+    const bounds = "SELECT version FROM lane";
+    // No OperatorCap was touched: their first versions are the genesis's.
+    expect(
+      new Set((await database.query<{ version: string }>(bounds)).map(({ version }) => version)).size,
+    ).toBe(1);
+  });
+
+  it("leaves a trail of who moved what", async () => {
+    await pay(5_000);
+    await credited();
+    await start();
+    await until("landed");
+    const [sweep] = await database.query<{ id: string }>("SELECT id FROM sweep");
+    expect(
+      await database.query(
+        "SELECT actor, action, subject FROM audit_event WHERE action LIKE 'sweep.%' ORDER BY id",
+      ),
+    ).toEqual([
+      { actor: "system", action: "sweep.queue", subject: sweep!.id },
+      { actor: "system", action: "sweep.land", subject: sweep!.id },
+    ]);
+  });
+
+  it("is refused when something else used a coin, and the others go with the next one", async () => {
+    await pay(5_000, 7_000);
+    const coins = [...(await credited())];
+    await moveByHand(coins[0]![0], objectId());
+    await start();
+    await until("failed", "landed");
+    expect(await coinsOf(harness.client, destination)).toEqual(new Map([coins[1]!]));
+    const [failed] = await database.query(
+      "SELECT failure_reason, failure_message FROM sweep WHERE state = 'failed'",
+    );
+    expect(failed).toMatchObject({
+      failure_reason: "COIN_SPENT",
+      failure_message: expect.stringContaining(coins[0]![0]),
+    });
+    // A coin that somebody else moved says nothing about the hot wallet.
+    expect(await database.query("SELECT 1 FROM lane WHERE foreign_digest IS NOT NULL")).toEqual([]);
+  });
+
+  it("is taken up when an older copy of the database finds it done", async () => {
+    await pay(5_000);
+    const coins = await credited();
+    const { digest } = await moveByHand([...coins.keys()][0]!, destination);
+    await start();
+    await until("landed");
+    expect(await database.query("SELECT tx_digest FROM sweep")).toEqual([{ tx_digest: digest }]);
+  });
+
+  it("goes again with a coin's new version when a transaction of the address failed on the chain", async () => {
+    await pay(5_000, 7_000);
+    const coins = await credited();
+    await failByHand([...coins.keys()][0]!);
+    await start();
+    await until("failed", "landed");
+    expect(await coinsOf(harness.client, destination)).toEqual(coins);
+  });
+
+  it("happens once though the fullnode refuses it for versions that are right", async () => {
+    await pay(5_000);
+    const coins = await credited();
+    harness.net.faults.set({ versionConflict: 1 });
+    await start();
+    await vi.waitUntil(
+      async () => (await database.query("SELECT 1 FROM chain_transaction WHERE sends > 1")).length > 0,
+      { timeout: 20_000, interval: 10 },
+    );
+    expect(await states()).toEqual(["queued"]);
+    harness.net.faults.set({ versionConflict: 0 });
+    await until("landed");
+    expect(await coinsOf(harness.client, destination)).toEqual(coins);
+  });
+
+  it("is not signed with another seed's key, and happens once the right one is back", async () => {
+    await pay(5_000);
+    const coins = await credited();
+    await start({
+      sweeps: {
+        signerOf: createDepositSigner(new Secret(new Uint8Array(32).fill(4)), "localnet"),
+        destination,
+      },
+    });
+    await vi.waitUntil(() => service!.alarms.length > 0, { timeout: 10_000 });
+    expect(service!.alarms[0]).toMatchObject({ reason: "DEPOSIT_SEED_CHANGED", projectId: owner.projectId });
+    expect(await states()).toEqual([]);
+    await service!.stop();
+    await start();
+    await until("landed");
+    expect(await coinsOf(harness.client, destination)).toEqual(coins);
+  });
+
+  it("does not go to a deposit address", async () => {
+    await pay(5_000);
+    await credited();
+    await start({ sweeps: { signerOf, destination: owner.address } });
+    await vi.waitUntil(() => service!.alarms.length > 0, { timeout: 10_000 });
+    expect(await states()).toEqual([]);
+  });
+});
+
+/** As whoever else has the seed would. */
+async function moveByHand(coinId: string, recipient: string): Promise<{ readonly digest: string }> {
+  const tx = new Transaction();
+  tx.transferObjects([tx.object(coinId)], recipient);
+  return (await sendByHand(tx)).Transaction!;
+}
+
+/** Uses the coin for nothing: more is taken from it than it has. */
+async function failByHand(coinId: string): Promise<void> {
+  const { object } = await harness.client.getObject({ objectId: coinId });
+  const tx = new Transaction();
+  tx.setGasBudget(100_000_000);
+  tx.setGasPrice(1_000);
+  const gas = (await harness.client.listCoins({ owner: sponsorAddress })).objects[0]!;
+  tx.setGasPayment([gas]);
+  tx.transferObjects([tx.splitCoins(tx.objectRef(object), [1_000_000])], owner.address);
+  expect((await sendByHand(tx)).$kind).toBe("FailedTransaction");
+}
+
+async function sendByHand(tx: Transaction) {
+  tx.setSender(owner.address);
+  tx.setGasOwner(sponsorAddress);
+  const bytes = await tx.build({ client: harness.client });
+  const keys = [depositKey, Ed25519Keypair.fromSecretKey(SPONSOR)];
+  const signed = await Promise.all(keys.map((key) => key.signTransaction(bytes)));
+  const signatures = signed.map(({ signature }) => signature);
+  return harness.client.executeTransaction({ transaction: bytes, signatures });
+}
