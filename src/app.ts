@@ -1,16 +1,14 @@
 import type { Logger } from "pino";
-import { createAdminKeyLookup } from "./access/admin-key-lookup.ts";
-import { createApiKeyLookup } from "./access/api-key-lookup.ts";
-import { startApiServer } from "./app/api-server.ts";
 import { openChainAccess } from "./app/chain-access.ts";
 import { createChainWork } from "./app/chain-work.ts";
-import {
-  developmentBanner,
-  ensureDevelopmentKeys,
-  writeDevelopmentAccess,
-} from "./app/development-access.ts";
+import { openCoordination } from "./app/open-coordination.ts";
+import { createCallersRefill } from "./app/presign-refill.ts";
+import { startProbes } from "./app/probe-routes.ts";
+import { checkReadiness } from "./app/readiness.ts";
+import { readinessChecks } from "./app/readiness-checks.ts";
+import { serveContract } from "./app/serve-contract.ts";
 import { takeDeposits } from "./app/take-deposits.ts";
-import { warmUp } from "./app/warm-up.ts";
+import { startWorkerServer } from "./app/worker-server.ts";
 import { createAuditSealer } from "./audit/audit-sealer.ts";
 import { createSealKey } from "./audit/seal-key.ts";
 import { createDepositSigner } from "./billing/sweeps/sweep-signer.ts";
@@ -18,14 +16,10 @@ import { checkChain } from "./chain/check-chain.ts";
 import { connectNetwork } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
 import type { Config } from "./config.ts";
-import { createLocalSignals } from "./coordination/local-signals.ts";
-import { createRedisSignals } from "./coordination/redis-signals.ts";
 import { createKeySweep } from "./idempotency/sweep-keys.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
-import { createParameterBuilder } from "./onboarding/build-parameters.ts";
-import { createParameterStore } from "./onboarding/parameter-store.ts";
+import { startLoops } from "./lifecycle/start-loops.ts";
 import { createPresignQueue } from "./presigns/presign-queue.ts";
-import { CURVES } from "./protocol/algorithms.ts";
 import { migrate } from "./store/migrate.ts";
 import { openDatabase } from "./store/open-database.ts";
 import { startLoopMonitor } from "./telemetry/loop-monitor.ts";
@@ -48,99 +42,68 @@ export interface App {
   readonly banner: readonly string[];
 }
 
-/** Puts all parts together, in the order in which they need each other, and listens last. */
+/** Puts all parts together that the process type wants, in the order in which they need each other, and listens last. */
 export async function startApp(config: Config, options: AppOptions): Promise<App> {
   const { log, lifecycle, afterRestore = false } = options;
+  const { processType } = config;
+  if (afterRestore && processType === "api")
+    throw new Error("--after-restore is for a process that acts on the chain: PROCESS_TYPE=worker or all");
   const metrics = createMetrics();
   lifecycle.onStop("metrics", () => metrics.close());
   const loopMonitor = startLoopMonitor(metrics);
   lifecycle.onStop("loop monitor", () => loopMonitor.close());
 
-  const databaseUrl = config.databaseUrl?.reveal();
+  const { dataDirectory } = config;
   const [database, chain] = await together(
     lifecycle.start(
       "database",
-      () => openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log }),
+      () => openDatabase({ databaseUrl: config.databaseUrl?.reveal(), dataDirectory, log }),
       (opened) => opened.close(),
     ),
     openChainAccess(config, { lifecycle, log }),
   );
   await migrate(database, log);
-  const redisUrl = config.redisUrl?.reveal();
-  const signals = redisUrl ? createRedisSignals({ url: redisUrl, log }) : createLocalSignals();
-  lifecycle.onStop("signals", () => signals.close());
+  const coordination = openCoordination(config, log);
+  lifecycle.onStop("coordination", () => coordination.close());
+  const { signals } = coordination;
 
   const network = await connectNetwork(chain);
   await checkChain(database, network);
   const reader = createNetworkReader(network);
-
-  const parameterStore = createParameterStore(config.dataDirectory);
-  const curves = [
-    ...new Set([...config.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()]),
-  ];
-  const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
-
   const presigns = createPresignQueue({ signals });
-  const { deposits, loops } = await takeDeposits({ database, network, config: config.deposits, log });
-  const work = await createChainWork({
-    database,
-    network,
-    reader,
-    signals,
-    presigns,
-    depositSigner: createDepositSigner(deposits?.masterSeed, network.name),
-    config,
-    afterRestore,
-    log,
-  });
-  const keySweep = createKeySweep({ database, log });
-  const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
-  const auditSealer = createAuditSealer({ database, key: sealKey, log });
-  for (const [name, loop] of Object.entries({ parameters, keySweep, auditSealer, ...work, ...loops })) {
-    await lifecycle.start(
-      name,
-      () => {
-        loop.start();
-        return loop;
-      },
-      (started) => started.stop(),
-    );
+  const taken = await takeDeposits({ database, network, config: config.deposits, log });
+  await startLoops(lifecycle, taken.priceLoops);
+  const { deposits } = taken;
+  const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
+  const work = { database, network, reader, signals, presigns, depositSigner, config, log };
+  if (processType === "api") {
+    await startLoops(lifecycle, { refill: createCallersRefill(work) });
+  } else {
+    const keySweep = createKeySweep({ database, log });
+    const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
+    const auditSealer = createAuditSealer({ database, key: sealKey, log });
+    const chainWork = await createChainWork({ ...work, afterRestore });
+    await startLoops(lifecycle, { keySweep, auditSealer, ...taken.watchLoops, ...chainWork });
   }
 
-  const isDevelopment = databaseUrl === undefined && network.name === "localnet";
-  const keys = isDevelopment
-    ? await ensureDevelopmentKeys(database, config.dataDirectory, config.adminApiKey)
-    : undefined;
-  const lookup = createApiKeyLookup({ database, log });
-  const adminLookup = createAdminKeyLookup({ database, log });
-  await warmUp(database, lookup);
-  const server = await startApiServer(
-    {
-      database,
-      network,
-      reader,
-      signals,
-      parameters,
-      parameterStore,
-      presigns,
-      lookup,
-      adminLookup,
-      deposits,
-    },
-    { config, adminApiKey: keys?.adminApiKey ?? config.adminApiKey, lifecycle, metrics, log },
-  );
-  if (keys) {
-    writeDevelopmentAccess(config.dataDirectory, {
-      baseUrl: server.url,
-      fullnodeUrl: network.fullnodeUrl,
-      keys,
-    });
-  }
+  const readiness = checkReadiness(readinessChecks({ database, network, coordination, config }));
+  const probes = await startProbes({ config, readiness, metrics, lifecycle, log });
+  const parts = { config, probes, lifecycle, log };
+  const app =
+    processType === "worker"
+      ? { url: (await startWorkerServer(parts)).url, banner: [] }
+      : await serveContract({
+          ...parts,
+          database,
+          network,
+          reader,
+          coordination,
+          presigns,
+          deposits,
+          metrics,
+        });
   loopMonitor.reset();
-  return {
-    url: server.url,
-    banner: keys ? developmentBanner(config.dataDirectory, network.fullnodeUrl, keys) : [],
-  };
+  return app;
 }
 
 /** Both at once. When one fails, the other is waited for first, so that what it started can be stopped. */

@@ -70,10 +70,10 @@ export class ConfigReader<Name extends string> {
     return least;
   }
 
-  oneOf(name: Name, allowed: readonly string[]): string {
+  oneOf<Value extends string>(name: Name, allowed: readonly Value[]): Value {
     const value = this.text(name);
-    if (!allowed.includes(value)) this.fault(name, value, `one of ${allowed.join(", ")}`);
-    return value;
+    if (!allowed.some((one) => one === value)) this.fault(name, value, `one of ${allowed.join(", ")}`);
+    return value as Value;
   }
 
   list(name: Name): string[] {

@@ -11,6 +11,16 @@ export const CONFIG_VARIABLES = [
     description: "Port of gRPC, Connect, gRPC-web and REST; 0 takes a free one",
   },
   {
+    name: "METRICS_PORT",
+    description: "A port of its own for GET /metrics, which PORT then does not serve; 0 takes a free one",
+  },
+  {
+    name: "PROCESS_TYPE",
+    default: "all",
+    description:
+      "What this process does: api serves calls, worker acts on the chain, all does both; api and worker need DATABASE_URL, and LOCALNET_URL on the localnet",
+  },
+  {
     name: "DATA_DIR",
     default: ".data",
     description: "Folder of the embedded database, the localnet and caches",
@@ -22,7 +32,7 @@ export const CONFIG_VARIABLES = [
   },
   {
     name: "REDIS_URL",
-    description: "Redis for wake-ups and rate limits across replicas; unset: in-process",
+    description: "Redis for wake-ups, rate limits and revoked keys across replicas; unset: in-process",
     secret: true,
   },
   { name: "ADMIN_API_KEY", description: "Key of the Admin calls, 32 characters or more", secret: true },

@@ -25,10 +25,16 @@ export type NetworkConfig =
       };
     };
 
+/** What a process of the service may do. */
+const PROCESS_TYPES = ["api", "worker", "all"] as const;
+
 /** The effective configuration. */
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Undefined: metrics are served on {@link Config.port}. */
+  readonly metricsPort: number | undefined;
+  readonly processType: (typeof PROCESS_TYPES)[number];
   readonly dataDirectory: string;
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
@@ -86,6 +92,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const config: Config = {
     host: read.text("HOST"),
     port: read.integer("PORT", 0, 65_535),
+    metricsPort:
+      read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
+    processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),
     dataDirectory: read.text("DATA_DIR"),
     databaseUrl: read.secret("DATABASE_URL", /^postgres(ql)?:\/\//, "postgresql://user@host:port/database"),
     redisUrl: read.secret("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
@@ -135,6 +144,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       "at most PRESIGN_POOL_HIGH_WATER",
     );
   }
+  checkShared(read, config);
   read.done();
   return Object.freeze(config);
 }
@@ -148,6 +158,20 @@ export function describeConfig(environment: NodeJS.ProcessEnv = process.env): st
   });
   const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
   return rows.map(([n, v, d]) => `${n.padEnd(width(0))}  ${v.padEnd(width(1))}  ${d}`).join("\n");
+}
+
+/** An api process and a worker are two, so nothing that they both need can be embedded in one of them. */
+function checkShared(read: ConfigReader<VariableName>, { processType, databaseUrl, network }: Config): void {
+  if (processType === "all") return;
+  const beside = `with PROCESS_TYPE=${processType}`;
+  if (databaseUrl === undefined) {
+    const expected = `postgresql://user@host:port/database, ${beside}: one process alone can use the embedded database`;
+    read.fault("DATABASE_URL", undefined, expected);
+  }
+  if (network.name === "localnet" && network.url === undefined) {
+    const expected = `the URL of a localnet, ${beside}: \`tss localnet\` runs one that processes can share`;
+    read.fault("LOCALNET_URL", undefined, expected);
+  }
 }
 
 function readTls(read: ConfigReader<VariableName>): Config["tls"] {

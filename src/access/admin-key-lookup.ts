@@ -1,3 +1,4 @@
+import { ADMIN_KEY_TOPICS } from "../coordination/topics.ts";
 import { isAdminKeyForm } from "./api-key.ts";
 import { noteKeyUse, type StoredKeyLookupOptions } from "./api-key-lookup.ts";
 import { createKeyLookup, type KeyLookup } from "./key-lookup.ts";
@@ -17,6 +18,7 @@ export type AdminKeyLookup = KeyLookup<KnownAdminKey>;
 export function createAdminKeyLookup({ database, ...options }: StoredKeyLookupOptions): AdminKeyLookup {
   return createKeyLookup<KnownAdminKey>({
     ...options,
+    kind: ADMIN_KEY_TOPICS,
     isForm: isAdminKeyForm,
     async read(hash) {
       const [key] = await database.query<KnownAdminKey>(

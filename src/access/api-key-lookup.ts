@@ -1,3 +1,4 @@
+import { API_KEY_TOPICS } from "../coordination/topics.ts";
 import type { Database } from "../store/database.ts";
 import { createAddressList } from "./address-list.ts";
 import { isApiKeyForm } from "./api-key.ts";
@@ -20,7 +21,7 @@ export interface KnownApiKey {
 export type ApiKeyLookup = KeyLookup<KnownApiKey>;
 
 /** What a lookup of keys in a database needs. */
-export interface StoredKeyLookupOptions extends Pick<KeyLookupOptions<never>, "log" | "now"> {
+export interface StoredKeyLookupOptions extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now"> {
   readonly database: Pick<Database, "prisma" | "query">;
 }
 
@@ -28,6 +29,7 @@ export interface StoredKeyLookupOptions extends Pick<KeyLookupOptions<never>, "l
 export function createApiKeyLookup({ database, ...options }: StoredKeyLookupOptions): ApiKeyLookup {
   return createKeyLookup<KnownApiKey>({
     ...options,
+    kind: API_KEY_TOPICS,
     isForm: isApiKeyForm,
     read: (hash) => readKey(database, hash),
     noteUse: (id) => noteKeyUse(database, "api_key", id),

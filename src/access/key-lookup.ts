@@ -1,5 +1,8 @@
+import { createLocalSignals } from "../coordination/local-signals.ts";
+import { RecentMap } from "../coordination/recent-map.ts";
+import type { Signals } from "../coordination/signals.ts";
+import { type KEY_KINDS, topics } from "../coordination/topics.ts";
 import { hashApiKey } from "./api-key.ts";
-import { RecentMap } from "./recent-map.ts";
 
 /** Finds keys by their plaintext. */
 export interface KeyLookup<Key> {
@@ -7,7 +10,7 @@ export interface KeyLookup<Key> {
   find(plaintext: string): Promise<Key | undefined>;
   /** The key if it was found a moment ago, so that nobody need be asked. */
   recall(plaintext: string): Key | undefined;
-  /** Drops what is remembered of a key. */
+  /** Drops what is remembered of a key, here at once and in other replicas as soon as they hear of it. */
   forget(keyId: string): void;
 }
 
@@ -19,12 +22,16 @@ export interface KeyLookupOptions<Key> {
   readonly read: (hash: Uint8Array) => Promise<Key | undefined>;
   /** Notes that the key is in use. */
   readonly noteUse: (keyId: string) => Promise<unknown>;
+  /** What replicas call such keys when one was changed. */
+  readonly kind: (typeof KEY_KINDS)[number];
+  /** Between replicas. Default: others forget a key by themselves, after a few seconds. */
+  readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
   readonly log: { warn(fields: object, message: string): void };
   /** Milliseconds since the epoch. Default: the clock. */
   readonly now?: (() => number) | undefined;
 }
 
-/** For so long a key that another process changed may still be taken as it was. */
+/** For so long a key may be taken as it was that another process changed without this one hearing of it. */
 const REMEMBERED_MS = 5_000;
 const REMEMBERED_MAX_COUNT = 10_000;
 
@@ -35,11 +42,16 @@ const REMEMBERED_MAX_COUNT = 10_000;
 export function createKeyLookup<Key extends { readonly id: string }>(
   options: KeyLookupOptions<Key>,
 ): KeyLookup<Key> {
-  const { isForm, read, noteUse, log, now = Date.now } = options;
+  const { isForm, read, noteUse, kind, signals = createLocalSignals(), log, now = Date.now } = options;
   const remembered = new RecentMap<string, { readonly key: Key; readonly untilMs: number }>(
     REMEMBERED_MAX_COUNT,
   );
   let forgottenCount = 0;
+  const drop = (keyId: string) => {
+    forgottenCount++;
+    for (const [name, { key }] of remembered) if (key.id === keyId) remembered.delete(name);
+  };
+  signals.subscribeKind(kind, drop);
   const recall = (name: string) => {
     const known = remembered.get(name);
     return known !== undefined && known.untilMs > now() ? known.key : undefined;
@@ -64,8 +76,8 @@ export function createKeyLookup<Key extends { readonly id: string }>(
       return key;
     },
     forget(keyId) {
-      forgottenCount++;
-      for (const [name, { key }] of remembered) if (key.id === keyId) remembered.delete(name);
+      drop(keyId);
+      signals.notify(topics.key(kind, keyId));
     },
   };
 }

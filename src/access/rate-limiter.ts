@@ -1,9 +1,7 @@
-import type { Redis } from "ioredis";
-import { type RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible";
-import { MemoryLimiter } from "./memory-limiter.ts";
+import type { Coordination } from "../coordination/coordination.ts";
+import { createLocalCoordination } from "../coordination/local-coordination.ts";
+import type { BucketSize, BucketVerdict } from "../coordination/token-bucket.ts";
 import type { CostClassName } from "./method-policy.ts";
-import { createRedisLimiter } from "./redis-limiter.ts";
-import type { BucketSize } from "./token-bucket.ts";
 
 /** What is limited by itself: calls by their cost class, and calls whose key was refused. */
 export type RateClass = CostClassName | "refusedKey";
@@ -38,69 +36,39 @@ export interface RateLimiter {
 /** What {@link createRateLimiter} needs. */
 export interface RateLimiterOptions {
   readonly limits: RateLimits;
-  /** Undefined: each process counts for itself. */
-  readonly redis?: Redis | undefined;
-  /** Before each key in Redis, so that services may share one. Default `tss:`. */
-  readonly prefix?: string;
-  /** Milliseconds that only grow. Default: the clock of the process. */
-  readonly now?: () => number;
+  /** Where calls are counted. Default: each process counts for itself. */
+  readonly coordination?: Pick<Coordination, "buckets">;
 }
 
-/**
- * A token bucket for each subject and class. Over Redis replicas count together; while it does not answer, each counts
- * for itself, so that its loss refuses nobody and holds nobody up.
- */
+/** A token bucket for each subject and class, shared by all replicas as far as their coordination goes. */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { limits, redis, prefix = "tss:", now = () => performance.now() } = options;
+  const { limits, coordination = createLocalCoordination() } = options;
   const classes = Object.entries(limits.perSecond).filter(([, perSecond]) => perSecond > 0);
   const limiters = new Map(
     classes.map(([name, perSecond]) => {
       const size = { perSecond, burstCount: Math.ceil(perSecond * limits.burstSeconds) };
-      const local = new MemoryLimiter(size, now);
-      const shared = redis && {
-        ...size,
-        client: redis,
-        keyPrefix: `${prefix}rate:${name}`,
-        insurance: local,
-      };
-      return [name, { ...size, limiter: shared ? createRedisLimiter(shared) : local }];
+      return [name, { size, buckets: coordination.buckets(`rate:${name}`, size) }];
     }),
   );
   return {
     take(rateClass, subject) {
       const found = limiters.get(rateClass);
-      return found && consume(found, subject);
+      return found?.buckets.take(subject).then((verdict) => rateVerdict(found.size, verdict));
     },
   };
 }
 
-interface SizedLimiter extends BucketSize {
-  readonly limiter: Pick<RateLimiterAbstract, "consume">;
-}
-
-async function consume(
-  { limiter, burstCount, perSecond }: SizedLimiter,
-  subject: string,
-): Promise<RateVerdict> {
-  try {
-    const { remainingPoints, msBeforeNext } = await limiter.consume(subject);
-    return {
-      isAllowed: true,
-      limitCount: burstCount,
-      remainingCount: remainingPoints,
-      resetMs: msBeforeNext,
-      retryAfterMs: 0,
-    };
-  } catch (refusal) {
-    // What Redis fails with goes no further than the limiter in this process.
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    const retryAfterMs = Math.max(1, refusal.msBeforeNext);
-    return {
-      isAllowed: false,
-      limitCount: burstCount,
-      remainingCount: 0,
-      resetMs: retryAfterMs + Math.ceil(((burstCount - 1) * 1_000) / perSecond),
-      retryAfterMs,
-    };
-  }
+function rateVerdict({ burstCount, perSecond }: BucketSize, verdict: BucketVerdict): RateVerdict {
+  const { isAllowed, remainingCount } = verdict;
+  const waitMs = Math.ceil(verdict.waitMs);
+  if (isAllowed)
+    return { isAllowed, limitCount: burstCount, remainingCount, resetMs: waitMs, retryAfterMs: 0 };
+  const retryAfterMs = Math.max(1, waitMs);
+  return {
+    isAllowed,
+    limitCount: burstCount,
+    remainingCount: 0,
+    resetMs: retryAfterMs + Math.ceil(((burstCount - 1) * 1_000) / perSecond),
+    retryAfterMs,
+  };
 }

@@ -1,10 +1,10 @@
 import { Code } from "@connectrpc/connect";
+import { RecentMap } from "../coordination/recent-map.ts";
 import { ERROR_CATALOGUE } from "../errors/catalogue.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { addressBlock } from "./address-block.ts";
 import { rateLimited } from "./limit-call.ts";
 import type { RateLimiter, RateVerdict } from "./rate-limiter.ts";
-import { RecentMap } from "./recent-map.ts";
 
 /** Slows down who tries keys. */
 export interface RefusedKeys {

@@ -4,8 +4,9 @@ import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
 /**
- * Revokes a key of the network for good; again does nothing. This process refuses it at once, others after a few
- * seconds. Returns the key with the time of its first revocation. Throws API_KEY_NOT_FOUND.
+ * Revokes a key of the network for good; again does nothing. This process refuses it at once, others as soon as
+ * they hear of it, or after a few seconds. Returns the key with the time of its first revocation. Throws
+ * API_KEY_NOT_FOUND.
  */
 export async function revokeApiKey(
   { sql, lookup }: { readonly sql: Sql; readonly lookup: Pick<ApiKeyLookup, "forget"> },

@@ -1,13 +1,12 @@
-import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { createAccessGate } from "../access/access-gate.ts";
 import { describeCaller } from "../access/caller.ts";
 import { checkPolicies } from "../access/check-policies.ts";
 import { createClientAddress } from "../access/client-address.ts";
-import { connectLimiterRedis } from "../access/connect-limiter-redis.ts";
 import { keyedMethods } from "../access/method-policy.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import type { Config } from "../config.ts";
+import type { Coordination } from "../coordination/coordination.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import { createWarmValidateInterceptor } from "../errors/validate-interceptor.ts";
@@ -17,12 +16,12 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { observeCalls } from "../telemetry/observe-calls.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { peerAddressKey } from "../transport/peer-address.ts";
+import type { PlainRoute } from "../transport/plain-routes.ts";
 import { requestIdKey } from "../transport/request-id.ts";
 import { startServer, type TransportServer } from "../transport/start-server.ts";
-import { healthRoute, metricsRoute } from "./health-and-metrics.ts";
 import { openApiRoute } from "./openapi-route.ts";
 import { listening } from "./port-taken.ts";
-import { checkReadiness, readyRoute } from "./readiness.ts";
+import { readTls } from "./read-tls.ts";
 import { implementServices, SERVICES, type ServiceParts } from "./services.ts";
 
 /** What the server needs beside the parts that its services work with. */
@@ -30,6 +29,9 @@ export interface ApiServerOptions {
   readonly config: Config;
   /** Undefined: only named admin keys open the operator's calls. */
   readonly adminApiKey: Secret | undefined;
+  /** Where calls are counted. */
+  readonly coordination: Pick<Coordination, "buckets">;
+  readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -38,20 +40,12 @@ export interface ApiServerOptions {
 /** Serves the contract on the configured port, and drains when the process stops. */
 export function startApiServer(
   parts: ServiceParts,
-  { config, adminApiKey, lifecycle, metrics, log }: ApiServerOptions,
+  { config, adminApiKey, coordination, probes, lifecycle, metrics, log }: ApiServerOptions,
 ): Promise<TransportServer> {
   checkPolicies(SERVICES);
   const keyed = keyedMethods(SERVICES);
-  const { database, network } = parts;
-  const redisUrl = config.redisUrl?.reveal();
-  const redis = redisUrl ? connectLimiterRedis({ url: redisUrl, log }) : undefined;
-  lifecycle.onStop("rate limiter", () => redis?.disconnect());
   const clientAddress = createClientAddress(config.trustedProxies);
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
-  const readiness = checkReadiness([
-    { name: "database", isVital: true, check: () => database.query("SELECT 1", []) },
-    { name: "fullnode", isVital: false, check: () => network.client.core.getReferenceGasPrice() },
-  ]);
   const options = {
     host: config.host,
     port: config.port,
@@ -67,15 +61,15 @@ export function startApiServer(
       lookup: parts.lookup,
       adminLookup: parts.adminLookup,
       adminApiKey,
-      networks: [network.name],
-      limiter: createRateLimiter({ limits: config.rateLimits, redis }),
+      networks: [parts.network.name],
+      limiter: createRateLimiter({ limits: config.rateLimits, coordination }),
       traceOf: ({ values, requestHeader }) => ({
         requestId: values.get(requestIdKey),
         address: clientAddress(values.get(peerAddressKey), requestHeader),
       }),
     }),
     cors: { origins: config.corsOrigins, ...CORS_HEADERS },
-    routes: [healthRoute(), readyRoute(readiness), metricsRoute(metrics), openApiRoute()],
+    routes: [...probes, openApiRoute()],
     onCallEnd: observeCalls({ logger: log, metrics, describe: describeCaller }),
     onError: (cause: unknown) => log.error({ cause }, "a reply could not be written"),
   };
@@ -97,7 +91,3 @@ const CORS_HEADERS = {
     ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"],
   ],
 };
-
-function readTls({ certificateFile, keyFile }: NonNullable<Config["tls"]>) {
-  return { certificatePem: readFileSync(certificateFile, "utf8"), keyPem: readFileSync(keyFile, "utf8") };
-}

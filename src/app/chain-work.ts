@@ -11,20 +11,19 @@ import { createSettler } from "../chain/settler.ts";
 import { createSubmitter } from "../chain/submitter.ts";
 import { createTreasuryReader } from "../chain/treasury-reader.ts";
 import type { Config } from "../config.ts";
-import type { BackgroundLoop } from "../coordination/background-loop.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import type { Loop } from "../lifecycle/start-loops.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
 import { adoptHeldPresigns } from "../presigns/adopt-held.ts";
 import { createAffordable } from "../presigns/affordable.ts";
-import type { PresignBucket } from "../presigns/bucket.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { createPresignSession } from "../presigns/presign-session.ts";
-import { createRefillLoop } from "../presigns/refill-loop.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Database } from "../store/database.ts";
 import { operationKinds } from "./operation-kinds.ts";
+import { createWarmRefill } from "./presign-refill.ts";
 import { reconcile } from "./reconcile.ts";
 
 /** What the work on the chain needs. */
@@ -63,12 +62,9 @@ export interface ChainWorkOptions {
   };
 }
 
-/** A loop of the work, to be started and stopped in this order. */
-export type WorkLoop = Pick<BackgroundLoop, "start" | "stop">;
-
-/** Everything that goes on between the database and the chain without anyone calling. */
-export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, WorkLoop>> {
-  const { database, network, reader, signals, presigns, config, afterRestore, log, pace = {} } = options;
+/** Everything that goes on between the database and the chain without anyone calling: loops, to be started in this order. */
+export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
+  const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
   const operations = operationKinds(options);
   await prepareLanes({ database, network, reader, afterRestore, log });
   if (afterRestore) {
@@ -94,14 +90,6 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     kinds: operations,
     ...pace,
   });
-  const pool = {
-    network: network.name,
-    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
-    sessionBuffer: () => reader.sessionBuffer(),
-    affordable: async (bucket: PresignBucket) => (gasKeeper.isShort() ? 0 : affordable(bucket)),
-    bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
-    configured: config.presignBuckets,
-  };
   return {
     settler: createSettler({
       database,
@@ -113,7 +101,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     }),
     submitter,
     "gas keeper": gasKeeper.loop(submitter.drivers),
-    refill: createRefillLoop({ ...pool, database, signals, queue: presigns, log, ...pace }),
+    refill: createWarmRefill(options, async (bucket) => (gasKeeper.isShort() ? 0 : affordable(bucket))),
     sweeps: createSweepLoop({
       ...config.sweeps,
       database,

@@ -5,6 +5,8 @@ export interface ReadinessCheck {
   readonly name: string;
   /** Whether a replica without it can serve nobody. What all replicas lack together is better not vital. */
   readonly isVital: boolean;
+  /** Said to anyone when it is not there: what is amiss and what to do. Never with what came back from there. */
+  readonly reason: string;
   /** Rejects when it is not there. */
   check(): Promise<unknown>;
 }
@@ -12,7 +14,10 @@ export interface ReadinessCheck {
 /** What became of the checks. */
 export interface Readiness {
   readonly status: "ready" | "degraded" | "unavailable";
-  readonly checks: readonly { readonly name: string; readonly status: "ok" | "failing" }[];
+  readonly checks: readonly (
+    | { readonly name: string; readonly status: "ok" }
+    | { readonly name: string; readonly status: "failing"; readonly reason: string }
+  )[];
 }
 
 /** How {@link checkReadiness} behaves. */
@@ -47,7 +52,9 @@ async function runChecks(checks: readonly ReadinessCheck[], timeoutMs: number): 
   const isUnavailable = failing.some(({ isVital }) => isVital);
   return {
     status: isUnavailable ? "unavailable" : failing.length > 0 ? "degraded" : "ready",
-    checks: results.map(({ name, isOk }) => ({ name, status: isOk ? "ok" : "failing" })),
+    checks: results.map(({ name, isOk, reason }) =>
+      isOk ? { name, status: "ok" } : { name, status: "failing", reason },
+    ),
   };
 }
 

@@ -7,7 +7,7 @@ import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
 import type { Config } from "../config.ts";
-import type { BackgroundLoop } from "../coordination/background-loop.ts";
+import type { Loop } from "../lifecycle/start-loops.ts";
 import { localnetDepositSeed } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import type { Database } from "../store/database.ts";
@@ -29,8 +29,13 @@ export interface TakeDepositsOptions {
 export interface TakenDeposits {
   /** Undefined where none are taken. */
   readonly deposits: Deposits | undefined;
-  readonly loops: Readonly<Record<string, Pick<BackgroundLoop, "start" | "stop">>>;
+  /** Keeps prices fresh, for whoever shows or uses them. */
+  readonly priceLoops: Loops;
+  /** Finds and credits what arrives. */
+  readonly watchLoops: Loops;
 }
+
+type Loops = Readonly<Record<string, Loop>>;
 
 /**
  * Sets up deposits as configured. Throws when the seed is the localnet's public one on any other network, or not the
@@ -39,25 +44,25 @@ export interface TakenDeposits {
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
   const { database, network, config, log } = options;
   const masterSeed = masterSeedOf(network.name, config.masterSeedHex);
-  if (masterSeed === undefined) return { deposits: undefined, loops: {} };
+  if (masterSeed === undefined) return { deposits: undefined, priceLoops: {}, watchLoops: {} };
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
   const { prices: priced, minimumMicroUsd, pollMs } = config;
   const names = priced.kind === "fixed" ? [...priced.picoUsd.keys()] : ["SUI", "IKA"];
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const base = { database, network: network.name, coins };
-  const { prices, loops } = pricesOf(priced, { ...base, log });
+  const { prices, priceLoops } = pricesOf(priced, { ...base, log });
   const deposits = { ...base, masterSeed, prices, minimumMicroUsd, reader };
-  return { deposits, loops: { ...loops, deposits: createDepositWatcher(deposits, { pollMs, log }) } };
+  return { deposits, priceLoops, watchLoops: { deposits: createDepositWatcher(deposits, { pollMs, log }) } };
 }
 
 function pricesOf(
   config: Config["deposits"]["prices"],
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "log">,
-): { prices: PriceSource; loops: TakenDeposits["loops"] } {
-  if (config.kind === "fixed") return { prices: fixedPrices(options.coins, config.picoUsd), loops: {} };
+): { prices: PriceSource; priceLoops: Loops } {
+  if (config.kind === "fixed") return { prices: fixedPrices(options.coins, config.picoUsd), priceLoops: {} };
   const feed = createPriceFeed({ ...config, ...options });
-  return { prices: feed, loops: { "price feed": feed.loop } };
+  return { prices: feed, priceLoops: { "price feed": feed.loop } };
 }
 
 function masterSeedOf(network: string, hex: Secret | undefined): Secret<Uint8Array> | undefined {

@@ -80,6 +80,16 @@ export async function hasWork(sql: Sql, network: string, laneId: string): Promis
   return row?.hasWork === true;
 }
 
+/** Whether an operation could have been taken for that long and was not. */
+export async function hasStaleOperation(sql: Sql, network: string, ageMs: number): Promise<boolean> {
+  const [row] = await sql.query<{ isStale: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM chain_operation WHERE network = $1 AND state = 'queued'
+                    AND not_before < now() - $2 * interval '1 millisecond') AS "isStale"`,
+    [network, ageMs],
+  );
+  return row?.isStale === true;
+}
+
 /** Is no lease's. */
 const NO_FENCE = -1n;
 

@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from "ioredis";
+import type { RedisOutage } from "./redis-outage.ts";
 
 /** How a connection behaves. */
 export interface RedisConnectionOptions
@@ -11,29 +12,24 @@ export interface RedisConnectionOptions
     | "socketTimeout"
   > {
   readonly url: string;
-  /** Hears of a lost connection, once for each outage. It is made again by itself. */
-  readonly log: { warn(fields: object, message: string): void };
-  /** What the outage means, for the log. */
-  readonly outage: string;
+  /** Hears of every failure. The connection is made again by itself. */
+  readonly outage: RedisOutage;
 }
 
 const MAX_RECONNECT_DELAY_MS = 2_000;
+/** A peer that vanished without a word is noticed on a connection that only listens, too. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** A client of Redis that connects by itself, again and again. Never waits for the server: a service starts without it. */
-export function connectRedis({ url, log, outage, ...options }: RedisConnectionOptions): Redis {
+export function connectRedis({ url, outage, ...options }: RedisConnectionOptions): Redis {
   const client = new Redis(url, {
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
+    keepAlive: KEEP_ALIVE_MS,
     ...options,
   });
-  let isDown = false;
-  // An error event that nobody hears ends the process. One line for each outage is enough.
-  client.on("error", (cause: Error) => {
-    if (!isDown) log.warn({ cause }, `Redis does not answer; ${outage}`);
-    isDown = true;
-  });
-  client.on("ready", () => {
-    isDown = false;
-  });
+  // An error event that nobody hears ends the process.
+  client.on("error", (cause: Error) => outage.lost(client, cause));
+  client.on("ready", () => outage.restored(client));
   return client;
 }

@@ -1,35 +1,53 @@
-/** The listeners of one process, by topic. */
+import { splitTopic } from "./topics.ts";
+
+type Listener = (subject: string) => void;
+
+/** The listeners of one process, by topic and by kind of topics. */
 export interface Listeners {
   /** Calls `listener` at every wake-up of the topic until the returned function is called. */
   add(topic: string, listener: () => void): () => void;
-  /** Calls all listeners of the topic. One that throws does not keep the others from being called. */
+  /** Calls `listener` at every wake-up of a topic of the kind, likewise. */
+  addKind(kind: string, listener: Listener): () => void;
+  /** Calls all listeners of the topic and its kind. One that throws does not keep the others from being called. */
   wake(topic: string): void;
   clear(): void;
 }
 
 /** A table of listeners. A topic without listeners takes no room. */
 export function createListeners(): Listeners {
-  const byTopic = new Map<string, Set<{ readonly call: () => void }>>();
+  const byTopic = new Map<string, Set<{ readonly call: Listener }>>();
+  const byKind: typeof byTopic = new Map();
   return {
-    add(topic, call) {
-      // An entry of its own, so that a function that is added twice is called twice.
-      const entry = { call };
-      const entries = byTopic.get(topic) ?? new Set();
-      byTopic.set(topic, entries.add(entry));
-      return () => {
-        entries.delete(entry);
-        if (entries.size === 0 && byTopic.get(topic) === entries) byTopic.delete(topic);
-      };
-    },
+    add: (topic, listener) => addTo(byTopic, topic, listener),
+    addKind: (kind, listener) => addTo(byKind, kind, listener),
     wake(topic) {
-      for (const { call } of [...(byTopic.get(topic) ?? [])]) {
+      const { kind, subject } = splitTopic(topic);
+      for (const { call } of [...(byTopic.get(topic) ?? []), ...(byKind.get(kind) ?? [])]) {
         try {
-          call();
+          call(subject);
         } catch {
           // Signals are hints; who cannot take one will look by itself.
         }
       }
     },
-    clear: () => byTopic.clear(),
+    clear() {
+      byTopic.clear();
+      byKind.clear();
+    },
+  };
+}
+
+function addTo(
+  table: Map<string, Set<{ readonly call: Listener }>>,
+  name: string,
+  call: Listener,
+): () => void {
+  // An entry of its own, so that a function that is added twice is called twice.
+  const entry = { call };
+  const entries = table.get(name) ?? new Set();
+  table.set(name, entries.add(entry));
+  return () => {
+    entries.delete(entry);
+    if (entries.size === 0 && table.get(name) === entries) table.delete(name);
   };
 }

@@ -10,6 +10,7 @@ export function createLocalSignals(): Signals {
       if (!isClosed) queueMicrotask(() => listeners.wake(topic));
     },
     subscribe: (topic, listener) => listeners.add(topic, listener),
+    subscribeKind: (kind, listener) => listeners.addKind(kind, listener),
     async close() {
       isClosed = true;
       listeners.clear();

@@ -1,66 +1,51 @@
-import { once } from "node:events";
-import { connectRedis } from "./connect-redis.ts";
+import type { Redis } from "ioredis";
 import { createListeners } from "./listeners.ts";
 import type { Signals } from "./signals.ts";
 
-/** How {@link createRedisSignals} connects. */
+/** What {@link createRedisSignals} works with. */
 export interface RedisSignalsOptions {
-  readonly url: string;
-  /** Hears of lost connections. They are made again by themselves. */
-  readonly log: { warn(fields: object, message: string): void };
-  /** Before each channel name, so that services may share a Redis. Default `tss:`. */
-  readonly prefix?: string;
+  /** Fails rather than waits. */
+  readonly publisher: Redis;
+  /** Used for nothing else: a connection that listens takes no commands. */
+  readonly subscriber: Redis;
+  /** Before each channel name. */
+  readonly prefix: string;
 }
 
 /** Signals over Redis. */
 export interface RedisSignals extends Signals {
-  /** Resolves when the server answers and notifications of other processes arrive. */
-  ready(): Promise<void>;
+  /** Resolves when notifications of other processes arrive. */
+  readonly subscribed: Promise<unknown>;
 }
-
-const OUTAGE = "wake-ups across processes wait for polling";
-/** A hint that could not be sent by then is worth nothing. */
-const COMMAND_TIMEOUT_MS = 2_000;
 
 /**
  * Signals across processes over Redis's publish and subscribe. Listeners of the same process are called at once and
- * without Redis, so that losing it costs only the wake-ups of others. Never waits for the server: a service starts
- * without it.
+ * without Redis, so that losing it costs only the wake-ups of others. Leaves the connections open when it is closed.
  */
-export function createRedisSignals({ url, log, prefix = "tss:" }: RedisSignalsOptions): RedisSignals {
+export function createRedisSignals({ publisher, subscriber, prefix }: RedisSignalsOptions): RedisSignals {
   const listeners = createListeners();
   const origin = crypto.randomUUID();
-  const connection = { url, log, outage: OUTAGE };
-  const publisher = connectRedis({
-    ...connection,
-    enableOfflineQueue: false,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-  });
+  const channelPrefix = `${prefix}signal:`;
   // One pattern instead of one subscription for each topic: nothing to keep in step when connections come and go.
-  const subscriber = connectRedis({ ...connection, autoResubscribe: true });
-  const subscribed = subscriber.psubscribe(`${prefix}*`);
+  const subscribed = subscriber.psubscribe(`${channelPrefix}*`);
   // A close before the first connection is no failure.
   subscribed.catch(() => {});
   subscriber.on("pmessage", (_pattern: string, channel: string, sender: string) => {
-    if (sender !== origin) listeners.wake(channel.slice(prefix.length));
+    if (sender !== origin) listeners.wake(channel.slice(channelPrefix.length));
   });
   let isClosed = false;
   return {
+    subscribed,
     notify(topic) {
       if (isClosed) return;
       queueMicrotask(() => listeners.wake(topic));
-      publisher.publish(prefix + topic, origin).catch(() => {});
+      publisher.publish(channelPrefix + topic, origin).catch(() => {});
     },
     subscribe: (topic, listener) => listeners.add(topic, listener),
-    async ready() {
-      await subscribed;
-      if (publisher.status !== "ready") await once(publisher, "ready");
-    },
+    subscribeKind: (kind, listener) => listeners.addKind(kind, listener),
     async close() {
       isClosed = true;
       listeners.clear();
-      publisher.disconnect();
-      subscriber.disconnect();
     },
   };
 }

@@ -7,5 +7,7 @@ export interface Signals {
   notify(topic: string): void;
   /** Calls `listener` for every notification until the returned function is called. */
   subscribe(topic: string, listener: () => void): () => void;
+  /** The same for all topics of a kind; the listener hears which subject it is about. */
+  subscribeKind(kind: string, listener: (subject: string) => void): () => void;
   close(): Promise<void>;
 }

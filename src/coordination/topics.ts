@@ -12,4 +12,21 @@ export const topics = {
   landed: (network: string): string => `landed:${network}`,
   /** The operation about this row ended. */
   operation: (subjectId: string): string => `operation:${subjectId}`,
+  /** A key was changed or revoked. */
+  key: (kind: (typeof KEY_KINDS)[number], keyId: string): string => `${kind}:${keyId}`,
 } as const;
+
+/** The kind of the topics about projects' keys; the subject is the key's id. */
+export const API_KEY_TOPICS = "api-key";
+
+/** The same of named admin keys. */
+export const ADMIN_KEY_TOPICS = "admin-key";
+
+/** The kinds of topics about keys. */
+export const KEY_KINDS = [API_KEY_TOPICS, ADMIN_KEY_TOPICS] as const;
+
+/** A topic is a kind and what it is about. */
+export function splitTopic(topic: string): { readonly kind: string; readonly subject: string } {
+  const at = topic.indexOf(":");
+  return { kind: topic.slice(0, at), subject: topic.slice(at + 1) };
+}

@@ -1,13 +1,11 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
-import type { CurveAlgorithm } from "../protocol/algorithms.ts";
 import type { Database } from "../store/database.ts";
 import type { Affordable } from "./affordable.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 import { type PoolBounds, planRefill } from "./plan-refill.ts";
 import type { PresignQueue } from "./presign-queue.ts";
-import { readWarmBuckets } from "./read-buckets.ts";
 import { readDemand } from "./read-demand.ts";
 import { lockPlanner, requestPresigns } from "./request-presigns.ts";
 
@@ -18,9 +16,8 @@ export interface RefillLoopDeps {
   readonly queue: Pick<PresignQueue, "waitedFor" | "waitingCount">;
   readonly network: string;
   readonly bounds: PoolBounds;
-  /** Kept warm before anyone uses them. */
-  readonly configured: readonly CurveAlgorithm[];
-  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
+  /** Those to be kept at their target before anyone waits for them. */
+  readonly warmBuckets: () => Promise<PresignBucket[]>;
   /** How many sessions the network works on at a time. */
   readonly sessionBuffer: () => Promise<number>;
   /** How many presigns the Treasury can pay for and use. */
@@ -115,13 +112,7 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
 
   async function bucketsToFill(): Promise<PresignBucket[]> {
     if (warm === undefined || warm.untilMs <= performance.now()) {
-      const buckets = await readWarmBuckets(
-        database,
-        network,
-        deps.configured,
-        deps.newestNetworkEncryptionKeyId,
-      );
-      warm = { buckets, untilMs: performance.now() + WARM_BUCKETS_MS };
+      warm = { buckets: await deps.warmBuckets(), untilMs: performance.now() + WARM_BUCKETS_MS };
     }
     // A first use is served at once, before the list of warm buckets is read again.
     const all = [...warm.buckets, ...queue.waitedFor()];

@@ -14,16 +14,21 @@ export interface Migration {
 
 /** Reads all migrations in the order in which they are applied: by name. */
 export async function readMigrations(folder = migrationsFolder()): Promise<Migration[]> {
-  const names = (await readdir(folder, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort();
   return Promise.all(
-    names.map(async (name) => {
+    (await migrationNames(folder)).map(async (name) => {
       const script = await readFile(path.join(folder, name, "migration.sql"), "utf8");
       return { name, script, checksum: createHash("sha256").update(script).digest("hex") };
     }),
   );
+}
+
+/** The names of all migrations in the order in which they are applied. */
+export async function migrationNames(folder = migrationsFolder()): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
 }
 
 /** The nearest `prisma/migrations` above this file: the repository's, or the published package's. */

@@ -22,6 +22,8 @@ export interface RequestParts {
   readonly rest: RestHandler;
   readonly errors: ErrorMapping;
   readonly limits: Limits;
+  /** What is said of calls and routes that are not served. */
+  readonly elsewhere: string | undefined;
   /** Fires when the server is about to close. */
   readonly closing: AbortSignal;
   readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
@@ -67,7 +69,7 @@ async function serve(
       parts.plain(request, reply, call.requestId) ??
       parts.connect(request, reply, call) ??
       parts.rest(request, reply, call);
-    if (handled === undefined) throw nowhere(call);
+    if (handled === undefined) throw nowhere(call, parts.elsewhere);
     await handled;
   } catch (reason) {
     try {
@@ -79,10 +81,10 @@ async function serve(
   }
 }
 
-function nowhere(call: Call): TransportError {
-  return call.protocol === "grpc"
-    ? new TransportError("UNIMPLEMENTED", "there is no such method")
-    : new TransportError("ROUTE_NOT_FOUND", "there is no such route");
+function nowhere({ protocol }: Call, elsewhere: string | undefined): TransportError {
+  return protocol === "grpc"
+    ? new TransportError("UNIMPLEMENTED", elsewhere ?? "there is no such method")
+    : new TransportError("ROUTE_NOT_FOUND", elsewhere ?? "there is no such route");
 }
 
 function fail(

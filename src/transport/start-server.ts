@@ -40,6 +40,8 @@ export interface ServerOptions extends OwnServiceOptions {
   /** Default: no browser may call from another origin. */
   readonly cors?: CorsOptions;
   readonly routes?: readonly PlainRoute[];
+  /** What is said of calls and routes that are not served. Default: that there are none such. */
+  readonly elsewhere?: string;
   /** Given: the port speaks TLS only. Default: clear text. */
   readonly tls?: TlsOptions;
   /** Whether unary gRPC and Connect calls go by this transport's own path; else by the RPC library. Default true. */
@@ -153,6 +155,7 @@ function handlersOf(
       rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal, unary }),
       errors,
       limits,
+      elsewhere: options.elsewhere,
       closing: signals.closing,
       onCallEnd,
       onError,

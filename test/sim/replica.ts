@@ -1,7 +1,8 @@
-import { createChainWork, type WorkLoop } from "../../src/app/chain-work.ts";
+import { createChainWork } from "../../src/app/chain-work.ts";
 import { type CallTimes, type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import type { Loop } from "../../src/lifecycle/start-loops.ts";
 import type { Localnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import type { OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
@@ -85,7 +86,7 @@ export async function startReplica({
     },
     pace: PACE,
   });
-  const loops: WorkLoop[] = Object.values(work);
+  const loops: Loop[] = Object.values(work);
   for (const loop of loops) loop.start();
   return {
     network,

@@ -5,6 +5,8 @@ import { describe, expect, it } from "vitest";
 import { describeConfig, loadConfig } from "../../src/config.ts";
 import { ConfigError } from "../../src/config-reader.ts";
 
+const SHARED = { DATABASE_URL: "postgresql://db/tss", LOCALNET_URL: "http://localnet:9000" };
+
 describe("the configuration", () => {
   it("is whole with an empty environment: localnet, embedded, local only", () => {
     const config = loadConfig({});
@@ -31,6 +33,21 @@ describe("the configuration", () => {
     expect(error.join("\n")).toMatch(/PRESIGN_BUCKETS: expected one of SECP256K1\/ECDSASecp256k1/);
     expect(error.join("\n")).toMatch(/LOG_LEVEL/);
     expect(error.join("\n")).toMatch(/PRESIGN_BATCH_SIZE/);
+  });
+
+  it("has one process do all, and takes api and worker only where they have something to share", () => {
+    expect(loadConfig({})).toMatchObject({ processType: "all", metricsPort: undefined });
+    expect(loadConfig({ METRICS_PORT: "0" }).metricsPort).toBe(0);
+    expect(faultsOf({ PROCESS_TYPE: "both", ...SHARED })).toEqual([
+      'PROCESS_TYPE: expected one of api, worker, all, found "both"',
+    ]);
+    for (const processType of ["api", "worker"]) {
+      expect(loadConfig({ PROCESS_TYPE: processType, ...SHARED }).processType).toBe(processType);
+      expect(faultsOf({ PROCESS_TYPE: processType })).toEqual([
+        `DATABASE_URL: expected postgresql://user@host:port/database, with PROCESS_TYPE=${processType}: one process alone can use the embedded database, found nothing`,
+        `LOCALNET_URL: expected the URL of a localnet, with PROCESS_TYPE=${processType}: \`tss localnet\` runs one that processes can share, found nothing`,
+      ]);
+    }
   });
 
   it("takes a certificate and its key together or not at all", () => {

@@ -6,7 +6,7 @@ import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../../src/access/access-gate.ts";
 import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
-import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
 import { callerOf, describeCaller, SCOPES, type Scope } from "../../../src/access/caller.ts";
 import { createAdminKey } from "../../../src/access/create-admin-key.ts";
 import { createApiKey } from "../../../src/access/create-api-key.ts";
@@ -14,6 +14,8 @@ import { createProject } from "../../../src/access/create-project.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
 import { revokeAdminKey } from "../../../src/access/revoke-admin-key.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
+import { API_KEY_TOPICS, topics } from "../../../src/coordination/topics.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
@@ -23,7 +25,7 @@ const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
 let database: Database;
 let projectId: string;
 let nowMs = Date.now();
-let lookup: ReturnType<typeof createApiKeyLookup>;
+let lookup: ApiKeyLookup;
 let adminLookup: AdminKeyLookup;
 
 beforeAll(async () => {
@@ -168,6 +170,29 @@ describe("the gate", () => {
     await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "REVOKED_KEY" });
   });
 
+  it("hears at once that another replica revoked a key, where there is something between them", async () => {
+    const { signals } = createLocalCoordination();
+    const [own, other] = [1, 2].map(() =>
+      createApiKeyLookup({ database, signals, log: silentLog, now: () => nowMs }),
+    ) as [ApiKeyLookup, ApiKeyLookup];
+    const key = await newKey();
+    await own.find(key.plaintext);
+    const heard = new Promise<void>((resolve) => {
+      signals.subscribe(topics.key(API_KEY_TOPICS, key.id), resolve);
+    });
+    await revokeApiKey({ sql: database, lookup: other }, TEST_OPERATOR, key.id);
+    await heard;
+    expect(own.recall(key.plaintext)).toBeUndefined();
+  });
+
+  it("does not remember a key that was read before it was revoked", async () => {
+    const key = await newKey();
+    const reading = lookup.find(key.plaintext);
+    lookup.forget(key.id);
+    expect(await reading).toMatchObject({ id: key.id });
+    expect(lookup.recall(key.plaintext)).toBeUndefined();
+  });
+
   it("notices within seconds that another process revoked a key", async () => {
     const key = await newKey();
     await knock(reserveSign, bearer(key.plaintext));
@@ -231,7 +256,7 @@ describe("the rate of calls", () => {
     const gate = createAccessGate({
       lookup,
       adminLookup,
-      limiter: createRateLimiter({ limits: limits(perSecond), now: clock }),
+      limiter: createRateLimiter({ limits: limits(perSecond), coordination: createLocalCoordination(clock) }),
       adminApiKey: new Secret(ADMIN_KEY),
       networks: ["localnet"],
       traceOf: ({ requestHeader }) => ({

@@ -5,6 +5,10 @@ const ok = async () => {};
 const broken = async () => {
   throw new Error("secret://inside");
 };
+const parts = {
+  database: { name: "database", isVital: true, reason: "look at the database" },
+  fullnode: { name: "fullnode", isVital: false, reason: "look at the fullnode" },
+};
 const never = () => new Promise<never>(() => {});
 
 async function ask(checks: Parameters<typeof checkReadiness>[0], isDraining = false) {
@@ -14,7 +18,7 @@ async function ask(checks: Parameters<typeof checkReadiness>[0], isDraining = fa
 }
 
 it("a replica that has all it needs is ready", async () => {
-  expect(await ask([{ name: "database", isVital: true, check: ok }])).toEqual({
+  expect(await ask([{ ...parts.database, check: ok }])).toEqual({
     status: 200,
     body: { status: "ready", checks: [{ name: "database", status: "ok" }] },
   });
@@ -23,25 +27,28 @@ it("a replica that has all it needs is ready", async () => {
 it.each([
   ["fails", broken],
   ["does not answer", never],
-])("a replica whose database %s is not, and says which part it is and no more", async (_how, check) => {
-  const { status, body } = await ask([
-    { name: "database", isVital: true, check },
-    { name: "fullnode", isVital: false, check: ok },
-  ]);
-  expect([status, body.status]).toEqual([503, "unavailable"]);
-  expect(body.checks).toEqual([
-    { name: "database", status: "failing" },
-    { name: "fullnode", status: "ok" },
-  ]);
-});
+])(
+  "a replica whose database %s is not, and says which part it is and what to do, and no more",
+  async (_how, check) => {
+    const { status, body } = await ask([
+      { ...parts.database, check },
+      { ...parts.fullnode, check: ok },
+    ]);
+    expect([status, body.status]).toEqual([503, "unavailable"]);
+    expect(body.checks).toEqual([
+      { name: "database", status: "failing", reason: "look at the database" },
+      { name: "fullnode", status: "ok" },
+    ]);
+  },
+);
 
 it("what all replicas lack together takes none of them out", async () => {
-  const { status, body } = await ask([{ name: "fullnode", isVital: false, check: broken }]);
+  const { status, body } = await ask([{ ...parts.fullnode, check: broken }]);
   expect([status, body.status]).toEqual([200, "degraded"]);
 });
 
 it("a replica that is draining is not ready, whatever it has", async () => {
-  expect(await ask([{ name: "database", isVital: true, check: ok }], true)).toMatchObject({
+  expect(await ask([{ ...parts.database, check: ok }], true)).toMatchObject({
     status: 503,
     body: { status: "draining" },
   });
@@ -51,7 +58,7 @@ it("many questions at once are one look, and a later question another", async ()
   let lookCount = 0;
   let nowMs = 0;
   const look = async () => void lookCount++;
-  const readiness = checkReadiness([{ name: "database", isVital: true, check: look }], {
+  const readiness = checkReadiness([{ ...parts.database, check: look }], {
     freshMs: 1000,
     now: () => nowMs,
   });

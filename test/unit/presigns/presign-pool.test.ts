@@ -7,6 +7,7 @@ import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
 import { createPresignOperation } from "../../../src/presigns/presign-operation.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import { createPresignSession } from "../../../src/presigns/presign-session.ts";
+import { readWarmBuckets } from "../../../src/presigns/read-buckets.ts";
 import { refillBucket } from "../../../src/presigns/refill-bucket.ts";
 import { createRefillLoop } from "../../../src/presigns/refill-loop.ts";
 import { CURVE_ALGORITHMS } from "../../../src/protocol/algorithms.ts";
@@ -59,8 +60,7 @@ async function refillOnce(configured = [ecdsa!], queue = createPresignQueue({ si
     bounds: { lowWaterCount: 3, highWaterCount: 10 },
     sessionBuffer: async () => 100,
     affordable: async () => 1_000,
-    configured,
-    newestNetworkEncryptionKeyId: async () => newest,
+    warmBuckets: () => readWarmBuckets(database, "localnet", configured, async () => newest),
     log,
     intervalMs: NEVER_MS,
   });

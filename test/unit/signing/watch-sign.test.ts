@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
-import { createRedisSignals } from "../../../src/coordination/redis-signals.ts";
+import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
 import { sealToken } from "../../../src/paging/bound-token.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../../src/signing/watch-sign.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { testRedis } from "../../support/redis.ts";
 import { dwalletOf, projectWith, readyPresigns, type TestDWalletRow } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
@@ -19,7 +19,7 @@ import { signSteps } from "../../support/sign-steps.ts";
 const NEVER_MS = 1_000_000_000;
 const NEVER: WatchPace = { heartbeatMs: NEVER_MS, lookAgainMs: NEVER_MS, lifetimeMs: NEVER_MS };
 const redisUrl = await testRedis();
-const open: Signals[] = [];
+const open: { close(): Promise<void> }[] = [];
 let database: Database;
 let projectId: string;
 let dwallet: TestDWalletRow;
@@ -46,11 +46,11 @@ async function localEnds(): Promise<[Signals, Signals]> {
 
 async function redisEnds(): Promise<[Signals, Signals]> {
   const prefix = `tss-test-${crypto.randomUUID()}:`;
-  const make = () => createRedisSignals({ url: redisUrl!, log: { warn() {} }, prefix });
+  const make = () => createRedisCoordination({ url: redisUrl!, log: silentLog, prefix });
   const ends = [make(), make()] as const;
   open.push(...ends);
   await Promise.all(ends.map((end) => end.ready()));
-  return [...ends];
+  return [ends[0].signals, ends[1].signals];
 }
 
 /** The dependencies of watches of which the test knows how many listen, and when they have looked. */
@@ -148,7 +148,13 @@ describe.each([
 });
 
 describe("a watch", () => {
-  const acting = () => signSteps(database, { notify() {}, subscribe: () => () => {}, close: async () => {} });
+  const acting = () =>
+    signSteps(database, {
+      notify() {},
+      subscribe: () => () => {},
+      subscribeKind: () => () => {},
+      close: async () => {},
+    });
   const deaf = { subscribe: () => () => {} };
 
   it("finds by itself what a lost signal would have told", async () => {

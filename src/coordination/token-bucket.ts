@@ -6,14 +6,18 @@ export interface BucketSize {
 }
 
 /** What became of a call. Times are from now on. */
-export interface Taken {
+export interface BucketVerdict {
   readonly isAllowed: boolean;
-  /** When the bucket is full again, in the clock that was given: all there is to know of a bucket. */
-  readonly fullAtMs: number;
   /** Whole tokens that are left. */
   readonly remainingCount: number;
   /** Until the bucket is full; of a refused call, until there is a token for it. */
   readonly waitMs: number;
+}
+
+/** What became of a call and of the bucket. */
+export interface Taken extends BucketVerdict {
+  /** When the bucket is full again, in the clock that was given: all there is to know of a bucket. */
+  readonly fullAtMs: number;
 }
 
 /** Takes a token if there is one. A bucket that is not known is full. A refusal takes nothing. */

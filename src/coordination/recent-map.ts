@@ -7,10 +7,6 @@ export class RecentMap<K, V> {
     this.#maxCount = maxCount;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   get(key: K): V | undefined {
     return this.#entries.get(key);
   }

@@ -1,0 +1,20 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Coordination } from "../coordination/coordination.ts";
+import { createLocalCoordination } from "../coordination/local-coordination.ts";
+import { createRedisCoordination } from "../coordination/redis-coordination.ts";
+
+/** Decides what replicas share: through Redis where there is one, else nothing, which is said where it may matter. */
+export function openCoordination(
+  { redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">,
+  log: Logger,
+): Coordination {
+  if (redisUrl !== undefined) return createRedisCoordination({ url: redisUrl.reveal(), log });
+  // The embedded database has one process alone.
+  if (databaseUrl !== undefined) log.warn({}, ALONE);
+  return createLocalCoordination();
+}
+
+const ALONE =
+  "REDIS_URL is not set: beside other replicas this one counts calls for its rate limits by itself, takes a key that " +
+  "another one revoked for up to five seconds more, and finds what others did by looking, a little later; nothing else changes";

@@ -1,0 +1,43 @@
+import { createTreasuryReader } from "../chain/treasury-reader.ts";
+import type { BackgroundLoop } from "../coordination/background-loop.ts";
+import { type Affordable, createAffordable } from "../presigns/affordable.ts";
+import { readWarmBuckets } from "../presigns/read-buckets.ts";
+import { createRefillLoop, type RefillLoopDeps } from "../presigns/refill-loop.ts";
+import type { ChainWorkOptions } from "./chain-work.ts";
+
+/** What planning presigns needs of the work on the chain. */
+export type PresignRefillOptions = Pick<
+  ChainWorkOptions,
+  "database" | "network" | "reader" | "signals" | "presigns" | "config" | "log" | "pace"
+>;
+
+/** A worker's refill: keeps warm buckets at their target, and fills what callers of this process wait for. */
+export function createWarmRefill(options: PresignRefillOptions, affordable: Affordable): BackgroundLoop {
+  const { database, network, reader, config } = options;
+  const newestKeyId = async () => (await reader.networkKey()).id;
+  const warmBuckets = () => readWarmBuckets(database, network.name, config.presignBuckets, newestKeyId);
+  return createRefill(options, { warmBuckets, affordable });
+}
+
+/** Fills only what callers of this process wait for, whom no worker knows of. It asks; a worker brings it to the chain. */
+export function createCallersRefill(options: PresignRefillOptions): BackgroundLoop {
+  const affordable = createAffordable(createTreasuryReader(options.network));
+  return createRefill(options, { warmBuckets: async () => [], affordable });
+}
+
+function createRefill(
+  { database, network, reader, signals, presigns, config, log, pace }: PresignRefillOptions,
+  more: Pick<RefillLoopDeps, "warmBuckets" | "affordable">,
+): BackgroundLoop {
+  return createRefillLoop({
+    database,
+    signals,
+    queue: presigns,
+    network: network.name,
+    sessionBuffer: () => reader.sessionBuffer(),
+    bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
+    log,
+    ...pace,
+    ...more,
+  });
+}

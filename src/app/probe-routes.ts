@@ -1,0 +1,47 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { createErrorMapping } from "../errors/error-mapping.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { PlainRoute } from "../transport/plain-routes.ts";
+import { startServer } from "../transport/start-server.ts";
+import { healthRoute, metricsRoute } from "./health-and-metrics.ts";
+import { listening } from "./port-taken.ts";
+import { type Readiness, readyRoute } from "./readiness.ts";
+
+/** What the routes tell of, and where. */
+export interface ProbeOptions {
+  readonly config: Pick<Config, "host" | "metricsPort">;
+  readonly readiness: () => Promise<Readiness>;
+  readonly metrics: Metrics;
+  readonly lifecycle: Lifecycle;
+  readonly log: Logger;
+}
+
+/**
+ * What every process answers on its port: health, readiness, and metrics. With `METRICS_PORT` the metrics are served
+ * there and nowhere else, from now until the process has drained.
+ */
+export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> {
+  const { config, readiness, metrics, lifecycle, log } = options;
+  const { host, metricsPort: port } = config;
+  const probes = [healthRoute(), readyRoute(readiness)];
+  if (port === undefined) return [...probes, metricsRoute(metrics)];
+  const server = {
+    host,
+    port,
+    services: [],
+    grpcHealth: false,
+    grpcReflection: false,
+    routes: [metricsRoute(metrics)],
+    errors: createErrorMapping(() => {}),
+    onError: (cause: unknown) => log.error({ cause }, "a reply could not be written"),
+  };
+  const { url } = await lifecycle.start(
+    "metrics server",
+    () => listening("METRICS_PORT", port, () => startServer(server)),
+    (running) => running.close(),
+  );
+  log.info({ url: `${url}/metrics` }, "metrics are served");
+  return probes;
+}

@@ -1,0 +1,67 @@
+import type { Logger } from "pino";
+import { createAdminKeyLookup } from "../access/admin-key-lookup.ts";
+import { createApiKeyLookup } from "../access/api-key-lookup.ts";
+import type { Deposits } from "../billing/deposits/deposits.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { Config } from "../config.ts";
+import type { Coordination } from "../coordination/coordination.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { startLoops } from "../lifecycle/start-loops.ts";
+import { createParameterBuilder } from "../onboarding/build-parameters.ts";
+import { createParameterStore } from "../onboarding/parameter-store.ts";
+import type { PresignQueue } from "../presigns/presign-queue.ts";
+import { CURVES } from "../protocol/algorithms.ts";
+import type { Database } from "../store/database.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { PlainRoute } from "../transport/plain-routes.ts";
+import { startApiServer } from "./api-server.ts";
+import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
+import { warmUp } from "./warm-up.ts";
+
+/** What serving the contract needs. */
+export interface ServeContractOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly coordination: Coordination;
+  readonly presigns: PresignQueue;
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
+  readonly probes: readonly PlainRoute[];
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** Builds what only callers need, and then answers them. */
+export async function serveContract(
+  options: ServeContractOptions,
+): Promise<{ readonly url: string; readonly banner: readonly string[] }> {
+  const { config, database, network, reader, coordination, lifecycle, log } = options;
+  const { signals } = coordination;
+  const { dataDirectory } = config;
+  const parameterStore = createParameterStore(dataDirectory);
+  const curves = [
+    ...new Set([...config.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()]),
+  ];
+  const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
+  await startLoops(lifecycle, { parameters });
+
+  const isDevelopment = config.databaseUrl === undefined && network.name === "localnet";
+  const keys = isDevelopment
+    ? await ensureDevelopmentKeys(database, dataDirectory, config.adminApiKey)
+    : undefined;
+  const lookup = createApiKeyLookup({ database, signals, log });
+  const adminLookup = createAdminKeyLookup({ database, signals, log });
+  await warmUp(database, lookup);
+  const { url } = await startApiServer(
+    { ...options, signals, parameters, parameterStore, lookup, adminLookup },
+    { ...options, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
+  );
+  if (keys === undefined) return { url, banner: [] };
+  const { fullnodeUrl } = network;
+  writeDevelopmentAccess(dataDirectory, { baseUrl: url, fullnodeUrl, keys });
+  return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys) };
+}

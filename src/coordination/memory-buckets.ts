@@ -1,0 +1,18 @@
+import type { TokenBuckets } from "./coordination.ts";
+import { RecentMap } from "./recent-map.ts";
+import { type BucketSize, takeToken } from "./token-bucket.ts";
+
+/** Some megabytes at the most. Whoever is forgotten begins with a full bucket. */
+const BUCKETS_MAX_COUNT = 50_000;
+
+/** Token buckets in this process, of bounded number. `now` is in milliseconds that only grow. */
+export function createMemoryBuckets(size: BucketSize, now: () => number): TokenBuckets {
+  const fullAtMs = new RecentMap<string, number>(BUCKETS_MAX_COUNT);
+  return {
+    async take(subject) {
+      const taken = takeToken(size, fullAtMs.get(subject), now());
+      fullAtMs.set(subject, taken.fullAtMs);
+      return taken;
+    },
+  };
+}

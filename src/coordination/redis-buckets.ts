@@ -1,0 +1,67 @@
+import type { Redis } from "ioredis";
+import type { TokenBuckets } from "./coordination.ts";
+import type { BucketSize } from "./token-bucket.ts";
+
+/** What {@link createRedisBuckets} needs. */
+export interface RedisBucketsOptions {
+  readonly client: Redis;
+  readonly size: BucketSize;
+  /** Before each subject; buckets of another size have another. */
+  readonly prefix: string;
+  /** Decides while Redis does not. */
+  readonly insurance: TokenBuckets;
+}
+
+/** Token buckets that processes share through Redis. What Redis does not decide at once is decided in this process. */
+export function createRedisBuckets({ client, size, prefix, insurance }: RedisBucketsOptions): TokenBuckets {
+  client.defineCommand(COMMAND, { numberOfKeys: 1, lua: TAKE_TOKEN });
+  const { burstCount, perSecond } = size;
+  const fillSeconds = burstCount / perSecond;
+  return {
+    async take(subject) {
+      // Without a connection the command would only fail a moment later.
+      if (client.status !== "ready") return insurance.take(subject);
+      try {
+        const run = (client as unknown as TokenClient)[COMMAND];
+        const [allowed, remainingCount, waitMs] = await run.call(
+          client,
+          prefix + subject,
+          burstCount,
+          fillSeconds,
+        );
+        return { isAllowed: allowed === 1, remainingCount, waitMs };
+      } catch {
+        return insurance.take(subject);
+      }
+    },
+  };
+}
+
+const COMMAND = "takeToken";
+
+/** A client after `defineCommand`, which sends the script's digest and only where that is not known the script. */
+type TokenClient = Record<
+  typeof COMMAND,
+  (key: string, burstCount: number, fillSeconds: number) => Promise<[number, number, number]>
+>;
+
+/**
+ * `takeToken` in Redis, by the clock of Redis, which all processes share: the bucket's size and the seconds in which it
+ * fills; whether a token was taken, how many are left, and milliseconds to wait. A key lives until its bucket is full.
+ * Microseconds are whole numbers that a double holds.
+ */
+const TAKE_TOKEN = `
+local burst = tonumber(ARGV[1])
+local capacity = tonumber(ARGV[2]) * 1e6
+local token = capacity / burst
+local time = redis.call('TIME')
+local now = time[1] * 1e6 + time[2]
+local before = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
+local after = before + token
+local excess = after - now - capacity
+if excess >= 1 then
+  return {0, 0, math.ceil(excess / 1e3)}
+end
+local wait = math.ceil((after - now) / 1e3)
+redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', wait)
+return {1, burst - math.ceil((after - now) / token - 1e-6), wait}`;

@@ -1,0 +1,201 @@
+/** One contract for both ways in which replicas work together. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Coordination } from "../../../src/coordination/coordination.ts";
+import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
+import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
+import type { Signals } from "../../../src/coordination/signals.ts";
+import { silentLog } from "../../support/database.ts";
+import { testRedis } from "../../support/redis.ts";
+
+const redisUrl = await testRedis();
+/** Of five, with a token every 100 seconds: no test is long enough to see one. */
+const SIZE = { burstCount: 5, perSecond: 0.01 };
+const TOKEN_MS = 100_000;
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+interface Shared {
+  readonly coordination: Coordination;
+  /** Lets time pass for all buckets. */
+  advance(ms: number): Promise<void>;
+}
+
+async function inProcess(): Promise<Shared> {
+  let nowMs = 1_000;
+  const coordination = createLocalCoordination(() => nowMs);
+  closers.push(() => coordination.close());
+  return {
+    coordination,
+    async advance(ms) {
+      nowMs += ms;
+    },
+  };
+}
+
+async function overRedis(): Promise<Shared> {
+  const prefix = `tss-test-${crypto.randomUUID()}:`;
+  // The time-out is for a server that does not answer, not for a busy machine.
+  const coordination = createRedisCoordination({
+    url: redisUrl!,
+    log: silentLog,
+    prefix,
+    countTimeoutMs: 5_000,
+  });
+  closers.push(() => coordination.close());
+  await coordination.ready();
+  return {
+    coordination,
+    // The clock of Redis cannot be set; what it keeps is moved into the past instead.
+    async advance(ms) {
+      const redis = new Redis(redisUrl!);
+      for (const key of await redis.keys(`${prefix}*`)) {
+        const fullAt = BigInt((await redis.get(key)) ?? 0);
+        await redis.set(key, String(fullAt - 1_000n * BigInt(ms)), "KEEPTTL");
+      }
+      redis.disconnect();
+    },
+  };
+}
+
+describe.each([
+  { name: "in one process", make: inProcess, missing: false },
+  { name: "over Redis", make: overRedis, missing: redisUrl === undefined },
+])("coordination $name", ({ make, missing }) => {
+  describe.skipIf(missing)("signals", () => {
+    it("wake every listener of the topic and no other", async () => {
+      const { signals } = (await make()).coordination;
+      const heard: string[] = [];
+      signals.subscribe("kind:b", () => heard.push("other"));
+      const both = ["first", "second"].map(
+        (name) =>
+          new Promise<void>((resolve) => {
+            signals.subscribe("kind:a", () => {
+              heard.push(name);
+              resolve();
+            });
+          }),
+      );
+      signals.notify("kind:a");
+      await Promise.all(both);
+      expect(heard).toEqual(["first", "second"]);
+    });
+
+    it("tell who listens to a kind of topics which one it was", async () => {
+      const { signals } = (await make()).coordination;
+      const heard: string[] = [];
+      const leave = signals.subscribeKind("kind", (subject) => heard.push(subject));
+      signals.subscribeKind("other", (subject) => heard.push(subject));
+      signals.notify("kind:a");
+      signals.notify("kind:b:c");
+      await heardOnce(signals, "last:one");
+      leave();
+      signals.notify("kind:d");
+      await heardOnce(signals, "last:one");
+      expect(heard).toEqual(["a", "b:c"]);
+    });
+
+    it("do not call a listener inside notify, nor after it left", async () => {
+      const { signals } = (await make()).coordination;
+      let count = 0;
+      const leave = signals.subscribe("kind:a", () => count++);
+      signals.notify("kind:a");
+      expect(count).toBe(0);
+      leave();
+      await heardOnce(signals, "kind:a");
+      expect(count).toBe(0);
+    });
+
+    it("survive a listener that throws", async () => {
+      const { signals } = (await make()).coordination;
+      signals.subscribe("kind:a", () => {
+        throw new Error("a listener's own trouble");
+      });
+      await heardOnce(signals, "kind:a");
+    });
+
+    it("are silent once closed", async () => {
+      const { coordination } = await make();
+      let count = 0;
+      coordination.signals.subscribe("kind:a", () => count++);
+      await coordination.close();
+      coordination.signals.notify("kind:a");
+      await nextTurn();
+      expect(count).toBe(0);
+    });
+  });
+
+  describe.skipIf(missing)("buckets", () => {
+    it("give a burst, and say how many tokens are left and when all are back", async () => {
+      const { coordination } = await make();
+      const buckets = coordination.buckets("a", SIZE);
+      const remaining = [];
+      for (let call = 0; call < 5; call++) {
+        const { isAllowed, remainingCount, waitMs } = await buckets.take("subject");
+        expect(isAllowed).toBe(true);
+        expect(waitMs).toBeGreaterThan(TOKEN_MS * call);
+        expect(waitMs).toBeLessThanOrEqual(TOKEN_MS * (call + 1));
+        remaining.push(remainingCount);
+      }
+      expect(remaining).toEqual([4, 3, 2, 1, 0]);
+    });
+
+    it("refuse beyond it, however many come at once, and say after which time there is a token", async () => {
+      const { coordination, advance } = await make();
+      const buckets = coordination.buckets("a", SIZE);
+      expect(await takenOf(buckets, "subject", 40)).toBe(5);
+      const refusal = await buckets.take("subject");
+      expect(refusal).toMatchObject({ isAllowed: false, remainingCount: 0 });
+      expect(refusal.waitMs).toBeGreaterThan(0);
+      expect(refusal.waitMs).toBeLessThanOrEqual(TOKEN_MS);
+      await advance(Math.ceil(refusal.waitMs));
+      expect(await takenOf(buckets, "subject", 5)).toBe(1);
+      await advance(10 * TOKEN_MS);
+      expect(await takenOf(buckets, "subject", 40)).toBe(5);
+    });
+
+    it("are one for each name and subject", async () => {
+      const { coordination } = await make();
+      expect(await takenOf(coordination.buckets("a", SIZE), "subject", 6)).toBe(5);
+      expect(await takenOf(coordination.buckets("a", SIZE), "other", 6)).toBe(5);
+      expect(await takenOf(coordination.buckets("b", SIZE), "subject", 6)).toBe(5);
+    });
+  });
+
+  describe.skipIf(missing)("its check", () => {
+    it("passes while it shares what it can", async () => {
+      const { coordination } = await make();
+      await coordination.check();
+    });
+  });
+});
+
+describe("buckets in the process", () => {
+  it("are of a bounded number, and the oldest is forgotten first", async () => {
+    const { coordination } = await inProcess();
+    const buckets = coordination.buckets("a", { perSecond: 1, burstCount: 2 });
+    for (let subject = 0; subject < 50_001; subject++) await buckets.take(String(subject));
+    expect(await buckets.take("0")).toMatchObject({ remainingCount: 1 });
+    expect(await buckets.take("50000")).toMatchObject({ remainingCount: 0 });
+  });
+});
+
+async function takenOf(
+  buckets: ReturnType<Coordination["buckets"]>,
+  subject: string,
+  count: number,
+): Promise<number> {
+  const verdicts = await Promise.all(Array.from({ length: count }, () => buckets.take(subject)));
+  return verdicts.filter(({ isAllowed }) => isAllowed).length;
+}
+
+async function heardOnce(signals: Signals, topic: string): Promise<void> {
+  const heard = new Promise<void>((resolve) => {
+    signals.subscribe(topic, resolve);
+  });
+  signals.notify(topic);
+  await heard;
+}

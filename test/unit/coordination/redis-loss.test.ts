@@ -1,0 +1,156 @@
+/** What becomes of two replicas when the Redis between them is emptied, killed or hangs. */
+import { Redis } from "ioredis";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Coordination } from "../../../src/coordination/coordination.ts";
+import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
+import { testRedis } from "../../support/redis.ts";
+import { startRedisProxy } from "../../support/redis-proxy.ts";
+
+const redisUrl = await testRedis();
+const SIZE = { burstCount: 5, perSecond: 0.01 };
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** Says each line of the log to whoever waits for it. */
+function hearing() {
+  const lines: string[] = [];
+  let next: () => void = () => {};
+  const note = (_fields: object, message: string) => {
+    lines.push(message);
+    next();
+  };
+  return {
+    log: { info: note, warn: note },
+    lines,
+    async until(isThere: (lines: readonly string[]) => boolean) {
+      while (!isThere(lines)) {
+        await new Promise<void>((resolve) => {
+          next = resolve;
+        });
+      }
+    },
+  };
+}
+
+const countOf = (text: string, lines: readonly string[]) =>
+  lines.filter((line) => line.includes(text)).length;
+
+describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
+  async function replicas(url = redisUrl!, countTimeoutMs = 5_000) {
+    const prefix = `tss-test-${crypto.randomUUID()}:`;
+    const [one, other] = [hearing(), hearing()].map(({ log, ...heard }) => {
+      const coordination = createRedisCoordination({ url, log, prefix, countTimeoutMs });
+      closers.push(() => coordination.close());
+      return { ...coordination, heard };
+    }) as [Replica, Replica];
+    await Promise.all([one.ready(), other.ready()]);
+    const buckets = [one, other].map((each) => each.buckets("a", SIZE)) as [Buckets, Buckets];
+    return { one, other, buckets, prefix };
+  }
+
+  it("count together", async () => {
+    const { buckets } = await replicas();
+    const counts = await Promise.all(buckets.map((each) => takenOf(each, 20)));
+    expect(counts[0]! + counts[1]!).toBe(5);
+  });
+
+  it("wake each other, and their own listeners once", async () => {
+    const { one, other } = await replicas();
+    let ownCount = 0;
+    one.signals.subscribe("kind:a", () => ownCount++);
+    const arrived = notified(other, "kind:a");
+    one.signals.notify("kind:a");
+    await arrived;
+    // What the other one sends back comes behind whatever Redis would have echoed.
+    const answered = notified(one, "kind:b");
+    other.signals.notify("kind:b");
+    await answered;
+    expect(ownCount).toBe(1);
+  });
+
+  it("begin anew when it was emptied and has lost its scripts", async () => {
+    const { buckets, prefix } = await replicas();
+    expect(await takenOf(buckets[0], 6)).toBe(5);
+    const redis = new Redis(redisUrl!);
+    await redis.del(...(await redis.keys(`${prefix}*`)));
+    await redis.script("FLUSH");
+    redis.disconnect();
+    expect(await takenOf(buckets[1], 6)).toBe(5);
+    expect(await takenOf(buckets[0], 6)).toBe(0);
+  });
+
+  it.each(["kill", "hang"] as const)(
+    "count and wake each for itself after a %s, say so once, and are together again later",
+    { timeout: 30_000 },
+    async (loss) => {
+      const proxy = await startRedisProxy(redisUrl!);
+      closers.push(() => proxy.kill());
+      const { one, other, buckets } = await replicas(proxy.url, 500);
+      expect(await takenOf(buckets[0], 2)).toBe(2);
+      await proxy[loss]();
+      expect(await takenOf(buckets[0], 40)).toBe(5);
+      expect(await takenOf(buckets[1], 40)).toBe(5);
+      await expect(one.check()).rejects.toThrow();
+      const own = notified(one, "kind:a");
+      one.signals.notify("kind:a");
+      await own;
+      for (const { heard } of [one, other]) {
+        await heard.until((lines) => countOf("does not answer", lines) > 0);
+        expect(countOf("does not answer", heard.lines)).toBe(1);
+      }
+      await proxy.revive();
+      await Promise.all([one, other].map(togetherAgain));
+      expect((await takenOf(buckets[0], 40)) + (await takenOf(buckets[1], 40))).toBe(3);
+      const arrived = notified(other, "kind:a");
+      one.signals.notify("kind:a");
+      await arrived;
+    },
+  );
+});
+
+describe("a Redis that is not there", () => {
+  it("keeps nobody from waking itself and counting, and its check fails", async () => {
+    const heard = hearing();
+    const alone = createRedisCoordination({ url: "redis://127.0.0.1:1", log: heard.log });
+    closers.push(() => alone.close());
+    const own = notified(alone, "kind:a");
+    alone.signals.notify("kind:a");
+    await own;
+    expect(await takenOf(alone.buckets("a", SIZE), 6)).toBe(5);
+    await expect(alone.check()).rejects.toThrow();
+    await heard.until((lines) => lines.length > 0);
+    expect(heard.lines).toEqual([
+      "Redis does not answer; each replica counts calls for itself, and finds what others did by looking, a little later",
+    ]);
+  });
+});
+
+type Replica = Coordination & {
+  ready(): Promise<void>;
+  readonly heard: Omit<ReturnType<typeof hearing>, "log">;
+};
+type Buckets = ReturnType<Coordination["buckets"]>;
+
+async function takenOf(buckets: Buckets, count: number): Promise<number> {
+  const verdicts = await Promise.all(Array.from({ length: count }, () => buckets.take("subject")));
+  return verdicts.filter(({ isAllowed }) => isAllowed).length;
+}
+
+function notified({ signals }: Coordination, topic: string): Promise<void> {
+  return new Promise((resolve) => {
+    signals.subscribe(topic, resolve);
+  });
+}
+
+/** It counts with others again when it says so, and wakes others again when its check passes. */
+async function togetherAgain({ heard, check }: Replica): Promise<void> {
+  await heard.until((lines) => countOf("answers again", lines) > 0);
+  const isThere = () =>
+    check().then(
+      () => true,
+      () => false,
+    );
+  await vi.waitUntil(isThere, { timeout: 20_000, interval: 20 });
+}
