@@ -71,13 +71,13 @@ export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array
     signerPublicKey: base64(keys.signerPublicKey),
   });
   const id = String(created["dwalletId"]);
-  const waiting = await until(face, { dwalletId: id }, "GetDWallet", "state", ["AwaitingKeyHolderSignature"]);
+  const waiting = await dwalletIn(face, id, "AwaitingKeyHolderSignature");
   await face.call("AcceptDWallet", {
     dwalletId: id,
     encryptedUserSecretKeyShareId: waiting["encryptedUserSecretKeyShareId"]!,
     userOutputSignature: base64(signDWalletOutput(keys, fromBase64(waiting["publicOutput"]))),
   });
-  const active = await until(face, { dwalletId: id }, "GetDWallet", "state", ["Active"]);
+  const active = await dwalletIn(face, id, "Active");
   return { id, publicKey: fromBase64(active["publicKey"]), shareHex: hex(dkg.userSecretKeyShare) };
 }
 
@@ -116,6 +116,15 @@ export async function submitOver(
     signRequestId: reserved["signRequestId"]!,
     userSignMessage: base64(userSignMessage),
   });
+}
+
+/** Reads a dWallet until it is in this state. */
+export function dwalletIn(
+  face: Face,
+  dwalletId: JsonValue,
+  state: string,
+): Promise<Record<string, JsonValue>> {
+  return until(face, { dwalletId }, "GetDWallet", "state", [state]);
 }
 
 /** Reads a sign request until it is final. */

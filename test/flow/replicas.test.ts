@@ -1,0 +1,262 @@
+/** Two api and two worker processes on one PostgreSQL and one Redis, each killed in turn under load. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import * as grpc from "@grpc/grpc-js";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { SCOPES } from "../../src/access/caller.ts";
+import { createApiKey } from "../../src/access/create-api-key.ts";
+import { createParameterStore } from "../../src/onboarding/parameter-store.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrationNames } from "../../src/store/migrations.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { checkRest } from "../sim/check-rest.ts";
+import { onboardOverSim } from "../sim/onboard-over.ts";
+import { type SimLocalnet, startSimLocalnet } from "../sim/sim-localnet.ts";
+import { restFace } from "../soak/rest-face.ts";
+import { silentLog } from "../support/database.ts";
+import type { Face } from "../support/faces.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { testRedis } from "../support/redis.ts";
+import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.ts";
+import { layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../support/rows.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { base64, signEnd } from "../support/user.ts";
+import { type Watched, watchToEnd } from "../support/watch-to-end.ts";
+
+/** A database of Redis that no other test uses, so that it can be flushed. */
+const REDIS_DATABASE = "5";
+const SLOTS = ["api", "worker", "api", "worker"] as const;
+const SIGNERS_AT_ONCE = 4;
+/** A bound for what must go on; a lease of a killed worker alone lasts ten seconds. */
+const PROGRESS_MS = 180_000;
+
+const postgres = await testDatabase();
+const redisUrl = await testRedis();
+const { folder, remove } = serviceFolder();
+
+describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () => {
+  const replicas: (ServiceProcess | undefined)[] = [];
+  const openStreams = new Map<string, number>();
+  const watched = new Map<string, Watched>();
+  let redis: RedisProxy;
+  let localnet: SimLocalnet;
+  let database: Database;
+  let apiKey = "";
+  let face: Face;
+  const urlsOf = (type: (typeof SLOTS)[number]) =>
+    SLOTS.flatMap((slot, index) => (slot === type ? (replicas[index]?.access.baseUrl ?? []) : []));
+  const apis = () => urlsOf("api");
+
+  async function start(index: number): Promise<void> {
+    replicas[index] = await startService(path.join(folder, String(index)), {
+      DATABASE_URL: postgres!.url,
+      REDIS_URL: `${redis.url}/${REDIS_DATABASE}`,
+      LOCALNET_URL: localnet.url,
+      PROCESS_TYPE: SLOTS[index]!,
+      PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1",
+      PRESIGN_POOL_LOW_WATER: "8",
+      LOG_LEVEL: "info",
+      ...(SLOTS[index] === "worker" && { METRICS_PORT: "0" }),
+    });
+  }
+
+  beforeAll(async () => {
+    [redis, localnet] = await Promise.all([startRedisProxy(redisUrl!), startSimLocalnet()]);
+    // No real tables can be built from this network's key, so that there is nothing to spend time on.
+    for (const index of SLOTS.keys()) {
+      const data = path.join(folder, String(index));
+      mkdirSync(data);
+      const store = createParameterStore(data);
+      for (let curve = 0; curve < 4; curve++)
+        await store.put(localnet.networkEncryptionKeyId, curve, Uint8Array.of(curve));
+    }
+    await Promise.all(SLOTS.map((_, index) => start(index)));
+    database = await openPostgres(postgres!.url, silentLog);
+    const projectId = await projectWith(database, 1_000_000_000n);
+    const key = await createApiKey(database, TEST_ORIGIN, { projectId, name: "replicas", scopes: SCOPES });
+    apiKey = key.plaintext;
+    face = restFace(apis, apiKey);
+  });
+
+  afterAll(async () => {
+    for (const replica of replicas) await replica?.crash();
+    await localnet?.stop();
+    await redis?.kill();
+    await database?.close();
+    await postgres?.drop();
+    remove();
+  });
+
+  it("start together on an empty database, which is migrated once", async () => {
+    const rows = await database.query<{ name: string }>(
+      "SELECT migration_name AS name FROM _prisma_migrations ORDER BY migration_name, id",
+    );
+    expect(rows.map(({ name }) => name)).toEqual(await migrationNames());
+  });
+
+  it("are ready, each with what its type depends on", async () => {
+    for (const [index, replica] of replicas.entries()) {
+      const shared = ["database", "migrations", "fullnode", "outbox"];
+      const names = [...shared, ...(SLOTS[index] === "worker" ? ["lanes"] : []), "redis"];
+      // On a busy machine a check may be late once.
+      await vi.waitFor(
+        async () => {
+          const reply = await fetch(`${replica!.access.baseUrl}/v1/ready`);
+          const checks = names.map((name) => ({ name, status: "ok" }));
+          expect([reply.status, await reply.json()]).toEqual([200, { status: "ready", checks }]);
+        },
+        { timeout: 30_000, interval: 500 },
+      );
+    }
+  });
+
+  it("have parts of their own: only workers drive lanes, only api replicas serve callers", () => {
+    for (const [index, replica] of replicas.entries()) {
+      const parts = replica!.log.flatMap((line) => /"part":"([^"]+)".*"started"/.exec(line)?.[1] ?? []);
+      const actsOnChain = ["submitter", "settler", "gas keeper", "expiry"].map((part) =>
+        parts.includes(part),
+      );
+      expect(actsOnChain).toEqual(Array(4).fill(SLOTS[index] === "worker"));
+      expect(parts.includes("parameters")).toBe(SLOTS[index] === "api");
+    }
+  });
+
+  it("of the type worker send callers elsewhere, and answer who looks after them", async () => {
+    const [index, baseUrl] = [SLOTS.indexOf("worker"), urlsOf("worker")[0]!];
+    const rest = await fetch(`${baseUrl}/v1/billing/balance`, { headers: { "x-api-key": apiKey } });
+    expect([rest.status, await rest.text()]).toEqual([404, expect.stringContaining("PROCESS_TYPE api")]);
+    expect(await grpcCall(baseUrl, "/tss.v1.Billing/GetBalance")).toMatchObject({
+      code: grpc.status.UNIMPLEMENTED,
+      details: expect.stringContaining("PROCESS_TYPE api"),
+    });
+    expect(await grpcCall(baseUrl, "/grpc.health.v1.Health/Check")).toEqual(Buffer.from([8, 1]));
+    expect((await fetch(`${baseUrl}/v1/health`)).status).toBe(200);
+    expect((await fetch(`${baseUrl}/metrics`)).status).toBe(404);
+    const line = replicas[index]!.log.find((one) => one.includes("metrics are served"));
+    const { url } = JSON.parse(line!) as { url: string };
+    expect(await (await fetch(url)).text()).toContain("service_");
+    expect((await fetch(url.replace("/metrics", "/v1/health"))).status).toBe(404);
+  });
+
+  it("lose nothing and charge once, whichever is killed, flushed or lost", async () => {
+    const dwallets = await Promise.all([onboardOverSim(face), onboardOverSim(face)]);
+    let isOver = false;
+    const signing = Promise.all(
+      Array.from({ length: SIGNERS_AT_ONCE }, async (_, index) => {
+        while (!isOver) await signOnce(dwallets[index % dwallets.length]!);
+      }),
+    );
+    const more = (count: number) => {
+      const wanted = watched.size + count;
+      const isThere = vi.waitUntil(() => watched.size >= wanted, { timeout: PROGRESS_MS });
+      return Promise.race([isThere, signing]);
+    };
+    const killAndStart = async (index: number) => {
+      const url = replicas[index]!.access.baseUrl;
+      // Streams are to break, too.
+      if (SLOTS[index] === "api")
+        await vi.waitUntil(() => (openStreams.get(url) ?? 0) > 0, { timeout: PROGRESS_MS, interval: 1 });
+      const victim = replicas[index]!;
+      replicas[index] = undefined;
+      await victim.crash();
+      await more(4);
+      await start(index);
+      await more(4);
+    };
+    await more(4);
+    await killAndStart(0);
+    await killAndStart(1);
+    await flush(`${redisUrl}/${REDIS_DATABASE}`);
+    await more(4);
+    await killAndStart(2);
+    await redis.kill();
+    await more(4);
+    await killAndStart(3);
+    await redis.revive();
+    await more(4);
+    isOver = true;
+    await signing;
+
+    const resumeCount = [...watched.values()].reduce((sum, each) => sum + each.resumeCount, 0);
+    expect(resumeCount).toBeGreaterThan(0);
+    for (const { states } of watched.values()) {
+      const statuses = states.map(({ status }) => status);
+      expect(statuses.at(-1)).toBe(Status.completed);
+      // Each state is newer than the one before it, across replicas too.
+      expect(statuses).toEqual([...new Set(statuses)].sort((a, b) => a - b));
+    }
+    const rows = await database.query<{ id: string; status: string; charges: number }>(
+      `SELECT r.id, r.status, (SELECT count(*)::int FROM ledger_entry e
+         WHERE e.key LIKE '%:' || r.id::text AND e.amount_micro_usd < 0) AS charges FROM sign_request r`,
+    );
+    const charged = new Map(rows.map(({ id, status, charges }) => [id, { status, charges }]));
+    for (const id of watched.keys()) expect(charged.get(id)).toEqual({ status: "completed", charges: 1 });
+  });
+
+  it("leave what callers ask for to workers, and it is done when one comes", async () => {
+    for (const index of [1, 3]) {
+      expect(await replicas[index]!.stop()).toBe(0);
+      replicas[index] = undefined;
+    }
+    const fence = () => database.query("SELECT last_value AS fence FROM lane_fence");
+    const before = await fence();
+    const id = await reserveAndSubmit(await onboarded());
+    const [row] = await database.query("SELECT status FROM sign_request WHERE id = $1", [id]);
+    expect(row).toEqual({ status: "queued" });
+    expect(await fence()).toEqual(before);
+    await start(1);
+    expect(await signEnd(face, id)).toMatchObject({ status: "completed" });
+  });
+
+  it("have nothing under way or unpaid in the end, no presign used twice, and stop cleanly", async () => {
+    for (const replica of replicas.splice(0)) if (replica) expect(await replica.stop()).toBe(0);
+    expect(await checkRest(database, localnet, TEST_TRIPLE)).toEqual([]);
+  });
+
+  /** A dWallet that is there already. */
+  async function onboarded(): Promise<string> {
+    const [row] = await database.query<{ id: string }>("SELECT object_id AS id FROM dwallet LIMIT 1");
+    return row!.id;
+  }
+
+  async function signOnce(dwalletId: string): Promise<void> {
+    const id = await reserveAndSubmit(dwalletId);
+    const onStream = (url: string, isOpen: boolean) =>
+      void openStreams.set(url, (openStreams.get(url) ?? 0) + (isOpen ? 1 : -1));
+    watched.set(id, await watchToEnd(id, { baseUrls: apis, apiKey, onStream }));
+  }
+
+  async function reserveAndSubmit(dwalletId: string): Promise<string> {
+    const { signRequestId } = await face.call("ReserveSign", {
+      dwalletId,
+      signatureAlgorithm: TEST_TRIPLE.signatureAlgorithm,
+      hashScheme: TEST_TRIPLE.hash,
+      message: base64(randomBytes(32)),
+    });
+    const userSignMessage = base64(layoutOfSignMessage());
+    await face.call("SubmitSign", { signRequestId: signRequestId!, userSignMessage });
+    return String(signRequestId);
+  }
+});
+
+/** A unary call with an empty request: the reply's bytes, or the error. */
+function grpcCall(baseUrl: string, method: string): Promise<Buffer | grpc.ServiceError> {
+  const client = new grpc.Client(new URL(baseUrl).host, grpc.credentials.createInsecure());
+  const bytes = (value: Buffer) => value;
+  return new Promise<Buffer | grpc.ServiceError>((resolve) => {
+    client.makeUnaryRequest(method, bytes, bytes, Buffer.alloc(0), (error, reply) =>
+      resolve(error ?? reply!),
+    );
+  }).finally(() => client.close());
+}
+
+/** Empties the database and forgets all scripts. */
+async function flush(url: string): Promise<void> {
+  const client = new Redis(url);
+  await client.flushdb();
+  await client.script("FLUSH");
+  client.disconnect();
+}

@@ -1,0 +1,39 @@
+import { randomBytes } from "node:crypto";
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import type { Face } from "../support/faces.ts";
+import { base64, dwalletIn, fromBase64 } from "../support/user.ts";
+
+/** Makes a dWallet on secp256k1 over a face, with a network that is not picky about the user's half. Returns its id. */
+export async function onboardOverSim(face: Face): Promise<string> {
+  const keypair = Ed25519Keypair.generate();
+  const [curve, encryptionKey] = ["SECP256K1", random(261)];
+  const signerPublicKey = base64(keypair.getPublicKey().toRawBytes());
+  const network = await face.call("GetNetwork", {});
+  const { encryptionKeyId } = await face.call("RegisterEncryptionKey", {
+    curve,
+    encryptionKey: base64(encryptionKey),
+    signature: base64(await keypair.sign(encryptionKey)),
+    signerPublicKey,
+  });
+  const { dwalletId } = await face.call("CreateDWallet", {
+    curve,
+    encryptionKeyId: encryptionKeyId!,
+    networkEncryptionKeyId: network["networkEncryptionKeyId"]!,
+    senderAddress: (network["senderAddresses"] as string[])[0]!,
+    sessionIdentifier: base64(random(32)),
+    userDkgMessage: base64(random(64)),
+    encryptedUserShareAndProof: base64(random(64)),
+    userPublicOutput: base64(random(64)),
+    signerPublicKey,
+  });
+  const waiting = await dwalletIn(face, dwalletId!, "AwaitingKeyHolderSignature");
+  await face.call("AcceptDWallet", {
+    dwalletId: dwalletId!,
+    encryptedUserSecretKeyShareId: waiting["encryptedUserSecretKeyShareId"]!,
+    userOutputSignature: base64(await keypair.sign(fromBase64(waiting["publicOutput"]))),
+  });
+  await dwalletIn(face, dwalletId!, "Active");
+  return String(dwalletId);
+}
+
+const random = (length: number): Uint8Array => new Uint8Array(randomBytes(length));
