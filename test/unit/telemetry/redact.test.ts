@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createLogger } from "../../../src/telemetry/logger.ts";
+import { createRedact } from "../../../src/telemetry/redact.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+
+const KEY = `tss_live_${"aB3".repeat(11)}`;
+const PASSWORD = 'p"ss\\word/with=all';
+
+describe("what looks like a secret in a text", () => {
+  const redact = createRedact();
+
+  it.each([
+    [`the key ${KEY} is wrong`, "the key tss_live_[redacted] is wrong"],
+    [`authorization: Bearer ${"x".repeat(20)}`, "authorization: Bearer [redacted]"],
+    ["postgresql://user:hunter22@db:5432/tss refused", "postgresql://user:[redacted]@db:5432/tss refused"],
+    ["rediss://:hunter22@cache", "rediss://:[redacted]@cache"],
+    ["https://token@fullnode.example/x", "https://[redacted]@fullnode.example/x"],
+  ])("is taken out: %s", (text, redacted) => {
+    expect(redact(text)).toBe(redacted);
+  });
+
+  it.each([
+    "0x".padEnd(66, "a"),
+    "tss_live_aB3d",
+    "the caller sent no Bearer token",
+    "postgresql://postgres@127.0.0.1:5432/postgres",
+    "http://127.0.0.1:9000/path?x=a@b",
+    "2026-11-21T17:00:00.000Z",
+  ])("and nothing else: %s", (text) => {
+    expect(redact(text)).toBe(text);
+  });
+});
+
+describe("a logger that knows the process's secrets", () => {
+  const hex = randomBytes(32).toString("hex");
+  const secrets = [
+    new Secret(hex),
+    new Secret(PASSWORD),
+    new Secret("postgresql://tss:wonder%20land@db/tss"),
+    new Secret("short"),
+  ];
+  const values = [hex, hex.toUpperCase(), PASSWORD, "wonder land", "wonder%20land", KEY];
+
+  function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
+    const lines: string[] = [];
+    write(createLogger({ level: "trace", secrets, stream: { write: (line) => lines.push(line) } }));
+    expect(lines).toHaveLength(1);
+    expect(() => JSON.parse(lines[0] ?? "")).not.toThrow();
+    return lines[0] ?? "";
+  }
+
+  it.each<[string, (value: string) => (logger: ReturnType<typeof createLogger>) => void]>([
+    ["the message", (value) => (logger) => logger.error(`it was ${value}`)],
+    ["a field", (value) => (logger) => logger.info({ anything: value }, "x")],
+    ["a field's name", (value) => (logger) => logger.info({ [value]: 1 }, "x")],
+    ["a deep field", (value) => (logger) => logger.info({ a: { b: { c: { d: [value] } } } }, "x")],
+    ["an error", (value) => (logger) => logger.error({ cause: new Error(value) }, "x")],
+    [
+      "an error's cause",
+      (value) => (logger) => logger.error({ cause: new Error("x", { cause: new Error(value) }) }, "x"),
+    ],
+    [
+      "an error's own fields",
+      (value) => (logger) => logger.error({ error: Object.assign(new Error("x"), { detail: value }) }, "x"),
+    ],
+    ["a child's bindings", (value) => (logger) => logger.child({ of: value }).warn("x")],
+  ])("lets none of them through in %s", (_name, write) => {
+    for (const value of values) {
+      const line = logged(write(value));
+      expect(line).toContain("[redacted]");
+      expect(line).not.toContain(value);
+      expect(line).not.toContain(JSON.stringify(value).slice(1, -1));
+    }
+  });
+
+  it("leaves alone what is too short to be told from a word", () => {
+    expect(logged((logger) => logger.info("a short story"))).toContain("a short story");
+  });
+});
