@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "./protocol/algorithms.ts";
+import { createRedact } from "./telemetry/redact.ts";
 import { Secret } from "./telemetry/secret.ts";
 
 /** One environment variable: the table below is the whole surface. */
@@ -24,25 +25,56 @@ export class ConfigError extends Error {
   }
 }
 
+/** A variable as it is in effect. */
+export interface Setting {
+  readonly name: string;
+  /** Undefined where it is unset and has no default; of a secret, `[redacted]`. */
+  readonly value: string | undefined;
+  readonly source: "default" | "environment" | "file" | "unset";
+  /** Where the source is a file. */
+  readonly file?: string;
+  readonly isSecret: boolean;
+  readonly description: string;
+}
+
+const redact = createRedact();
+const SHOWN_MAX_CHARACTERS = 200;
+
 /** Reads variables of a table and collects every fault, so that a wrong configuration is told whole. */
 export class ConfigReader<Name extends string> {
+  readonly faults: string[] = [];
+  /** The secrets that were read, by name. */
+  readonly secrets = new Map<string, Secret>();
   readonly #environment: NodeJS.ProcessEnv;
   readonly #variables: readonly ConfigVariable[];
-  readonly #faults: string[] = [];
+  readonly #fallbacks = new Map<string, string>();
 
   constructor(environment: NodeJS.ProcessEnv, variables: readonly ConfigVariable[]) {
     this.#environment = environment;
     this.#variables = variables;
   }
 
+  /** @param found the value; never of a secret, see {@link ConfigReader.secretFault} */
   fault(name: Name, found: string | undefined, expected: string): void {
-    this.#faults.push(
-      `${name}: expected ${expected}, found ${found === undefined ? "nothing" : JSON.stringify(found)}`,
-    );
+    this.#tell(name, found === undefined ? "nothing" : JSON.stringify(shown(found)), expected);
   }
 
-  done(): void {
-    if (this.#faults.length > 0) throw new ConfigError(this.#faults);
+  /** Of a secret only its length is told. */
+  secretFault(name: Name, secret: string, expected: string): void {
+    this.#tell(name, `${secret.length} characters`, expected);
+  }
+
+  /** Every variable of the table as it is in effect. Call it when all are read. */
+  settings(): Setting[] {
+    return this.#variables.map(({ name, description, secret, default: usual }) => {
+      const about = { name, description, isSecret: secret === true };
+      const given = this.#environment[name]?.trim();
+      if (given) return { ...about, source: "environment", value: secret ? "[redacted]" : redact(given) };
+      const file = secret && this.#environment[`${name}_FILE`]?.trim();
+      if (file) return { ...about, source: "file", value: "[redacted]", file };
+      const value = this.#fallbacks.get(name) ?? usual;
+      return { ...about, value, source: value === undefined ? "unset" : "default" };
+    });
   }
 
   /** The trimmed value or its default; an empty variable counts as unset. */
@@ -63,7 +95,10 @@ export class ConfigReader<Name extends string> {
 
   integer(name: Name, least: number, most: number, fallback?: number): number {
     const text = this.optional(name);
-    if (text === undefined && fallback !== undefined) return fallback;
+    if (text === undefined && fallback !== undefined) {
+      this.#fallbacks.set(name, String(fallback));
+      return fallback;
+    }
     const value = /^\d+$/.test(text ?? "") ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
     this.fault(name, text, `a whole number from ${least} to ${most}`);
@@ -102,13 +137,37 @@ export class ConfigReader<Name extends string> {
     return value;
   }
 
-  /** Faults never quote a secret. */
+  boolean(name: Name): boolean {
+    return this.oneOf(name, ["true", "false"]) === "true";
+  }
+
+  /** A share, 0 to 1. */
+  share(name: Name): number {
+    const text = this.text(name);
+    if (/^(?:0?\.\d+|[01](?:\.0*)?)$/.test(text)) return Number(text);
+    this.fault(name, text, "a number from 0 to 1");
+    return 0;
+  }
+
+  /** The path of a file that can be read; undefined when unset. */
+  file(name: Name): string | undefined {
+    const path = this.optional(name);
+    if (path !== undefined && path !== "") this.#read(name, path);
+    return path || undefined;
+  }
+
+  /** From the variable or from the file that `<NAME>_FILE` names, not from both. Faults never quote a secret. */
   secret(name: Name, pattern: RegExp, expected: string): Secret | undefined {
     const direct = this.#environment[name]?.trim();
-    const value = direct || this.#secretFile(name);
-    if (value === undefined) return undefined;
-    if (!pattern.test(value)) this.fault(name, `${value.length} characters`, expected);
-    return new Secret(value);
+    const file = this.#environment[`${name}_FILE`]?.trim();
+    if (direct && file) this.#tell(name, `both ${name} and ${name}_FILE`, "one of them");
+    const value = direct || (file && this.#read(name, file, `${name}_FILE`));
+    if (value === "") this.#tell(name, `${name}_FILE=${JSON.stringify(file)}, an empty file`, expected);
+    if (!value) return undefined;
+    if (!pattern.test(value)) this.secretFault(name, value, expected);
+    const secret = new Secret(value);
+    this.secrets.set(name, secret);
+    return secret;
   }
 
   buckets(name: Name): CurveAlgorithm[] {
@@ -124,18 +183,24 @@ export class ConfigReader<Name extends string> {
     return [];
   }
 
-  #secretFile(name: Name): string | undefined {
-    const file = this.#environment[`${name}_FILE`]?.trim();
-    if (!file) return undefined;
+  /** The trimmed content; undefined, and a fault, when the file cannot be read. */
+  #read(name: Name, file: string, variable: string = name): string | undefined {
     try {
       return readFileSync(file, "utf8").trim();
     } catch (error) {
-      this.fault(
-        name,
-        `${name}_FILE=${file}`,
-        `a readable file (${error instanceof Error ? error.message : String(error)})`,
-      );
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+      this.#tell(name, `${variable}=${JSON.stringify(file)} (${code})`, "a readable file");
       return undefined;
     }
   }
+
+  #tell(name: Name, found: string, expected: string): void {
+    this.faults.push(`${name}: expected ${expected}, found ${found}`);
+  }
+}
+
+/** What may be shown of a value that is no secret, but may hold one by mistake. */
+function shown(value: string): string {
+  const text = redact(value);
+  return text.length <= SHOWN_MAX_CHARACTERS ? text : `${text.slice(0, SHOWN_MAX_CHARACTERS)}…`;
 }

@@ -162,5 +162,40 @@ export const CONFIG_VARIABLES = [
     description: "Certificate chain, PEM; set with TLS_KEY_FILE: the port speaks TLS only",
   },
   { name: "TLS_KEY_FILE", description: "The certificate's private key, PEM" },
+  {
+    name: "ALLOW_PUBLIC_PLAINTEXT",
+    default: "false",
+    description:
+      "Whether HOST may be reachable from elsewhere without TLS, because TLS ends in front: true or false",
+  },
+  {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    description:
+      "Base URL of an OTLP/HTTP receiver for traces; unset: no traces, and nothing of them is loaded",
+  },
+  {
+    name: "OTEL_EXPORTER_OTLP_HEADERS",
+    description: "Headers for that receiver, as name=value,name=value, values percent-encoded",
+    secret: true,
+  },
+  {
+    name: "OTEL_SERVICE_NAME",
+    default: "threshold-signing-service",
+    description: "The service's name in traces",
+  },
+  {
+    name: "OTEL_TRACES_SAMPLER",
+    default: "parentbased_traceidratio",
+    description:
+      "Which traces are recorded: always_on, always_off, traceidratio, or one of them after parentbased_",
+  },
+  {
+    name: "OTEL_TRACES_SAMPLER_ARG",
+    default: "1",
+    description: "The share of traces that traceidratio records, 0 to 1",
+  },
   { name: "CORS_ORIGINS", default: "*", description: "Origins that browsers may call from, comma-separated" },
 ] as const satisfies readonly ConfigVariable[];
+
+/** The name of a variable of the table. */
+export type VariableName = (typeof CONFIG_VARIABLES)[number]["name"];

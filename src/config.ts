@@ -1,11 +1,13 @@
 import { type DepositsConfig, readDeposits } from "./config-billing.ts";
-import { ConfigReader, type ConfigVariable } from "./config-reader.ts";
+import { checkBind, checkSecrets, checkShared, isPublic } from "./config-checks.ts";
+import { ConfigError, ConfigReader, type Setting } from "./config-reader.ts";
 import { readSweepConfig, type SweepConfig } from "./config-sweeps.ts";
-import { CONFIG_VARIABLES } from "./config-variables.ts";
+import { readTracing } from "./config-tracing.ts";
+import { unknownVariables } from "./config-unknown.ts";
+import { CONFIG_VARIABLES, type VariableName } from "./config-variables.ts";
 import type { CurveAlgorithm } from "./protocol/algorithms.ts";
+import type { TracingConfig } from "./telemetry/open-tracer.ts";
 import type { Secret } from "./telemetry/secret.ts";
-
-type VariableName = (typeof CONFIG_VARIABLES)[number]["name"];
 
 /** Where the chain is, and as whom the service acts there. */
 export type NetworkConfig =
@@ -71,6 +73,19 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Undefined: clear text, as TLS normally ends in front of the service. */
   readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+  /** Undefined: no traces. */
+  readonly tracing: TracingConfig | undefined;
+}
+
+/** All that the environment says, right or wrong. */
+export interface ConfigReading {
+  /** Not to be used where there are faults. */
+  readonly config: Config;
+  readonly faults: readonly string[];
+  /** What is allowed and still worth a word. */
+  readonly warnings: readonly string[];
+  readonly settings: readonly Setting[];
+  readonly secrets: readonly Secret[];
 }
 
 const GAS_STATION = {
@@ -81,7 +96,18 @@ const GAS_STATION = {
 
 /** Reads the configuration from the environment. Throws a ConfigError naming every fault. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const read = new ConfigReader(environment, CONFIG_VARIABLES);
+  return acceptConfig(readConfig(environment));
+}
+
+/** The configuration of a reading. Throws a ConfigError naming every fault. */
+export function acceptConfig({ config, faults }: ConfigReading): Config {
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/** Reads the configuration from the environment, with all that is to be said of it. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): ConfigReading {
+  const read = new ConfigReader<VariableName>(environment, CONFIG_VARIABLES);
   const network = readNetwork(read);
   const provider = read.text("HOT_WALLET_PROVIDER");
   if (provider !== "env") read.fault("HOT_WALLET_PROVIDER", provider, "env");
@@ -136,6 +162,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     drainTimeoutMs: read.integer("DRAIN_TIMEOUT_MS", 0, 600_000),
     corsOrigins: read.list("CORS_ORIGINS"),
     tls: readTls(read),
+    tracing: readTracing(read),
   };
   if (config.presignLowWaterCount > config.presignHighWaterCount) {
     read.fault(
@@ -145,41 +172,33 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     );
   }
   checkShared(read, config);
-  read.done();
-  return Object.freeze(config);
-}
-
-/** The table with its effective values, secrets redacted, for `tss config`. */
-export function describeConfig(environment: NodeJS.ProcessEnv = process.env): string {
-  const rows = CONFIG_VARIABLES.map((variable: ConfigVariable) => {
-    const set = environment[variable.name] ?? environment[`${variable.name}_FILE`];
-    const value = set === undefined ? (variable.default ?? "") : variable.secret ? "[redacted]" : set;
-    return [variable.name, value || "(unset)", variable.description] as const;
-  });
-  const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
-  return rows.map(([n, v, d]) => `${n.padEnd(width(0))}  ${v.padEnd(width(1))}  ${d}`).join("\n");
-}
-
-/** An api process and a worker are two, so nothing that they both need can be embedded in one of them. */
-function checkShared(read: ConfigReader<VariableName>, { processType, databaseUrl, network }: Config): void {
-  if (processType === "all") return;
-  const beside = `with PROCESS_TYPE=${processType}`;
-  if (databaseUrl === undefined) {
-    const expected = `postgresql://user@host:port/database, ${beside}: one process alone can use the embedded database`;
-    read.fault("DATABASE_URL", undefined, expected);
+  const isPlaintextAllowed = read.boolean("ALLOW_PUBLIC_PLAINTEXT");
+  checkBind(read, config, isPlaintextAllowed);
+  checkSecrets(read, network.name);
+  const warnings = unknownVariables(environment, CONFIG_VARIABLES);
+  if (isPlaintextAllowed && isPublic(config.host) && config.tls === undefined) {
+    warnings.push(
+      `keys travel in clear text to ${config.host}:${config.port} unless TLS ends in front of it`,
+    );
   }
-  if (network.name === "localnet" && network.url === undefined) {
-    const expected = `the URL of a localnet, ${beside}: \`tss localnet\` runs one that processes can share`;
-    read.fault("LOCALNET_URL", undefined, expected);
+  if (network.name !== "localnet" && config.corsOrigins.includes("*")) {
+    warnings.push(`CORS_ORIGINS lets any page of any site call this service on ${network.name}`);
   }
+  return {
+    config: Object.freeze(config),
+    faults: read.faults,
+    warnings,
+    settings: read.settings(),
+    secrets: [...read.secrets.values()],
+  };
 }
 
 function readTls(read: ConfigReader<VariableName>): Config["tls"] {
-  const certificateFile = read.text("TLS_CERT_FILE");
-  const keyFile = read.text("TLS_KEY_FILE");
-  if (certificateFile !== "" && keyFile !== "") return { certificateFile, keyFile };
-  if (certificateFile !== "") read.fault("TLS_KEY_FILE", undefined, "a file, beside TLS_CERT_FILE");
-  if (keyFile !== "") read.fault("TLS_CERT_FILE", undefined, "a file, beside TLS_KEY_FILE");
+  const certificateFile = read.file("TLS_CERT_FILE");
+  const keyFile = read.file("TLS_KEY_FILE");
+  if (certificateFile && keyFile) return { certificateFile, keyFile };
+  if (certificateFile) read.fault("TLS_KEY_FILE", undefined, "a file, beside TLS_CERT_FILE");
+  if (keyFile) read.fault("TLS_CERT_FILE", undefined, "a file, beside TLS_KEY_FILE");
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { startApp } from "./app.ts";
-import { loadConfig } from "./config.ts";
+import { acceptConfig, readConfig } from "./config.ts";
 import { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { runUntilSignal } from "./lifecycle/run-until-signal.ts";
 import { openLogStream } from "./telemetry/log-stream.ts";
@@ -13,8 +13,11 @@ import { createLogger } from "./telemetry/logger.ts";
  */
 export async function serve(argv: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...argv], options: { "after-restore": { type: "boolean" } } });
-  const config = loadConfig();
-  const log = createLogger({ level: config.logLevel, stream: openLogStream() });
+  const reading = readConfig();
+  const config = acceptConfig(reading);
+  const { secrets } = reading;
+  const log = createLogger({ level: config.logLevel, stream: openLogStream(), secrets });
+  for (const warning of reading.warnings) log.warn(warning);
   const lifecycle = new Lifecycle({
     log,
     stopTimeoutMs: config.drainDelayMs + config.drainTimeoutMs + 5_000,

@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
   threads: [],
   localnet: ["protocol", "threads"],
   telemetry: ["transport"],
-  config: ["protocol", "telemetry"],
+  config: ["protocol", "telemetry", "localnet"],
   errors: ["gen/google", "telemetry", "transport"],
   lifecycle: ["errors", "telemetry"],
   coordination: ["errors", "telemetry"],

@@ -1,7 +1,54 @@
-import { describeConfig, loadConfig } from "../config.ts";
+import { parseArgs } from "node:util";
+import { type ConfigReading, readConfig } from "../config.ts";
+import type { Setting } from "../config-reader.ts";
 
-/** `tss config`: the effective table, then every fault if there are any. */
-export async function runConfig(): Promise<void> {
-  console.log(describeConfig());
-  loadConfig();
+/**
+ * `tss config`: every variable as it is in effect and where that comes from, secrets redacted; then warnings and every
+ * fault. Ends with 1 where there are faults. `--json` is for scripts.
+ */
+export async function runConfig(argv: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...argv], options: { json: { type: "boolean" } } });
+  const reading = readConfig();
+  console.log(values.json ? toJson(reading) : toText(reading));
+  if (reading.faults.length > 0) process.exitCode = 1;
+}
+
+/** The table for people. */
+export function toText({ settings, warnings, faults }: ConfigReading): string {
+  const rows = settings.map((setting) => [
+    setting.name,
+    shown(setting),
+    sourceOf(setting),
+    setting.description,
+  ]);
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return [
+    ...rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")),
+    ...section("warnings", warnings),
+    ...section("faults", faults),
+  ].join("\n");
+}
+
+function toJson({ settings, warnings, faults }: ConfigReading): string {
+  const variables = settings.map(({ value, ...setting }) => ({ ...setting, value: value ?? null }));
+  return JSON.stringify({ variables, warnings, faults }, undefined, 2);
+}
+
+function shown({ value }: Setting): string {
+  return value === undefined ? "(unset)" : value || "(empty)";
+}
+
+function sourceOf({ source, file }: Setting): string {
+  switch (source) {
+    case "file":
+      return `from file ${file}`;
+    case "unset":
+      return "";
+    default:
+      return source;
+  }
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", `${title}:`, ...lines.map((line) => `  - ${line}`)];
 }

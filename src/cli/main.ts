@@ -34,8 +34,9 @@ const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promi
     run: async (argv) => (await import("./audit.ts")).runAudit(argv),
   },
   config: {
-    summary: "print every variable with its effective value, secrets redacted",
-    run: async () => (await import("./config.ts")).runConfig(),
+    summary:
+      "print every variable with its effective value and source, secrets redacted, and every fault (--json)",
+    run: async (argv) => (await import("./config.ts")).runConfig(argv),
   },
   demo: {
     summary:
@@ -52,7 +53,8 @@ if (command && (argv.includes("--help") || argv.includes("-h"))) {
   try {
     await command.run(argv);
   } catch (error) {
-    console.error(`tss ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    const { createRedact } = await import("../telemetry/redact.ts");
+    console.error(createRedact()(`tss ${name}: ${error instanceof Error ? error.message : String(error)}`));
     process.exitCode = 1;
   }
 } else {

@@ -21,3 +21,8 @@ export function localnetHotWalletSecret(seed: Uint8Array = LOCALNET_SEED): Uint8
 export function localnetDepositSeed(seed: Uint8Array = LOCALNET_SEED): Uint8Array {
   return blake2b256(utf8("ika-localnet/deposit-seed/"), seed);
 }
+
+/** Every secret (32 bytes) of a local network that anyone can read in this code. */
+export function publicDevelopmentSecrets(): Uint8Array[] {
+  return [LOCALNET_SEED, localnetHotWalletSecret(), localnetDepositSeed()];
+}

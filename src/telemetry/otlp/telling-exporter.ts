@@ -1,0 +1,24 @@
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import type { TracerLog } from "../open-tracer.ts";
+
+/** `ExportResultCode.SUCCESS` of @opentelemetry/core. */
+const SUCCESS = 0;
+
+/** The exporter, which says when the receiver begins to fail and when it is back. Calls never hear of it. */
+export function tellingExporter(exporter: SpanExporter, log: TracerLog): SpanExporter {
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const failed = result.code !== SUCCESS;
+        if (failed && !isFailing)
+          log.warn({ cause: result.error }, "traces do not reach their receiver; spans are dropped");
+        if (!failed && isFailing) log.info({}, "traces reach their receiver again");
+        isFailing = failed;
+        done(result);
+      });
+    },
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
