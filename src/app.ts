@@ -22,8 +22,10 @@ import { startLoops } from "./lifecycle/start-loops.ts";
 import { createPresignQueue } from "./presigns/presign-queue.ts";
 import { migrate } from "./store/migrate.ts";
 import { openDatabase } from "./store/open-database.ts";
+import { traceDatabase } from "./store/trace-database.ts";
 import { startLoopMonitor } from "./telemetry/loop-monitor.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
+import { openTracer } from "./telemetry/open-tracer.ts";
 
 /** What the process gives the service. */
 export interface AppOptions {
@@ -48,20 +50,24 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const { processType } = config;
   if (afterRestore && processType === "api")
     throw new Error("--after-restore is for a process that acts on the chain: PROCESS_TYPE=worker or all");
-  const metrics = createMetrics();
+  const tracer = await openTracer(config.tracing, log);
+  // The first to begin is the last to stop: what ends while the others stop is still sent.
+  lifecycle.onStop("traces", () => tracer.close());
+  const metrics = createMetrics({ exemplars: tracer.isOn });
   lifecycle.onStop("metrics", () => metrics.close());
   const loopMonitor = startLoopMonitor(metrics);
   lifecycle.onStop("loop monitor", () => loopMonitor.close());
 
   const { dataDirectory } = config;
-  const [database, chain] = await together(
+  const [opened, chain] = await together(
     lifecycle.start(
       "database",
       () => openDatabase({ databaseUrl: config.databaseUrl?.reveal(), dataDirectory, log }),
-      (opened) => opened.close(),
+      (running) => running.close(),
     ),
     openChainAccess(config, { lifecycle, log }),
   );
+  const database = tracer.isOn ? traceDatabase(opened, tracer) : opened;
   await migrate(database, log);
   const coordination = openCoordination(config, log);
   lifecycle.onStop("coordination", () => coordination.close());
@@ -75,7 +81,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   await startLoops(lifecycle, taken.priceLoops);
   const { deposits } = taken;
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
-  const work = { database, network, reader, signals, presigns, depositSigner, config, log };
+  const work = { database, network, reader, signals, presigns, depositSigner, config, tracer, log };
   if (processType === "api") {
     await startLoops(lifecycle, { refill: createCallersRefill(work) });
   } else {
@@ -101,6 +107,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
           presigns,
           deposits,
           metrics,
+          tracer,
         });
   loopMonitor.reset();
   return app;

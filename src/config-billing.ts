@@ -1,4 +1,5 @@
 import type { ConfigReader, ConfigVariable } from "./config-reader.ts";
+import type { VariableName } from "./config-variables.ts";
 import { parseUsdPrice } from "./protocol/usd-price.ts";
 import type { Secret } from "./telemetry/secret.ts";
 
@@ -62,12 +63,10 @@ export interface DepositsConfig {
   readonly pollMs: number;
 }
 
-type DepositVariable = (typeof DEPOSIT_VARIABLES)[number]["name"];
-
 const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";
 
 /** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
-export function readDeposits(read: ConfigReader<DepositVariable>, isLocalnet: boolean): DepositsConfig {
+export function readDeposits(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
   const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
   const feedUrl = read.url("BILLING_PRICE_FEED_URL");
   if (feedUrl !== undefined && !isProtected(feedUrl)) {
@@ -99,7 +98,7 @@ export function readDeposits(read: ConfigReader<DepositVariable>, isLocalnet: bo
   };
 }
 
-function readPrices(read: ConfigReader<DepositVariable>, text: string): ReadonlyMap<string, bigint> {
+function readPrices(read: ConfigReader<VariableName>, text: string): ReadonlyMap<string, bigint> {
   const prices = new Map<string, bigint>();
   for (const item of text.split(",").filter((part) => part.trim() !== "")) {
     const [, coin, price = ""] = /^\s*(SUI|IKA|0x[0-9a-fA-F]+::\w+::\w+)\s*=\s*(\S+)\s*$/.exec(item) ?? [];

@@ -44,7 +44,7 @@ const SHOWN_MAX_CHARACTERS = 200;
 export class ConfigReader<Name extends string> {
   readonly faults: string[] = [];
   /** The secrets that were read, by name. */
-  readonly secrets = new Map<string, Secret>();
+  readonly secrets = new Map<Name, Secret>();
   readonly #environment: NodeJS.ProcessEnv;
   readonly #variables: readonly ConfigVariable[];
   readonly #fallbacks = new Map<string, string>();

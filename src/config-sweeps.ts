@@ -1,4 +1,5 @@
 import type { ConfigReader } from "./config-reader.ts";
+import type { VariableName } from "./config-variables.ts";
 
 /** Where deposited coins go, and when. */
 export interface SweepConfig {
@@ -41,7 +42,7 @@ const ADDRESS = /^0x[0-9a-f]{64}$/i;
 
 /** Reads how deposits are swept on a network. */
 export function readSweepConfig(
-  read: ConfigReader<(typeof SWEEP_VARIABLES)[number]["name"]>,
+  read: ConfigReader<VariableName>,
   network: keyof typeof DESTINATION,
 ): SweepConfig {
   const destination = read.optional(DESTINATION[network]);

@@ -20,6 +20,8 @@ export interface CallTrace {
   readonly requestId: string;
   /** Where it comes from. */
   readonly address: string;
+  /** `traceparent` of its span; undefined where it is not traced. */
+  readonly traceParent?: string | undefined;
 }
 
 /** What the gate needs. */

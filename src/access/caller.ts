@@ -53,7 +53,7 @@ export function callerOf<K extends Caller["kind"]>(
   return caller;
 }
 
-/** What names the caller in the log line of a call, if the gate has let it through. */
+/** Who calls, for the log line of a call: nothing where the gate has let nobody through. */
 export function describeCaller(values: ContextValues): Readonly<Record<string, string>> {
   const caller = values.get(callerKey);
   switch (caller?.kind) {

@@ -1,10 +1,16 @@
 import { isIP } from "node:net";
+import { createContextKey } from "@connectrpc/connect";
 import { invalidField } from "../errors/service-error.ts";
 import { canonicalAddress } from "./address-block.ts";
 import { createAddressList } from "./address-list.ts";
 
 /** Where a call comes from: the connection's peer, or whoever the proxies that are trusted say it was for. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
+
+/** The context value that holds the caller's address, once it is found. */
+export const clientAddressKey = createContextKey<string | undefined>(undefined, {
+  description: "caller's address",
+});
 
 /**
  * Finds the address of the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each proxy adds

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { createAccessGate } from "../access/access-gate.ts";
 import { describeCaller } from "../access/caller.ts";
 import { checkPolicies } from "../access/check-policies.ts";
-import { createClientAddress } from "../access/client-address.ts";
+import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
 import { keyedMethods } from "../access/method-policy.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import type { Config } from "../config.ts";
@@ -15,6 +15,8 @@ import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { observeCalls } from "../telemetry/observe-calls.ts";
 import type { Secret } from "../telemetry/secret.ts";
+import { traceCalls, traceParentOf } from "../telemetry/trace-calls.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
 import { peerAddressKey } from "../transport/peer-address.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { requestIdKey } from "../transport/request-id.ts";
@@ -34,13 +36,14 @@ export interface ApiServerOptions {
   readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
   readonly log: Logger;
 }
 
 /** Serves the contract on the configured port, and drains when the process stops. */
 export function startApiServer(
   parts: ServiceParts,
-  { config, adminApiKey, coordination, probes, lifecycle, metrics, log }: ApiServerOptions,
+  { config, adminApiKey, coordination, probes, lifecycle, metrics, tracer, log }: ApiServerOptions,
 ): Promise<TransportServer> {
   checkPolicies(SERVICES);
   const keyed = keyedMethods(SERVICES);
@@ -63,14 +66,23 @@ export function startApiServer(
       adminApiKey,
       networks: [parts.network.name],
       limiter: createRateLimiter({ limits: config.rateLimits, coordination }),
-      traceOf: ({ values, requestHeader }) => ({
-        requestId: values.get(requestIdKey),
-        address: clientAddress(values.get(peerAddressKey), requestHeader),
-      }),
+      traceOf: ({ values, requestHeader }) => {
+        const address = clientAddress(values.get(peerAddressKey), requestHeader);
+        values.set(clientAddressKey, address);
+        return { requestId: values.get(requestIdKey), address, traceParent: traceParentOf(values) };
+      },
     }),
     cors: { origins: config.corsOrigins, ...CORS_HEADERS },
     routes: [...probes, openApiRoute()],
-    onCallEnd: observeCalls({ logger: log, metrics, describe: describeCaller }),
+    aroundCall: traceCalls(tracer),
+    onCallEnd: observeCalls({
+      logger: log,
+      metrics,
+      describe: (values) => ({
+        ...describeCaller(values),
+        address: values.get(clientAddressKey) ?? values.get(peerAddressKey),
+      }),
+    }),
     onError: (cause: unknown) => log.error({ cause }, "a reply could not be written"),
   };
   return lifecycle.start(
@@ -84,7 +96,7 @@ export function startApiServer(
 const CORS_HEADERS = {
   requestHeaders: [
     ...["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],
-    ...["range", "if-range", "if-none-match", "last-event-id"],
+    ...["range", "if-range", "if-none-match", "last-event-id", "traceparent", "tracestate"],
   ],
   replyHeaders: [
     ...["x-request-id", "retry-after", "etag", "accept-ranges", "content-range"],

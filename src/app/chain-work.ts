@@ -22,6 +22,7 @@ import { createPresignSession } from "../presigns/presign-session.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Database } from "../store/database.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
 import { reconcile } from "./reconcile.ts";
@@ -53,6 +54,8 @@ export interface ChainWorkOptions {
     warn(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
+  /** Default: none. */
+  readonly tracer?: Tracer;
   /** For tests that cannot wait: see the parts that take them. */
   readonly pace?: {
     readonly intervalMs: number;
@@ -65,6 +68,7 @@ export interface ChainWorkOptions {
 /** Everything that goes on between the database and the chain without anyone calling: loops, to be started in this order. */
 export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
   const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
+  const traced = options.tracer && { tracer: options.tracer };
   const operations = operationKinds(options);
   await prepareLanes({ database, network, reader, afterRestore, log });
   if (afterRestore) {
@@ -88,6 +92,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     signals,
     log,
     kinds: operations,
+    ...traced,
     ...pace,
   });
   return {
@@ -97,6 +102,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       log,
       kinds: sessionKinds(options),
       wakeOn: (wake) => signals.subscribe(topics.landed(network.name), wake),
+      ...traced,
       ...pace,
     }),
     submitter,

@@ -22,12 +22,12 @@ export function healthRoute(): PlainRoute {
   };
 }
 
-/** `GET /metrics` in Prometheus' text format. */
+/** `GET /metrics` in Prometheus' text format, or OpenMetrics where there are exemplars to show. */
 export function metricsRoute(metrics: Pick<Metrics, "render">): PlainRoute {
   return {
     path: "/metrics",
-    async handle() {
-      const { contentType, body } = await metrics.render();
+    async handle({ headers }) {
+      const { contentType, body } = await metrics.render(headers.accept);
       return { status: 200, headers: { "content-type": contentType }, body };
     },
   };

@@ -14,6 +14,7 @@ import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { CURVES } from "../protocol/algorithms.ts";
 import type { Database } from "../store/database.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startApiServer } from "./api-server.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
@@ -32,6 +33,7 @@ export interface ServeContractOptions {
   readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
   readonly log: Logger;
 }
 

@@ -1,6 +1,7 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { Database } from "../store/database.ts";
 import { isUniqueViolation } from "../store/sql-errors.ts";
+import type { Tracer } from "../telemetry/tracer.ts";
 import { DryRunRefused, type SignedTransaction } from "./build-transaction.ts";
 import type { ChainCalls } from "./calls.ts";
 import { catchUp } from "./catch-up.ts";
@@ -23,6 +24,8 @@ import {
   claimOperations,
   hasWork,
   LeaseLostError,
+  operationsOf,
+  type QueuedOperation,
   type StoredTransaction,
   storeTransaction,
   unclaimOperations,
@@ -31,6 +34,7 @@ import {
 import type { NetworkReader } from "./reader.ts";
 import type { RefusalHandler } from "./refuse-operations.ts";
 import { FOREIGN_USE, type SubmitterLog, type TransactionSettler } from "./settle-transaction.ts";
+import { inOperationSpans } from "./trace-operations.ts";
 
 /** What driving a lane needs. */
 export interface LaneDriverOptions {
@@ -40,6 +44,7 @@ export interface LaneDriverOptions {
   readonly kinds: ReadonlyMap<OperationName, OperationKind>;
   readonly refuse: RefusalHandler;
   readonly settle: TransactionSettler;
+  readonly tracer: Tracer;
   readonly log: SubmitterLog;
   /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
   readonly intervalMs?: number;
@@ -68,7 +73,7 @@ const LANE_INDEX = "chain_transaction_unresolved_lane";
  * its outcome is not known nothing else is sent on the lane but the same bytes again.
  */
 export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
-  const { database, lane, reader, kinds, refuse, settle, log } = options;
+  const { database, lane, reader, kinds, refuse, settle, tracer, log } = options;
   const { intervalMs = DEFAULT_INTERVAL_MS, leaseMs = DEFAULT_LEASE_MS } = options;
   const batchCounts = Object.fromEntries([...kinds].map(([name, { batchCount }]) => [name, batchCount]));
   const loop = createBackgroundLoop({
@@ -104,7 +109,8 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   async function step(lease: LaneLease): Promise<boolean> {
     const unresolved = await unresolvedTransaction(database, lane.network, lane.id);
     if (unresolved) {
-      await settle(lane, unresolved);
+      const operations = tracer.isOn ? await operationsOf(database, unresolved.digest) : [];
+      await settleTraced(operations, async () => unresolved);
       return true;
     }
     const objects = await readLaneObjects(database, lane.id);
@@ -112,21 +118,33 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     if (objects.gasCoins.length === 0) return false;
     const claimed = await claimOperations(database, lane.network, lease, batchCounts);
     if (claimed.length === 0) return false;
-    const stored = await store(lease, claimed, objects);
-    if (stored) await settle(lane, stored);
+    const block = await composeBlock({ database, kinds, log }, claimed);
+    if (block === undefined) return true;
+    // What did not fit is free for another lane at once.
+    if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);
+    await settleTraced(block.operations, () => store(lease, block, objects));
     return true;
+  }
+
+  /** Brings what the work stored to its end. */
+  function settleTraced(
+    operations: readonly QueuedOperation[],
+    work: () => Promise<StoredTransaction | undefined>,
+  ): Promise<void> {
+    return inOperationSpans(tracer, lane.id, operations, async (tell) => {
+      const stored = await work();
+      if (stored === undefined) return;
+      tell({ "tss.transaction.digest": stored.digest });
+      tell({ "tss.transaction.outcome": await settle(lane, stored) });
+    });
   }
 
   /** Builds, signs and stores; undefined when there is nothing to send after all. */
   async function store(
     lease: LaneLease,
-    claimed: Awaited<ReturnType<typeof claimOperations>>,
+    block: Block,
     objects: LaneObjects,
   ): Promise<StoredTransaction | undefined> {
-    const block = await composeBlock({ database, kinds, log }, claimed);
-    if (block === undefined) return undefined;
-    // What did not fit is free for another lane at once.
-    if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);
     const signed = await build(block, objects);
     if (signed === undefined) return undefined;
     const ids = block.operations.map(({ id }) => id);

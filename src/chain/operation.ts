@@ -76,14 +76,24 @@ export async function enqueueOperation(
     readonly kind: OperationName;
     readonly subjectId: string;
     readonly priority: number;
+    /** `traceparent` of the call that asks for it; undefined where that is not traced. */
+    readonly traceParent?: string | undefined;
   },
   { again = false }: { readonly again?: boolean } = {},
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO chain_operation (id, network, kind, subject_id, priority) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO chain_operation (id, network, kind, subject_id, priority, trace_parent) VALUES ($1, $2, $3, $4, $5, $7)
      ON CONFLICT (kind, subject_id) DO UPDATE SET state = 'queued', tx_digest = NULL, alone = false, not_before = now(),
-       failure_reason = NULL, failure_detail = NULL, updated_at = now()
+       failure_reason = NULL, failure_detail = NULL, trace_parent = excluded.trace_parent, updated_at = now()
      WHERE $6 AND chain_operation.state = 'failed'`,
-    [operation.id, operation.network, operation.kind, operation.subjectId, operation.priority, again],
+    [
+      operation.id,
+      operation.network,
+      operation.kind,
+      operation.subjectId,
+      operation.priority,
+      again,
+      operation.traceParent ?? null,
+    ],
   );
 }

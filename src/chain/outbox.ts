@@ -10,6 +10,8 @@ export interface QueuedOperation {
   readonly subjectId: string;
   readonly alone: boolean;
   readonly attempts: number;
+  /** `traceparent` of the call that it came from; null where that was not traced. */
+  readonly traceParent: string | null;
 }
 
 /** A transaction that was stored and whose outcome is not known. */
@@ -19,7 +21,7 @@ export interface StoredTransaction {
   readonly signatures: readonly string[];
 }
 
-const COLUMNS = `id, kind, subject_id AS "subjectId", alone, attempts`;
+const COLUMNS = `id, kind, subject_id AS "subjectId", alone, attempts, trace_parent AS "traceParent"`;
 
 /** Queued, due, and in the hands of no living lease but the given one. */
 const DUE = `o.network = $1 AND o.state = 'queued' AND o.not_before <= now()

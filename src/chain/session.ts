@@ -1,4 +1,5 @@
 import type { Database } from "../store/database.ts";
+import type { OperationName } from "./operation.ts";
 
 /** A session of the network that a row of ours waits for. */
 export interface OpenSession {
@@ -21,6 +22,8 @@ export interface OpenPage {
  */
 export interface SessionKind {
   readonly name: string;
+  /** The kind of operation that asks the network for such a session. */
+  readonly requestedBy: OperationName;
   /** Open sessions of the network whose rows come after the given one, oldest first. */
   open(database: Database, page: OpenPage): Promise<OpenSession[]>;
   /** Looks at the object's BCS; returns true when the session ended and its row was written. */

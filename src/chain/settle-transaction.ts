@@ -13,7 +13,7 @@ import {
 } from "./outbox.ts";
 import type { Executed, TransactionOutcome } from "./outcome.ts";
 import type { RefusalHandler } from "./refuse-operations.ts";
-import type { DeadTransaction } from "./send-transaction.ts";
+import type { DeadTransaction, SendResult } from "./send-transaction.ts";
 
 /** Where the submitter tells of what an operator should know. */
 export interface SubmitterLog {
@@ -32,14 +32,19 @@ export interface SettleOptions {
   readonly log: SubmitterLog;
 }
 
-/** Sends a stored transaction and writes what became of it. Throws while its outcome is not known. */
-export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Promise<void>;
+/** Sends a stored transaction, writes what became of it and says it. Throws while its outcome is not known. */
+export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Promise<SendResult["kind"]>;
 
 /** Every outcome is written in one database transaction, with what the operations made of it and the lane's objects. */
 export function createTransactionSettler(options: SettleOptions): TransactionSettler {
   const { database, kindOf, refuse, notify, log } = options;
   return async (lane, stored) => {
     const result = await lane.send(stored);
+    await write(lane, stored, result);
+    return result.kind;
+  };
+
+  async function write(lane: Lane, stored: StoredTransaction, result: SendResult): Promise<void> {
     switch (result.kind) {
       case "landed":
         return land(lane, stored.digest, result);
@@ -52,7 +57,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
         await requeueAll(lane, stored.digest, { state: "dropped", error: result.reason });
         return tellOfDeath(lane, stored.digest, result);
     }
-  };
+  }
 
   async function land(
     lane: Lane,

@@ -1,7 +1,10 @@
 import { createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import type { Database } from "../store/database.ts";
+import type { TraceContext } from "../telemetry/trace-context.ts";
+import { failureKind, NO_TRACER, type Tracer } from "../telemetry/tracer.ts";
 import type { OpenSession, SessionKind } from "./session.ts";
+import { readSessionTraces } from "./trace-operations.ts";
 
 /** What the settler works with. */
 export interface SettlerOptions {
@@ -9,6 +12,8 @@ export interface SettlerOptions {
   readonly reader: ChainReader;
   readonly kinds: readonly SessionKind[];
   readonly log: { error(fields: object, message: string): void };
+  /** Default: none. */
+  readonly tracer?: Tracer;
   /** Wakes the settler as soon as a transaction lands; without it, it looks by itself a little later. */
   readonly wakeOn?: (wake: () => void) => () => void;
   /** Between looks at the sessions. Default 100 ms. */
@@ -33,6 +38,7 @@ const FAILED_PAUSE_MS = 5_000;
 const PAGE_COUNT = 200;
 /** So many are written at once. */
 const AT_ONCE_COUNT = 8;
+const NO_TRACES: ReadonlyMap<string, TraceContext> = new Map();
 /** Comes before every row. */
 const FIRST = "00000000-0000-0000-0000-000000000000";
 
@@ -42,7 +48,7 @@ const FIRST = "00000000-0000-0000-0000-000000000000";
  * those that stay open for long never keep newer ones from being delivered.
  */
 export function createSettler(options: SettlerOptions): Settler {
-  const { database, reader, kinds, log, intervalMs = DEFAULT_INTERVAL_MS } = options;
+  const { database, reader, kinds, log, tracer = NO_TRACER, intervalMs = DEFAULT_INTERVAL_MS } = options;
   let idleUntilMs = 0;
   const pausedUntilMs = new Map<string, number>();
   /** Where the next pass goes on, by kind. */
@@ -82,12 +88,13 @@ export function createSettler(options: SettlerOptions): Settler {
       return;
     }
     const contents = await reader.getObjects(open.map(({ session }) => session.objectId));
+    const traces = tracer.isOn ? await readSessionTraces(database, open) : NO_TRACES;
     const waiting = open.values();
     const settleNext = async (): Promise<void> => {
       for (const { kind, session } of waiting) {
         const content = contents.get(session.objectId);
         // An object that a lagging fullnode does not know yet comes with a later pass.
-        if (content !== undefined) await settleOne(kind, session, content);
+        if (content !== undefined) await settleOne(kind, session, content, traces.get(session.subjectId));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE_COUNT }, settleNext));
@@ -109,10 +116,21 @@ export function createSettler(options: SettlerOptions): Settler {
     return false;
   }
 
-  async function settleOne(kind: SessionKind, session: OpenSession, content: Uint8Array): Promise<void> {
+  async function settleOne(
+    kind: SessionKind,
+    session: OpenSession,
+    content: Uint8Array,
+    parent: TraceContext | undefined,
+  ): Promise<void> {
+    const attributes = { "tss.session.id": session.objectId };
+    const span = parent && tracer.startSpan(`settle ${kind.name}`, { kind: "consumer", parent, attributes });
+    const settle = () => kind.settle(database, session, content);
     try {
-      await kind.settle(database, session, content);
+      // The span of a look at a session that is not over is left behind, and never sent.
+      if (await (span ? span.run(settle) : settle())) span?.end();
     } catch (cause) {
+      span?.fail(failureKind(cause));
+      span?.end();
       log.error(
         { kind: kind.name, ...session, cause },
         "a session could not be settled; it is tried again later",

@@ -1,6 +1,7 @@
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { Database } from "../store/database.ts";
+import { NO_TRACER, type Tracer } from "../telemetry/tracer.ts";
 import type { Lane } from "./lane.ts";
 import { createLaneDriver, type LaneDriver } from "./lane-driver.ts";
 import type { OperationKind, OperationName } from "./operation.ts";
@@ -8,6 +9,7 @@ import type { QueuedOperation } from "./outbox.ts";
 import type { NetworkReader } from "./reader.ts";
 import { createRefusalHandler } from "./refuse-operations.ts";
 import { createTransactionSettler, type SubmitterLog } from "./settle-transaction.ts";
+import { traceLane } from "./trace-operations.ts";
 
 /** What the submitter works with. */
 export interface SubmitterOptions {
@@ -19,6 +21,8 @@ export interface SubmitterOptions {
   readonly signals: Signals;
   readonly kinds: readonly OperationKind[];
   readonly log: SubmitterLog;
+  /** Default: none. */
+  readonly tracer?: Tracer;
   /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
   readonly intervalMs?: number;
   /** How long a lane stays with a process that died. Default 10 s. */
@@ -37,18 +41,19 @@ export interface Submitter {
 
 /** Any number of processes may drive the same lanes: a lane is one process's at a time, an operation one lane's. */
 export function createSubmitter(options: SubmitterOptions): Submitter {
-  const { database, network, signals, log, intervalMs, leaseMs } = options;
+  const { database, network, signals, log, tracer = NO_TRACER, intervalMs, leaseMs } = options;
   const kinds = new Map<OperationName, OperationKind>(options.kinds.map((kind) => [kind.name, kind]));
   const refuse = createRefusalHandler({ database, kindOf, log, notify, retryBaseMs: options.retryBaseMs });
   const settle = createTransactionSettler({ database, kindOf, refuse, notify, log });
   const drivers = options.lanes.map((lane) =>
     createLaneDriver({
       database,
-      lane,
+      lane: traceLane(lane, tracer),
       reader: options.reader,
       kinds,
       refuse,
       settle,
+      tracer,
       log,
       ...(intervalMs === undefined ? {} : { intervalMs }),
       ...(leaseMs === undefined ? {} : { leaseMs }),

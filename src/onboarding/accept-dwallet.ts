@@ -57,6 +57,7 @@ async function storeAcceptance(
         kind: "accept",
         subjectId: row.id,
         priority: ONBOARDING_PRIORITY,
+        traceParent: caller.origin.traceParent,
       },
       { again: true },
     );

@@ -103,6 +103,7 @@ async function storeDWallet(
       kind: "dkg",
       subjectId: id,
       priority: ONBOARDING_PRIORITY,
+      traceParent: caller.origin.traceParent,
     });
     await writeAuditEvent(sql, caller.origin, {
       projectId: caller.projectId,

@@ -8,6 +8,7 @@ import type { Sql } from "../store/database.ts";
 export function createDWalletSession(network: string): SessionKind {
   return {
     name: "dwallet",
+    requestedBy: "dkg",
     open: (database, { after, limit }) =>
       database.query<OpenSession>(
         `SELECT id AS "subjectId", object_id AS "objectId" FROM dwallet

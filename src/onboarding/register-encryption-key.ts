@@ -80,7 +80,8 @@ function storeKey(
     const objectId = known?.objectId ?? onChain?.id ?? null;
     // The operation before the row, in the order in which the submitter locks them.
     if (objectId === null) {
-      const operation = { id: newId(), network, kind: "register", subjectId: id } as const;
+      const { traceParent } = caller.origin;
+      const operation = { id: newId(), network, kind: "register", subjectId: id, traceParent } as const;
       await enqueueOperation(sql, { ...operation, priority: ONBOARDING_PRIORITY }, { again: true });
     }
     await sql.query(

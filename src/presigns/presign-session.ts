@@ -14,6 +14,7 @@ export interface PresignSessionOptions {
 export function createPresignSession({ network, signals, log }: PresignSessionOptions): SessionKind {
   return {
     name: "presign",
+    requestedBy: "presign",
     open: (database, { after, limit }) =>
       database.query<OpenSession>(
         `SELECT id AS "subjectId", presign_id AS "objectId" FROM presign

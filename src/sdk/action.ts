@@ -12,12 +12,16 @@ export interface ActionOptions<Stage extends string = string> {
   readonly signal?: AbortSignal | undefined;
   /** Called when a stage begins, with the time since the action's start; at last with `done`. */
   readonly onProgress?: ((stage: Stage | "done", elapsedMs: number) => void) | undefined;
+  /** W3C `traceparent` of the caller's span, sent with every call: a service that traces goes on with that trace. */
+  readonly traceparent?: string | undefined;
 }
 
 /** One action under way. */
 export interface Action<Stage extends string = string> {
   /** Aborts at the action's deadline, or with the caller's signal. */
   readonly signal: AbortSignal;
+  /** Sent with every call. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Public ids that errors carry, so that the caller can pick the action up again. */
   readonly facts: Record<string, string>;
   /** Milliseconds to the deadline, 0 or more. */
@@ -45,6 +49,7 @@ export async function runAction<Stage extends string, R>(
   try {
     const result = await body({
       signal,
+      headers: options.traceparent === undefined ? {} : { traceparent: options.traceparent },
       facts,
       remainingMs,
       stage(stage) {

@@ -24,7 +24,7 @@ export async function call<T>(
   for (;;) {
     try {
       const timeoutMs = Math.min(Math.ceil(action.remainingMs()), CALL_TIMEOUT_MS);
-      return await perform({ signal: action.signal, timeoutMs, headers });
+      return await perform({ signal: action.signal, timeoutMs, headers: { ...action.headers, ...headers } });
     } catch (cause) {
       action.signal.throwIfAborted();
       const error = ConnectError.from(cause);

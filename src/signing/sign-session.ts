@@ -24,6 +24,7 @@ export interface SignSessionOptions {
 export function createSignSession({ network, refundsPerDay, signals, log }: SignSessionOptions): SessionKind {
   return {
     name: "sign",
+    requestedBy: "sign",
     open: (database, { after, limit }) =>
       database.query<OpenSession>(
         `SELECT id AS "subjectId", sign_session_id AS "objectId" FROM sign_request

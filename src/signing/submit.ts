@@ -46,6 +46,7 @@ export async function submit(
     newId(),
     SIGN_PRIORITY,
     ...auditParameters(origin),
+    origin.traceParent ?? null,
   ]);
   if (queued !== undefined) {
     signals.notify(topics.outbox(caller.network));
@@ -67,8 +68,8 @@ WITH reservation AS (
   FROM reservation s JOIN posting_capture USING (id) WHERE r.id = s.id
   RETURNING r.id, r.project_id, r.network, r.updated_at
 ), operation AS (
-  INSERT INTO chain_operation (id, network, kind, subject_id, priority)
-  SELECT $4, network, 'sign', id, $5 FROM queued
+  INSERT INTO chain_operation (id, network, kind, subject_id, priority, trace_parent)
+  SELECT $4, network, 'sign', id, $5, $9 FROM queued
 ), audited AS (${auditInsert("sign.submit", "queued", 6)})
 SELECT updated_at AS "updatedAt" FROM queued`;
 

@@ -7,6 +7,8 @@ export interface AuditOrigin {
   readonly requestId?: string | undefined;
   /** The caller's network address. */
   readonly address?: string | undefined;
+  /** `traceparent` of the call, for what is done for it later; no part of the trail. */
+  readonly traceParent?: string | undefined;
 }
 
 /** What the service does by itself. */

@@ -1,4 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type LabelValues,
+  Registry,
+  type RegistryContentType,
+} from "prom-client";
+import { plainTwin, wantsOpenMetrics } from "./openmetrics.ts";
 
 /** Every metric of the service begins with this. */
 export const METRICS_PREFIX = "service_";
@@ -24,15 +33,38 @@ export interface Metrics {
     labels: readonly L[],
     buckets: readonly number[],
   ): Histogram<L>;
-  /** All metrics in Prometheus' text format. */
-  render(): Promise<{ contentType: string; body: string }>;
+  /** A histogram that keeps an example of each bucket, where exemplars are on. */
+  exemplified<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    buckets: readonly number[],
+  ): ExemplifiedHistogram<L>;
+  /**
+   * All metrics in Prometheus' text format, or in OpenMetrics' where exemplars are on and the scraper takes it.
+   * @param accept the scraper's header
+   */
+  render(accept?: string): Promise<{ contentType: string; body: string }>;
   /** Ends the collection of the process's own metrics. */
   close(): void;
 }
 
+/** A distribution whose observations may name an example. */
+export interface ExemplifiedHistogram<L extends string> {
+  /** @param exemplar labels of the example, such as its trace id; 128 characters at most together */
+  observe(labels: LabelValues<L>, value: number, exemplar?: Readonly<Record<string, string>>): void;
+}
+
+/** How the metrics are kept. */
+export interface MetricsOptions {
+  /** Whether histograms keep exemplars, which only OpenMetrics can say. Default false. */
+  readonly exemplars?: boolean;
+}
+
 /** A registry of its own with the process's default metrics (memory, event-loop lag, garbage collection). */
-export function createMetrics(): Metrics {
-  const register = new Registry();
+export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metrics {
+  const register = new Registry<RegistryContentType>();
+  if (exemplars) register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const registers = [register];
   collectDefaultMetrics({ register, prefix: METRICS_PREFIX });
   return {
@@ -65,7 +97,21 @@ export function createMetrics(): Metrics {
         buckets: [...buckets],
         registers,
       }),
-    render: async () => ({ contentType: register.contentType, body: await register.metrics() }),
+    exemplified(name, help, labels, buckets) {
+      const common = { name: METRICS_PREFIX + name, help, labelNames: [...labels], buckets: [...buckets] };
+      const histogram = new Histogram({ ...common, registers, enableExemplars: exemplars });
+      return {
+        observe(of, value, exemplar = {}) {
+          if (exemplars)
+            histogram.observe({ labels: of, value, exemplarLabels: { ...exemplar } as LabelValues<string> });
+          else histogram.observe(of, value);
+        },
+      };
+    },
+    async render(accept) {
+      const shown = exemplars && !wantsOpenMetrics(accept) ? plainTwin(register) : register;
+      return { contentType: shown.contentType, body: await shown.metrics() };
+    },
     close: () => register.clear(),
   };
 }

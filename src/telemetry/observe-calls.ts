@@ -2,11 +2,12 @@ import { Code, type ContextValues } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { FinishedCall } from "../transport/finished-call.ts";
 import type { Metrics } from "./metrics.ts";
+import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 
 /** What {@link observeCalls} needs. */
 export interface CallObserverOptions {
   readonly logger: Pick<Logger, "info">;
-  readonly metrics: Pick<Metrics, "histogram">;
+  readonly metrics: Pick<Metrics, "exemplified">;
   /** More fields for the log line, such as the project id that the gate left in the context. */
   readonly describe?: (values: ContextValues) => Readonly<Record<string, string>>;
 }
@@ -14,8 +15,9 @@ export interface CallObserverOptions {
 const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Writes one line for each call, and counts it in `service_request_duration_seconds` by method, protocol and code.
- * Methods come from the contract and paths that match none share one label, so that the labels are bounded.
+ * Ends the span of each call, writes one line for it, and counts it in `service_request_duration_seconds` by method,
+ * protocol and code, with the trace as exemplar where it is recorded. Methods come from the contract and paths that
+ * match none share one label, so that the labels are bounded.
  * Pass the result to the server as `onCallEnd`, where it sees calls that were refused before any interceptor too.
  */
 export function observeCalls({
@@ -23,21 +25,24 @@ export function observeCalls({
   metrics,
   describe,
 }: CallObserverOptions): (call: FinishedCall) => void {
-  const durations = metrics.histogram(
+  const durations = metrics.exemplified(
     "request_duration_seconds",
     "Time from the head of a request to the end of its call.",
     ["method", "protocol", "code"] as const,
     BUCKETS_SECONDS,
   );
-  return ({ method, protocol, code, durationMs, requestId, values }) => {
+  return (call) => {
+    const { method, protocol, code, durationMs, requestId, values } = call;
+    const traceId = traceIdOf(values);
     const codeName = code === undefined ? "ok" : codeToLabel(code);
-    durations.observe({ method, protocol, code: codeName }, durationMs / 1000);
+    durations.observe({ method, protocol, code: codeName }, durationMs / 1000, endCallSpan(call));
     const fields = {
       method,
       protocol,
       code: codeName,
       durationMs: Math.round(durationMs * 10) / 10,
       requestId,
+      ...(traceId !== undefined && { traceId }),
     };
     logger.info({ ...fields, ...describe?.(values) }, "call");
   };

@@ -1,6 +1,7 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { Call } from "./call.ts";
+import type { CallWrapper } from "./call-wrapper.ts";
 import type { ConnectHandler } from "./connect-handler.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
@@ -26,6 +27,7 @@ export interface RequestParts {
   readonly elsewhere: string | undefined;
   /** Fires when the server is about to close. */
   readonly closing: AbortSignal;
+  readonly aroundCall?: CallWrapper | undefined;
   readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
   /** Hears of failures that no caller can be told. */
   readonly onError: (error: unknown) => void;
@@ -65,10 +67,11 @@ async function serve(
   parts: RequestParts,
 ): Promise<void> {
   try {
+    const { aroundCall = (_call, serveCall) => serveCall() } = parts;
+    const route = () => parts.connect(request, reply, call) ?? parts.rest(request, reply, call);
     const handled =
       parts.plain(request, reply, call.requestId) ??
-      parts.connect(request, reply, call) ??
-      parts.rest(request, reply, call);
+      aroundCall({ headers: request.headers, values: call.values }, route);
     if (handled === undefined) throw nowhere(call, parts.elsewhere);
     await handled;
   } catch (reason) {

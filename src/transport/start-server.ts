@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Interceptor } from "@connectrpc/connect";
+import type { CallWrapper } from "./call-wrapper.ts";
 import { createConnectHandler } from "./connect-handler.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import { type CorsOptions, createCors } from "./cors.ts";
@@ -46,6 +47,8 @@ export interface ServerOptions extends OwnServiceOptions {
   readonly tls?: TlsOptions;
   /** Whether unary gRPC and Connect calls go by this transport's own path; else by the RPC library. Default true. */
   readonly ownUnaryPath?: boolean;
+  /** Every call is served within it. */
+  readonly aroundCall?: CallWrapper;
   readonly onCallEnd?: (call: FinishedCall) => void;
   /** Failures that no caller can be told, such as a stream that breaks after its head. */
   readonly onError?: (error: unknown) => void;
@@ -130,7 +133,7 @@ function handlersOf(
   live: Set<UnaryContext>,
   isDraining: () => boolean,
 ) {
-  const { services, onCallEnd, onError = () => {} } = options;
+  const { services, aroundCall, onCallEnd, onError = () => {} } = options;
   const errors = wellFormedErrors(options.errors);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const shutdownSignal = signals.shutdown;
@@ -147,7 +150,7 @@ function handlersOf(
   const unarySpecs = unarySpecsOf(options.ownUnaryPath === false ? [] : services);
   const connect = { services, interceptors, gate, limits, shutdownSignal, unary, unarySpecs };
   return {
-    takeStream: createGrpcTaker(unarySpecs, unary, onCallEnd),
+    takeStream: createGrpcTaker(unarySpecs, unary, onCallEnd, aroundCall),
     handle: createRequestHandler({
       cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
       plain: createPlainRoutes(options.routes ?? [], isDraining),
@@ -157,6 +160,7 @@ function handlersOf(
       limits,
       elsewhere: options.elsewhere,
       closing: signals.closing,
+      aroundCall,
       onCallEnd,
       onError,
     }),

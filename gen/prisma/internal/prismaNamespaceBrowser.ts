@@ -358,6 +358,7 @@ export const ChainOperationScalarFieldEnum = {
   failureReason: 'failureReason',
   failureDetail: 'failureDetail',
   claimedFence: 'claimedFence',
+  traceParent: 'traceParent',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -52,6 +52,7 @@ export type ChainOperationMinAggregateOutputType = {
   failureReason: string | null
   failureDetail: string | null
   claimedFence: bigint | null
+  traceParent: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -70,6 +71,7 @@ export type ChainOperationMaxAggregateOutputType = {
   failureReason: string | null
   failureDetail: string | null
   claimedFence: bigint | null
+  traceParent: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -88,6 +90,7 @@ export type ChainOperationCountAggregateOutputType = {
   failureReason: number
   failureDetail: number
   claimedFence: number
+  traceParent: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -120,6 +123,7 @@ export type ChainOperationMinAggregateInputType = {
   failureReason?: true
   failureDetail?: true
   claimedFence?: true
+  traceParent?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -138,6 +142,7 @@ export type ChainOperationMaxAggregateInputType = {
   failureReason?: true
   failureDetail?: true
   claimedFence?: true
+  traceParent?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -156,6 +161,7 @@ export type ChainOperationCountAggregateInputType = {
   failureReason?: true
   failureDetail?: true
   claimedFence?: true
+  traceParent?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -261,6 +267,7 @@ export type ChainOperationGroupByOutputType = {
   failureReason: string | null
   failureDetail: string | null
   claimedFence: bigint | null
+  traceParent: string | null
   createdAt: Date
   updatedAt: Date
   _count: ChainOperationCountAggregateOutputType | null
@@ -302,6 +309,7 @@ export type ChainOperationWhereInput = {
   failureReason?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   claimedFence?: Prisma.BigIntNullableFilter<"ChainOperation"> | bigint | number | null
+  traceParent?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   transaction?: Prisma.XOR<Prisma.ChainTransactionNullableScalarRelationFilter, Prisma.ChainTransactionWhereInput> | null
@@ -321,6 +329,7 @@ export type ChainOperationOrderByWithRelationInput = {
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failureDetail?: Prisma.SortOrderInput | Prisma.SortOrder
   claimedFence?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceParent?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   transaction?: Prisma.ChainTransactionOrderByWithRelationInput
@@ -344,6 +353,7 @@ export type ChainOperationWhereUniqueInput = Prisma.AtLeast<{
   failureReason?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   claimedFence?: Prisma.BigIntNullableFilter<"ChainOperation"> | bigint | number | null
+  traceParent?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   transaction?: Prisma.XOR<Prisma.ChainTransactionNullableScalarRelationFilter, Prisma.ChainTransactionWhereInput> | null
@@ -363,6 +373,7 @@ export type ChainOperationOrderByWithAggregationInput = {
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failureDetail?: Prisma.SortOrderInput | Prisma.SortOrder
   claimedFence?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceParent?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.ChainOperationCountOrderByAggregateInput
@@ -389,6 +400,7 @@ export type ChainOperationScalarWhereWithAggregatesInput = {
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableWithAggregatesFilter<"ChainOperation"> | string | null
   claimedFence?: Prisma.BigIntNullableWithAggregatesFilter<"ChainOperation"> | bigint | number | null
+  traceParent?: Prisma.StringNullableWithAggregatesFilter<"ChainOperation"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"ChainOperation"> | Date | string
 }
@@ -406,6 +418,7 @@ export type ChainOperationCreateInput = {
   failureReason?: string | null
   failureDetail?: string | null
   claimedFence?: bigint | number | null
+  traceParent?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   transaction?: Prisma.ChainTransactionCreateNestedOneWithoutOperationsInput
@@ -425,6 +438,7 @@ export type ChainOperationUncheckedCreateInput = {
   failureReason?: string | null
   failureDetail?: string | null
   claimedFence?: bigint | number | null
+  traceParent?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -442,6 +456,7 @@ export type ChainOperationUpdateInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transaction?: Prisma.ChainTransactionUpdateOneWithoutOperationsNestedInput
@@ -461,6 +476,7 @@ export type ChainOperationUncheckedUpdateInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -479,6 +495,7 @@ export type ChainOperationCreateManyInput = {
   failureReason?: string | null
   failureDetail?: string | null
   claimedFence?: bigint | number | null
+  traceParent?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -496,6 +513,7 @@ export type ChainOperationUpdateManyMutationInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -514,6 +532,7 @@ export type ChainOperationUncheckedUpdateManyInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -537,6 +556,7 @@ export type ChainOperationCountOrderByAggregateInput = {
   failureReason?: Prisma.SortOrder
   failureDetail?: Prisma.SortOrder
   claimedFence?: Prisma.SortOrder
+  traceParent?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -561,6 +581,7 @@ export type ChainOperationMaxOrderByAggregateInput = {
   failureReason?: Prisma.SortOrder
   failureDetail?: Prisma.SortOrder
   claimedFence?: Prisma.SortOrder
+  traceParent?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -579,6 +600,7 @@ export type ChainOperationMinOrderByAggregateInput = {
   failureReason?: Prisma.SortOrder
   failureDetail?: Prisma.SortOrder
   claimedFence?: Prisma.SortOrder
+  traceParent?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -654,6 +676,7 @@ export type ChainOperationCreateWithoutTransactionInput = {
   failureReason?: string | null
   failureDetail?: string | null
   claimedFence?: bigint | number | null
+  traceParent?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -671,6 +694,7 @@ export type ChainOperationUncheckedCreateWithoutTransactionInput = {
   failureReason?: string | null
   failureDetail?: string | null
   claimedFence?: bigint | number | null
+  traceParent?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -718,6 +742,7 @@ export type ChainOperationScalarWhereInput = {
   failureReason?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   failureDetail?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   claimedFence?: Prisma.BigIntNullableFilter<"ChainOperation"> | bigint | number | null
+  traceParent?: Prisma.StringNullableFilter<"ChainOperation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ChainOperation"> | Date | string
 }
@@ -735,6 +760,7 @@ export type ChainOperationCreateManyTransactionInput = {
   failureReason?: string | null
   failureDetail?: string | null
   claimedFence?: bigint | number | null
+  traceParent?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -752,6 +778,7 @@ export type ChainOperationUpdateWithoutTransactionInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -769,6 +796,7 @@ export type ChainOperationUncheckedUpdateWithoutTransactionInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -786,6 +814,7 @@ export type ChainOperationUncheckedUpdateManyWithoutTransactionInput = {
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureDetail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   claimedFence?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  traceParent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -806,6 +835,7 @@ export type ChainOperationSelect<ExtArgs extends runtime.Types.Extensions.Intern
   failureReason?: boolean
   failureDetail?: boolean
   claimedFence?: boolean
+  traceParent?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
@@ -825,6 +855,7 @@ export type ChainOperationSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   failureReason?: boolean
   failureDetail?: boolean
   claimedFence?: boolean
+  traceParent?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
@@ -844,6 +875,7 @@ export type ChainOperationSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   failureReason?: boolean
   failureDetail?: boolean
   claimedFence?: boolean
+  traceParent?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
@@ -863,11 +895,12 @@ export type ChainOperationSelectScalar = {
   failureReason?: boolean
   failureDetail?: boolean
   claimedFence?: boolean
+  traceParent?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type ChainOperationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "kind" | "subjectId" | "priority" | "state" | "alone" | "attempts" | "notBefore" | "txDigest" | "failureReason" | "failureDetail" | "claimedFence" | "createdAt" | "updatedAt", ExtArgs["result"]["chainOperation"]>
+export type ChainOperationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "network" | "kind" | "subjectId" | "priority" | "state" | "alone" | "attempts" | "notBefore" | "txDigest" | "failureReason" | "failureDetail" | "claimedFence" | "traceParent" | "createdAt" | "updatedAt", ExtArgs["result"]["chainOperation"]>
 export type ChainOperationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   transaction?: boolean | Prisma.ChainOperation$transactionArgs<ExtArgs>
 }
@@ -912,6 +945,10 @@ export type $ChainOperationPayload<ExtArgs extends runtime.Types.Extensions.Inte
      * The lease under which a lane is working on it; void when that lease is over.
      */
     claimedFence: bigint | null
+    /**
+     * `traceparent` of the call that it came from, where that is traced.
+     */
+    traceParent: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["chainOperation"]>
@@ -1351,6 +1388,7 @@ export interface ChainOperationFieldRefs {
   readonly failureReason: Prisma.FieldRef<"ChainOperation", 'String'>
   readonly failureDetail: Prisma.FieldRef<"ChainOperation", 'String'>
   readonly claimedFence: Prisma.FieldRef<"ChainOperation", 'BigInt'>
+  readonly traceParent: Prisma.FieldRef<"ChainOperation", 'String'>
   readonly createdAt: Prisma.FieldRef<"ChainOperation", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"ChainOperation", 'DateTime'>
 }

@@ -1,4 +1,5 @@
 import { Call } from "../call.ts";
+import type { CallWrapper } from "../call-wrapper.ts";
 import type { FinishedCall } from "../finished-call.ts";
 import type { StreamTaker } from "../http2-streams.ts";
 import { chooseRequestId } from "../request-id.ts";
@@ -11,6 +12,7 @@ export function createGrpcTaker(
   specs: ReadonlyMap<string, UnarySpec>,
   parts: UnaryParts,
   onCallEnd: ((call: FinishedCall) => void) | undefined,
+  aroundCall: CallWrapper = (_call, serve) => serve(),
 ): StreamTaker {
   return (stream, headers) => {
     if (!isGrpcProto(headers["content-type"]) || headers[":method"] !== "POST") return false;
@@ -24,7 +26,8 @@ export function createGrpcTaker(
       },
       onCallEnd,
     );
-    serveGrpcUnary(spec, stream, headers, call, parts).catch(parts.onError);
+    const serve = () => serveGrpcUnary(spec, stream, headers, call, parts);
+    aroundCall({ headers, values: call.values }, serve).catch(parts.onError);
     return true;
   };
 }

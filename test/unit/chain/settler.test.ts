@@ -37,6 +37,7 @@ describe("the settler", () => {
         kinds: [
           {
             name: "sign",
+            requestedBy: "sign",
             open: async (_, { after, limit }) =>
               rows
                 .filter((id) => after.includes("-") || id > after)
@@ -77,6 +78,7 @@ function settle({
     const delivered: string[] = [];
     const kindOf = (objectId: string): SessionKind => ({
       name: objectId,
+      requestedBy: "sign",
       open: async (): Promise<OpenSession[]> =>
         delivered.includes(objectId) ? [] : [{ subjectId: objectId, objectId }],
       settle: async () => {

@@ -39,6 +39,41 @@ describe("the metrics", () => {
   });
 });
 
+describe("exemplars", () => {
+  const observed = async (exemplars: boolean, accept?: string) => {
+    metrics = createMetrics({ exemplars });
+    metrics.counter("signs_total", "Signs.").inc(2);
+    const histogram = metrics.exemplified("wait_seconds", "Waits.", ["kind"], [1, 5]);
+    histogram.observe({ kind: "a" }, 2, { trace_id: "t1" });
+    histogram.observe({ kind: "a" }, 0.5);
+    // A scrape in one format must not change what the next one in the other sees.
+    await metrics.render("application/openmetrics-text");
+    return metrics.render(accept);
+  };
+
+  it("are shown in OpenMetrics to who takes it", async () => {
+    const { contentType, body } = await observed(
+      true,
+      "application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
+    );
+    expect(contentType).toContain("application/openmetrics-text");
+    expect(body).toMatch(/service_wait_seconds_bucket\{.*le="5".*\} 2 # \{trace_id="t1"\} 2 /);
+    expect(body).toContain("service_signs_total 2");
+    expect(body.endsWith("# EOF\n")).toBe(true);
+  });
+
+  it("are left out of the plain format, which stays as it is without them", async () => {
+    const stable = (body: string) => body.split("\n").filter((line) => /signs|wait_/.test(line));
+    const withThem = await observed(true, "text/plain");
+    metrics.close();
+    const without = await observed(false, "application/openmetrics-text");
+    expect(withThem.contentType).toContain("text/plain");
+    expect(withThem.contentType).toBe(without.contentType);
+    expect(stable(withThem.body)).toEqual(stable(without.body));
+    expect(withThem.body).not.toContain("trace_id");
+  });
+});
+
 describe("a finished call", () => {
   it("is one log line and one observation, with the project that the gate left", async () => {
     metrics = createMetrics();

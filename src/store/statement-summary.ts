@@ -1,0 +1,33 @@
+/** What a statement does to which tables. The CTEs of its own and the words that follow `FOR UPDATE` are none. */
+const PARTS = /\b(?:INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN) +"?([a-z_]+)"?/g;
+const OWN = /\b([a-z_]+) +AS +(?:MATERIALIZED +)?\(/g;
+const MAX_CHARACTERS = 120;
+
+/**
+ * What a statement does, for the name of its span, such as `UPDATE sign_request INSERT chain_operation`: operations
+ * and tables, in their order and each once, and no value of it. Statements are constants; each is looked at once.
+ */
+export function summarize(statement: string): string {
+  const known = summaries.get(statement);
+  if (known !== undefined) return known;
+  const summary = read(statement);
+  if (summaries.size < SUMMARIES_MAX_COUNT) summaries.set(statement, summary);
+  return summary;
+}
+
+const summaries = new Map<string, string>();
+const SUMMARIES_MAX_COUNT = 1_000;
+
+function read(statement: string): string {
+  const own = new Set([...statement.matchAll(OWN)].map(([, name]) => name));
+  const parts = [...statement.matchAll(PARTS)]
+    .filter(([, table]) => table !== undefined && !own.has(table))
+    .map(([part, table]) => `${verbOf(part)} ${table}`);
+  const summary = [...new Set(parts)].join(" ");
+  return (summary || (/^\s*([A-Z]+)/.exec(statement)?.[1] ?? "SQL")).slice(0, MAX_CHARACTERS);
+}
+
+function verbOf(part: string): string {
+  const [verb = ""] = part.split(" ");
+  return verb === "FROM" || verb === "JOIN" ? "SELECT" : verb;
+}

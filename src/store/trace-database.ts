@@ -1,0 +1,35 @@
+import { inSpan, type Tracer } from "../telemetry/tracer.ts";
+import type { Database, Sql } from "./database.ts";
+import { summarize } from "./statement-summary.ts";
+
+/**
+ * The database, with a span for each statement and transaction of work that is traced. A span is named by what the
+ * statement does; parameters and values are not in it.
+ */
+export function traceDatabase(database: Database, tracer: Tracer): Database {
+  const prisma = database.prisma.$extends({
+    query: {
+      $allOperations: ({ model, operation, args, query }) =>
+        inSpan(tracer, model === undefined ? operation : `${operation} ${model}`, CLIENT, () => query(args)),
+    },
+  });
+  return {
+    kind: database.kind,
+    // An extended client does the same and lacks what nothing here uses, such as `$on`.
+    prisma: prisma as unknown as Database["prisma"],
+    ...traceSql(database, tracer),
+    transaction: (work) =>
+      inSpan(tracer, "transaction", CLIENT, () => database.transaction((sql) => work(traceSql(sql, tracer)))),
+    session: (work) => database.session(work),
+    close: () => database.close(),
+  };
+}
+
+function traceSql(sql: Sql, tracer: Tracer): Sql {
+  return {
+    query: (statement, parameters) =>
+      inSpan(tracer, summarize(statement), CLIENT, () => sql.query(statement, parameters)),
+  };
+}
+
+const CLIENT = { kind: "client", attributes: { "db.system.name": "postgresql" } } as const;

@@ -1,0 +1,173 @@
+/** One trace from the caller through database, submitter and settlement, as a receiver of OTLP gets it. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createClient, type TssClient } from "../../src/sdk/index.ts";
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/otlp-receiver.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+
+const { folder, remove } = serviceFolder();
+const MESSAGE = "a message that no trace may show";
+const CALLER = { traceId: randomBytes(16).toString("hex"), spanId: randomBytes(8).toString("hex") };
+const ONBOARDING_TRACE = randomBytes(16).toString("hex");
+let receiver: OtlpReceiver;
+let service: ServiceProcess;
+let client: TssClient;
+let spans: readonly ReceivedSpan[];
+
+beforeAll(async () => {
+  receiver = await startOtlpReceiver();
+  service = await startService(folder, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: "x-team=signing%20team",
+    OTEL_SERVICE_NAME: "signing-under-test",
+  });
+  const { baseUrl, apiKey } = service.access;
+  client = createClient({ baseUrl, apiKey, network: "localnet" });
+  const seed = new Uint8Array(randomBytes(32));
+  const onboarded = await client.onboard(
+    { seed: seed.slice(), curve: "ED25519" },
+    { traceparent: `00-${ONBOARDING_TRACE}-${CALLER.spanId}-01` },
+  );
+  await client.sign(
+    {
+      seed,
+      dwalletId: onboarded.dwallet.id,
+      curve: "ED25519",
+      signatureAlgorithm: "EdDSA",
+      hashScheme: "SHA512",
+      message: new TextEncoder().encode(MESSAGE),
+      userSecretKeyShareHex: onboarded.userSecretKeyShareHex,
+    },
+    { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01` },
+  );
+  await receiver.until((all) =>
+    all.some(({ traceId, name }) => traceId === CALLER.traceId && name === "settle sign"),
+  );
+  spans = receiver.spans.filter(({ traceId }) => traceId === CALLER.traceId);
+}, 300_000);
+
+afterAll(async () => {
+  await service?.stop();
+  await receiver?.close();
+  remove();
+}, 30_000);
+
+const named = (name: string): ReceivedSpan => {
+  const found = spans.find((span) => span.name === name);
+  if (found === undefined)
+    throw new Error(`no span ${name} among ${spans.map((span) => span.name).join(", ")}`);
+  return found;
+};
+const parentOf = ({ parentSpanId }: ReceivedSpan): string =>
+  parentSpanId === CALLER.spanId
+    ? "the caller"
+    : (spans.find(({ spanId }) => spanId === parentSpanId)?.name ?? "nobody");
+
+describe("a signature with a caller's traceparent", () => {
+  it("is one trace: each call a child of the caller's span", () => {
+    const servers = spans.filter(({ kind }) => kind === 2);
+    const names = new Set(servers.map(({ name }) => name));
+    expect([...names].sort()).toEqual(
+      [
+        "tss.v1.Onboarding/GetNetwork",
+        "tss.v1.Signing/GetSign",
+        "tss.v1.Signing/ReserveSign",
+        "tss.v1.Signing/SubmitSign",
+      ].filter((name) => names.has(name)),
+    );
+    expect(names).toContain("tss.v1.Signing/SubmitSign");
+    expect(new Set(servers.map(parentOf))).toEqual(new Set(["the caller"]));
+    expect(named("tss.v1.Signing/SubmitSign").attributes).toMatchObject({
+      "rpc.system": "connect_rpc",
+      "rpc.service": "tss.v1.Signing",
+      "rpc.method": "SubmitSign",
+    });
+  });
+
+  it("shows what each call asked of the database", () => {
+    const submit = named("tss.v1.Signing/SubmitSign");
+    const statements = spans
+      .filter(({ parentSpanId }) => parentSpanId === submit.spanId)
+      .map(({ name }) => name);
+    expect(statements).toContainEqual(expect.stringContaining("INSERT chain_operation"));
+  });
+
+  it("goes on with the submitter and the settlement, which are parts of the call that asked for them", () => {
+    expect(parentOf(named("submit sign"))).toBe("tss.v1.Signing/SubmitSign");
+    expect(parentOf(named("transaction on the chain"))).toBe("submit sign");
+    expect(parentOf(named("build transaction"))).toBe("transaction on the chain");
+    expect(parentOf(named("execute transaction"))).toBe("transaction on the chain");
+    expect(parentOf(named("settle sign"))).toBe("tss.v1.Signing/SubmitSign");
+    expect(named("submit sign").attributes).toMatchObject({ "tss.transaction.outcome": "landed" });
+    const written = spans.filter(({ name }) => name.includes("UPDATE sign_request")).map(parentOf);
+    expect(written).toContain("settle sign");
+  });
+
+  it("leaves no part without its parent", () => {
+    expect(spans.map(parentOf)).not.toContain("nobody");
+  });
+
+  it("names the service, and sends the headers that the receiver asks for", () => {
+    expect(named("settle sign").resource).toMatchObject({ "service.name": "signing-under-test" });
+    expect(receiver.header("x-team")).toBe("signing team");
+  });
+
+  it("has its trace id in the log line of each call, and in the exemplars of the metrics", async () => {
+    const line = service.log.find((text) => text.includes("Signing/SubmitSign"));
+    expect(JSON.parse(line ?? "{}")).toMatchObject({
+      msg: "call",
+      code: "ok",
+      traceId: CALLER.traceId,
+      projectId: expect.any(String),
+      apiKeyId: expect.any(String),
+      address: "127.0.0.1",
+    });
+    const scrape = async (accept: string) =>
+      (await fetch(`${service.access.baseUrl}/metrics`, { headers: { accept } })).text();
+    const openMetrics = await scrape("application/openmetrics-text; version=1.0.0");
+    expect(openMetrics).toMatch(
+      new RegExp(
+        `^service_request_duration_seconds_bucket\\{.*SubmitSign.*# \\{trace_id="${CALLER.traceId}"`,
+        "m",
+      ),
+    );
+    expect(await scrape("text/plain")).not.toContain("trace_id");
+  });
+});
+
+describe("an onboarding with a caller's traceparent", () => {
+  it("is one trace as well, from its calls to the network's word", () => {
+    const names = receiver.spans
+      .filter(({ traceId }) => traceId === ONBOARDING_TRACE)
+      .map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(["submit register", "submit dkg", "settle dwallet", "submit accept"]),
+    );
+  });
+});
+
+describe("traces", () => {
+  it("begin with a call that has no traceparent or a broken one, and are not recorded where the caller does not", async () => {
+    const unsampled = randomBytes(16).toString("hex");
+    const call = (traceparent?: string) =>
+      fetch(`${service.access.baseUrl}/v1/billing/pricing`, {
+        headers: { authorization: `Bearer ${service.access.apiKey}`, ...(traceparent && { traceparent }) },
+      });
+    const isPricing = ({ name }: ReceivedSpan) => name === "tss.v1.Billing/GetPricing";
+    await call(`00-${unsampled}-${CALLER.spanId}-00`);
+    await call("00-not-a-trace-01");
+    await call();
+    await receiver.until((all) => all.filter(isPricing).length === 2);
+    const roots = receiver.spans.filter(isPricing);
+    expect(roots.map(({ parentSpanId }) => parentSpanId)).toEqual([undefined, undefined]);
+    expect(receiver.spans.map(({ traceId }) => traceId)).not.toContain(unsampled);
+  });
+
+  it("hold neither keys nor messages", () => {
+    const sent = receiver.bodies.join("\n");
+    expect(sent).not.toContain(service.access.apiKey);
+    expect(sent).not.toContain(MESSAGE);
+    expect(sent).not.toContain(Buffer.from(MESSAGE).toString("base64"));
+    expect(sent).not.toContain(Buffer.from(MESSAGE).toString("hex"));
+  });
+});
