@@ -1,6 +1,10 @@
 import type { Logger } from "pino";
 import { openChainAccess } from "./app/chain-access.ts";
 import { createChainWork } from "./app/chain-work.ts";
+import { createObservation } from "./app/observe/observation.ts";
+import { readAges } from "./app/observe/read-ages.ts";
+import { readyGauge } from "./app/observe/ready-gauge.ts";
+import { createServiceMetrics } from "./app/observe/service-metrics.ts";
 import { openCoordination } from "./app/open-coordination.ts";
 import { createCallersRefill } from "./app/presign-refill.ts";
 import { startProbes } from "./app/probe-routes.ts";
@@ -76,12 +80,13 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const network = await connectNetwork(chain);
   await checkChain(database, network);
   const reader = createNetworkReader(network);
-  const presigns = createPresignQueue({ signals });
+  const observe = createServiceMetrics(metrics);
+  const presigns = createPresignQueue({ signals, onWait: observe.onPresignWait });
   const taken = await takeDeposits({ database, network, config: config.deposits, log });
   await startLoops(lifecycle, taken.priceLoops);
   const { deposits } = taken;
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
-  const work = { database, network, reader, signals, presigns, depositSigner, config, tracer, log };
+  const work = { database, network, reader, signals, presigns, depositSigner, config, observe, tracer, log };
   if (processType === "api") {
     await startLoops(lifecycle, { refill: createCallersRefill(work) });
   } else {
@@ -92,7 +97,12 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     await startLoops(lifecycle, { keySweep, auditSealer, ...taken.watchLoops, ...chainWork });
   }
 
+  const ages = readAges(database, network.name, config.deposits);
+  const figures = createObservation({ metrics, database, network, reader, config, ages, log });
+  await startLoops(lifecycle, figures);
+
   const readiness = checkReadiness(readinessChecks({ database, network, coordination, config }));
+  readyGauge(metrics, readiness);
   const probes = await startProbes({ config, readiness, metrics, lifecycle, log });
   const parts = { config, probes, lifecycle, log };
   const app =
@@ -107,6 +117,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
           presigns,
           deposits,
           metrics,
+          observe,
           tracer,
         });
   loopMonitor.reset();

@@ -21,7 +21,8 @@ export interface KnownApiKey {
 export type ApiKeyLookup = KeyLookup<KnownApiKey>;
 
 /** What a lookup of keys in a database needs. */
-export interface StoredKeyLookupOptions extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now"> {
+export interface StoredKeyLookupOptions
+  extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now" | "onLookup"> {
   readonly database: Pick<Database, "prisma" | "query">;
 }
 

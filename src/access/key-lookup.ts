@@ -27,6 +27,8 @@ export interface KeyLookupOptions<Key> {
   /** Between replicas. Default: others forget a key by themselves, after a few seconds. */
   readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
   readonly log: { warn(fields: object, message: string): void };
+  /** Told of each look-up, whether the database had to be asked. */
+  readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
   /** Milliseconds since the epoch. Default: the clock. */
   readonly now?: (() => number) | undefined;
 }
@@ -42,7 +44,16 @@ const REMEMBERED_MAX_COUNT = 10_000;
 export function createKeyLookup<Key extends { readonly id: string }>(
   options: KeyLookupOptions<Key>,
 ): KeyLookup<Key> {
-  const { isForm, read, noteUse, kind, signals = createLocalSignals(), log, now = Date.now } = options;
+  const {
+    isForm,
+    read,
+    noteUse,
+    kind,
+    signals = createLocalSignals(),
+    onLookup,
+    log,
+    now = Date.now,
+  } = options;
   const remembered = new RecentMap<string, { readonly key: Key; readonly untilMs: number }>(
     REMEMBERED_MAX_COUNT,
   );
@@ -54,7 +65,9 @@ export function createKeyLookup<Key extends { readonly id: string }>(
   signals.subscribeKind(kind, drop);
   const recall = (name: string) => {
     const known = remembered.get(name);
-    return known !== undefined && known.untilMs > now() ? known.key : undefined;
+    if (known === undefined || known.untilMs <= now()) return undefined;
+    onLookup?.("hit");
+    return known.key;
   };
   return {
     recall: (plaintext) => (isForm(plaintext) ? recall(nameOf(hashApiKey(plaintext))) : undefined),
@@ -64,6 +77,7 @@ export function createKeyLookup<Key extends { readonly id: string }>(
       const name = nameOf(hash);
       const known = recall(name);
       if (known !== undefined) return known;
+      onLookup?.("miss");
       const forgottenBefore = forgottenCount;
       const key = await read(hash);
       if (key === undefined) {

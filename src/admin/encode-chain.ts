@@ -61,12 +61,12 @@ export function encodeChainTransaction(row: TransactionRow): ChainTransaction {
 
 /** What pays for everything as the contract has it. */
 export function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse {
-  const { treasuryId, packageId, state, hotWallet, gasStation, lanes } = overview;
+  const { treasuryId, packageId, state, ceilings, hotWallet, gasStation, lanes } = overview;
   return create(GetTreasuryResponseSchema, {
     treasury: {
-      ...{ treasuryId, packageId, paused: state.paused },
+      ...{ treasuryId, packageId, paused: state.isPaused },
       ...{ ikaBalance: state.ika, suiBalanceMist: state.sui },
-      priceCeilings: state.ceilings.map(({ operation, curve, signatureAlgorithm, ika, sui }) => ({
+      priceCeilings: ceilings.map(({ operation, curve, signatureAlgorithm, ika, sui }) => ({
         operation: PriceCeiling_Operation[operation],
         curve,
         ...(operation !== "dkg" && { signatureAlgorithm }),

@@ -23,6 +23,7 @@ import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Database } from "../store/database.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
+import type { ServiceMetrics } from "./observe/service-metrics.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
 import { reconcile } from "./reconcile.ts";
@@ -48,6 +49,8 @@ export interface ChainWorkOptions {
   >;
   /** The database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
+  /** Default: nobody is told. */
+  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease">;
   readonly log: {
     debug(fields: object, message: string): void;
     info(fields: object, message: string): void;
@@ -93,6 +96,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     log,
     kinds: operations,
     ...traced,
+    onLease: options.observe?.onLease,
     ...pace,
   });
   return {
@@ -118,13 +122,14 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       log,
       ...pace,
     }),
-    expiry: createExpireLoop({ database, signals, log, ...pace }),
+    expiry: createExpireLoop({ database, signals, log, observer: options.observe?.signs, ...pace }),
   };
 }
 
-function sessionKinds({ network, signals, config, log }: ChainWorkOptions): SessionKind[] {
+function sessionKinds({ network, signals, config, log, observe }: ChainWorkOptions): SessionKind[] {
+  const { refundsPerDay } = config;
   return [
-    createSignSession({ network: network.name, refundsPerDay: config.refundsPerDay, signals, log }),
+    createSignSession({ network: network.name, refundsPerDay, signals, log, observer: observe?.signs }),
     createDWalletSession(network.name),
     createPresignSession({ network: network.name, signals, log }),
   ];

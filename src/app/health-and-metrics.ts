@@ -23,7 +23,8 @@ export function healthRoute(): PlainRoute {
 }
 
 /** `GET /metrics` in Prometheus' text format, or OpenMetrics where there are exemplars to show. */
-export function metricsRoute(metrics: Pick<Metrics, "render">): PlainRoute {
+export function metricsRoute(metrics: Pick<Metrics, "render" | "gauge">): PlainRoute {
+  metrics.gauge("build_info", "The version that runs; always 1.", ["version"]).set({ version }, 1);
   return {
     path: "/metrics",
     async handle({ headers }) {

@@ -10,6 +10,7 @@ import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createRegisterOperation } from "../onboarding/register-operation.ts";
 import { createPresignOperation } from "../presigns/presign-operation.ts";
 import { createSignOperation } from "../signing/sign-operation.ts";
+import type { ServiceMetrics } from "./observe/service-metrics.ts";
 
 /** What the kinds work with. */
 export interface OperationKindsOptions {
@@ -18,16 +19,23 @@ export interface OperationKindsOptions {
   readonly signals: Signals;
   readonly config: Pick<Config, "submitBatchCount" | "presignBatchCount">;
   readonly depositSigner: DepositSigner;
+  readonly observe?: Pick<ServiceMetrics, "signs"> | undefined;
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
 /** Every kind of operation that the features want done on the chain. */
 export function operationKinds(options: OperationKindsOptions): OperationKind[] {
-  const { network, reader, signals, config, depositSigner, log } = options;
+  const { network, reader, signals, config, depositSigner, observe, log } = options;
   const { senderAddress } = network;
   const { submitBatchCount, presignBatchCount } = config;
   return [
-    createSignOperation({ signals, reader, senderAddress, batchCount: submitBatchCount }),
+    createSignOperation({
+      signals,
+      reader,
+      senderAddress,
+      batchCount: submitBatchCount,
+      observer: observe?.signs,
+    }),
     createRegisterOperation(reader),
     createDkgOperation(reader, senderAddress),
     createAcceptOperation(reader),

@@ -18,6 +18,7 @@ import type { Tracer } from "../telemetry/tracer.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startApiServer } from "./api-server.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
+import type { ServiceMetrics } from "./observe/service-metrics.ts";
 import { warmUp } from "./warm-up.ts";
 
 /** What serving the contract needs. */
@@ -33,6 +34,7 @@ export interface ServeContractOptions {
   readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
+  readonly observe: Pick<ServiceMetrics, "onCache">;
   readonly tracer: Tracer;
   readonly log: Logger;
 }
@@ -55,7 +57,8 @@ export async function serveContract(
   const keys = isDevelopment
     ? await ensureDevelopmentKeys(database, dataDirectory, config.adminApiKey)
     : undefined;
-  const lookup = createApiKeyLookup({ database, signals, log });
+  const onLookup = (result: "hit" | "miss") => options.observe.onCache("api_key", result);
+  const lookup = createApiKeyLookup({ database, signals, log, onLookup });
   const adminLookup = createAdminKeyLookup({ database, signals, log });
   await warmUp(database, lookup);
   const { url } = await startApiServer(

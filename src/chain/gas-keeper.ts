@@ -1,18 +1,13 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { Database } from "../store/database.ts";
 import type { LaneDriver } from "./lane-driver.ts";
-import { addGasCoin, readGasCoins } from "./lane-table.ts";
-import type { ChainNetwork } from "./network.ts";
+import { addGasCoin } from "./lane-table.ts";
 import { type GasPlan, planGas } from "./plan-gas.ts";
-import type { NetworkReader } from "./reader.ts";
+import { type LaneGasOptions, readLaneGas } from "./read-lane-gas.ts";
 
 /** What keeping the lanes in gas needs. */
-export interface GasKeeperOptions {
+export interface GasKeeperOptions extends LaneGasOptions {
   readonly database: Database;
-  readonly network: Pick<ChainNetwork, "name" | "gasOwnerAddress">;
-  readonly reader: Pick<NetworkReader, "gasCoins">;
-  /** The ids of all lanes. */
-  readonly laneIds: readonly string[];
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
@@ -30,26 +25,13 @@ const INTERVAL_MS = 30_000;
 
 /** Coins are the gas owner's; which one pays for which lane is in the database, one lane for each. */
 export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
-  const { database, network, reader, laneIds, log } = options;
+  const { database, network, laneIds, log } = options;
 
   let isShort = false;
 
   async function assign(): Promise<GasPlan> {
-    const coins = await reader.gasCoins(network.gasOwnerAddress);
-    const laneOf = new Map(
-      (await readGasCoins(database, network.name)).map(({ objectId, laneId }) => [objectId, laneId]),
-    );
-    const gas = laneIds.map((laneId) => ({
-      laneId,
-      balanceMist: coins.reduce(
-        (sum, coin) => (laneOf.get(coin.objectId) === laneId ? sum + coin.balanceMist : sum),
-        0n,
-      ),
-    }));
-    const plan = planGas(
-      gas,
-      coins.filter(({ objectId }) => !laneOf.has(objectId)),
-    );
+    const { lanes, spare } = await readLaneGas(options);
+    const plan = planGas(lanes, spare);
     for (const { laneId, coin } of plan.assign) await addGasCoin(database, laneId, coin);
     isShort = plan.short.length > 0;
     return plan;

@@ -50,6 +50,8 @@ export interface LaneDriverOptions {
   readonly intervalMs?: number;
   /** How long a lease lasts when its process dies. Default 10 s. */
   readonly leaseMs?: number;
+  /** Told when this process takes the lane (1) and gives it back (-1). */
+  readonly onLease?: ((change: 1 | -1) => void) | undefined;
 }
 
 /** Drives one lane together with any other process that does. */
@@ -73,7 +75,7 @@ const LANE_INDEX = "chain_transaction_unresolved_lane";
  * its outcome is not known nothing else is sent on the lane but the same bytes again.
  */
 export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
-  const { database, lane, reader, kinds, refuse, settle, tracer, log } = options;
+  const { database, lane, reader, kinds, refuse, settle, tracer, log, onLease } = options;
   const { intervalMs = DEFAULT_INTERVAL_MS, leaseMs = DEFAULT_LEASE_MS } = options;
   const batchCounts = Object.fromEntries([...kinds].map(([name, { batchCount }]) => [name, batchCount]));
   const loop = createBackgroundLoop({
@@ -182,6 +184,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   async function underLease(work: (lease: LaneLease) => Promise<void>): Promise<void> {
     const lease = await leaseLane(database, lane.id, leaseMs);
     if (lease === undefined) return;
+    onLease?.(1);
     // When renewing fails, the fence says so as soon as something is stored.
     const heartbeat = setInterval(
       () => void renewLease(database, lease, leaseMs).catch(() => undefined),
@@ -197,6 +200,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
       );
     } finally {
       clearInterval(heartbeat);
+      onLease?.(-1);
       await releaseLease(database, lease);
     }
   }

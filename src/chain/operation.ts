@@ -84,7 +84,8 @@ export async function enqueueOperation(
   await sql.query(
     `INSERT INTO chain_operation (id, network, kind, subject_id, priority, trace_parent) VALUES ($1, $2, $3, $4, $5, $7)
      ON CONFLICT (kind, subject_id) DO UPDATE SET state = 'queued', tx_digest = NULL, alone = false, not_before = now(),
-       failure_reason = NULL, failure_detail = NULL, trace_parent = excluded.trace_parent, updated_at = now()
+       failure_reason = NULL, failure_detail = NULL, trace_parent = excluded.trace_parent, created_at = now(),
+       updated_at = now()
      WHERE $6 AND chain_operation.state = 'failed'`,
     [
       operation.id,

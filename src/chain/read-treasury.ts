@@ -1,13 +1,14 @@
 import type { Sql } from "../store/database.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { GasCoin, NetworkReader } from "./reader.ts";
-import type { TreasuryReader, TreasuryState } from "./treasury-reader.ts";
+import type { PriceCeiling, TreasuryReader, TreasuryState } from "./treasury-reader.ts";
 
 /** What pays for everything on a network. */
 export interface TreasuryOverview {
   readonly packageId: string;
   readonly treasuryId: string;
   readonly state: TreasuryState;
+  readonly ceilings: readonly PriceCeiling[];
   readonly hotWallet: WalletBalance;
   /** Undefined: the hot wallet pays for itself. */
   readonly gasStation: WalletBalance | undefined;
@@ -46,21 +47,22 @@ export async function readTreasury(options: {
   readonly sql: Sql;
   readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
   readonly reader: Pick<NetworkReader, "gasCoins">;
-  readonly treasury: Pick<TreasuryReader, "state">;
+  readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;
 }): Promise<TreasuryOverview> {
   const { sql, network, reader, treasury } = options;
   const { senderAddress, gasOwnerAddress } = network;
   const { packageId, treasuryId } = network.treasury;
   const hasGasStation = gasOwnerAddress !== senderAddress;
-  const [state, gas, own, lanes] = await Promise.all([
+  const [state, ceilings, gas, own, lanes] = await Promise.all([
     treasury.state(),
+    treasury.ceilings(),
     reader.gasCoins(gasOwnerAddress),
     hasGasStation ? reader.gasCoins(senderAddress) : undefined,
     sql.query<LaneRow>(LANES, [network.name]),
   ]);
   const balanceOf = new Map(gas.map(({ objectId, balanceMist }) => [objectId, balanceMist]));
   return {
-    ...{ packageId, treasuryId, state },
+    ...{ packageId, treasuryId, state, ceilings },
     hotWallet: { address: senderAddress, balanceMist: sum(own ?? gas) },
     gasStation: hasGasStation ? { address: gasOwnerAddress, balanceMist: sum(gas) } : undefined,
     lanes: lanes.map(({ coinIds, ...lane }) => ({

@@ -29,6 +29,8 @@ export interface SubmitterOptions {
   readonly leaseMs?: number;
   /** The first pause after a refusal; it doubles. Default 500 ms. */
   readonly retryBaseMs?: number;
+  /** Told when this process takes a lane (1) and gives it back (-1). */
+  readonly onLease?: ((change: 1 | -1) => void) | undefined;
 }
 
 /** Brings queued operations to the chain, on all lanes at once. */
@@ -55,6 +57,7 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
       settle,
       tracer,
       log,
+      onLease: options.onLease,
       ...(intervalMs === undefined ? {} : { intervalMs }),
       ...(leaseMs === undefined ? {} : { leaseMs }),
     }),

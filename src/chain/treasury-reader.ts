@@ -10,12 +10,14 @@ export interface TreasuryBalances {
   readonly sui: bigint;
 }
 
-/** The Treasury as the chain has it. */
+/** The Treasury as it stands. */
 export interface TreasuryState extends TreasuryBalances {
-  readonly paused: boolean;
-  /** The OperatorCaps that it takes. */
+  /** Of its package; calls of another version's package abort. */
+  readonly version: bigint;
+  /** Its owner has stopped all payments. */
+  readonly isPaused: boolean;
+  /** The OperatorCaps that it takes orders from. */
   readonly operatorCapIds: readonly string[];
-  readonly ceilings: readonly PriceCeiling[];
 }
 
 /** The most that one operation may cost, in the smallest units. Curve and algorithm are the chain's integers. */
@@ -23,6 +25,12 @@ export interface PriceCeiling extends TreasuryBalances {
   readonly operation: "dkg" | PricedSession;
   readonly curve: number;
   /** 0 for a DKG, which has none. */
+  readonly signatureAlgorithm: number;
+}
+
+/** What a signature costs in all: its presign and itself, in the smallest units. */
+export interface SignPrice extends SessionPrice {
+  readonly curve: number;
   readonly signatureAlgorithm: number;
 }
 
@@ -46,6 +54,9 @@ export interface HeldPresign {
 export interface TreasuryReader {
   balances(): Promise<TreasuryBalances>;
   state(): Promise<TreasuryState>;
+  ceilings(): Promise<PriceCeiling[]>;
+  /** Of every algorithm that the network has prices for. */
+  signPrices(): Promise<SignPrice[]>;
   /** Undefined when the network has no price for it. */
   price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;
   /** Every presign that was paid for and not used, in any order. */
@@ -98,34 +109,36 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
   };
 
   return {
+    async state() {
+      const { version, paused, operators, ika, sui } = await treasury();
+      return {
+        version: BigInt(version),
+        isPaused: paused,
+        operatorCapIds: operators,
+        ika: BigInt(ika),
+        sui: BigInt(sui),
+      };
+    },
+    async signPrices() {
+      const entries = await pricing();
+      return entries
+        .filter(({ key }) => key.protocol === PROTOCOL.sign)
+        .flatMap(({ key: { curve, signature_algorithm: signatureAlgorithm }, value }) => {
+          const presign = priceIn(entries, { curve, signatureAlgorithm, session: "presign" });
+          const sign = toPrice(value);
+          if (presign === undefined || signatureAlgorithm === null) return [];
+          return [{ curve, signatureAlgorithm, ika: presign.ika + sign.ika, sui: presign.sui + sign.sui }];
+        });
+    },
     async balances() {
       const { ika, sui } = await treasury();
       return { ika: BigInt(ika), sui: BigInt(sui) };
     },
-    async state() {
-      const { ika, sui, paused, operators, ceilings } = await treasury();
-      return {
-        ika: BigInt(ika),
-        sui: BigInt(sui),
-        paused,
-        operatorCapIds: operators,
-        ceilings: await readCeilings(ceilings.id),
-      };
+    async ceilings() {
+      return readCeilings((await treasury()).ceilings.id);
     },
     async price(curve, signatureAlgorithm, session) {
-      const { contents } = (await coordinatorInner()).pricing_and_fee_manager.current.pricing_map;
-      const entry = contents.find(
-        ({ key }) =>
-          key.curve === curve &&
-          key.signature_algorithm === signatureAlgorithm &&
-          key.protocol === PROTOCOL[session],
-      );
-      if (entry === undefined) return undefined;
-      const { fee_ika, gas_fee_reimbursement_sui, gas_fee_reimbursement_sui_for_system_calls } = entry.value;
-      return {
-        ika: BigInt(fee_ika),
-        sui: BigInt(gas_fee_reimbursement_sui) + BigInt(gas_fee_reimbursement_sui_for_system_calls),
-      };
+      return priceIn(await pricing(), { curve, signatureAlgorithm, session });
     },
     async heldPresigns() {
       const fields = await fieldsOf((await treasury()).presign_caps.id);
@@ -145,6 +158,10 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
       return held;
     },
   };
+
+  async function pricing(): Promise<PriceEntry[]> {
+    return (await coordinatorInner()).pricing_and_fee_manager.current.pricing_map.contents;
+  }
 
   async function readCeilings(tableId: string): Promise<PriceCeiling[]> {
     const fields = await fieldsOf(tableId);
@@ -198,4 +215,28 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     );
     return CoordinatorInnerDynamicField.parse(object.content).value;
   }
+}
+
+type PriceEntry =
+  (typeof CoordinatorInnerDynamicField.$inferType)["value"]["pricing_and_fee_manager"]["current"]["pricing_map"]["contents"][number];
+
+function priceIn(
+  entries: readonly PriceEntry[],
+  wanted: { curve: number; signatureAlgorithm: number | null; session: PricedSession },
+): SessionPrice | undefined {
+  const entry = entries.find(
+    ({ key }) =>
+      key.curve === wanted.curve &&
+      key.signature_algorithm === wanted.signatureAlgorithm &&
+      key.protocol === PROTOCOL[wanted.session],
+  );
+  return entry && toPrice(entry.value);
+}
+
+function toPrice(value: PriceEntry["value"]): SessionPrice {
+  const { fee_ika, gas_fee_reimbursement_sui, gas_fee_reimbursement_sui_for_system_calls } = value;
+  return {
+    ika: BigInt(fee_ika),
+    sui: BigInt(gas_fee_reimbursement_sui) + BigInt(gas_fee_reimbursement_sui_for_system_calls),
+  };
 }

@@ -118,10 +118,9 @@ async function runAgainst(
 async function readLoop(baseUrl: string): Promise<Pick<DemoReport, "longestBlockMs" | "longestWaitMs">> {
   const text = await (await fetch(`${baseUrl}/metrics`)).text();
   const read = (name: string): number | null => {
-    const match = new RegExp(`^service_event_loop_longest_${name}_ms(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(
-      text,
-    );
-    return match === null ? null : Number(match[1]);
+    const line = new RegExp(`^service_event_loop_longest_${name}_seconds(?:\\{[^}]*\\})? (\\S+)$`, "m");
+    const match = line.exec(text);
+    return match === null ? null : 1000 * Number(match[1]);
   };
   return { longestBlockMs: read("block"), longestWaitMs: read("wait") };
 }

@@ -30,6 +30,9 @@ export interface PresignQueue {
   waitedFor(): PresignBucket[];
 }
 
+/** How a wait for a presign ended: with one, without one, or before it began because too many wait already. */
+export type PresignWaitOutcome = "served" | "gave_up" | "refused";
+
 /** What the queue needs. */
 export interface PresignQueueOptions {
   readonly signals: Signals;
@@ -39,6 +42,8 @@ export interface PresignQueueOptions {
   readonly waitingMaxCount?: number;
   /** Per bucket and project, so that one project never fills the line. Default 64. */
   readonly projectWaitingMaxCount?: number;
+  /** Told of each call that found the bucket empty. */
+  readonly onWait?: (outcome: PresignWaitOutcome, durationMs: number) => void;
 }
 
 interface Line {
@@ -57,7 +62,7 @@ interface Waiter {
 
 /** A queue for each bucket, in this process. */
 export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
-  const { signals, pollMs = 500, waitingMaxCount = 256, projectWaitingMaxCount = 64 } = options;
+  const { signals, pollMs = 500, waitingMaxCount = 256, projectWaitingMaxCount = 64, onWait } = options;
   const lines = new Map<string, Line>();
 
   return {
@@ -70,7 +75,12 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
       const line = lines.get(key) ?? { bucket, waiters: [] };
       const ofProject = line.waiters.filter((waiter) => waiter.projectId === wait.projectId);
       const isFull = line.waiters.length >= waitingMaxCount || ofProject.length >= projectWaitingMaxCount;
-      if (isFull || wait.signal.aborted) return undefined;
+      if (isFull || wait.signal.aborted) {
+        onWait?.("refused", 0);
+        return undefined;
+      }
+      const beganMs = performance.now();
+      let outcome: PresignWaitOutcome = "gave_up";
       lines.set(key, line);
       const own = newWaiter(wait.projectId, nextTurn(line, ofProject));
       const after = line.waiters.findIndex((waiter) => waiter.turn > own.turn);
@@ -79,8 +89,11 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
       const deadline = AbortSignal.any([wait.signal, AbortSignal.timeout(Math.max(1, wait.timeoutMs))]);
       try {
         if (!(await leftBefore(line, own, deadline))) return undefined;
-        return await attemptUntil(bucket, deadline, attempt);
+        const found = await attemptUntil(bucket, deadline, attempt);
+        if (found !== undefined) outcome = "served";
+        return found;
       } finally {
+        onWait?.(outcome, performance.now() - beganMs);
         line.waiters.splice(line.waiters.indexOf(own), 1);
         if (line.waiters.length === 0) lines.delete(key);
         own.leave();

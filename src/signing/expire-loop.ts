@@ -4,6 +4,7 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { auditInsert, auditParameters, SYSTEM_ORIGIN } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
+import type { SignObserver } from "./sign-observer.ts";
 
 /** What the loop needs. */
 export interface ExpireLoopDeps {
@@ -12,6 +13,7 @@ export interface ExpireLoopDeps {
   readonly log: { error(fields: object, message: string): void };
   /** Default 1 s. */
   readonly intervalMs?: number;
+  readonly observer?: SignObserver | undefined;
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
@@ -19,13 +21,16 @@ const DEFAULT_INTERVAL_MS = 1_000;
 const PASS_MAX_COUNT = 100;
 
 /** Ends reservations whose time is over: prepared -> failed, the price released, the presign ready again. */
-export function createExpireLoop({ database, signals, log, intervalMs }: ExpireLoopDeps): BackgroundLoop {
+export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
+  const { database, signals, log, intervalMs, observer } = deps;
   return createBackgroundLoop({
     name: "reservation expiry",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
     log,
     async pass() {
-      return (await expireReservations(database, signals, PASS_MAX_COUNT)) === PASS_MAX_COUNT;
+      const count = await expireReservations(database, signals, PASS_MAX_COUNT);
+      for (let at = 0; at < count; at++) observer?.failed("RESERVATION_EXPIRED");
+      return count === PASS_MAX_COUNT;
     },
   });
 }

@@ -7,6 +7,7 @@ import { topics } from "../coordination/topics.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import type { Sql } from "../store/database.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
+import type { SignObserver } from "./sign-observer.ts";
 
 /** Before everything else: a user waits, and has paid. */
 export const SIGN_PRIORITY = 10;
@@ -33,6 +34,7 @@ export interface SignOperationOptions {
   readonly senderAddress: string;
   /** Signatures in one transaction. */
   readonly batchCount: number;
+  readonly observer?: SignObserver | undefined;
 }
 
 /** Ids, numbers, session bytes and the command itself. */
@@ -47,6 +49,7 @@ export function createSignOperation({
   reader,
   senderAddress,
   batchCount,
+  observer,
 }: SignOperationOptions): OperationKind<SignSubject> {
   return {
     name: "sign",
@@ -75,7 +78,8 @@ export function createSignOperation({
     },
     landed,
     async failed(sql, subject, { reason, message }) {
-      await failSignRequest(sql, subject.id, { from: "queued", reason, message });
+      const isMoved = await failSignRequest(sql, subject.id, { from: "queued", reason, message });
+      if (isMoved) observer?.failed(reason);
     },
     async adopt(sql, subject) {
       const transaction = await reader.sessionRequest(

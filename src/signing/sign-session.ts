@@ -9,6 +9,7 @@ import { verifySignature } from "../protocol/verify-signature.ts";
 import type { Sql } from "../store/database.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
+import type { SignObserver, SignTimes } from "./sign-observer.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 
 /** What the kind needs. */
@@ -18,10 +19,12 @@ export interface SignSessionOptions {
   readonly refundsPerDay: number;
   readonly signals: Pick<Signals, "notify">;
   readonly log: { error(fields: object, message: string): void };
+  readonly observer?: SignObserver | undefined;
 }
 
 /** Waits for signatures: submitted -> completed once verified, or failed and refunded. */
-export function createSignSession({ network, refundsPerDay, signals, log }: SignSessionOptions): SessionKind {
+export function createSignSession(options: SignSessionOptions): SessionKind {
+  const { network, refundsPerDay, signals, log, observer } = options;
   return {
     name: "sign",
     requestedBy: "sign",
@@ -37,15 +40,18 @@ export function createSignSession({ network, refundsPerDay, signals, log }: Sign
         case "Requested":
           return false;
         case "NetworkRejected":
-          await failSignRequest(database, id, {
-            from: "submitted",
-            reason: "NETWORK_REJECTED",
-            message: "the network rejected the user's half of the signature",
-            refundsPerDay,
-          });
+          if (
+            await failSignRequest(database, id, {
+              from: "submitted",
+              reason: "NETWORK_REJECTED",
+              message: "the network rejected the user's half of the signature",
+              refundsPerDay,
+            })
+          )
+            observer?.failed("NETWORK_REJECTED");
           break;
         case "Completed":
-          if (!(await complete(database, id, state.output))) {
+          if (!(await complete(database, id, state.output, observer))) {
             log.error({ signRequestId: id }, "the network's signature does not verify");
           }
           break;
@@ -57,25 +63,40 @@ export function createSignSession({ network, refundsPerDay, signals, log }: Sign
 }
 
 /** False if the signature was not what it should be. */
-async function complete(sql: Sql, id: string, output: Uint8Array): Promise<boolean> {
+async function complete(
+  sql: Sql,
+  id: string,
+  output: Uint8Array,
+  observer: SignObserver | undefined,
+): Promise<boolean> {
   const row = await readSignRequest(sql, { id });
   if (row === undefined) throw new Error(`there is no sign request ${id}`);
   const signature = verifiedSignature(row, output);
   if (signature === undefined) {
-    await failSignRequest(sql, id, {
+    const failure = {
       from: "submitted",
       reason: "SIGNATURE_INVALID",
       message: "the network's signature does not verify under the dWallet's public key",
-    });
+    } as const;
+    if (await failSignRequest(sql, id, failure)) observer?.failed("SIGNATURE_INVALID");
     return false;
   }
-  await sql.query(
-    `UPDATE sign_request SET status = 'completed', signature = $2, updated_at = now()
-     WHERE id = $1 AND status = 'submitted'`,
-    [id, signature],
-  );
+  const [times] = await sql.query<SignTimes>(COMPLETE, [id, signature]);
+  if (times !== undefined) observer?.completed(times);
   return true;
 }
+
+/** Moves submitted -> completed, and says how long the request was in each state. */
+const COMPLETE = `
+WITH completed AS (
+  UPDATE sign_request SET status = 'completed', signature = $2, updated_at = now()
+  WHERE id = $1 AND status = 'submitted' RETURNING id, created_at, updated_at
+)
+SELECT extract(epoch FROM o.created_at - r.created_at)::float8 AS "preparedSeconds",
+       extract(epoch FROM t.resolved_at - o.created_at)::float8 AS "queuedSeconds",
+       extract(epoch FROM r.updated_at - t.resolved_at)::float8 AS "submittedSeconds"
+FROM completed r LEFT JOIN chain_operation o ON o.kind = 'sign' AND o.subject_id = r.id
+LEFT JOIN chain_transaction t ON t.digest = o.tx_digest`;
 
 /** The signature in the form of the contract; undefined if it does not verify. */
 function verifiedSignature(row: SignRequestRow, output: Uint8Array): Uint8Array | undefined {

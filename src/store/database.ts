@@ -5,6 +5,17 @@ export interface Sql {
   query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
+/** The connections of a pool, counted. */
+export interface PoolConnections {
+  /** Work is done on them. */
+  readonly busyCount: number;
+  readonly idleCount: number;
+  /** Callers that wait for one. */
+  readonly waitingCount: number;
+  /** Never more than so many. */
+  readonly maxCount: number;
+}
+
 /**
  * The database, Postgres or the embedded PGlite, behind one pool. Ordinary reads and writes go through `prisma`;
  * decisions that must be atomic are single statements through `query`. Inside `transaction` use only the handle that
@@ -20,5 +31,6 @@ export interface Database extends Sql {
    * parameters may be a script. The session ends with `work`. The outer handle must not be used inside.
    */
   session<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  connections(): PoolConnections;
   close(): Promise<void>;
 }

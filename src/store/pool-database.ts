@@ -22,6 +22,12 @@ export function createPoolDatabase({ kind, pool, onClosed }: PoolDatabaseParts):
     ...sqlOf(pool, kind),
     session: (work) => withClient(pool, (client) => work(sqlOf(client, kind))),
     transaction: (work) => withClient(pool, (client) => inTransaction(client, kind, work)),
+    connections: () => ({
+      busyCount: pool.totalCount - pool.idleCount,
+      idleCount: pool.idleCount,
+      waitingCount: pool.waitingCount,
+      maxCount: pool.options.max,
+    }),
     close() {
       closed ??= (async () => {
         await prisma.$disconnect();

@@ -21,6 +21,7 @@ export function traceDatabase(database: Database, tracer: Tracer): Database {
     transaction: (work) =>
       inSpan(tracer, "transaction", CLIENT, () => database.transaction((sql) => work(traceSql(sql, tracer)))),
     session: (work) => database.session(work),
+    connections: () => database.connections(),
     close: () => database.close(),
   };
 }

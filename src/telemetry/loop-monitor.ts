@@ -18,7 +18,7 @@ const NANOSECONDS_PER_MS = 1e6;
 
 /**
  * Starts watching the loop of the calling thread, and shows the figures as the gauges
- * `service_event_loop_longest_block_ms` and `service_event_loop_longest_wait_ms`. Only Linux tells the two apart;
+ * `service_event_loop_longest_block_seconds` and `service_event_loop_longest_wait_seconds`. Only Linux tells the two apart;
  * elsewhere all is counted as block.
  */
 export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
@@ -39,10 +39,10 @@ export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
   ] as const;
   for (const [name, what, read] of gauges) {
     metrics.gauge(
-      `event_loop_longest_${name}_ms`,
-      `Longest time that ${what} since start or reset, in milliseconds.`,
+      `event_loop_longest_${name}_seconds`,
+      `Longest time that ${what} since the process was ready.`,
       [],
-      (gauge) => gauge.set(read()),
+      (gauge) => gauge.set(read() / 1000),
     );
   }
   return {

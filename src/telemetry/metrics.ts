@@ -9,6 +9,13 @@ import {
 } from "prom-client";
 import { plainTwin, wantsOpenMetrics } from "./openmetrics.ts";
 
+/** Gauges among the process's default metrics whose names say that they are counters; each has a twin by type. */
+const MISNAMED = [
+  "nodejs_active_handles_total",
+  "nodejs_active_requests_total",
+  "nodejs_active_resources_total",
+];
+
 /** Every metric of the service begins with this. */
 export const METRICS_PREFIX = "service_";
 
@@ -67,6 +74,7 @@ export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metri
   if (exemplars) register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const registers = [register];
   collectDefaultMetrics({ register, prefix: METRICS_PREFIX });
+  for (const name of MISNAMED) register.removeSingleMetric(METRICS_PREFIX + name);
   return {
     counter: (name, help, labels = []) =>
       new Counter({ name: METRICS_PREFIX + name, help, labelNames: [...labels], registers }),

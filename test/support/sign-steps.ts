@@ -2,6 +2,7 @@ import type { Signals } from "../../src/coordination/signals.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/signing/expire-loop.ts";
 import { reserve } from "../../src/signing/reserve.ts";
+import type { SignObserver } from "../../src/signing/sign-observer.ts";
 import { createSignOperation } from "../../src/signing/sign-operation.ts";
 import { createSignSession } from "../../src/signing/sign-session.ts";
 import { submit } from "../../src/signing/submit.ts";
@@ -19,7 +20,7 @@ import {
 const message = new TextEncoder().encode("message");
 
 /** Moves sign requests by the service's own code, as a process does that notifies by these signals. */
-export function signSteps(database: Database, signals: Signals) {
+export function signSteps(database: Database, signals: Signals, observer?: SignObserver) {
   const deps = {
     database,
     signals,
@@ -33,12 +34,14 @@ export function signSteps(database: Database, signals: Signals) {
     reader: { sessionRequest: async () => undefined },
     senderAddress: objectId(),
     batchCount: 10,
+    observer,
   });
   const session = createSignSession({
     network: "localnet",
     refundsPerDay: 10,
     signals,
     log: { error() {} },
+    observer,
   });
   const subjectOf = async (id: string) => (await operation.load(database, [id])).get(id)!;
   return {

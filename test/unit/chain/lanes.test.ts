@@ -186,13 +186,13 @@ describe("the Treasury", () => {
     const overview = await readTreasury({ sql: database, network, reader, treasury });
     const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
     expect(overview).toMatchObject({ packageId, treasuryId });
-    expect(overview.state).toMatchObject({ ika: 5n, sui: 6n, paused: false });
+    expect(overview.state).toMatchObject({ ika: 5n, sui: 6n, isPaused: false });
     expect(overview.state.operatorCapIds.toSorted()).toEqual(operatorCapIds.toSorted());
-    expect(overview.state.ceilings).toContainEqual({
+    expect(overview.ceilings).toContainEqual({
       ...{ operation: "sign", curve: 0, signatureAlgorithm: 1 },
       ...{ ika: expect.any(BigInt), sui: expect.any(BigInt) },
     });
-    expect(new Set(overview.state.ceilings.map(({ operation }) => operation))).toEqual(
+    expect(new Set(overview.ceilings.map(({ operation }) => operation))).toEqual(
       new Set(["dkg", "presign", "sign"]),
     );
     for (const wallet of [overview.hotWallet, overview.gasStation!]) {

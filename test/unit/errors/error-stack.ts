@@ -99,7 +99,8 @@ const UNLIMITED = perSecond(0);
 const NO_TREASURY: TreasuryOverview = {
   packageId: "0x1",
   treasuryId: "0x2",
-  state: { ika: 0n, sui: 0n, paused: false, operatorCapIds: [], ceilings: [] },
+  state: { ika: 0n, sui: 0n, version: 1n, isPaused: false, operatorCapIds: [] },
+  ceilings: [],
   hotWallet: { address: "0x3", balanceMist: 0n },
   gasStation: undefined,
   lanes: [],

@@ -1,0 +1,60 @@
+import { type LedgerDifference, verifyLedger } from "../../billing/verify-ledger.ts";
+import type { Database } from "../../store/database.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+
+/** What verifying the ledger needs. */
+export interface LedgerGaugesOptions {
+  readonly database: Pick<Database, "transaction">;
+  readonly metrics: Pick<Metrics, "gauge">;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+const KINDS = [
+  "balance",
+  "held",
+  "reservations",
+  "charge",
+  "refund",
+  "orphan",
+] as const satisfies readonly LedgerDifference["kind"][];
+/** One replica at a time: it reads all there is. */
+const VERIFY_LOCK_KEY = 72_707_371;
+/** A ledger that takes longer is verified by hand, on a copy. */
+const STATEMENT_TIMEOUT_MS = 300_000;
+/** Enough to begin looking with. */
+const LOGGED_MAX_COUNT = 20;
+
+/**
+ * Registers the gauges and returns what recomputes all money and sets them. Does nothing while another replica is at
+ * it. No parallel workers are taken for it, so that callers keep theirs.
+ */
+export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptions): () => Promise<void> {
+  const differences = metrics.gauge(
+    "ledger_differences",
+    "What did not add up when all money was last recomputed; must be 0.",
+    ["kind"],
+  );
+  const verifiedAt = metrics.gauge(
+    "ledger_verified_timestamp_seconds",
+    "When this replica last recomputed all money; 0 if it never did.",
+  );
+  return async () => {
+    const found = await database.transaction(async (sql) => {
+      const [lock] = await sql.query<{ isOurs: boolean }>(
+        `SELECT pg_try_advisory_xact_lock($1) AS "isOurs"`,
+        [VERIFY_LOCK_KEY],
+      );
+      if (!lock?.isOurs) return undefined;
+      await sql.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+      await sql.query("SET LOCAL max_parallel_workers_per_gather = 0");
+      return verifyLedger(sql);
+    });
+    if (found === undefined) return;
+    for (const kind of KINDS) differences.set({ kind }, found.filter((one) => one.kind === kind).length);
+    verifiedAt.set(Date.now() / 1000);
+    if (found.length > 0) {
+      const some = found.slice(0, LOGGED_MAX_COUNT).map(({ kind, subject }) => `${kind} ${subject}`);
+      log.error({ count: found.length, some }, "the ledger does not add up; run `tss ledger verify`");
+    }
+  };
+}

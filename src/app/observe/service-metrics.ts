@@ -1,0 +1,83 @@
+import type { PresignWaitOutcome } from "../../presigns/presign-queue.ts";
+import type { SignObserver } from "../../signing/sign-observer.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+
+/** What the parts of the service tell of themselves as it happens. */
+export interface ServiceMetrics {
+  readonly signs: SignObserver;
+  onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
+  onLease(change: 1 | -1): void;
+  /** Counts what a cache was asked for. */
+  onCache(cache: "api_key", result: "hit" | "miss"): void;
+}
+
+/** A request ends in one of these; reasons that are none of them are counted as `other`. */
+const OUTCOMES = [
+  "completed",
+  "reservation_expired",
+  "network_rejected",
+  "signature_invalid",
+  "chain_rejected",
+  "other",
+] as const;
+
+const STAGE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const SIGN_SECONDS = [0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300];
+const WAIT_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 60];
+
+/** Registers them, with every label that they may have, so that the first event is seen as an increase. */
+export function createServiceMetrics(
+  metrics: Pick<Metrics, "counter" | "gauge" | "histogram">,
+): ServiceMetrics {
+  const ended = metrics.counter(
+    "sign_requests_ended_total",
+    "Sign requests that ended, by how. All but completed and reservation_expired had been charged.",
+    ["outcome"],
+  );
+  for (const outcome of OUTCOMES) ended.inc({ outcome }, 0);
+  const stages = metrics.histogram(
+    "sign_stage_duration_seconds",
+    "How long completed sign requests were prepared (the client's time), queued and submitted (the network's time).",
+    ["stage"],
+    STAGE_SECONDS,
+  );
+  const signs = metrics.histogram(
+    "sign_duration_seconds",
+    "From the user's half of a completed sign request to its verified signature.",
+    [],
+    SIGN_SECONDS,
+  );
+  const waits = metrics.histogram(
+    "presign_wait_duration_seconds",
+    "Waits of calls that found their bucket of presigns empty: served, gave_up, or refused since too many wait.",
+    ["outcome"],
+    WAIT_SECONDS,
+  );
+  for (const outcome of ["served", "gave_up", "refused"]) waits.zero({ outcome });
+  const held = metrics.gauge("lanes_held", "Lanes that this process drives at the moment.");
+  const cache = metrics.counter("cache_requests_total", "What was asked of caches in this process.", [
+    "cache",
+    "result",
+  ]);
+  for (const result of ["hit", "miss"]) cache.inc({ cache: "api_key", result }, 0);
+
+  return {
+    signs: {
+      completed({ preparedSeconds, queuedSeconds, submittedSeconds }) {
+        ended.inc({ outcome: "completed" });
+        const times = { prepared: preparedSeconds, queued: queuedSeconds, submitted: submittedSeconds };
+        for (const [stage, seconds] of Object.entries(times))
+          if (seconds !== null) stages.observe({ stage }, Math.max(0, seconds));
+        if (queuedSeconds !== null && submittedSeconds !== null)
+          signs.observe(Math.max(0, queuedSeconds + submittedSeconds));
+      },
+      failed(reason) {
+        const outcome = OUTCOMES.find((known) => known === reason.toLowerCase()) ?? "other";
+        ended.inc({ outcome });
+      },
+    },
+    onPresignWait: (outcome, durationMs) => waits.observe({ outcome }, durationMs / 1000),
+    onLease: (change) => held.inc(change),
+    onCache: (name, result) => cache.inc({ cache: name, result }),
+  };
+}
