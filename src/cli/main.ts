@@ -38,6 +38,10 @@ const COMMANDS: Record<string, { summary: string; run: (argv: string[]) => Promi
       "print every variable with its effective value and source, secrets redacted, and every fault (--json)",
     run: async (argv) => (await import("./config.ts")).runConfig(argv),
   },
+  doctor: {
+    summary: "look at everything that the service needs, and say what to do (--json)",
+    run: async (argv) => (await import("./doctor.ts")).runDoctorCommand(argv),
+  },
   demo: {
     summary:
       "start a service in a throw-away folder, make a key, sign, verify (--curve --algorithm --hash --message --json)",

@@ -1,0 +1,68 @@
+import { loadConfig } from "../../config.ts";
+import { ConfigError } from "../../config-reader.ts";
+import { chainChecks } from "./chain-checks.ts";
+import { clockChecks } from "./clock-check.ts";
+import { databaseChecks } from "./database-checks.ts";
+import { openDoctorChain } from "./doctor-chain.ts";
+import { type NamedFinding, once, runChecks } from "./doctor-check.ts";
+import { openDoctorDatabase } from "./doctor-database.ts";
+import { processChecks } from "./process-checks.ts";
+import { redisCheck } from "./redis-check.ts";
+import { treasuryChecks } from "./treasury-checks.ts";
+
+/** How the doctor looks. */
+export interface DoctorOptions {
+  /** For each check. Default 15 s. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+
+/**
+ * Looks at everything that the service needs and changes nothing, beside a running service or without one. A wrong
+ * configuration is told fault by fault, and then nothing else can be looked at.
+ */
+export async function runDoctor(
+  environment?: NodeJS.ProcessEnv,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: DoctorOptions = {},
+): Promise<NamedFinding[]> {
+  const config = readConfig(environment);
+  if (Array.isArray(config)) return config;
+  const database = once(() => openDoctorDatabase(config));
+  const chain = openDoctorChain(config);
+  try {
+    const findings = await runChecks(
+      [
+        ...processChecks(config),
+        ...databaseChecks(config, database),
+        redisCheck(config),
+        ...chainChecks(chain, database),
+        ...treasuryChecks(chain, database),
+        ...clockChecks(chain, database),
+      ],
+      timeoutMs,
+    );
+    return [{ name: "configuration", status: "ok", found: `for ${config.network.name}` }, ...findings];
+  } finally {
+    await database().then(
+      (opened) => opened.close(),
+      () => undefined,
+    );
+  }
+}
+
+function readConfig(environment: NodeJS.ProcessEnv | undefined) {
+  try {
+    return loadConfig(environment);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map(
+      (fault): NamedFinding => ({
+        name: "configuration",
+        status: "fail",
+        found: fault,
+        advice: "set the variable; `tss config` prints what is in effect",
+      }),
+    );
+  }
+}
