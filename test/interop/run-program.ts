@@ -19,12 +19,18 @@ export function runProgram(
   program: string,
   argv: readonly string[],
   input: string | Uint8Array = "",
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       program,
       argv,
-      { encoding: "buffer", env: programEnvironment, maxBuffer: OUTPUT_MAX_BYTES, timeout: TIMEOUT_MS },
+      {
+        encoding: "buffer",
+        env: { ...programEnvironment, ...environment },
+        maxBuffer: OUTPUT_MAX_BYTES,
+        timeout: TIMEOUT_MS,
+      },
       (error, out, err) => {
         const code = error === null ? 0 : error.code;
         if (typeof code === "number") resolve({ code, out, err: err.toString() });

@@ -1,0 +1,154 @@
+/** What Prometheus and Grafana are given, against what the service really exports. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AppInProcess, startAppInProcess } from "../support/app-in-process.ts";
+import { programMissing } from "../support/environment.ts";
+import { ROOT, readSource, sourcesBelow } from "../support/source-files.ts";
+import { runProgram } from "./run-program.ts";
+
+const ALERTS = "deploy/prometheus/alerts.yml";
+const CASES = "deploy/prometheus/alerts.test.yml";
+const alerts = readSource(ALERTS).text;
+const alertNames = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => name ?? "");
+const dashboards = sourcesBelow(["deploy/grafana"], [".json"]);
+const promtool = await findPromtool();
+const folder = mkdtempSync(path.join(tmpdir(), "promtool-"));
+let app: AppInProcess | undefined;
+let served: string;
+/** The embedded database is made from nothing. */
+const START_TIMEOUT_MS = 180_000;
+
+beforeAll(async () => {
+  app = await startAppInProcess();
+  await fetch(`${app.url}/v1/network`);
+  served = await (await fetch(`${app.url}/metrics`)).text();
+}, START_TIMEOUT_MS);
+afterAll(async () => {
+  await app?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe("the alerts", () => {
+  it("name only metrics that the service exports", () => {
+    expect(namesNotServed(alerts)).toEqual([]);
+  });
+
+  it("each have an entry in the runbook, to which they point, and the runbook has no other", () => {
+    const headings = [...readSource("docs/runbook.md").text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+    expect(headings.toSorted()).toEqual(alertNames.toSorted());
+    const pointers = [...alerts.matchAll(/runbook_url: docs\/runbook\.md#(\w+)$/gm)].map(([, name]) => name);
+    expect(pointers).toEqual(alertNames.map((name) => name.toLowerCase()));
+  });
+
+  it("each have a case in which they fire and one in which they do not", () => {
+    const cases = readSource(CASES).text.split(/^ {2}- name: /m);
+    const casesOf = (name: string, isFiring: boolean) =>
+      cases.filter(
+        (one) => one.includes(`alertname: ${name}\n`) && one.includes("exp_alerts: []") !== isFiring,
+      ).length;
+    const counts = alertNames.map((name) => [name, casesOf(name, true), casesOf(name, false)]);
+    expect(counts).toEqual(alertNames.map((name) => [name, 1, 1]));
+  });
+
+  it("are pages or tickets", () => {
+    const severities = [...alerts.matchAll(/severity: (\w+)$/gm)].map(([, severity]) => severity);
+    expect(severities).toHaveLength(alertNames.length);
+    expect(new Set(severities)).toEqual(new Set(["page", "ticket"]));
+  });
+});
+
+describe.each(dashboards)("the dashboard $path", ({ text }) => {
+  const board = JSON.parse(text) as Dashboard;
+
+  it("shows only metrics that the service exports", () => {
+    expect(namesNotServed(expressionsOf(board).join("\n"))).toEqual([]);
+  });
+
+  it("is one that Grafana imports: a data source to choose, panels with ids and units that do not overlap", () => {
+    expect(board.schemaVersion).toBeGreaterThanOrEqual(36);
+    expect(board.templating.list[0]).toMatchObject({ type: "datasource", query: "prometheus" });
+    const ids = board.panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const panel of board.panels.filter(({ type }) => type !== "row")) {
+      expect(panel.datasource?.uid).toMatch(/^\$\{datasource\}$/);
+      expect(panel.fieldConfig?.defaults.unit).toMatch(/\w/);
+    }
+    const cells = board.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${x + (at % w)}/${y + Math.floor(at / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(Math.max(...board.panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
+  });
+});
+
+describe.skipIf(promtool === undefined)("promtool", () => {
+  it("finds nothing to say against what the service exports", async () => {
+    expect(await check(["check", "metrics"], served)).toBe("");
+  });
+
+  it("accepts the rules and the example of a configuration", async () => {
+    await check(["check", "rules", "--lint=all", "--lint-fatal", path.join(ROOT, ALERTS)]);
+    await check(["check", "config", path.join(ROOT, "deploy/prometheus/prometheus.yml")]);
+  });
+
+  it("finds that each alert fires when it should, and only then", async () => {
+    await check(["test", "rules", path.join(ROOT, CASES)]);
+  });
+
+  it.each(dashboards)("can parse every expression of $path", async ({ path: file, text }) => {
+    const rules = expressionsOf(JSON.parse(text) as Dashboard).map((expression, index) => ({
+      record: `panel:${index}`,
+      expr: expression.replaceAll("$__rate_interval", "5m").replaceAll(/\$(?:job|instance)/g, "x"),
+    }));
+    // JSON is YAML too.
+    const rulesFile = path.join(folder, path.basename(file));
+    writeFileSync(rulesFile, JSON.stringify({ groups: [{ name: "panels", rules }] }));
+    expect(rules.length).toBeGreaterThan(10);
+    await check(["check", "rules", rulesFile]);
+  });
+});
+
+/** Runs promtool and returns what it says against its input; throws with all of it when it fails. */
+async function check(argv: readonly string[], input = ""): Promise<string> {
+  const { code, out, err } = await runProgram(promtool ?? "", argv, input);
+  if (code !== 0) throw new Error(`promtool ${argv.join(" ")} ended with ${code}: ${out.toString()}${err}`);
+  return err;
+}
+
+/** The metrics that a text names and the service does not export. */
+function namesNotServed(text: string): string[] {
+  const types = new Map(
+    [...served.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = "", type]) => [name, type]),
+  );
+  const isServed = (name: string) =>
+    types.has(name) || types.get(name.replace(/_(?:bucket|sum|count)$/, "")) === "histogram";
+  const named = new Set(text.match(/\bservice_\w+/g));
+  expect(named.size).toBeGreaterThan(5);
+  return [...named].filter((name) => !isServed(name));
+}
+
+function expressionsOf(board: Dashboard): string[] {
+  return board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+}
+
+interface Dashboard {
+  readonly schemaVersion: number;
+  readonly templating: { readonly list: readonly { readonly type: string; readonly query: unknown }[] };
+  readonly panels: readonly {
+    readonly id: number;
+    readonly type: string;
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    readonly datasource?: { readonly uid: string };
+    readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
+    readonly targets?: readonly { readonly expr: string }[];
+  }[];
+}
+
+async function findPromtool(): Promise<string | undefined> {
+  const found = await runProgram("promtool", ["--version"]).catch(() => undefined);
+  if (found?.code === 0) return "promtool";
+  programMissing("promtool (Debian: prometheus)", "metrics, alerts and dashboards");
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { startApp } from "../../src/app.ts";
+import { loadConfig } from "../../src/config.ts";
+import { Lifecycle } from "../../src/lifecycle/lifecycle.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
+import { silentLog } from "./database.ts";
+
+/** The whole service in this process, on a localnet with a cheap MPC. */
+export interface AppInProcess {
+  readonly url: string;
+  readonly localnet: Localnet;
+  /** What it was configured with, for other parts that read the same. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Starts it on free ports in a folder of its own, on the embedded database unless DATABASE_URL is given. */
+export async function startAppInProcess(overrides: Record<string, string> = {}): Promise<AppInProcess> {
+  const folder = mkdtempSync(path.join(tmpdir(), "tss-app-"));
+  const localnet = await startLocalnet({ mpc: createCheapMpc() });
+  const environment = { DATA_DIR: folder, PORT: "0", LOCALNET_URL: localnet.url, ...overrides };
+  const lifecycle = new Lifecycle({ log: silentLog });
+  const stop = async () => {
+    await lifecycle.stop();
+    await localnet.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const { url } = await startApp(loadConfig(environment), { log: pino({ level: "silent" }), lifecycle });
+    return { url, localnet, environment, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
