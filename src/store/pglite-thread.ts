@@ -32,6 +32,7 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
   const waiting = new Map<number, { resolve(messages: BackendMessages): void; reject(error: Error): void }>();
   let lastId = 0;
   let ended: Error | undefined;
+  let isClosing = false;
   const end = (error: Error): void => {
     ended = error;
     for (const { reject } of waiting.values()) reject(error);
@@ -51,6 +52,8 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
   return {
     waitReady: Promise.resolve(),
     execProtocolStream(bytes) {
+      // After a statement that failed, the connection still has a word to say when the database closes.
+      if (isClosing) return Promise.resolve([]);
       if (ended) return Promise.reject(ended);
       const id = ++lastId;
       worker.postMessage({ kind: "execute", id, bytes } satisfies PgliteRequest);
@@ -58,6 +61,7 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
     },
     async close() {
       if (ended) return;
+      isClosing = true;
       const exited = once(worker, "exit");
       worker.postMessage({ kind: "close" } satisfies PgliteRequest);
       await exited;
