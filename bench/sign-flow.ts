@@ -4,7 +4,7 @@
  * one that runs. Warm: parameters, dWallet and share are there, the pool is full, and one signature went before.
  */
 import { parseArgs } from "node:util";
-import { parseDemoArguments } from "../src/cli/demo-arguments.ts";
+import { chooseTriple } from "../src/cli/demo-arguments.ts";
 import { startThrowawayService } from "../src/cli/throwaway-service.ts";
 import { createClient, type Network } from "../src/sdk/index.ts";
 
@@ -19,11 +19,8 @@ const { values } = parseArgs({
     network: { type: "string", default: "localnet" },
   },
 });
-const { curve, algorithm, hash } = values;
-const chosen = Object.entries({ curve, algorithm, hash }).flatMap(([name, value]) =>
-  value === undefined ? [] : [`--${name}`, value],
-);
-const { triple, message } = parseDemoArguments(chosen);
+const triple = chooseTriple(values);
+const message = new TextEncoder().encode("First light");
 const baseUrl = values["base-url"];
 const apiKey = values["api-key"];
 const running =

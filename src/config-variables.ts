@@ -194,6 +194,13 @@ export const CONFIG_VARIABLES = [
     default: "1",
     description: "The share of traces that traceidratio records, 0 to 1",
   },
+  { name: "TSS_URL", description: "For the command tss: the service to call; unset: the database itself" },
+  {
+    name: "TSS_ADMIN_KEY",
+    description: "For the command tss: an operator's key; unset: ADMIN_API_KEY",
+    secret: true,
+  },
+  { name: "TSS_API_KEY", description: "For the command tss: a project's key", secret: true },
   { name: "CORS_ORIGINS", default: "*", description: "Origins that browsers may call from, comma-separated" },
 ] as const satisfies readonly ConfigVariable[];
 

@@ -1,5 +1,6 @@
 import { type DepositsConfig, readDeposits } from "./config-billing.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./config-checks.ts";
+import { type ClientConfig, readClientConfig } from "./config-client.ts";
 import { ConfigError, ConfigReader, type Setting } from "./config-reader.ts";
 import { readSweepConfig, type SweepConfig } from "./config-sweeps.ts";
 import { readTracing } from "./config-tracing.ts";
@@ -191,6 +192,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     settings: read.settings(),
     secrets: [...read.secrets.values()],
   };
+}
+
+/** What the command `tss` needs to call a service. Throws a ConfigError naming every fault. */
+export function loadClientConfig(environment: NodeJS.ProcessEnv = process.env): ClientConfig {
+  return readClientConfig(environment);
 }
 
 function readTls(read: ConfigReader<VariableName>): Config["tls"] {

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { startApp } from "./app.ts";
 import { acceptConfig, readConfig } from "./config.ts";
 import { Lifecycle } from "./lifecycle/lifecycle.ts";
@@ -8,11 +7,10 @@ import { createLogger } from "./telemetry/logger.ts";
 
 /**
  * Runs the service until a signal. Logs go to standard error as JSON lines; standard output says
- * `ready at <url>` once, when calls are answered. Exits with 0 after a clean stop. `--after-restore` says that the
- * database is an older copy and nothing else uses it or the hot wallet.
+ * `ready at <url>` once, when calls are answered. Returns the exit code, 0 after a clean stop. `afterRestore` says that
+ * the database is an older copy and nothing else uses it or the hot wallet.
  */
-export async function serve(argv: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...argv], options: { "after-restore": { type: "boolean" } } });
+export async function serve({ afterRestore }: { readonly afterRestore: boolean }): Promise<number> {
   const reading = readConfig();
   const config = acceptConfig(reading);
   const { secrets } = reading;
@@ -36,7 +34,7 @@ export async function serve(argv: readonly string[]): Promise<void> {
     const { url, banner } = await startApp(config, {
       log,
       lifecycle,
-      afterRestore: values["after-restore"] === true,
+      afterRestore,
     });
     for (const line of banner) console.log(line);
     console.log(`ready at ${url}`);
@@ -46,5 +44,5 @@ export async function serve(argv: readonly string[]): Promise<void> {
     if (!isStopping) throw error;
     log.info("stopped before it was ready");
   }
-  process.exitCode = await ended;
+  return await ended;
 }

@@ -1,39 +1,31 @@
 import { createReadStream } from "node:fs";
-import { parseArgs } from "node:util";
 import { splitLines } from "../audit/split-lines.ts";
 import { type ExportReport, verifyExport } from "../audit/verify-export.ts";
+import { command, EXIT } from "./command.ts";
+import { flag, operand, optional } from "./option.ts";
+import { hash, hashes, text } from "./option-values.ts";
 
 const SHOWN_COUNT = 20;
 
-/**
- * `tss audit verify FILE [--expect-seal HASH] [--public-key KEY] [--json]`: judges an export by itself, without a
- * configuration or a database. Names what is wrong and then sets exit code 1.
- */
-export async function runAuditVerify(argv: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...argv],
-    allowPositionals: true,
-    options: {
-      "expect-seal": { type: "string" },
-      "public-key": { type: "string", multiple: true },
-      json: { type: "boolean" },
-    },
-  });
-  const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) throw new Error("usage: tss audit verify FILE");
-  const expected = values["expect-seal"];
-  const report = await verifyExport(splitLines(createReadStream(file)), {
-    expectedSealHash: expected === undefined ? undefined : bytesOf("--expect-seal", expected),
-    publicKeys: (values["public-key"] ?? []).map((key) => bytesOf("--public-key", key)),
-  });
-  console.log(values.json ? JSON.stringify(plain(report)) : describe(report));
-  if (report.faults.length > 0) process.exitCode = 1;
-}
-
-function bytesOf(option: string, hex: string): Uint8Array {
-  if (!/^[0-9a-f]{64}$/i.test(hex)) throw new Error(`${option} takes 64 hex digits`);
-  return Buffer.from(hex, "hex");
-}
+/** `tss audit verify`. */
+export const auditVerify = command({
+  summary: "judge an export by itself, without a configuration or a database",
+  details: "Names every entry that was changed, removed or moved, and then ends with exit code 1.",
+  options: {
+    file: operand("<file>", "what `tss audit export` wrote", text),
+    expectSeal: optional("<hash>", "a seal's hash, noted elsewhere, which the export must have", hash),
+    publicKey: optional("<keys>", "keys that the seals must be signed with, separated by commas", hashes),
+    json: flag("print a JSON object"),
+  },
+  async run({ file, expectSeal, publicKey = [], json }, { print }) {
+    const report = await verifyExport(splitLines(createReadStream(file)), {
+      expectedSealHash: expectSeal,
+      publicKeys: publicKey,
+    });
+    print(json ? JSON.stringify(plain(report)) : describe(report));
+    return report.faults.length > 0 ? EXIT.failed : EXIT.done;
+  },
+});
 
 /** JSON has no integers of 64 bits, so they go as text, as in the contract. */
 function plain(report: ExportReport): object {

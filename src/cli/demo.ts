@@ -4,9 +4,11 @@ import { bytesToHex, hexToBytes } from "../protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../protocol/dwallet-output.ts";
 import { createClient } from "../sdk/client.ts";
 import type { SignResult } from "../sdk/sign-types.ts";
-import { type DemoArguments, parseDemoArguments } from "./demo-arguments.ts";
+import { EXIT } from "./command.ts";
+import { chooseTriple, type DemoArguments } from "./demo-arguments.ts";
+import type { DevelopmentAccess } from "./development-file.ts";
 import { createStageClock, type StageClock, type StageTime } from "./stage-clock.ts";
-import { type DevelopmentAccess, startThrowawayService } from "./throwaway-service.ts";
+import { startThrowawayService } from "./throwaway-service.ts";
 import { verifyOutside } from "./verify-outside.ts";
 
 /** What `--json` prints as the last line of stdout. */
@@ -33,31 +35,39 @@ export interface DemoReport {
   readonly longestWaitMs: number | null;
 }
 
+/** What the demo signs, and how it reports. */
+export interface DemoOptions {
+  readonly message: string;
+  /** Prints the report as the last line. */
+  readonly json: boolean;
+}
+
 /**
  * From a seed to a verified signature on a service of its own in a throw-away folder. Prints each stage with its time;
- * sets exit code 1 unless an outside library accepts the signature. Ctrl-C and SIGTERM stop the service and remove the
+ * returns exit code 1 unless an outside library accepts the signature. Ctrl-C and SIGTERM stop the service and remove the
  * folder too.
  */
-export async function runDemo(argv: readonly string[]): Promise<void> {
-  const demo = parseDemoArguments(argv);
+export async function runDemo(values: DemoArguments & DemoOptions): Promise<number> {
+  const triple = chooseTriple(values);
   const interrupt = new AbortController();
   const onSignal = (): void => interrupt.abort(new Error("interrupted"));
   for (const name of INTERRUPTS) process.on(name, onSignal);
   try {
     const clock = createStageClock((text) => void process.stdout.write(text));
     clock.begin("start the service");
-    const { curve, signatureAlgorithm } = demo.triple;
+    const { curve, signatureAlgorithm } = triple;
     const environment = { PRESIGN_BUCKETS: `${curve}/${signatureAlgorithm}` };
     const service = await startThrowawayService(environment, interrupt.signal);
     let report: DemoReport;
     try {
-      report = await runAgainst(service.access, demo, clock, interrupt.signal);
+      const message = new TextEncoder().encode(values.message);
+      report = await runAgainst(service.access, { triple, message }, clock, interrupt.signal);
     } finally {
       await service.stop();
     }
-    process.stdout.write(describe(report, demo.triple));
-    if (demo.isJson) process.stdout.write(`${JSON.stringify(report)}\n`);
-    if (!report.verified) process.exitCode = 1;
+    process.stdout.write(describe(report, triple));
+    if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+    return report.verified ? EXIT.done : EXIT.failed;
   } finally {
     for (const name of INTERRUPTS) process.off(name, onSignal);
   }
@@ -67,7 +77,7 @@ const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 async function runAgainst(
   access: DevelopmentAccess,
-  { triple, message }: DemoArguments,
+  { triple, message }: { readonly triple: AlgorithmTriple; readonly message: Uint8Array },
   clock: StageClock,
   signal: AbortSignal,
 ): Promise<DemoReport> {

@@ -6,16 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { poll } from "../protocol/poll.ts";
-import type { Network } from "../sdk/names.ts";
-
-/** What a service on embedded defaults writes to `dev.json` in its data folder when it is ready. */
-export interface DevelopmentAccess {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly adminApiKey: string;
-  readonly network: Network;
-  readonly fullnodeUrl: string;
-}
+import { type DevelopmentAccess, readDevelopmentFile } from "./development-file.ts";
 
 /** A service in a process and a folder of its own. */
 export interface ThrowawayService {
@@ -62,7 +53,7 @@ export async function startThrowawayService(
         if (hasEnded(child)) {
           throw new Error(`the service ended before it was ready:\n${await readTail(log)}`);
         }
-        return await readAccess(join(folder, "dev.json"));
+        return await readDevelopmentFile(folder);
       },
       { timeoutMs: START_TIMEOUT_MS, maxIntervalMs: 50, signal },
     );
@@ -99,15 +90,6 @@ function spawnServe(env: Record<string, string>, logPath: string): ChildProcess 
 async function readTail(path: string): Promise<string> {
   const output = await readFile(path, "utf8").catch(() => "");
   return output.slice(-OUTPUT_TAIL_CHARACTERS);
-}
-
-/** Undefined while the file is absent or half-written. */
-async function readAccess(path: string): Promise<DevelopmentAccess | undefined> {
-  try {
-    return JSON.parse(await readFile(path, "utf8")) as DevelopmentAccess;
-  } catch {
-    return undefined;
-  }
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -2,7 +2,7 @@ import type { Sql } from "./database.ts";
 
 /** Who does something, as far as the audit trail knows. */
 export interface AuditOrigin {
-  /** `key:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, or `system`. */
+  /** `key:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`, or `system:<user>`. */
   readonly actor: string;
   readonly requestId?: string | undefined;
   /** The caller's network address. */

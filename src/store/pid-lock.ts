@@ -6,6 +6,11 @@ export interface PidLock {
   release(): Promise<void>;
 }
 
+/** Another process has the lock file. */
+export class LockHeldError extends Error {
+  override readonly name = "LockHeldError";
+}
+
 interface Holder {
   readonly pid: number;
   /** When the process began, in the kernel's ticks; tells a process from a later one with its id. Linux only. */
@@ -17,8 +22,8 @@ interface Holder {
 const held = new Set<string>();
 
 /**
- * Takes the lock file, or throws an Error that names the process which has it. A file left behind by a process that
- * is gone is taken over.
+ * Takes the lock file, or throws a {@link LockHeldError} that names the process which has it. A file left behind by a
+ * process that is gone is taken over.
  */
 export async function takePidLock(file: string): Promise<PidLock> {
   const startTicks = await startTicksOf(process.pid);
@@ -116,8 +121,8 @@ async function startTicksOf(pid: number): Promise<string | undefined> {
   }
 }
 
-function lockedError(file: string, pid: number): Error {
-  return new Error(
+function lockedError(file: string, pid: number): LockHeldError {
+  return new LockHeldError(
     `process ${pid} uses the embedded database (${file}); stop it, or set DATABASE_URL to share one`,
   );
 }

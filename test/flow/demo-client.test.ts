@@ -1,10 +1,7 @@
 import { UserShareEncryptionKeys } from "@ika.xyz/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type DevelopmentAccess,
-  startThrowawayService,
-  type ThrowawayService,
-} from "../../src/cli/throwaway-service.ts";
+import type { DevelopmentAccess } from "../../src/cli/development-file.ts";
+import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
 import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
 import { CURVES } from "../../src/protocol/algorithms.ts";
 import { bytesToHex, hexToBytes } from "../../src/protocol/bytes.ts";

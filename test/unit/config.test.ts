@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { toText } from "../../src/cli/config.ts";
+import { toText } from "../../src/cli/describe-config.ts";
 import { loadConfig, readConfig } from "../../src/config.ts";
 import { ConfigError } from "../../src/config-reader.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "../../src/localnet/seed.ts";

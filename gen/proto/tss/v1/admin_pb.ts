@@ -1204,7 +1204,7 @@ export type AuditEvent = Message<"tss.v1.AuditEvent"> & {
 
   /**
    * Who: `key:<id>` for a project's key, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system` for
-   * the service and for commands on its database.
+   * the service, and `system:<user>` for a command on its database, by the user of that machine.
    *
    * @generated from field: string actor = 3;
    */

@@ -1,10 +1,12 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { parseArgs } from "node:util";
-import { type OfflineReconciliation, reconcileOffline } from "../app/reconcile-offline.ts";
-import type { ReissuedKey } from "../app/reissue-keys.ts";
-import { loadConfig } from "../config.ts";
-import { Lifecycle } from "../lifecycle/lifecycle.ts";
-import { createLogger } from "../telemetry/logger.ts";
+import { type OfflineReconciliation, reconcileOffline } from "../../app/reconcile-offline.ts";
+import type { ReissuedKey } from "../../app/reissue-keys.ts";
+import { loadConfig } from "../../config.ts";
+import { Lifecycle } from "../../lifecycle/lifecycle.ts";
+import { createLogger } from "../../telemetry/logger.ts";
+import { command } from "../command.ts";
+import { flag, optional } from "../option.ts";
+import { text } from "../option-values.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
 
@@ -16,29 +18,33 @@ const NOT_ON_THE_CHAIN = [
   "idempotency keys, and the audit trail since",
 ];
 
-/**
- * `tss reconcile [--reissue-keys FILE] [--json]`: brings a restored copy of the database in line with the chain, with
- * every replica stopped. With a file, which must not exist, every API key is revoked and made anew: those that were
- * revoked since the copy would work again. Exits with 0 also where something could not be put back; the report names it.
- */
-export async function runReconcile(argv: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: { json: { type: "boolean" }, "reissue-keys": { type: "string" } },
-  });
-  const config = loadConfig();
-  const log = createLogger({ level: "warn", stream: process.stderr });
-  const lifecycle = new Lifecycle({ log, stopTimeoutMs: STOP_TIMEOUT_MS });
-  const keys = values["reissue-keys"] === undefined ? undefined : openKeyFile(values["reissue-keys"]);
-  try {
-    const report = await reconcileOffline(config, { lifecycle, log, keepKey: keys?.keep });
-    const notOnTheChain = NOT_ON_THE_CHAIN;
-    console.log(values.json ? JSON.stringify({ ...report, notOnTheChain }) : describe(report));
-  } finally {
-    keys?.close();
-    await lifecycle.stop();
-  }
-}
+/** `tss reconcile`. */
+export const reconcileCommand = command({
+  summary: "bring a restored copy of the database in line with the chain, with every replica stopped",
+  details:
+    "Again, it changes nothing. What cannot be put back is named in the report, and does not change the exit code.",
+  options: {
+    reissueKeys: optional(
+      "<file>",
+      "revoke every API key, as those revoked since the copy would work again, and write others into this new file",
+      text,
+    ),
+    json: flag("print a JSON object"),
+  },
+  async run({ reissueKeys, json }, { environment, print }) {
+    const config = loadConfig(environment);
+    const log = createLogger({ level: "warn", stream: process.stderr });
+    const lifecycle = new Lifecycle({ log, stopTimeoutMs: STOP_TIMEOUT_MS });
+    const keys = reissueKeys === undefined ? undefined : openKeyFile(reissueKeys);
+    try {
+      const report = await reconcileOffline(config, { lifecycle, log, keepKey: keys?.keep });
+      print(json ? JSON.stringify({ ...report, notOnTheChain: NOT_ON_THE_CHAIN }) : describe(report));
+    } finally {
+      keys?.close();
+      await lifecycle.stop();
+    }
+  },
+});
 
 /** A new file that only its owner reads. Each key is on the disk, as a line of JSON, before the next one is made. */
 function openKeyFile(file: string): { keep(key: ReissuedKey): void; close(): void } {

@@ -1,17 +1,5 @@
-import { parseArgs } from "node:util";
-import { type ConfigReading, readConfig } from "../config.ts";
+import type { ConfigReading } from "../config.ts";
 import type { Setting } from "../config-reader.ts";
-
-/**
- * `tss config`: every variable as it is in effect and where that comes from, secrets redacted; then warnings and every
- * fault. Ends with 1 where there are faults. `--json` is for scripts.
- */
-export async function runConfig(argv: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...argv], options: { json: { type: "boolean" } } });
-  const reading = readConfig();
-  console.log(values.json ? toJson(reading) : toText(reading));
-  if (reading.faults.length > 0) process.exitCode = 1;
-}
 
 /** The table for people. */
 export function toText({ settings, warnings, faults }: ConfigReading): string {
@@ -29,7 +17,8 @@ export function toText({ settings, warnings, faults }: ConfigReading): string {
   ].join("\n");
 }
 
-function toJson({ settings, warnings, faults }: ConfigReading): string {
+/** The same for scripts. */
+export function toJson({ settings, warnings, faults }: ConfigReading): string {
   const variables = settings.map(({ value, ...setting }) => ({ ...setting, value: value ?? null }));
   return JSON.stringify({ variables, warnings, faults }, undefined, 2);
 }

@@ -1,0 +1,54 @@
+import type { CommandTree } from "./command.ts";
+
+/** Commands that belong together. Each is loaded when it is called, and with it only what it needs. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: Readonly<Record<string, () => Promise<CommandTree>>>;
+}
+
+/** Everything that `tss` can do, in the order of its help. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  {
+    title: "Run",
+    commands: {
+      serve: async () => (await import("./commands/serve.ts")).serveCommand,
+      localnet: async () => (await import("./commands/localnet.ts")).localnetCommand,
+      demo: async () => (await import("./commands/demo.ts")).demoCommand,
+      migrate: async () => (await import("./commands/migrate.ts")).migrateCommand,
+      config: async () => (await import("./commands/config.ts")).configCommand,
+      doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
+      reconcile: async () => (await import("./commands/reconcile.ts")).reconcileCommand,
+    },
+  },
+  {
+    title: "Projects and keys",
+    commands: {
+      project: async () => (await import("./commands/project.ts")).projectCommands,
+      key: async () => (await import("./commands/key.ts")).keyCommands,
+      "admin-key": async () => (await import("./commands/admin-key.ts")).adminKeyCommands,
+      audit: async () => (await import("./commands/audit.ts")).auditCommands,
+    },
+  },
+  {
+    title: "Money",
+    commands: {
+      credit: async () => (await import("./commands/credit.ts")).creditCommands,
+      deposit: async () => (await import("./commands/deposit.ts")).depositCommands,
+      ledger: async () => (await import("./commands/ledger.ts")).ledgerCommands,
+    },
+  },
+  {
+    title: "Presigns and the chain",
+    commands: {
+      presign: async () => (await import("./commands/presign.ts")).presignCommands,
+      treasury: async () => (await import("./commands/treasury.ts")).treasuryCommand,
+      transaction: async () => (await import("./commands/transaction.ts")).transactionCommands,
+    },
+  },
+];
+
+/** Loads what the first word names. */
+export async function findCommand(name: string): Promise<CommandTree | undefined> {
+  const group = COMMAND_GROUPS.find(({ commands }) => Object.hasOwn(commands, name));
+  return await group?.commands[name]?.();
+}

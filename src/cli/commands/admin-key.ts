@@ -1,0 +1,76 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type AdminKey,
+  AdminKeySchema,
+  CreateAdminKeyResponseSchema,
+  RevokeAdminKeyResponseSchema,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { formatTime } from "../format.ts";
+import { listCommand } from "../list-command.ts";
+import { operand, optional, required } from "../option.ts";
+import { moment, text, uuid } from "../option-values.ts";
+import { serviceCommand } from "../service-command.ts";
+import { formatPairs } from "../table.ts";
+import { formatPlaintext } from "./key.ts";
+
+const OPERATOR = { caller: "operator", isDirect: true } as const;
+
+const create = serviceCommand({
+  ...OPERATOR,
+  isKeyed: true,
+  summary: "make an operator's key, which is shown once; takes ADMIN_API_KEY itself",
+  options: {
+    name: required("<name>", "whose it is, such as alice; the audit trail has it as admin:alice", text),
+    expires: optional(
+      "<time>",
+      "from when on it is refused, such as 2027-01-31 or 90d; default never",
+      moment,
+    ),
+  },
+  call: ({ admin }, { name, expires }, once) =>
+    admin.createAdminKey({ name, ...(expires && { expireTime: timestampFromDate(expires) }) }, once),
+  reply: CreateAdminKeyResponseSchema,
+  show: ({ adminKey, plaintext }) =>
+    formatPairs([...describeKey(adminKey!), ["admin key", formatPlaintext(plaintext)]]),
+});
+
+const list = listCommand({
+  ...OPERATOR,
+  summary: "list the operators' keys, the newest first, revoked and expired ones too",
+  options: {},
+  async read({ admin }, _values, page) {
+    const { adminKeys: rows, nextPageToken } = await admin.listAdminKeys(page);
+    return { rows, nextPageToken };
+  },
+  row: AdminKeySchema,
+  columns: [
+    { title: "KEY", of: ({ adminKeyId }) => adminKeyId },
+    { title: "NAME", of: ({ name }) => name },
+    { title: "PREFIX", of: ({ prefix }) => prefix },
+    { title: "CREATED", of: ({ createTime }) => formatTime(createTime) },
+    { title: "LAST USE", of: ({ lastUseTime }) => formatTime(lastUseTime, "never") },
+    { title: "EXPIRES", of: ({ expireTime }) => formatTime(expireTime, "never") },
+    { title: "REVOKED", of: ({ revokeTime }) => formatTime(revokeTime, "no") },
+  ],
+});
+
+const revoke = serviceCommand({
+  ...OPERATOR,
+  summary: "revoke an operator's key for good; replicas refuse it after five seconds at most",
+  options: { key: operand("<key-id>", "the key's id, as `tss admin-key list` shows it", uuid) },
+  call: ({ admin }, { key: adminKeyId }) => admin.revokeAdminKey({ adminKeyId }),
+  reply: RevokeAdminKeyResponseSchema,
+  show: ({ adminKey }) => formatPairs(describeKey(adminKey!)),
+});
+
+/** `tss admin-key`. */
+export const adminKeyCommands = { create, list, revoke };
+
+function describeKey(key: AdminKey): [string, string][] {
+  return [
+    ["key", key.adminKeyId],
+    ["name", key.name],
+    ["expires", formatTime(key.expireTime, "never")],
+    ["revoked", formatTime(key.revokeTime, "no")],
+  ];
+}

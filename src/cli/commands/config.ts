@@ -1,0 +1,16 @@
+import { readConfig } from "../../config.ts";
+import { command, EXIT } from "../command.ts";
+import { toJson, toText } from "../describe-config.ts";
+import { flag } from "../option.ts";
+
+/** `tss config`: every variable as it is in effect and where that comes from, then warnings and every fault. */
+export const configCommand = command({
+  summary: "print every variable with its effective value and source, secrets redacted, and every fault",
+  details: "Ends with exit code 1 if there is a fault.",
+  options: { json: flag("print a JSON object") },
+  async run({ json }, { environment, print }) {
+    const reading = readConfig(environment);
+    print(json ? toJson(reading) : toText(reading));
+    return reading.faults.length > 0 ? EXIT.failed : EXIT.done;
+  },
+});

@@ -1,0 +1,17 @@
+import { command } from "../command.ts";
+import { defaulted, flag, optional } from "../option.ts";
+import { text } from "../option-values.ts";
+
+/** `tss demo`. */
+export const demoCommand = command({
+  summary: "start a service in a throw-away folder, make a key, sign, verify",
+  details: "What is not given is filled in with the first combination that fits what is.",
+  options: {
+    curve: optional("<curve>", "SECP256K1, SECP256R1, ED25519 or RISTRETTO", text),
+    algorithm: optional("<name>", "ECDSASecp256k1, Taproot, ECDSASecp256r1, EdDSA or Schnorrkel", text),
+    hash: optional("<name>", "KECCAK256, SHA256, DoubleSHA256, SHA512 or Merlin", text),
+    message: defaulted("<text>", "what to sign", (value) => value, "First light"),
+    json: flag("print the report as JSON, on the last line"),
+  },
+  run: async (values) => (await import("../demo.ts")).runDemo(values),
+});

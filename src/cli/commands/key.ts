@@ -1,0 +1,164 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type ApiKey,
+  ApiKey_Scope,
+  ApiKey_ScopeSchema,
+  ApiKeySchema,
+  CreateApiKeyResponseSchema,
+  RevokeApiKeyResponseSchema,
+  RotateApiKeyResponseSchema,
+  SetAllowedAddressesResponseSchema,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { SCOPES } from "../../access/caller.ts";
+import { formatEnum, formatTime } from "../format.ts";
+import { listCommand } from "../list-command.ts";
+import { defaulted, operand, optional, required } from "../option.ts";
+import { addresses, duration, moment, someOf, text, uuid } from "../option-values.ts";
+import { serviceCommand } from "../service-command.ts";
+import { formatPairs } from "../table.ts";
+
+/** What a key may do that may do everything. */
+export const ALL_SCOPES: ApiKey_Scope[] = SCOPES.map((scope) => ApiKey_Scope[scope]);
+
+const OPERATOR = { caller: "operator", isDirect: true } as const;
+const KEY_ID = operand("<key-id>", "the key's id, as `tss key list` shows it", uuid);
+const ADDRESSES = "IP addresses and CIDR blocks that it may be used from, with commas";
+const EXPIRES = optional(
+  "<time>",
+  "from when on it is refused, such as 2027-01-31 or 90d; default never",
+  moment,
+);
+
+const create = serviceCommand({
+  ...OPERATOR,
+  isKeyed: true,
+  summary: "make a key for a project, which is shown once",
+  options: {
+    project: required("<id>", "the project's id", uuid),
+    name: required("<name>", "for people; not unique", text),
+    scopes: defaulted("<list>", "what it may do", someOf(SCOPES), SCOPES.join(",")),
+    expires: EXPIRES,
+    addresses: optional("<list>", `${ADDRESSES}; default anywhere`, addresses),
+  },
+  call: ({ admin }, { project: projectId, name, scopes, expires, addresses: allowedAddresses = [] }, once) =>
+    admin.createApiKey(
+      {
+        ...{ projectId, name, allowedAddresses },
+        scopes: scopes.map((scope) => ApiKey_Scope[scope]),
+        ...(expires && { expireTime: timestampFromDate(expires) }),
+      },
+      once,
+    ),
+  reply: CreateApiKeyResponseSchema,
+  show: ({ apiKey, plaintext }) =>
+    formatPairs([...describeKey(apiKey!), ["api key", formatPlaintext(plaintext)]]),
+});
+
+const list = listCommand({
+  ...OPERATOR,
+  summary: "list a project's keys, the newest first, revoked and expired ones too",
+  options: { project: required("<id>", "the project's id", uuid) },
+  async read({ admin }, { project: projectId }, page) {
+    const { apiKeys: rows, nextPageToken } = await admin.listApiKeys({ projectId, ...page });
+    return { rows, nextPageToken };
+  },
+  row: ApiKeySchema,
+  columns: [
+    { title: "KEY", of: ({ apiKeyId }) => apiKeyId },
+    { title: "PREFIX", of: ({ prefix }) => prefix },
+    { title: "SCOPES", of: formatScopes },
+    { title: "CREATED", of: ({ createTime }) => formatTime(createTime) },
+    { title: "LAST USE", of: ({ lastUseTime }) => formatTime(lastUseTime, "never") },
+    { title: "EXPIRES", of: ({ expireTime }) => formatTime(expireTime, "never") },
+    { title: "REVOKED", of: ({ revokeTime }) => formatTime(revokeTime, "no") },
+    { title: "ADDRESSES", of: formatAddresses },
+    { title: "NAME", of: ({ name }) => name },
+  ],
+});
+
+const rotate = serviceCommand({
+  ...OPERATOR,
+  isKeyed: true,
+  summary: "make a successor of a key, which is shown once; the old one goes on for a while",
+  options: {
+    key: KEY_ID,
+    overlap: optional(
+      "<duration>",
+      "for how long the old key goes on, such as 12h; default 1d",
+      duration(30),
+    ),
+    expires: optional("<time>", "from when on the new key is refused; default as the old one", moment),
+  },
+  call: ({ admin }, { key: apiKeyId, overlap, expires }, once) =>
+    admin.rotateApiKey(
+      {
+        apiKeyId,
+        ...(overlap !== undefined && { overlapSeconds: overlap }),
+        ...(expires && { expireTime: timestampFromDate(expires) }),
+      },
+      once,
+    ),
+  reply: RotateApiKeyResponseSchema,
+  show: ({ apiKey, plaintext, replacedApiKey }) =>
+    formatPairs([
+      ...describeKey(apiKey!),
+      ["api key", formatPlaintext(plaintext)],
+      ["old key", `${replacedApiKey?.apiKeyId}, until ${formatTime(endOf(replacedApiKey), "revoked")}`],
+    ]),
+});
+
+const allowAddresses = serviceCommand({
+  ...OPERATOR,
+  summary: "replace the addresses that a key may be used from",
+  options: {
+    key: KEY_ID,
+    addresses: required("<list>", `${ADDRESSES}; "any" means anywhere`, (value) =>
+      value === "any" ? [] : addresses(value),
+    ),
+  },
+  call: ({ admin }, { key: apiKeyId, addresses: allowedAddresses }) =>
+    admin.setAllowedAddresses({ apiKeyId, allowedAddresses }),
+  reply: SetAllowedAddressesResponseSchema,
+  show: ({ apiKey }) => formatPairs(describeKey(apiKey!)),
+});
+
+const revoke = serviceCommand({
+  ...OPERATOR,
+  summary: "revoke a key for good; replicas refuse it after five seconds at most",
+  options: { key: KEY_ID },
+  call: ({ admin }, { key: apiKeyId }) => admin.revokeApiKey({ apiKeyId }),
+  reply: RevokeApiKeyResponseSchema,
+  show: ({ apiKey }) => formatPairs(describeKey(apiKey!)),
+});
+
+/** `tss key`. */
+export const keyCommands = { create, list, rotate, "allow-addresses": allowAddresses, revoke };
+
+/** A key in plain text; a repeat of the call that made it has none. */
+export function formatPlaintext(plaintext: string): string {
+  return plaintext === "" ? "shown by the first call alone" : `${plaintext} (shown once)`;
+}
+
+function describeKey(key: ApiKey): [string, string][] {
+  return [
+    ["key", key.apiKeyId],
+    ["project", key.projectId],
+    ["name", key.name],
+    ["scopes", formatScopes(key)],
+    ["addresses", formatAddresses(key)],
+    ["expires", formatTime(key.expireTime, "never")],
+    ["revoked", formatTime(key.revokeTime, "no")],
+  ];
+}
+
+function formatScopes({ scopes }: ApiKey): string {
+  return scopes.map((scope) => formatEnum(ApiKey_ScopeSchema, scope)).join(",");
+}
+
+function formatAddresses({ allowedAddresses }: ApiKey): string {
+  return allowedAddresses.join(",") || "any";
+}
+
+function endOf(key: ApiKey | undefined): ApiKey["expireTime"] {
+  return key?.revokeTime ?? key?.expireTime;
+}

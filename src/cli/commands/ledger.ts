@@ -1,0 +1,69 @@
+import { LedgerEntry_KindSchema, LedgerEntrySchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { type LedgerDifference, verifyLedger } from "../../billing/verify-ledger.ts";
+import { loadConfig } from "../../config.ts";
+import { command, EXIT } from "../command.ts";
+import { formatChange, formatEnum, formatTime, formatUsd } from "../format.ts";
+import { listCommand } from "../list-command.ts";
+import { openConfiguredDatabase } from "../open-configured-database.ts";
+import { flag } from "../option.ts";
+import { formatTable } from "../table.ts";
+
+const list = listCommand({
+  summary: "list a project's money, the newest entry first, with the balance after each",
+  caller: "project",
+  isDirect: true,
+  options: {},
+  async read({ billing }, _values, page) {
+    const { ledgerEntries: rows, nextPageToken } = await billing.listLedgerEntries(page);
+    return { rows, nextPageToken };
+  },
+  row: LedgerEntrySchema,
+  columns: [
+    { title: "TIME", of: ({ createTime }) => formatTime(createTime) },
+    { title: "KIND", of: ({ kind }) => formatEnum(LedgerEntry_KindSchema, kind) },
+    { title: "AMOUNT", of: ({ amountMicroUsd }) => formatChange(amountMicroUsd), align: "right" },
+    { title: "BALANCE", of: ({ balanceMicroUsd }) => formatUsd(balanceMicroUsd), align: "right" },
+    { title: "ENTRY", of: ({ ledgerEntryId }) => ledgerEntryId },
+    { title: "DESCRIPTION", of: ({ description }) => description },
+  ],
+});
+
+const verify = command({
+  summary: "recompute all money of the database and name every difference",
+  details: "Ends with exit code 1 if there is a difference. May run beside a service that is at work.",
+  options: { json: flag("print an array of the differences") },
+  async run({ json }, { environment, print, openDatabase = openConfiguredDatabase }) {
+    const database = await openDatabase(loadConfig(environment), { migrates: false });
+    try {
+      const differences = await verifyLedger(database);
+      print(json ? JSON.stringify(differences.map(plain)) : describe(differences));
+      return differences.length > 0 ? EXIT.failed : EXIT.done;
+    } finally {
+      await database.close();
+    }
+  },
+});
+
+/** `tss ledger`. */
+export const ledgerCommands = { list, verify };
+
+/** JSON has no integers of 64 bits, so they go as text, as in the contract. */
+function plain({ kind, subject, expected, actual }: LedgerDifference): Record<string, string> {
+  return { kind, subject, expected: String(expected), actual: String(actual) };
+}
+
+function describe(differences: readonly LedgerDifference[]): string {
+  if (differences.length === 0)
+    return "the ledger adds up: every balance, hold, charge and refund is as recomputed";
+  const amount = ({ kind }: LedgerDifference, value: bigint): string =>
+    kind === "reservations" ? String(value) : formatUsd(value);
+  return formatTable(
+    [
+      { title: "DIFFERENCE", of: ({ kind }) => kind },
+      { title: "OF", of: ({ subject }) => subject },
+      { title: "EXPECTED", of: (each) => amount(each, each.expected), align: "right" },
+      { title: "FOUND", of: (each) => amount(each, each.actual), align: "right" },
+    ],
+    differences,
+  );
+}

@@ -1,0 +1,27 @@
+import { loadConfig } from "../../config.ts";
+import { command } from "../command.ts";
+import { defaulted, optional } from "../option.ts";
+import { count, text } from "../option-values.ts";
+
+/** `tss localnet`: the network alone, until a signal. */
+export const localnetCommand = command({
+  summary: "run an Ika network on a Sui fullnode by itself; prints its ids",
+  options: {
+    port: defaulted("<port>", "where it listens, 0 for a free one", count(0, 65_535), "9000"),
+    host: defaulted("<address>", "the address to listen on", text, "127.0.0.1"),
+    dataDir: optional("<folder>", "where it keeps its chain; default DATA_DIR/localnet", text),
+  },
+  async run({ port, host, dataDir }, { environment, print, note }) {
+    const { runLocalnet } = await import("../../localnet/run-localnet.ts");
+    const stop = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+    await runLocalnet({
+      port,
+      host,
+      dataDirectory: dataDir ?? `${loadConfig(environment).dataDirectory}/localnet`,
+      signal: stop.signal,
+      print,
+      log: (message, fields) => note(JSON.stringify({ message, ...fields })),
+    });
+  },
+});

@@ -1,0 +1,21 @@
+import { loadConfig } from "../../config.ts";
+import { migrate } from "../../store/migrate.ts";
+import { createLogger } from "../../telemetry/logger.ts";
+import { command } from "../command.ts";
+import { openConfiguredDatabase } from "../open-configured-database.ts";
+
+/** `tss migrate`: says what it did. */
+export const migrateCommand = command({
+  summary: "bring the database up to date",
+  options: {},
+  async run(_values, { environment, print, openDatabase = openConfiguredDatabase }) {
+    const config = loadConfig(environment);
+    const database = await openDatabase(config, { migrates: false });
+    try {
+      const applied = await migrate(database, createLogger({ level: config.logLevel }));
+      print(applied.length === 0 ? "the database is up to date" : `applied ${applied.join(", ")}`);
+    } finally {
+      await database.close();
+    }
+  },
+});

@@ -1,0 +1,57 @@
+import {
+  GetPresignHealthResponseSchema,
+  RefillPresignsResponseSchema,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { optional, required } from "../option.ts";
+import { bucket, count } from "../option-values.ts";
+import { serviceCommand } from "../service-command.ts";
+import { formatTable } from "../table.ts";
+
+const OPERATOR = { caller: "operator", isDirect: false } as const;
+const REFILL_MAX_COUNT = 100;
+
+const health = serviceCommand({
+  ...OPERATOR,
+  summary: "show the pool, bucket by bucket",
+  options: { bucket: optional("<curve>/<algorithm>", "one alone, such as SECP256K1/Taproot", bucket) },
+  call: ({ admin }, { bucket: wanted }) =>
+    admin.getPresignHealth(
+      wanted ? { curve: wanted.curveNumber, signatureAlgorithm: wanted.signatureAlgorithmNumber } : {},
+    ),
+  reply: GetPresignHealthResponseSchema,
+  show: ({ buckets }) =>
+    formatTable(
+      [
+        { title: "BUCKET", of: (each) => `${each.curveName}/${each.signatureAlgorithmName}` },
+        { title: "READY", of: ({ ready }) => String(ready), align: "right" },
+        { title: "PENDING", of: ({ pending }) => String(pending), align: "right" },
+        { title: "HELD", of: ({ held }) => String(held), align: "right" },
+        { title: "USED", of: ({ used }) => String(used), align: "right" },
+        { title: "BURNT", of: ({ burnt }) => String(burnt), align: "right" },
+        { title: "LOW WATER", of: ({ lowWater }) => String(lowWater), align: "right" },
+        { title: "HIGH WATER", of: ({ highWater }) => String(highWater), align: "right" },
+        { title: "NETWORK KEY", of: ({ networkEncryptionKeyId }) => networkEncryptionKeyId },
+      ],
+      buckets,
+    ),
+});
+
+const refill = serviceCommand({
+  ...OPERATOR,
+  summary: "ask for presigns beyond what the pool would by itself",
+  options: {
+    bucket: required("<curve>/<algorithm>", "such as SECP256K1/Taproot", bucket),
+    count: required("<count>", `how many, 1 to ${REFILL_MAX_COUNT}`, count(1, REFILL_MAX_COUNT)),
+  },
+  call: ({ admin }, { bucket: wanted, count: howMany }) =>
+    admin.refillPresigns({
+      curve: wanted.curveNumber,
+      signatureAlgorithm: wanted.signatureAlgorithmNumber,
+      count: howMany,
+    }),
+  reply: RefillPresignsResponseSchema,
+  show: ({ queued }) => `${queued} queued`,
+});
+
+/** `tss presign`. */
+export const presignCommands = { health, refill };

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { ProjectSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { type CommandContext, command } from "../command.ts";
+import { type Clients, withClients } from "../connection.ts";
+import { isOutcomeUnknown } from "../failure.ts";
+import { formatTime, formatUsd } from "../format.ts";
+import { listCommand } from "../list-command.ts";
+import { defaulted, flag, required, type Values } from "../option.ts";
+import { positiveMicroUsd, text } from "../option-values.ts";
+import {
+  type CallValues,
+  callOptions,
+  explainKeys,
+  howToRepeat,
+  targetOf,
+  underKey,
+} from "../service-command.ts";
+import { formatPairs } from "../table.ts";
+import { ALL_SCOPES, formatPlaintext } from "./key.ts";
+
+const OPERATOR = { caller: "operator", isDirect: true } as const;
+const CREATE = { ...OPERATOR, isKeyed: true };
+const CREATE_OPTIONS = {
+  name: required("<name>", "for people; not unique", text),
+  creditUsd: defaulted("<usd>", "its first credit, such as 50", positiveMicroUsd, "0"),
+  noKey: flag("make no API key"),
+};
+
+const create = command({
+  summary: "make a project with credit and an API key, which is shown once",
+  details: `A database is brought up to date first.\n${explainKeys(CREATE)}`,
+  options: { ...CREATE_OPTIONS, ...callOptions(CREATE) },
+  async run(given, context) {
+    const values = given as NewProject & CallValues;
+    const target = { ...targetOf(CREATE, values), migrates: true };
+    const made = await withClients(context, target, (clients) =>
+      makeProject(clients, values, values.idempotencyKey ?? randomUUID(), context),
+    );
+    const { projectId, network, apiKey } = made;
+    const rows = [
+      ["project", projectId],
+      ["network", network],
+      ["api key", apiKey === undefined ? "none" : formatPlaintext(apiKey)],
+    ] as const;
+    context.print(values.json ? JSON.stringify(made) : formatPairs(rows));
+  },
+});
+
+const list = listCommand({
+  ...OPERATOR,
+  summary: "list the projects, the newest first",
+  options: {},
+  async read({ admin }, _values, page) {
+    const { projects: rows, nextPageToken } = await admin.listProjects(page);
+    return { rows, nextPageToken };
+  },
+  row: ProjectSchema,
+  columns: [
+    { title: "PROJECT", of: ({ projectId }) => projectId },
+    { title: "NETWORK", of: ({ network }) => network },
+    { title: "BALANCE", of: ({ balanceMicroUsd }) => formatUsd(balanceMicroUsd), align: "right" },
+    { title: "HELD", of: ({ heldMicroUsd }) => formatUsd(heldMicroUsd), align: "right" },
+    { title: "CREATED", of: ({ createTime }) => formatTime(createTime) },
+    { title: "NAME", of: ({ name }) => name },
+  ],
+});
+
+/** `tss project`. */
+export const projectCommands = { create, list };
+
+type NewProject = Values<typeof CREATE_OPTIONS>;
+
+interface MadeProject {
+  readonly projectId: string;
+  readonly network: string;
+  /** In plain text; empty if an earlier call made it, absent if none was wanted. */
+  readonly apiKey?: string;
+}
+
+/** Each step is made once for the key, so that a repeat goes on where the first call ended. */
+async function makeProject(
+  { admin }: Clients,
+  { name, creditUsd, noKey }: NewProject,
+  key: string,
+  { note }: CommandContext,
+): Promise<MadeProject> {
+  let projectId = "";
+  try {
+    const { project } = await admin.createProject({ name }, underKey(key));
+    projectId = project!.projectId;
+    const { network } = project!;
+    if (creditUsd > 0n) {
+      const credit = { projectId, amountMicroUsd: creditUsd, reason: "first credit" };
+      await admin.adjustCredit(credit, underKey(`${key}.credit`));
+    }
+    if (noKey) return { projectId, network };
+    const { plaintext } = await admin.createApiKey(
+      { projectId, name, scopes: ALL_SCOPES },
+      underKey(`${key}.key`),
+    );
+    return { projectId, network, apiKey: plaintext };
+  } catch (error) {
+    if (projectId !== "") note(`the project ${projectId} is made, not yet all of it; ${howToRepeat(key)}`);
+    else if (isOutcomeUnknown(error)) note(`no answer came; ${howToRepeat(key)}`);
+    throw error;
+  }
+}

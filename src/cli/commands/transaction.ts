@@ -1,0 +1,66 @@
+import {
+  ChainOperation_Kind,
+  ChainOperation_KindSchema,
+  ChainTransaction_State,
+  ChainTransaction_StateSchema,
+  ChainTransactionSchema,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { formatCoins, formatEnum, formatTime } from "../format.ts";
+import { listCommand } from "../list-command.ts";
+import { optional } from "../option.ts";
+import { enumValue, objectId } from "../option-values.ts";
+
+const list = listCommand({
+  caller: "operator",
+  isDirect: false,
+  summary: "list the transactions that were stored to be sent, the newest first",
+  options: {
+    lane: optional("<object-id>", "those by the lane of this OperatorCap alone", objectId),
+    state: optional(
+      "<state>",
+      "stored, landed, aborted or dropped ones alone",
+      enumValue(ChainTransaction_State),
+    ),
+    kind: optional(
+      "<kind>",
+      "those that register, dkg, accept, presign or sign alone",
+      enumValue(ChainOperation_Kind),
+    ),
+  },
+  async read({ admin }, { lane, state, kind }, page) {
+    const { chainTransactions: rows, nextPageToken } = await admin.listChainTransactions({
+      ...(lane && { operatorCapId: lane }),
+      ...(state && { state }),
+      ...(kind && { kind }),
+      ...page,
+    });
+    return { rows, nextPageToken };
+  },
+  row: ChainTransactionSchema,
+  columns: [
+    { title: "CREATED", of: ({ createTime }) => formatTime(createTime) },
+    { title: "TRANSACTION", of: ({ txDigest }) => txDigest },
+    { title: "STATE", of: ({ state }) => formatEnum(ChainTransaction_StateSchema, state) },
+    { title: "SENT", of: ({ sendCount }) => String(sendCount), align: "right" },
+    {
+      title: "GAS",
+      of: ({ gasUsedMist: gas }) => (gas === undefined ? "-" : formatCoins(gas, "SUI")),
+      align: "right",
+    },
+    { title: "OPERATIONS", of: ({ operations }) => countByKind(operations.map(({ kind }) => kind)) },
+    { title: "LANE", of: ({ operatorCapId }) => operatorCapId },
+    { title: "ERROR", of: ({ errorMessage }) => errorMessage ?? "-" },
+  ],
+});
+
+/** `tss transaction`. */
+export const transactionCommands = { list };
+
+/** Such as `sign 8, presign 2`. */
+function countByKind(kinds: readonly ChainOperation_Kind[]): string {
+  const names = [...new Set(kinds)].map((kind) => {
+    const count = kinds.filter((other) => other === kind).length;
+    return `${formatEnum(ChainOperation_KindSchema, kind)} ${count}`;
+  });
+  return names.join(", ") || "gas";
+}

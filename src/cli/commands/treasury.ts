@@ -1,0 +1,65 @@
+import {
+  type GetTreasuryResponse,
+  GetTreasuryResponseSchema,
+  type PriceCeiling,
+  PriceCeiling_OperationSchema,
+  type Wallet,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { curveName, signatureAlgorithmName } from "../../protocol/algorithms.ts";
+import { formatCoins, formatEnum } from "../format.ts";
+import { serviceCommand } from "../service-command.ts";
+import { formatPairs, formatTable } from "../table.ts";
+
+/** `tss treasury`. */
+export const treasuryCommand = serviceCommand({
+  caller: "operator",
+  isDirect: false,
+  summary: "show what pays: the Treasury on the chain, the wallets, the lanes with their gas",
+  options: {},
+  call: ({ admin }) => admin.getTreasury({}),
+  reply: GetTreasuryResponseSchema,
+  show: describe,
+});
+
+function describe({ treasury, hotWallet, gasStation, lanes }: GetTreasuryResponse): string {
+  const head = formatPairs([
+    ["treasury", treasury!.treasuryId],
+    ["package", treasury!.packageId],
+    ["paused", treasury!.paused ? "YES: every transaction aborts" : "no"],
+    ["holds", `${formatCoins(treasury!.ikaBalance, "IKA")}, ${formatCoins(treasury!.suiBalanceMist, "SUI")}`],
+    ["hot wallet", formatWallet(hotWallet)],
+    ["gas station", formatWallet(gasStation)],
+  ]);
+  const ceilings = formatTable<PriceCeiling>(
+    [
+      { title: "OPERATION", of: ({ operation }) => formatEnum(PriceCeiling_OperationSchema, operation) },
+      { title: "OF", of: formatAlgorithm },
+      { title: "AT MOST", of: ({ maxIka }) => formatCoins(maxIka, "IKA"), align: "right" },
+      { title: "AND", of: ({ maxSuiMist }) => formatCoins(maxSuiMist, "SUI"), align: "right" },
+    ],
+    treasury!.priceCeilings,
+  );
+  const table = formatTable(
+    [
+      { title: "LANE", of: ({ operatorCapId }) => operatorCapId },
+      { title: "AUTHORISED", of: ({ authorised }) => (authorised ? "yes" : "NO") },
+      { title: "DRIVEN", of: ({ leased }) => (leased ? "yes" : "no") },
+      { title: "GAS", of: ({ gasBalanceMist }) => formatCoins(gasBalanceMist, "SUI"), align: "right" },
+      { title: "COINS", of: ({ gasCoins }) => String(gasCoins.length), align: "right" },
+      { title: "UNRESOLVED", of: ({ unresolvedTxDigest }) => unresolvedTxDigest ?? "-" },
+      { title: "FOREIGN", of: ({ foreignTxDigest }) => foreignTxDigest ?? "-" },
+    ],
+    lanes,
+  );
+  return [head, ceilings, table].join("\n\n");
+}
+
+function formatWallet(wallet: Wallet | undefined): string | undefined {
+  return wallet && `${wallet.address}, ${formatCoins(wallet.suiBalanceMist, "SUI")}`;
+}
+
+function formatAlgorithm({ curve, signatureAlgorithm }: PriceCeiling): string {
+  const name = curveName(curve) ?? String(curve);
+  if (signatureAlgorithm === undefined) return name;
+  return `${name}/${signatureAlgorithmName(curve, signatureAlgorithm) ?? signatureAlgorithm}`;
+}

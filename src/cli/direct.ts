@@ -1,0 +1,101 @@
+import { userInfo } from "node:os";
+import { createRouterTransport, type Transport } from "@connectrpc/connect";
+import { createValidateInterceptor } from "@connectrpc/validate";
+import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
+import { type Caller, SCOPES, setCaller } from "../access/caller.ts";
+import { methodPolicy } from "../access/method-policy.ts";
+import { createAccountCalls } from "../admin/account-calls.ts";
+import { createAdminKeyCalls } from "../admin/admin-key-calls.ts";
+import { createAccountOperations } from "../app/account-operations.ts";
+import { createAdminKeyOperations } from "../app/admin-key-operations.ts";
+import { createBillingService } from "../billing/billing-service.ts";
+import { type Config, loadConfig } from "../config.ts";
+import { createErrorInterceptor } from "../errors/error-interceptor.ts";
+import { createErrorMapping } from "../errors/error-mapping.ts";
+import { createIdempotencyInterceptor } from "../idempotency/idempotency-interceptor.ts";
+import type { Database } from "../store/database.ts";
+import { requireProject } from "../store/require-project.ts";
+import type { CommandContext } from "./command.ts";
+import type { Connection, Target } from "./connection.ts";
+import { openConfiguredDatabase } from "./open-configured-database.ts";
+
+/**
+ * Makes calls to the service's own operations in this process, on the database that the configuration names. The audit
+ * trail has the user of this machine for them.
+ */
+export async function connectDirect(
+  { environment, openDatabase = openConfiguredDatabase }: CommandContext,
+  { projectId, migrates = false }: Pick<Target, "projectId" | "migrates">,
+): Promise<Connection> {
+  const config = loadConfig(environment);
+  const database = await openDatabase(config, { migrates });
+  try {
+    const caller = await callerFor(database, config.network.name, projectId);
+    let cause: unknown;
+    const transport = serveInProcess(database, config, caller, (found) => {
+      cause = found;
+    });
+    return { transport, explain: (error) => cause ?? error, close: () => database.close() };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function callerFor(
+  database: Database,
+  network: string,
+  projectId: string | undefined,
+): Promise<Caller> {
+  const origin = { actor: localActor() };
+  if (projectId === undefined) return { kind: "admin", network, origin };
+  await requireProject(database, network, projectId);
+  return { kind: "project", projectId, apiKeyId: "", network, scopes: SCOPES, origin };
+}
+
+function serveInProcess(
+  database: Database,
+  { priceSignMicroUsd }: Config,
+  caller: Caller,
+  onInternal: (cause: unknown) => void,
+): Transport {
+  const lookup = { forget() {} };
+  const admin = {
+    ...createAccountCalls(createAccountOperations(database, lookup)),
+    ...createAdminKeyCalls(createAdminKeyOperations(database, lookup)),
+  };
+  const errors = createErrorMapping(({ level, cause }) => {
+    if (level === "error") onInternal(cause);
+  });
+  return createRouterTransport(
+    (router) =>
+      router.service(Admin, admin).service(Billing, createBillingService({ database, priceSignMicroUsd })),
+    {
+      router: {
+        interceptors: [
+          createErrorInterceptor(errors),
+          createValidateInterceptor(),
+          createIdempotencyInterceptor((method) => methodPolicy(method).idempotency === "keyed"),
+        ],
+        requestGate: ({ values }) => setCaller(values, caller),
+      },
+    },
+  );
+}
+
+/** `system:<user>`: as the machine knows who runs this, which is not proof of a person. */
+function localActor(): string {
+  return `system:${userName()
+    .replace(/[^!-~]/g, "?")
+    .slice(0, 64)}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container's user may have a number only.
+    return String(process.getuid?.() ?? "unknown");
+  }
+}

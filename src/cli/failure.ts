@@ -1,0 +1,45 @@
+import { ConnectError } from "@connectrpc/connect";
+import { ServiceError } from "../errors/service-error.ts";
+import { fromConnectError, isTransportFailure } from "../sdk/errors.ts";
+import { isSchemaMissing } from "../store/sql-errors.ts";
+import { EXIT, type ExitCode, UsageError } from "./command.ts";
+
+/** What went wrong for people, and how the command ends by it. */
+export interface Failure {
+  readonly message: string;
+  readonly exitCode: ExitCode;
+}
+
+/** Nobody answered. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+}
+
+/** Puts any error into words. The catalogue's reason comes first, as docs/errors.md explains it. */
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof UsageError) return { message: error.message, exitCode: EXIT.usage };
+  if (error instanceof ConnectError) return describeRefusal(error);
+  if (error instanceof ServiceError) return failed(`${error.reason}: ${error.message}`);
+  if (isSchemaMissing(error))
+    return failed("the database was not brought up to this version; run `tss migrate` first");
+  const message = error instanceof Error ? error.message : String(error);
+  return error instanceof UnreachableError ? { message, exitCode: EXIT.unreachable } : failed(message);
+}
+
+/** Whether the call may have been carried out all the same: no answer came. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof ConnectError && isTransportFailure(error);
+}
+
+function describeRefusal(refusal: ConnectError): Failure {
+  const { reason, message, requestId, retryAfterMs } = fromConnectError(refusal);
+  const isPassing = isTransportFailure(refusal) || retryAfterMs !== undefined;
+  return {
+    message: `${reason}: ${message}${requestId === undefined ? "" : ` (request ${requestId})`}`,
+    exitCode: isPassing ? EXIT.unreachable : EXIT.failed,
+  };
+}
+
+function failed(message: string): Failure {
+  return { message, exitCode: EXIT.failed };
+}

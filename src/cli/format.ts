@@ -1,0 +1,38 @@
+import type { DescEnum } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+
+const MICRO_USD_PER_USD = 1_000_000n;
+
+/** Micro-USD as `$12.500000`. */
+export function formatUsd(amountMicroUsd: bigint): string {
+  const size = amountMicroUsd < 0n ? -amountMicroUsd : amountMicroUsd;
+  const decimals = String(size % MICRO_USD_PER_USD).padStart(6, "0");
+  return `${amountMicroUsd < 0n ? "-" : ""}$${size / MICRO_USD_PER_USD}.${decimals}`;
+}
+
+/** A change of money, which shows its sign in both directions. */
+export function formatChange(amountMicroUsd: bigint): string {
+  return `${amountMicroUsd > 0n ? "+" : ""}${formatUsd(amountMicroUsd)}`;
+}
+
+/** `2026-11-21T17:06:44Z`, or `otherwise` where there is no time. */
+export function formatTime(time: Timestamp | undefined, otherwise = ""): string {
+  return time === undefined
+    ? otherwise
+    : timestampDate(time)
+        .toISOString()
+        .replace(/\.\d+Z$/, "Z");
+}
+
+/** An enum's value by its name in the contract; by its number where this version does not know it. */
+export function formatEnum(schema: DescEnum, value: number): string {
+  return schema.value[value]?.name ?? String(value);
+}
+
+const DECIMALS = 9;
+
+/** 10^-9 SUI or IKA as `1.250000000 SUI`. */
+export function formatCoins(amount: bigint, name: "SUI" | "IKA"): string {
+  const digits = String(amount < 0n ? -amount : amount).padStart(DECIMALS + 1, "0");
+  return `${amount < 0n ? "-" : ""}${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)} ${name}`;
+}

@@ -1,0 +1,70 @@
+import { type Command, type CommandTree, EXIT, isCommand } from "./command.ts";
+import { COMMAND_GROUPS } from "./command-groups.ts";
+import { type Option, optionName } from "./option.ts";
+import { formatPairs } from "./table.ts";
+
+/** All commands, by groups. */
+export async function describeAll(): Promise<string> {
+  const groups = await Promise.all(
+    COMMAND_GROUPS.map(async ({ title, commands }) => {
+      const loaded = Object.entries(commands).map(async ([name, load]) => linesOf(name, await load()));
+      return { title, lines: (await Promise.all(loaded)).flat() };
+    }),
+  );
+  const all = formatPairs(groups.flatMap(({ lines }) => lines)).split("\n");
+  const sections = groups.map(({ title, lines }) => [title, ...all.splice(0, lines.length).map(indent)]);
+  return [
+    "usage: tss <command> [options]",
+    ...sections.flatMap((section) => ["", ...section]),
+    "",
+    "`tss <command> --help` says what a command takes.",
+    `Exit codes: ${EXIT.done} done; ${EXIT.failed} refused or failed; ${EXIT.usage} the command line is wrong; ${EXIT.unreachable} not reached, try again.`,
+  ].join("\n");
+}
+
+/** The commands below one word. */
+export function describeTree(name: string, tree: Exclude<CommandTree, Command>): string {
+  const lines = formatPairs(linesOf(name, tree)).split("\n");
+  return [`usage: tss ${name} <${Object.keys(tree).join("|")}> [options]`, "", ...lines.map(indent)].join(
+    "\n",
+  );
+}
+
+/** One command with all that it takes. */
+export function describeCommand(name: string, { summary, details, options }: Command): string {
+  const rows = Object.entries(options).map(
+    ([option, shape]) => [labelOf(option, shape), shape.description] as const,
+  );
+  return [
+    usageOf(name, { options }),
+    "",
+    capitalised(summary),
+    ...(rows.length === 0 ? [] : ["", ...formatPairs(rows).split("\n").map(indent)]),
+    ...(details === undefined ? [] : ["", details]),
+  ].join("\n");
+}
+
+/** The line that says how to call a command. */
+export function usageOf(name: string, { options }: Pick<Command, "options">): string {
+  const entries = Object.entries(options);
+  const wanted = entries.filter(([, { isRequired }]) => isRequired).map((entry) => labelOf(...entry));
+  return ["usage: tss", name, ...wanted, ...(wanted.length < entries.length ? ["[options]"] : [])].join(" ");
+}
+
+function linesOf(name: string, tree: CommandTree): [string, string][] {
+  if (isCommand(tree)) return [[name, tree.summary]];
+  return Object.entries(tree).map(([verb, { summary }]) => [`${name} ${verb}`, summary]);
+}
+
+function labelOf(name: string, { kind, placeholder }: Option<unknown>): string {
+  if (kind === "operand") return placeholder;
+  return kind === "flag" ? optionName(name) : `${optionName(name)} ${placeholder}`;
+}
+
+function indent(line: string): string {
+  return `  ${line}`;
+}
+
+function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,103 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { type Command, UsageError } from "./command.ts";
+import { type Clients, withClients } from "./connection.ts";
+import { flag, type Options, optional, type Values } from "./option.ts";
+import { count } from "./option-values.ts";
+import {
+  type CallShape,
+  type CallValues,
+  callOptions,
+  explainKeys,
+  formatMessage,
+  targetOf,
+} from "./service-command.ts";
+import { type Column, formatTable } from "./table.ts";
+
+/** The most that the service gives at a time. */
+const PAGE_MAX_COUNT = 200;
+const DEFAULT_LIMIT = 50;
+
+/** A list of the contract as a command. */
+export interface ListCommand<O extends Options, D extends DescMessage> extends Omit<CallShape, "isKeyed"> {
+  readonly summary: string;
+  /** Beside the options that every list has. */
+  readonly options: O;
+  readonly read: (clients: Clients, values: Values<O>, page: PageCall) => Promise<Page<MessageShape<D>>>;
+  /** The type of a row, which `--json` prints, one a line. */
+  readonly row: D;
+  /** The table for people. */
+  readonly columns: readonly Column<MessageShape<D>>[];
+}
+
+/** Asks for a page. */
+export interface PageCall {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+
+interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** Empty at the end. */
+  readonly nextPageToken: string;
+}
+
+interface ListValues extends CallValues {
+  readonly limit: number | undefined;
+  readonly all: boolean;
+  readonly pageSize: number | undefined;
+}
+
+const LIST_OPTIONS = {
+  limit: optional("<count>", `how many at most; default ${DEFAULT_LIMIT}`, count(1, 1_000_000_000)),
+  all: flag("everything there is"),
+  pageSize: optional("<count>", `how many in one call, ${PAGE_MAX_COUNT} at most`, count(1, PAGE_MAX_COUNT)),
+};
+
+/** Adds to a list what all of them have: pages, where its calls go, and how its rows are printed. */
+export function listCommand<O extends Options, D extends DescMessage>(
+  definition: ListCommand<O, D>,
+): Command {
+  const { summary, read, row, columns } = definition;
+  return {
+    summary,
+    details: explainKeys(definition),
+    options: { ...definition.options, ...LIST_OPTIONS, ...callOptions(definition) },
+    async run(given, context) {
+      const { print, note } = context;
+      const values = given as Values<O> & ListValues;
+      if (values.all && values.limit !== undefined)
+        throw new UsageError("--all and --limit exclude each other");
+      const rows: MessageShape<D>[] = [];
+      const isMore = await withClients(context, targetOf(definition, values), (clients) =>
+        walk(
+          values,
+          (page) => read(clients, values, page),
+          (found) => {
+            if (values.json) for (const each of found) print(formatMessage(row, each));
+            else rows.push(...found);
+          },
+        ),
+      );
+      if (rows.length > 0) print(formatTable(columns, rows));
+      else if (!values.json) note("there are none");
+      if (isMore) note("there are more: --limit or --all shows them");
+    },
+  };
+}
+
+/** Reads page after page. Returns whether there is more than was wanted. */
+async function walk<Row>(
+  { limit = DEFAULT_LIMIT, all, pageSize = PAGE_MAX_COUNT }: ListValues,
+  read: (page: PageCall) => Promise<Page<Row>>,
+  take: (rows: readonly Row[]) => void,
+): Promise<boolean> {
+  let left = all ? Number.POSITIVE_INFINITY : limit;
+  let pageToken = "";
+  do {
+    const page = await read({ pageSize: Math.min(pageSize, left), pageToken });
+    take(page.rows);
+    left -= page.rows.length;
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "" && left > 0);
+  return pageToken !== "";
+}

@@ -1,0 +1,50 @@
+import type { Config } from "../config.ts";
+import type { Database } from "../store/database.ts";
+import { migrate } from "../store/migrate.ts";
+import { openDatabase } from "../store/open-database.ts";
+import { LockHeldError } from "../store/pid-lock.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { readDevelopmentFile } from "./development-file.ts";
+import { UnreachableError } from "./failure.ts";
+
+/** Opens a database for a command, which closes it. */
+export type OpenDatabase = typeof openConfiguredDatabase;
+
+/**
+ * Opens the configured database, and brings it up to date first if that is wanted. Throws an UnreachableError where it
+ * does not answer or refuses, and says which service has it where the embedded one is in use.
+ */
+export async function openConfiguredDatabase(
+  { databaseUrl, dataDirectory }: Pick<Config, "databaseUrl" | "dataDirectory">,
+  { migrates }: { readonly migrates: boolean },
+): Promise<Database> {
+  const log = createLogger({ level: "warn", stream: process.stderr });
+  const database = await openDatabase({ databaseUrl: databaseUrl?.reveal(), dataDirectory, log }).catch(
+    async (cause: unknown) => {
+      throw await explain(cause, dataDirectory);
+    },
+  );
+  if (!migrates) return database;
+  try {
+    await migrate(database, log);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function explain(cause: unknown, dataDirectory: string): Promise<Error> {
+  if (cause instanceof LockHeldError) {
+    const running = await readDevelopmentFile(dataDirectory);
+    const hint = running && `, or work through the service that has it: --url ${running.baseUrl}`;
+    return new UnreachableError(`${cause.message}${hint ?? ""}`, { cause });
+  }
+  return new UnreachableError(`the database does not open: ${messageOf(cause)}`, { cause });
+}
+
+/** Where a name has several addresses, the error of all of them together has no words. */
+function messageOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return cause.errors.map(messageOf).join("; ");
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,79 @@
+import { parseArgs } from "node:util";
+import { UsageError } from "./command.ts";
+import { type Option, type Options, optionName, toKebab, type Values, WrongValue } from "./option.ts";
+
+/**
+ * Reads what follows a command's name. Throws a UsageError that names the option, and never what was given for it: it
+ * may be a key that was meant for somewhere else.
+ */
+export function parseCommandLine<O extends Options>(argv: readonly string[], options: O): Values<O> {
+  const given = readTexts(argv, options);
+  const values = Object.entries(options).map(([name, option]) => {
+    const text = given.get(name);
+    const label = option.kind === "operand" ? option.placeholder : optionName(name);
+    if (text === undefined && option.isRequired) throw new UsageError(`${label} is missing`);
+    return [name, readValue(label, option, text)];
+  });
+  return Object.fromEntries(values) as Values<O>;
+}
+
+function readTexts(argv: readonly string[], options: Options): Map<string, string> {
+  const entries = Object.entries(options);
+  const named = new Map(
+    entries.filter(([, { kind }]) => kind !== "operand").map((entry) => [toKebab(entry[0]), entry]),
+  );
+  const operand = entries.find(([, { kind }]) => kind === "operand")?.[0];
+  const types = [...named].map(
+    ([name, [, { kind }]]) => [name, { type: kind === "flag" ? "boolean" : "string" }] as const,
+  );
+  const { tokens } = parseArgs({
+    ...{ args: [...argv], options: Object.fromEntries(types) },
+    ...{ strict: false, allowPositionals: true, tokens: true },
+  });
+  const given = new Map<string, string>();
+  const note = (name: string, label: string, text: string): void => {
+    if (given.has(name)) throw new UsageError(`${label} is given twice`);
+    given.set(name, text);
+  };
+  for (const token of tokens) {
+    if (token.kind === "positional") {
+      if (operand === undefined || given.has(operand))
+        throw new UsageError(`there is a word too many, of ${token.value.length} characters`);
+      note(operand, operand, token.value);
+    } else if (token.kind === "option") {
+      const [name, option] = named.get(token.name) ?? [];
+      if (name === undefined || option === undefined)
+        throw new UsageError(`there is no option ${token.rawName}`);
+      note(name, token.rawName, textOf(token, option));
+    }
+  }
+  return given;
+}
+
+interface OptionToken {
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function textOf(
+  { rawName, value, inlineValue }: OptionToken,
+  { kind, placeholder }: Option<unknown>,
+): string {
+  if (kind === "flag") {
+    if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    return "";
+  }
+  // The next option is not a value; a negative number is.
+  if (value === undefined || (inlineValue === false && /^-(?!\d)/.test(value)))
+    throw new UsageError(`${rawName} takes a value: ${placeholder}`);
+  return value;
+}
+
+function readValue<T>(label: string, option: Option<T>, text: string | undefined): T {
+  try {
+    return option.read(text);
+  } catch (error) {
+    throw error instanceof WrongValue ? new UsageError(`${label} ${error.message}`) : error;
+  }
+}

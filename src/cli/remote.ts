@@ -1,0 +1,47 @@
+import { createConnectTransport } from "@connectrpc/connect-web";
+import type { ClientConfig } from "../config-client.ts";
+import { withHeaders } from "../sdk/transport.ts";
+import { UsageError } from "./command.ts";
+import type { CallerKind, Connection } from "./connection.ts";
+import { readDevelopmentFile } from "./development-file.ts";
+
+/** Long enough for a call that waits for the chain's fullnode. */
+const TIMEOUT_MS = 30_000;
+
+/** Calls a running service with the key of the environment. Throws when there is none. */
+export async function connectRemote(
+  url: string,
+  caller: CallerKind,
+  config: ClientConfig,
+): Promise<Connection> {
+  const baseUrl = checkUrl(url);
+  const key = await findKey(baseUrl, caller, config);
+  const transport = createConnectTransport({ baseUrl, useBinaryFormat: true, defaultTimeoutMs: TIMEOUT_MS });
+  return {
+    transport: withHeaders(transport, { authorization: `Bearer ${key}` }),
+    explain: (error) => error,
+    close: async () => {},
+  };
+}
+
+function checkUrl(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
+    throw new UsageError("the service's URL begins with http:// or https://");
+  if (parsed.username !== "" || parsed.password !== "")
+    throw new UsageError("the service's URL holds no user and no password; keys come from the environment");
+  return url.replace(/\/+$/, "");
+}
+
+/** The key of the environment. Keys for development are sent nowhere but to the service that made them. */
+async function findKey(baseUrl: string, caller: CallerKind, config: ClientConfig): Promise<string> {
+  const isOperator = caller === "operator";
+  const configured = isOperator ? config.adminKey : config.apiKey;
+  if (configured !== undefined) return configured.reveal();
+  const development = await readDevelopmentFile(config.dataDirectory);
+  if (development !== undefined && new URL(development.baseUrl).origin === new URL(baseUrl).origin)
+    return isOperator ? development.adminApiKey : development.apiKey;
+  throw new Error(
+    `no key: set ${isOperator ? "TSS_ADMIN_KEY" : "TSS_API_KEY"}, or the same with _FILE to the path of a file that holds it`,
+  );
+}

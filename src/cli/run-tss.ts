@@ -1,0 +1,67 @@
+import { type Command, type CommandContext, EXIT, isCommand } from "./command.ts";
+import { findCommand } from "./command-groups.ts";
+
+/** How many letters of a word that is no command are repeated: it may be a key that was meant for somewhere else. */
+const WORD_MAX_LENGTH = 20;
+
+/**
+ * Runs what the words say: a command, or help on it. Returns the exit code and never throws. What was asked for goes to
+ * standard output, everything else to standard error.
+ */
+export async function runTss(argv: readonly string[], context: CommandContext): Promise<number> {
+  const isHelp = argv.length === 0 || argv[0] === "help" || argv.includes("--help") || argv.includes("-h");
+  const words = argv.slice(argv[0] === "help" ? 1 : 0).filter((word) => !isHelp || !word.startsWith("-"));
+  const [noun, verb] = words;
+  const help = await import("./help.ts");
+  if (noun === undefined) return print(context, await help.describeAll());
+  const tree = await findCommand(noun);
+  if (tree === undefined)
+    return refuse(context, `tss: there is no command ${quoted(noun)}`, "`tss help` lists them");
+  if (isCommand(tree)) return runOrExplain(noun, tree, words.slice(1));
+  const command = verb !== undefined && Object.hasOwn(tree, verb) ? tree[verb] : undefined;
+  if (command !== undefined) return runOrExplain(`${noun} ${verb}`, command, words.slice(2));
+  const verbs = help.describeTree(noun, tree);
+  if (isHelp) return print(context, verbs);
+  const fault = verb === undefined ? "a word is missing" : `there is no ${quoted(verb)}`;
+  return refuse(context, `tss ${noun}: ${fault}`, verbs);
+
+  function runOrExplain(name: string, found: Command, rest: readonly string[]): Promise<number> | number {
+    return isHelp ? print(context, help.describeCommand(name, found)) : run(name, found, rest, context);
+  }
+}
+
+async function run(
+  name: string,
+  command: Command,
+  argv: readonly string[],
+  context: CommandContext,
+): Promise<number> {
+  try {
+    const { parseCommandLine } = await import("./parse-command-line.ts");
+    return (await command.run(parseCommandLine(argv, command.options), context)) ?? EXIT.done;
+  } catch (error) {
+    const { describeFailure } = await import("./failure.ts");
+    const { message, exitCode } = describeFailure(error);
+    const { createRedact } = await import("../telemetry/redact.ts");
+    context.note(createRedact()(`tss ${name}: ${message}`));
+    if (exitCode === EXIT.usage) {
+      const { usageOf } = await import("./help.ts");
+      context.note(`${usageOf(name, command)}\n\`tss ${name} --help\` says more`);
+    }
+    return exitCode;
+  }
+}
+
+function print(context: CommandContext, text: string): number {
+  context.print(text);
+  return EXIT.done;
+}
+
+function refuse(context: CommandContext, ...lines: readonly string[]): number {
+  for (const line of lines) context.note(line);
+  return EXIT.usage;
+}
+
+function quoted(word: string): string {
+  return word.length > WORD_MAX_LENGTH ? `such a word of ${word.length} characters` : JSON.stringify(word);
+}

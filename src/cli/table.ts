@@ -1,0 +1,50 @@
+/** One column of a table for people. */
+export interface Column<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => string;
+  /** Default: left. */
+  readonly align?: "right";
+}
+
+/** The rows under their titles, in columns as wide as they must be. */
+export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const lines = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ of }) => shown(of(row)))),
+  ];
+  return align(
+    lines,
+    columns.map((column) => column.align),
+  );
+}
+
+/** Names beside values. Entries without a value are left out. */
+export function formatPairs(pairs: readonly (readonly [name: string, value: string | undefined])[]): string {
+  const known = pairs.flatMap(([name, value]) => (value ? [[name, shown(value)]] : []));
+  return align(known, []);
+}
+
+/** Names come from callers: what would steer a terminal, or write from right to left, is shown as a mark. */
+export function shown(text: string): string {
+  return text.replace(/\p{C}/gu, "\u{fffd}");
+}
+
+function align(lines: readonly (readonly string[])[], alignment: readonly ("right" | undefined)[]): string {
+  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ""))));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, at) => {
+          const gap = " ".repeat((widths[at] ?? 0) - widthOf(cell));
+          return alignment[at] === "right" ? gap + cell : cell + gap;
+        })
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** In characters, of which an emoji is one. */
+function widthOf(text: string): number {
+  return [...text].length;
+}

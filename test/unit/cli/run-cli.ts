@@ -1,0 +1,44 @@
+import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
+import { runTss } from "../../../src/cli/run-tss.ts";
+
+/** How a command ended, and what it wrote. */
+export interface CliResult {
+  readonly exitCode: number;
+  /** Standard output. */
+  readonly out: string;
+  /** Standard error. */
+  readonly err: string;
+}
+
+/** Runs `tss` in this process, with nothing in its environment but what is given. */
+export async function runCli(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  openDatabase?: OpenDatabase,
+): Promise<CliResult> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const exitCode = await runTss(argv, {
+    print: (line) => void out.push(line),
+    note: (line) => void err.push(line),
+    environment,
+    openDatabase,
+  });
+  return { exitCode, out: out.join("\n"), err: err.join("\n") };
+}
+
+/** The same for a command that must end well; returns what it printed. */
+export async function printed(...run: Parameters<typeof runCli>): Promise<string> {
+  const [argv] = run;
+  const { exitCode, out, err } = await runCli(...run);
+  if (exitCode !== 0) throw new Error(`tss ${argv.join(" ")} ended with ${exitCode}:\n${err}`);
+  return out;
+}
+
+/** A text with what differs from run to run replaced: ids, times and keys. */
+export function masked(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "00000000-0000-0000-0000-000000000000")
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "2026-01-01T00:00:00Z")
+    .replace(/tss_(local|admin)_\w{12,}/g, "tss_$1_KEY")
+    .replace(/tss_(local|admin)_\w{4}\b/g, "tss_$1_PRE");
+}
