@@ -26,7 +26,7 @@ export const reconcileCommand = command({
   options: {
     reissueKeys: optional(
       "<file>",
-      "revoke every API key, as those revoked since the copy would work again, and write others into this new file",
+      "revoke every API key and write others like them into this new file",
       text,
     ),
     json: flag("print a JSON object"),

@@ -50,7 +50,7 @@ it(
     });
     expect(await tss("export", "--from-seal", "3")).toMatchObject({
       code: 1,
-      stderr: "tss audit: there is no seal 3; the newest one is 2\n",
+      stderr: "tss audit export: there is no seal 3; the newest one is 2\n",
     });
   },
   TIMEOUT_MS,
