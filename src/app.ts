@@ -86,7 +86,19 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   await startLoops(lifecycle, taken.priceLoops);
   const { deposits } = taken;
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
-  const work = { database, network, reader, signals, presigns, depositSigner, config, observe, tracer, log };
+  const work = {
+    database,
+    network,
+    reader,
+    signals,
+    presigns,
+    deposits,
+    depositSigner,
+    config,
+    observe,
+    tracer,
+    log,
+  };
   if (processType === "api") {
     await startLoops(lifecycle, { refill: createCallersRefill(work) });
   } else {

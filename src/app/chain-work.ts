@@ -1,3 +1,4 @@
+import type { Deposits } from "../billing/deposits/deposits.ts";
 import { createSweepLoop } from "../billing/sweeps/sweep-loop.ts";
 import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { createGasKeeper } from "../chain/gas-keeper.ts";
@@ -35,6 +36,8 @@ export interface ChainWorkOptions {
   readonly reader: NetworkReader;
   readonly signals: Signals;
   readonly presigns: PresignQueue;
+  /** Undefined where none are taken. */
+  readonly deposits?: Deposits | undefined;
   readonly depositSigner: DepositSigner;
   readonly config: Pick<
     Config,
@@ -75,7 +78,15 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
   const operations = operationKinds(options);
   await prepareLanes({ database, network, reader, afterRestore, log });
   if (afterRestore) {
-    await reconcile({ database, network, reader, kinds: operations, config, log });
+    await reconcile({
+      database,
+      network,
+      reader,
+      kinds: operations,
+      deposits: options.deposits,
+      config,
+      log,
+    });
   }
   const laneIds = network.treasury.operatorCapIds;
   const treasury = createTreasuryReader(network);

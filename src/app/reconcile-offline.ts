@@ -62,7 +62,7 @@ export async function reconcileOffline(
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
   const signals = createLocalSignals();
   const kinds = operationKinds({ network, reader, signals, config, depositSigner, log });
-  const report = await reconcile({ database, network, reader, kinds, config, log });
+  const report = await reconcile({ database, network, reader, kinds, deposits, config, log });
   const reissuedKeyCount = keepKey ? await reissueKeys(database, network.name, keepKey) : 0;
   return { ...report, reissuedKeyCount };
 }

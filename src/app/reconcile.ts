@@ -1,3 +1,6 @@
+import type { Deposits } from "../billing/deposits/deposits.ts";
+import { watchEveryProject } from "../billing/deposits/watch-every-project.ts";
+import { createSweepRebuilder } from "../billing/sweeps/rebuild-sweeps.ts";
 import { adoptOperations } from "../chain/adopt-operations.ts";
 import { createTransactionHistory } from "../chain/history.ts";
 import { findLostTransactions } from "../chain/lost-transactions.ts";
@@ -22,6 +25,8 @@ export interface ReconcileOptions {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
   readonly kinds: readonly OperationKind[];
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
   readonly config: Pick<Config, "priceSignMicroUsd">;
   readonly log: { info(fields: object, message: string): void };
 }
@@ -47,7 +52,9 @@ export interface Reconciliation {
  * Nothing else may use the database or the hot wallet meanwhile. Again changes nothing.
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
-  const { database, network, reader, kinds, log } = options;
+  const { database, network, reader, kinds, deposits, log } = options;
+  // Where a deposit came in that the database does not know of, it is found by watching.
+  if (deposits) await watchEveryProject(database, deposits);
   const history = createTransactionHistory(network);
   const lost = await findLostTransactions({ sql: database, network, reader, history });
   const rebuilders = [
@@ -56,6 +63,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     createAcceptanceRebuilder(network.name, reader),
     createPresignRebuilder(network.name),
     createSignRebuilder({ network: network.name, priceMicroUsd: options.config.priceSignMicroUsd }),
+    ...(deposits ? [createSweepRebuilder({ deposits, reader })] : []),
   ];
   const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0 };
   const unrecoverable: Unrecoverable[] = [];

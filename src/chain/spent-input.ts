@@ -55,8 +55,8 @@ export async function userOf(
   return undefined;
 }
 
-/** Which of these transactions wrote the object in this version. */
-async function writerOf(
+/** Which of these transactions wrote the object in this version; undefined if none of them did. */
+export async function writerOf(
   reader: Pick<NetworkReader, "effects">,
   digests: readonly string[],
   objectId: string,

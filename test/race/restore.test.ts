@@ -12,20 +12,29 @@ import { type CreatedApiKey, createApiKey } from "../../src/access/create-api-ke
 import { revokeApiKey } from "../../src/access/revoke-api-key.ts";
 import type { OfflineReconciliation } from "../../src/app/reconcile-offline.ts";
 import type { ReissuedKey } from "../../src/app/reissue-keys.ts";
+import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
+import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
+import { queueSweeps } from "../../src/billing/sweeps/queue-sweeps.ts";
+import { createDepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { verifyLedger } from "../../src/billing/verify-ledger.ts";
+import { createPaymentReader } from "../../src/chain/payment-reader.ts";
+import { topics } from "../../src/coordination/topics.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { localnetDepositSeed } from "../../src/localnet/seed.ts";
 import { reserve } from "../../src/signing/reserve.ts";
 import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
+import { Secret } from "../../src/telemetry/secret.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, time } from "../sim/onboard-user.ts";
 import { createRandom } from "../sim/random.ts";
 import { PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
+import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
 import { testDatabase } from "../support/postgres.ts";
 import {
   layoutOfSignMessage,
@@ -36,6 +45,9 @@ import {
 } from "../support/rows.ts";
 import { runTss } from "../support/service.ts";
 
+const SEED = new Secret(localnetDepositSeed());
+/** 2 SUI and 100 IKA, at the prices below. */
+const DEPOSITED = 9_000_000n;
 const PATIENCE = { timeout: 60_000, interval: 20 };
 const run = promisify(execFile);
 const dumpFile = path.join(tmpdir(), `tss-test-${process.pid}.dump`);
@@ -67,6 +79,7 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
       database,
       localnet,
       life: createLife(Number.POSITIVE_INFINITY, () => {}),
+      depositSigner: createDepositSigner(SEED, "localnet"),
       times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
       log: (level, fields, message) => {
         if (level === "error") alarms.push({ ...fields, message });
@@ -101,6 +114,36 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
   const submitOne = async (signRequestId: string): Promise<void> => {
     await submit(replica.deps, caller(), { signRequestId, userSignMessage: layoutOfSignMessage() });
     await completed(replica.deps.database, signRequestId);
+  };
+  /** A deposit that is credited and swept, and one that is left where it arrived. */
+  const depositAndSweep = async (): Promise<void> => {
+    const { network } = replica;
+    const ika = acceptedCoin("IKA", `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`);
+    const payer = await fundedPayer(network.client, localnet.url, ika.coinType);
+    const deposits = testDeposits(
+      before,
+      { SUI: "3.5", IKA: "0.02" },
+      { coins: [SUI, ika], reader: createPaymentReader(network), masterSeed: SEED },
+    );
+    const address = await depositAddress(deposits, projectId);
+    await payer.pay(address, { sui: 2_000_000_000n, ika: 0n });
+    await scanAddress(deposits, { address, projectId });
+    await queueSweeps({
+      database: before,
+      network: "localnet",
+      destination: `0x${"d".repeat(64)}`,
+      signerOf: createDepositSigner(SEED, "localnet"),
+      minValueMicroUsd: 1n,
+      maxCoinCount: 10,
+      log: silentLog,
+    });
+    replica.deps.signals.notify(topics.outbox("localnet"));
+    await vi.waitUntil(
+      async () => (await before.query("SELECT 1 FROM sweep WHERE state = 'landed'", [])).length === 1,
+      PATIENCE,
+    );
+    await payer.pay(address, { sui: 0n, ika: 100_000_000_000n });
+    await scanAddress(deposits, { address, projectId });
   };
   const signOne = async (dwalletId: string): Promise<string> => {
     const id = await reserveOne(dwalletId);
@@ -144,6 +187,7 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
     await submitOne(signed.reserved);
     signed.unknown = await signOne(first.dwalletId);
     signed.newWallet = await signOne(second.dwalletId);
+    await depositAndSweep();
     stranger = await onboard(3);
     signed.stranger = await signOne(stranger.dwalletId);
     await replica.stop();
@@ -163,7 +207,7 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
   }, 60_000);
 
   it("is told what was put back, and what cannot be", () => {
-    expect(report.counts).toMatchObject({ register: 0, dkg: 1, accept: 1, sign: 3 });
+    expect(report.counts).toMatchObject({ register: 0, dkg: 1, accept: 1, sign: 3, sweep: 1 });
     expect(report.unrecoverable.map(({ what }) => what)).toEqual([
       "encryption key",
       "dWallet",
@@ -192,11 +236,36 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
       });
       expect(is.message).toEqual(was.message);
     }
-    // The stranger's signature is the one that nobody could be charged for.
-    expect(await balanceOf(after)).toBe((await balanceOf(before))! + PRICE);
+    // The stranger's signature is the one that nobody could be charged for; the deposits wait to be looked at.
+    expect(await balanceOf(after)).toBe((await balanceOf(before))! + PRICE - DEPOSITED);
     await signOne(first.dwalletId);
     expect(await verifyLedger(after)).toEqual([]);
     expect(alarms).toEqual([]);
+  });
+
+  it("finds deposits again, those too that were swept, and credits them once", {
+    timeout: 120_000,
+  }, async () => {
+    const { network } = replica;
+    const ika = acceptedCoin("IKA", `${localnet.ikaConfig.packages.ikaPackage}::ika::IKA`);
+    const deposits = testDeposits(
+      after,
+      { SUI: "3.5", IKA: "0.02" },
+      { coins: [SUI, ika], reader: createPaymentReader(network), masterSeed: SEED },
+    );
+    const address = await depositAddress(deposits, projectId);
+    for (let look = 0; look < 2; look++) await scanAddress(deposits, { address, projectId });
+    const read = (database: Database) =>
+      database.query(
+        `SELECT d.tx_digest, d.coin_type, d.amount::text, d.value_micro_usd, s.state, s.tx_digest AS swept
+         FROM deposit d LEFT JOIN deposit_coin c ON c.deposit_id = d.id LEFT JOIN sweep s ON s.id = c.sweep_id
+         ORDER BY d.coin_type`,
+        [],
+      );
+    const found = await read(after);
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(await read(before));
+    expect(await verifyLedger(after)).toEqual([]);
   });
 
   it("gets a dWallet back whose owner makes the same calls again", { timeout: 120_000 }, async () => {

@@ -1,4 +1,5 @@
 import { createChainWork } from "../../src/app/chain-work.ts";
+import type { DepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { type CallTimes, type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -32,6 +33,8 @@ export interface ReplicaOptions {
   readonly log: (level: string, fields: object, message: string) => void;
   /** How long calls to the fullnode may take. Default: short, as it is expected to fail. */
   readonly times?: CallTimes;
+  /** Default: it can sweep nothing. */
+  readonly depositSigner?: DepositSigner;
 }
 
 /** Fast enough that a simulation of some seconds has many rounds of everything. */
@@ -55,6 +58,7 @@ export async function startReplica({
   life,
   log,
   times = TIMES,
+  depositSigner = () => undefined,
 }: ReplicaOptions): Promise<Replica> {
   const own = mortalDatabase(database, life);
   const network = await connectNetwork({
@@ -75,7 +79,7 @@ export async function startReplica({
     reader,
     signals,
     presigns,
-    depositSigner: () => undefined,
+    depositSigner,
     config: CONFIG,
     afterRestore: false,
     log: {

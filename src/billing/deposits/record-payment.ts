@@ -1,4 +1,5 @@
 import type { Payment } from "../../chain/payment-reader.ts";
+import type { Database } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
 import type { Deposits } from "./deposits.ts";
 
@@ -19,7 +20,7 @@ export async function readPayments(
 
 /** Writes down those payments of a transaction that the address got, and returns how many they are. */
 export async function recordPayments(
-  { database, network }: Pick<Deposits, "database" | "network">,
+  { database, network }: { readonly database: Pick<Database, "transaction">; readonly network: string },
   { address, projectId }: WatchedAddress,
   txDigest: string,
   payments: readonly Payment[],
@@ -34,7 +35,7 @@ export async function recordPayments(
  * not show before.
  */
 async function recordPayment(
-  database: Pick<Deposits["database"], "transaction">,
+  database: Pick<Database, "transaction">,
   { network, projectId, txDigest }: { network: string; projectId: string; txDigest: string },
   { address, coinType, amount, coins }: Payment,
 ): Promise<void> {

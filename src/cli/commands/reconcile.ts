@@ -74,6 +74,7 @@ function describe({
     [counts.accept, "acceptances put back"],
     [counts.presign, "presigns brought forward"],
     [counts.sign, "signatures put back and charged"],
+    [counts.sweep, "sweeps put back"],
     [adoptedCount, "operations that had been sent"],
     [burntCount, "presigns of the pool that had been used"],
     [heldCount, "presigns that the Treasury holds"],

@@ -1,0 +1,25 @@
+import type { Sql } from "../../store/database.ts";
+import { deriveDepositKey } from "./deposit-key.ts";
+import type { Deposits } from "./deposits.ts";
+
+/**
+ * Has the deposit address of every project of the network watched, also of those that a restored database does not
+ * know to have asked for theirs.
+ */
+export async function watchEveryProject(
+  sql: Sql,
+  { network, masterSeed }: Pick<Deposits, "network" | "masterSeed">,
+): Promise<void> {
+  const projects = await sql.query<{ id: string }>(
+    `SELECT p.id FROM project p WHERE p.network = $1
+       AND NOT EXISTS (SELECT 1 FROM deposit_address a WHERE a.project_id = p.id AND a.network = p.network)`,
+    [network],
+  );
+  const addresses = projects.map(({ id }) => deriveDepositKey(masterSeed, network, id).toSuiAddress());
+  await sql.query(
+    `INSERT INTO deposit_address (address, project_id, network)
+     SELECT address, project_id, $3 FROM unnest($1::text[], $2::uuid[]) AS t (address, project_id)
+     ON CONFLICT DO NOTHING`,
+    [addresses, projects.map(({ id }) => id), network],
+  );
+}
