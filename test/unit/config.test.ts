@@ -99,7 +99,7 @@ describe("the configuration", () => {
       /BILLING_USD_PRICES: expected prices, or BILLING_PRICE_FEED_URL/,
     );
     expect(faultsOf({ BILLING_DEPOSIT_MASTER_SEED_HEX: "deadbeef" })).toEqual([
-      'BILLING_DEPOSIT_MASTER_SEED_HEX: expected 64 hex digits, found "8 characters"',
+      "BILLING_DEPOSIT_MASTER_SEED_HEX: expected 64 hex digits, found 8 characters",
     ]);
     expect(faultsOf({ BILLING_PRICE_FEED_URL: "http://prices.example" })).toHaveLength(1);
     expect(deposits({ BILLING_PRICE_FEED_URL: "http://127.0.0.1:80/" }).prices.kind).toBe("feed");

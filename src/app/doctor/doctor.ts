@@ -1,5 +1,4 @@
-import { loadConfig } from "../../config.ts";
-import { ConfigError } from "../../config-reader.ts";
+import { type ConfigReading, readConfig } from "../../config.ts";
 import { chainChecks } from "./chain-checks.ts";
 import { clockChecks } from "./clock-check.ts";
 import { databaseChecks } from "./database-checks.ts";
@@ -26,8 +25,10 @@ export async function runDoctor(
   environment?: NodeJS.ProcessEnv,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: DoctorOptions = {},
 ): Promise<NamedFinding[]> {
-  const config = readConfig(environment);
-  if (Array.isArray(config)) return config;
+  const reading = readConfig(environment);
+  const judged = judge(reading);
+  if (reading.faults.length > 0) return judged;
+  const { config } = reading;
   const database = once(() => openDoctorDatabase(config));
   const chain = openDoctorChain(config);
   try {
@@ -42,7 +43,7 @@ export async function runDoctor(
       ],
       timeoutMs,
     );
-    return [{ name: "configuration", status: "ok", found: `for ${config.network.name}` }, ...findings];
+    return [...judged, ...findings];
   } finally {
     await database().then(
       (opened) => opened.close(),
@@ -51,18 +52,15 @@ export async function runDoctor(
   }
 }
 
-function readConfig(environment: NodeJS.ProcessEnv | undefined) {
-  try {
-    return loadConfig(environment);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map(
-      (fault): NamedFinding => ({
-        name: "configuration",
-        status: "fail",
-        found: fault,
-        advice: "set the variable; `tss config` prints what is in effect",
-      }),
-    );
+function judge({ config, faults, warnings }: ConfigReading): NamedFinding[] {
+  const name = "configuration";
+  if (faults.length > 0) {
+    const advice = "set the variable; `tss config` prints what is in effect";
+    return faults.map((found) => ({ name, status: "fail", found, advice }));
   }
+  const good: NamedFinding = { name, status: "ok", found: `for ${config.network.name}` };
+  const advice = "see docs/operations.md, Configuration";
+  return warnings.length === 0
+    ? [good]
+    : warnings.map((found): NamedFinding => ({ name, status: "warn", found, advice }));
 }
