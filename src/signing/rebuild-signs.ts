@@ -88,7 +88,7 @@ export function createSignRebuilder({ network, priceMicroUsd }: SignRebuilderOpt
       ],
     );
     if (row === undefined) throw new Error(`presign ${data.presign_id} was not stored`);
-    await sql.query(GIVE_UP, [row.id]);
+    await sql.query(GIVE_UP, [row.id, ...AUDIT]);
     return row.id;
   }
 }
@@ -121,9 +121,11 @@ const GIVE_UP = `
 WITH reservation AS (
   SELECT id, project_id, price_micro_usd FROM sign_request
   WHERE presign_id = $1 AND status = 'prepared' FOR UPDATE
-), ${postings.release("reservation")}
-UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
-  failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
-FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id`;
+), ${postings.release("reservation")}, failed AS (
+  UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
+    failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
+  FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id RETURNING r.id, r.project_id
+)
+${auditInsert("sign.expire", "failed", 2)}`;
 
 const WHOSE = "its dWallet is not known, so it was signed and not charged";

@@ -38,7 +38,7 @@ it("deposits are taken on the localnet without a seed, and nowhere else", async 
     "SUI",
     "IKA",
   ]);
-  expect(await take("testnet", undefined)).toEqual({ deposits: undefined, loops: {} });
+  expect(await take("testnet", undefined)).toEqual({ deposits: undefined, priceLoops: {}, watchLoops: {} });
 });
 
 it("the localnet's public seed is refused on other networks", async () => {

@@ -2,7 +2,11 @@ import { randomBytes } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { SCOPES } from "../../../src/access/caller.ts";
+import { createAdminKey } from "../../../src/access/create-admin-key.ts";
 import { createApiKey } from "../../../src/access/create-api-key.ts";
+import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
+import { scanAddress } from "../../../src/billing/deposits/scan-address.ts";
+import { SUI } from "../../support/deposits.ts";
 import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 import { ADMIN_KEY, type ErrorStack } from "../errors/error-stack.ts";
@@ -10,13 +14,19 @@ import { registration, userOf } from "../errors/provocations/onboarding-provocat
 
 /** A call that changes something. */
 export interface AuditedCall {
-  /** What its event says. */
-  readonly action: string;
+  /** What its event says, or its events. */
+  readonly action: string | readonly string[];
   /** Makes what the call needs, and with whose key it is made. */
   prepare(stack: ErrorStack): Promise<{ readonly key: string; readonly request: JsonObject }>;
 }
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+/** A project's key, for operators. */
+async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
+  const { projectId } = await stack.newProject();
+  return (await createApiKey(database, TEST_ORIGIN, { projectId, name: "web", scopes: SCOPES })).id;
+}
 
 /** A call of each method that declares `AUDIT_ENTRY`. */
 export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
@@ -33,11 +43,42 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
   },
   RevokeApiKey: {
     action: "api_key.revoke",
-    async prepare({ database, ...stack }) {
-      const { projectId } = await stack.newProject();
-      const key = { projectId, name: "web", scopes: SCOPES };
-      const { id } = await createApiKey(database, TEST_ORIGIN, key);
-      return { key: ADMIN_KEY, request: { apiKeyId: id } };
+    prepare: async (stack) => ({ key: ADMIN_KEY, request: { apiKeyId: await newKeyId(stack) } }),
+  },
+  RotateApiKey: {
+    action: ["api_key.create", "api_key.rotate"],
+    prepare: async (stack) => ({ key: ADMIN_KEY, request: { apiKeyId: await newKeyId(stack) } }),
+  },
+  SetAllowedAddresses: {
+    action: "api_key.set_allowed_addresses",
+    prepare: async (stack) => ({
+      key: ADMIN_KEY,
+      request: { apiKeyId: await newKeyId(stack), allowedAddresses: ["192.0.2.1"] },
+    }),
+  },
+  CreateAdminKey: {
+    action: "admin_key.create",
+    prepare: async () => ({ key: ADMIN_KEY, request: { name: `alice-${randomBytes(4).toString("hex")}` } }),
+  },
+  RevokeAdminKey: {
+    action: "admin_key.revoke",
+    async prepare({ database }) {
+      const name = `bob-${randomBytes(4).toString("hex")}`;
+      const { id } = await createAdminKey(database, TEST_ORIGIN, { name });
+      return { key: ADMIN_KEY, request: { adminKeyId: id } };
+    },
+  },
+  DeclareDeposit: {
+    action: "deposit.credit",
+    async prepare({ deposits, chain, prices, ...stack }) {
+      const { projectId, key } = await stack.newProject();
+      const address = await depositAddress(deposits, projectId);
+      const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
+      // It was seen, and waits for a price.
+      prices.SUI = undefined;
+      await scanAddress(deposits, { address, projectId });
+      prices.SUI = "5";
+      return { key, request: { txDigest } };
     },
   },
   AdjustCredit: {

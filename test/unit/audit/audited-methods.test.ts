@@ -76,15 +76,13 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
       // What waits for the chain hears at once that it refuses; the change and its event are made before that.
       const reply = await refusing(stack, "no", () => face.call(call));
       expect(["", "CHAIN_REJECTED"]).toContain(reply.reason ?? "");
-      expect(await eventsSince(before)).toEqual([
-        {
-          action,
-          actor: call.key === ADMIN_KEY ? "admin" : expect.stringMatching(/^key:[0-9a-f-]{36}$/),
-          subject: expect.stringMatching(/./),
-          requestId: reply.headers.get("x-request-id"),
-          address: expect.stringMatching(/127\.0\.0\.1$/),
-        },
-      ]);
+      const event = {
+        actor: call.key === ADMIN_KEY ? "admin" : expect.stringMatching(/^key:[0-9a-f-]{36}$/),
+        subject: expect.stringMatching(/./),
+        requestId: reply.headers.get("x-request-id"),
+        address: expect.stringMatching(/127\.0\.0\.1$/),
+      };
+      expect(await eventsSince(before)).toEqual([action].flat().map((each) => ({ action: each, ...event })));
     });
 
     it("changes nothing where its event cannot be written", async () => {

@@ -42,7 +42,7 @@ import { requestIdKey } from "../../../src/transport/request-id.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { openTestDatabase, silentLog } from "../../support/database.ts";
-import { type FakePayments, fakePayments, testDeposits } from "../../support/deposits.ts";
+import { type FakePayments, fakePayments, type TestPrices, testDeposits } from "../../support/deposits.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
 import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 
@@ -73,9 +73,11 @@ export interface ErrorStack {
   readonly database: Database;
   readonly signals: Signals;
   readonly fullnode: FakeFullnode;
-  /** Where deposits arrive. There are no prices. */
+  /** Where deposits arrive. There are no prices at first. */
   readonly chain: FakePayments;
   readonly deposits: Deposits;
+  /** What deposits are credited at. */
+  readonly prices: TestPrices;
   /** Digest of the only protocol parameters. */
   readonly parametersSha256: string;
   /** What was logged of failures. */
@@ -155,7 +157,8 @@ export async function startErrorStack(): Promise<ErrorStack> {
     watchPace: { lifetimeMs: 0 },
   });
   const chain = fakePayments();
-  const deposits = testDeposits(database, { SUI: undefined, IKA: undefined }, { reader: chain });
+  const prices: TestPrices = { SUI: undefined, IKA: undefined };
+  const deposits = testDeposits(database, prices, { reader: chain });
   const priced = { database, priceSignMicroUsd: BOUNDS.priceMicroUsd };
   const admin = createAdminService({
     accounts: createAccountOperations(database, lookup),
@@ -228,6 +231,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
       fullnode,
       chain,
       deposits,
+      prices,
       failures,
       keys,
       parametersSha256: sha256,

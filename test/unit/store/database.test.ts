@@ -99,7 +99,7 @@ describe.each([
       "lets nobody change or remove what stands in %s",
       async (table) => {
         await expect(database.query(`DELETE FROM ${table}`, [])).rejects.toThrow("append-only");
-        await expect(database.query(`TRUNCATE ${table}`, [])).rejects.toThrow("append-only");
+        await expect(database.query(`TRUNCATE ${table} CASCADE`, [])).rejects.toThrow("append-only");
         const column = table === "ledger_entry" ? "description" : "action";
         await expect(database.query(`UPDATE ${table} SET ${column} = 'x'`, [])).rejects.toThrow(
           "append-only",
