@@ -5,12 +5,14 @@ export default defineConfig({
   test: {
     reporters: ["default", "./test/support/summary-reporter.ts"],
     // Suites are told apart by folder. Groups run one after the other, so that the slow ones have the machine alone.
+    // Where it is not said, one core is left to what a test starts beside itself.
     projects: [
       {
         extends: true,
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/tidy.test.ts"],
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 0 },
         },
       },
@@ -21,6 +23,7 @@ export default defineConfig({
           include: ["test/race/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 1 },
         },
       },
@@ -29,6 +32,7 @@ export default defineConfig({
         test: {
           name: "sim",
           include: ["test/sim/**/*.test.ts"],
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 2 },
         },
       },
@@ -60,7 +64,7 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // Real cryptography, each file for about one core.
-          maxWorkers: Math.max(1, availableParallelism()),
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 5 },
         },
       },
@@ -72,7 +76,7 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // A flow is a client, a service and a network with a gigabyte of WebAssembly; one works while the others wait.
-          maxWorkers: Math.max(1, Math.min(4, availableParallelism())),
+          maxWorkers: Math.min(4, availableParallelism()),
           sequence: { groupOrder: 6 },
         },
       },

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -8,6 +7,7 @@ import { openDatabase } from "../../../src/store/open-database.ts";
 import { sealAll, writeEvents } from "../../support/audit-trail.ts";
 import { silentLog } from "../../support/database.ts";
 import { runTss, serviceFolder } from "../../support/service.ts";
+import { runCli } from "./run-cli.ts";
 
 const { folder, remove } = serviceFolder();
 const file = path.join(folder, "audit.ndjson");
@@ -25,13 +25,15 @@ beforeAll(async () => {
 afterAll(remove);
 
 async function tss(...argv: string[]) {
-  const child = runTss(["audit", ...argv], { DATA_DIR: folder });
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, "exit") as Promise<[number]>,
-  ]);
-  return { stdout, stderr, code };
+  const { exitCode, out, err } = await runCli(["audit", ...argv], { DATA_DIR: folder });
+  const lines = (text: string) => (text === "" ? "" : `${text}\n`);
+  return { stdout: lines(out), stderr: lines(err), code: exitCode };
+}
+
+/** In a process of its own, whose standard output it writes to. */
+async function exported(): Promise<string> {
+  const child = runTss(["audit", "export"], { DATA_DIR: folder });
+  return text(child.stdout!);
 }
 
 it(
@@ -43,7 +45,7 @@ it(
       stderr: "2 newer events are not sealed yet, and not in the export\n",
       code: 0,
     });
-    expect((await tss("export")).stdout).toBe(readFileSync(file, "utf8"));
+    expect(await exported()).toBe(readFileSync(file, "utf8"));
     expect(await tss("export", "--output", file)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("EEXIST"),
