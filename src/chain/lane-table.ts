@@ -140,14 +140,15 @@ export function readForeignUses(sql: Sql, network: string): Promise<ForeignUse[]
   );
 }
 
-/** Sets a lane to what the chain has, whoever made it, and lets its network's lanes work again. */
+/** Lets the lanes of the network work again, as far as foreign transactions had stopped them. */
+export async function forgetForeignUses(sql: Sql, network: string): Promise<void> {
+  await sql.query("UPDATE lane SET foreign_digest = NULL WHERE network = $1", [network]);
+}
+
+/** Sets a lane to what the chain has, whoever made it. */
 export async function resetLane(sql: Sql, operatorCap: OwnedRef): Promise<void> {
   const { objectId, version, digest } = operatorCap;
-  await sql.query("UPDATE lane SET version = $2, digest = $3, foreign_digest = NULL WHERE id = $1", [
-    objectId,
-    version,
-    digest,
-  ]);
+  await sql.query("UPDATE lane SET version = $2, digest = $3 WHERE id = $1", [objectId, version, digest]);
   await sql.query("DELETE FROM gas_coin WHERE lane_id = $1", [objectId]);
 }
 

@@ -3,6 +3,7 @@ import { compareObjects } from "./compare-objects.ts";
 import {
   addLane,
   endLeases,
+  forgetForeignUses,
   markForeignUse,
   readForeignUses,
   readLaneObjects,
@@ -32,6 +33,8 @@ export async function prepareLanes(options: PrepareLanesOptions): Promise<void> 
   const caps = await reader.ownedObjects(operatorCapIds);
   // Nobody else can have it open: who held a lane is gone.
   if (database.kind === "pglite") await endLeases(database, network.name);
+  // Also those of lanes that are not configured any more, as when another hot wallet took over.
+  if (afterRestore) await forgetForeignUses(database, network.name);
   for (const id of operatorCapIds) {
     const cap = caps.get(id);
     if (cap === undefined) throw new Error(`there is no OperatorCap ${id} on ${network.name}`);

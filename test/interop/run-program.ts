@@ -11,8 +11,14 @@ export interface ProgramRun {
 
 /** No reply of the tests is larger. */
 const OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
-/** A program that hangs is ended before its test is, so that what it said is seen. */
-const TIMEOUT_MS = 30_000;
+
+/** How a program is run. */
+export interface RunOptions {
+  /** Default this process's. */
+  readonly folder?: string;
+  /** A program that hangs is ended before its test is, so that what it said is seen. Default 30 s. */
+  readonly timeoutMs?: number;
+}
 
 /** Runs a program to its end, whatever that is. */
 export function runProgram(
@@ -20,16 +26,18 @@ export function runProgram(
   argv: readonly string[],
   input: string | Uint8Array = "",
   environment: Readonly<Record<string, string>> = {},
+  { folder, timeoutMs = 30_000 }: RunOptions = {},
 ): Promise<ProgramRun> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       program,
       argv,
       {
+        cwd: folder,
         encoding: "buffer",
         env: { ...programEnvironment, ...environment },
         maxBuffer: OUTPUT_MAX_BYTES,
-        timeout: TIMEOUT_MS,
+        timeout: timeoutMs,
       },
       (error, out, err) => {
         const code = error === null ? 0 : error.code;

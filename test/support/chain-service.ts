@@ -21,6 +21,10 @@ export interface ChainService {
 
 /** How it is to run. */
 export interface ChainServiceOptions {
+  /** Default the localnet's, with all its OperatorCaps. */
+  readonly hotWallet?: { readonly secret: Uint8Array; readonly operatorCapIds: readonly string[] };
+  /** Default false. */
+  readonly afterRestore?: boolean;
   readonly gasStationSecret?: Uint8Array;
   /** Default 0: the pool asks for nothing by itself. */
   readonly presignLowWaterCount?: number;
@@ -32,14 +36,20 @@ export interface ChainServiceOptions {
 export async function startChainService(
   database: Database,
   localnet: Localnet,
-  { gasStationSecret, presignLowWaterCount = 0, sweeps }: ChainServiceOptions = {},
+  {
+    hotWallet = { secret: localnetHotWalletSecret(), operatorCapIds: localnet.treasury.operatorCapIds },
+    afterRestore = false,
+    gasStationSecret,
+    presignLowWaterCount = 0,
+    sweeps,
+  }: ChainServiceOptions = {},
 ): Promise<ChainService> {
   const network = await connectNetwork({
     name: "localnet",
     fullnodeUrl: localnet.url,
     ikaConfig: localnet.ikaConfig,
-    treasury: localnet.treasury,
-    hotWalletSecret: new Secret(localnetHotWalletSecret()),
+    treasury: { ...localnet.treasury, operatorCapIds: hotWallet.operatorCapIds },
+    hotWalletSecret: new Secret(hotWallet.secret),
     gasStationSecret: gasStationSecret && new Secret(gasStationSecret),
   });
   const reader = createNetworkReader(network);
@@ -62,7 +72,7 @@ export async function startChainService(
       presignBuckets: presignLowWaterCount > 0 ? [TEST_TRIPLE] : [],
       sweeps: { destination: sweeps?.destination, minValueMicroUsd: 1_000_000n, intervalMs: 20 },
     },
-    afterRestore: false,
+    afterRestore,
     log: { debug() {}, info() {}, warn() {}, error: (fields) => void alarms.push(fields) },
     pace: { intervalMs: 20, leaseMs: 1_000, retryBaseMs: 5, rememberedMs: 100 },
   });

@@ -3,29 +3,38 @@ import { readSource } from "./source-files.ts";
 /** A command of a document, and where it stands. */
 export interface DocumentedCommand {
   readonly document: string;
+  /** The heading of the second level above it. */
+  readonly section: string;
   /** As it is written, continued lines joined. */
   readonly text: string;
 }
 
-const PROGRAMS = /^(?:[A-Z_]+=\S+ )*(?:npm|npx|tss|psql|pg_dump|pg_restore|curl|openssl|promtool)\s/;
+const PROGRAMS =
+  /^(?:[A-Z_]+=\S+ )*(?:npm|npx|node|tss|psql|pg_dump|pg_restore|curl|openssl|promtool)(?=\s|$)/;
+/** A fenced block, a heading, or what stands between backticks. */
+const PARTS = /^```(\w*)\n([\s\S]*?)^```$|^## (.+)$|`([^`\n]+)`/gm;
 
-/** The commands of a document, in fenced blocks and between backticks, in the order in which they stand, each once. */
+/**
+ * The commands of a document in the order in which they stand, each once in a section: every line of its blocks of `sh`,
+ * and of other blocks and between backticks whatever begins with one of the programs.
+ */
 export function documentedCommands(document: string): DocumentedCommand[] {
-  const { text } = readSource(document);
-  const fenced = [...text.matchAll(/^```(?:sh|bash)?\n([\s\S]*?)^```$/gm)];
-  const blocks = fenced.map(({ index, 1: block = "" }) => ({
-    index,
-    commands: block.replaceAll(/\s*\\\n\s*/g, " ").split("\n"),
-  }));
-  const spans = [
-    ...text.replaceAll(/^```[\s\S]*?^```$/gm, (block) => " ".repeat(block.length)).matchAll(/`([^`\n]+)`/g),
-  ];
-  const found = [...blocks, ...spans.map(({ index, 1: span = "" }) => ({ index, commands: [span] }))].sort(
-    (a, b) => a.index - b.index,
-  );
-  const commands = found.flatMap((one) => one.commands.map((line) => line.trim()));
-  return [...new Set(commands.filter((line) => PROGRAMS.test(line)))].map((line) => ({
-    document,
-    text: line,
-  }));
+  const found = new Map<string, DocumentedCommand>();
+  let section = "";
+  for (const [, language, block, heading, span] of readSource(document).text.matchAll(PARTS)) {
+    section = heading ?? section;
+    for (const text of linesOf(block ?? span ?? "")) {
+      if (language !== "sh" && !PROGRAMS.test(text)) continue;
+      found.set(`${section}\n${text}`, { document, section, text });
+    }
+  }
+  return [...found.values()];
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .replaceAll(/\s*\\\n\s*/g, " ")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 }

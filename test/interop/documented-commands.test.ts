@@ -1,0 +1,150 @@
+/** Every command of what operators read, run as it stands against a service on PostgreSQL. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isCommand } from "../../src/cli/command.ts";
+import { findCommand } from "../../src/cli/command-groups.ts";
+import { parseCommandLine } from "../../src/cli/parse-command-line.ts";
+import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
+import { type DocumentedCommand, documentedCommands } from "../support/documented-commands.ts";
+import { programMissing } from "../support/environment.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
+import { makeValues, OPERATOR_SECRETS } from "./documented-values.ts";
+import { type OperatorShell, openOperatorShell } from "./operator-shell.ts";
+import { runProgram } from "./run-program.ts";
+
+const DOCUMENTS = ["operations", "runbook", "threat-model", "audit", "deposits"].map(
+  (name) => `docs/${name}.md`,
+);
+const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet|npm start)\b/;
+/** Runs last, with every replica stopped, and so do the commands that want that, wherever they are named. */
+const ALONE = "Backup and restore";
+const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
+/** What is not run here, and where it is. */
+const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
+  "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
+  "tss localnet": "its own port may be taken: run with another one",
+  "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
+};
+/** What ends with something else than 0, as the document says. */
+const ENDS: Readonly<Record<string, number | NodeJS.Signals>> = {
+  "HOT_WALLET_SUI_SECRET_HEX_FILE=new-wallet.secret tss doctor": 1,
+  "npm start": "SIGTERM",
+};
+const TIMEOUT_MS = 150_000;
+
+const all = [...DOCUMENTS, "SECURITY.md"].flatMap(documentedCommands);
+const runnable: DocumentedCommand[] = [];
+const names: DocumentedCommand[] = [];
+for (const each of all) {
+  if (Object.hasOwn(RUN_ELSEWHERE, each.text)) continue;
+  ((await isName(each.text)) ? names : runnable).push(each);
+}
+const alone = runnable.filter(({ section }) => section === ALONE);
+const wantsAlone = runnable.filter(({ section, text }) => section !== ALONE && WANTS_ALONE.test(text));
+const together = [
+  ...new Map(
+    runnable
+      .filter((each) => each.section !== ALONE && !wantsAlone.includes(each))
+      .map((each) => [`${each.document} ${each.text}`, each]),
+  ).values(),
+];
+const sections = [...new Set(together.map(placeOf))];
+
+const [postgres, copy] = [await testDatabase(), await testDatabase()];
+const missing = await missingPrograms(["psql", "pg_dump", "pg_restore", "curl", "openssl", "promtool"]);
+if (missing.length > 0) programMissing(missing.join(", "), "documented commands");
+
+it("the documents show every command with what it takes", () => {
+  const shown = (text: string) => all.some((each) => each.text.startsWith(`${text} `));
+  expect(names.length).toBeGreaterThan(5);
+  expect(names.filter(({ text }) => !shown(text))).toEqual([]);
+  expect(wantsAlone.filter(({ text }) => !alone.some((each) => each.text === text))).toEqual([]);
+  expect(Object.keys(RUN_ELSEWHERE).filter((text) => !all.some((each) => each.text === text))).toEqual([]);
+});
+
+describe.skipIf(!postgres || !copy || missing.length > 0)(
+  "a documented command",
+  { timeout: TIMEOUT_MS },
+  () => {
+    const { folder, remove } = serviceFolder();
+    let shell: OperatorShell;
+    let localnet: Localnet;
+    let service: ServiceProcess;
+    let environment: Record<string, string>;
+
+    beforeAll(async () => {
+      localnet = await startLocalnet({ mpc: createCheapMpc() });
+      const configured = { ...OPERATOR_SECRETS, DATABASE_URL: postgres!.url, LOCALNET_URL: localnet.url };
+      [shell, service] = await Promise.all([openOperatorShell(), startService(folder, configured)]);
+      const values = await makeValues(service.access.baseUrl, localnet.url);
+      environment = { ...configured, ...values, PORT: "0", LOCALNET_PORT: "0" };
+    }, 120_000);
+    afterAll(async () => {
+      await service?.stop();
+      await localnet?.close();
+      shell?.close();
+      remove();
+      await Promise.all([postgres?.drop(), copy?.drop()]);
+    });
+
+    const runs = async (documented: DocumentedCommand) => {
+      const place = placeOf(documented);
+      const { text } = documented;
+      const [, name, value] = /^export (\w+)=(.*)$/.exec(text) ?? [];
+      if (name !== undefined) {
+        const { out } = await shell.run(place, `printf %s ${value}`, environment);
+        environment = { ...environment, [name]: out.toString() };
+        return;
+      }
+      if (GO_ON.test(text)) {
+        expect(await shell.runUntilReady(place, text, environment)).toBe(ENDS[text] ?? 0);
+        return;
+      }
+      const { code, out, err } = await shell.run(place, text, environment);
+      expect({ code, said: `${out.toString()}${err}` }).toMatchObject({ code: ENDS[text] ?? 0 });
+    };
+
+    describe("beside others", { concurrent: true }, () => {
+      describe.for(sections)("of %s", { concurrent: true }, (place) => {
+        it.sequential.for(together.filter((each) => placeOf(each) === place))("runs: $text", runs);
+      });
+    });
+
+    describe("with every replica stopped", () => {
+      beforeAll(async () => {
+        expect(await service.stop()).toBe(0);
+        const { TSS_URL: _stopped, ...rest } = environment;
+        environment = { ...rest, RESTORED_DATABASE_URL: copy!.url };
+      });
+
+      it.for(alone)("runs: $text", runs);
+    });
+  },
+);
+
+function placeOf({ document, section }: DocumentedCommand): string {
+  return `${document} ${section}`;
+}
+
+/** Whether a text only names a command, which takes more than that. */
+async function isName(text: string): Promise<boolean> {
+  const [program, noun = "", verb = "", ...rest] = text.split(" ");
+  if (program !== "tss" || rest.length > 0) return false;
+  const tree = await findCommand(noun);
+  const command = tree === undefined || isCommand(tree) ? tree : tree[verb];
+  if (command === undefined || !isCommand(command) || verb.startsWith("-")) return false;
+  try {
+    parseCommandLine([], command.options);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+async function missingPrograms(programs: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    programs.map((program) => runProgram(program, ["--version"]).catch(() => undefined)),
+  );
+  return programs.filter((_, index) => found[index] === undefined);
+}

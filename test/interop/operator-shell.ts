@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { programEnvironment } from "../support/environment.ts";
+import { ROOT } from "../support/source-files.ts";
+import { type ProgramRun, runProgram } from "./run-program.ts";
+
+/** A shell as an operator has it: `tss` is the built package's, and the folder is like a checkout. */
+export interface OperatorShell {
+  /** Runs a command to its end in a folder of that name. */
+  run(folder: string, command: string, environment: Environment): Promise<ProgramRun>;
+  /** Starts a command that goes on until it is stopped, stops it by SIGTERM once it is ready, and tells how it ended. */
+  runUntilReady(folder: string, command: string, environment: Environment): Promise<number | NodeJS.Signals>;
+  /** Removes everything. */
+  close(): void;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What a service and a localnet say once they serve. */
+const READY = /^(?:ready at|fullnode and faucet) /;
+/** Processes start slowly where many tests run at once. */
+const TIMEOUT_MS = 120_000;
+/** What belongs to this checkout alone. */
+const LEFT_OUT = [".git", ".data", "dist"];
+
+/** Builds the package into a folder of its own. */
+export async function openOperatorShell(): Promise<OperatorShell> {
+  const top = mkdtempSync(path.join(tmpdir(), "tss-operator-"));
+  const dist = path.join(top, "package/dist");
+  mkdirSync(path.join(top, "package"));
+  for (const name of ["package.json", "node_modules"])
+    symlinkSync(path.join(ROOT, name), path.join(top, "package", name));
+  const { code, out } = await runProgram(process.execPath, ["--import", "tsx", "tools/build.ts", dist]);
+  if (code !== 0) throw new Error(`the package was not built: ${out.toString()}`);
+  const bin = path.join(top, "bin");
+  mkdirSync(bin);
+  const script = `#!/bin/sh\nexec "${process.execPath}" "${dist}/src/cli/main.js" "$@"\n`;
+  writeFileSync(path.join(bin, "tss"), script, { mode: 0o755 });
+  const PATH = `${bin}:${programEnvironment.PATH}`;
+
+  /** Like a checkout, except that what commands write stays in it. */
+  function folderOf(name: string): string {
+    const folder = path.join(top, name.replaceAll(/\W+/g, "-"));
+    if (mkdirSync(folder, { recursive: true }) === undefined) return folder;
+    for (const entry of readdirSync(ROOT).filter((each) => !LEFT_OUT.includes(each)))
+      symlinkSync(path.join(ROOT, entry), path.join(folder, entry));
+    return folder;
+  }
+
+  return {
+    run: (folder, command, environment) =>
+      runProgram(
+        "sh",
+        ["-c", command],
+        "",
+        { ...environment, PATH },
+        { folder: folderOf(folder), timeoutMs: TIMEOUT_MS },
+      ),
+    async runUntilReady(folder, command, environment) {
+      // The shell makes way for what it starts, so that the signal reaches that.
+      const line = command.replace(/^((?:\w+=\S+ )*)/, "$1exec ");
+      const child = spawn("sh", ["-c", line], {
+        cwd: folderOf(folder),
+        env: { ...programEnvironment, ...environment, PATH },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals]>;
+      await Promise.race([ready(child), exited]);
+      child.kill("SIGTERM");
+      const [code, signal] = await exited;
+      return code ?? signal;
+    },
+    close: () => rmSync(top, { recursive: true }),
+  };
+}
+
+/** Never ends when the command says nothing of the kind. */
+function ready(child: ChildProcess): Promise<void> {
+  child.stderr?.resume();
+  return new Promise((resolve) => {
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      if (READY.test(line)) resolve();
+    });
+  });
+}

@@ -1,0 +1,100 @@
+/** The steps of docs/operations.md by which the keys that send and pay are changed, against a localnet. */
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
+import type { Database } from "../../../src/store/database.ts";
+import {
+  type ChainService,
+  type ChainServiceOptions,
+  startChainService,
+} from "../../support/chain-service.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { type Harness, payPresigns, startHarness } from "../localnet/harness.ts";
+
+const [OLD_STATION, NEW_STATION, NEW_WALLET] = [7, 8, 9].map((byte) => new Uint8Array(32).fill(byte));
+const addressOf = (secret: Uint8Array) => Ed25519Keypair.fromSecretKey(secret).toSuiAddress();
+
+let harness: Harness;
+let database: Database;
+let service: ChainService | undefined;
+
+beforeEach(async () => {
+  const accounts = [OLD_STATION, NEW_STATION, NEW_WALLET].map((secret) => addressOf(secret!));
+  harness = await startHarness({ accounts });
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+  await database.close();
+  await harness.close();
+});
+
+const start = async (options: ChainServiceOptions = {}) => {
+  service = await startChainService(database, harness.net, options);
+};
+const stop = async () => {
+  await service?.stop();
+  service = undefined;
+};
+const ready = async (count: number) => {
+  const { networkEncryptionKeyId } = harness.net;
+  await requestPresigns(
+    database,
+    { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId },
+    1,
+  );
+  await vi.waitUntil(
+    async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === count,
+    { timeout: 10_000, interval: 20 },
+  );
+};
+/** An OperatorCap that the new wallet owns, made with the AdminCap. */
+const newCap = async (): Promise<string> => {
+  const { effects } = await harness.run((tx) => {
+    const cap = harness.treasuryCall(tx, "new_operator", [], harness.net.treasury.adminCapId);
+    tx.transferObjects([cap], addressOf(NEW_WALLET!));
+  });
+  const created = effects.changedObjects.find(
+    ({ idOperation, outputOwner }) =>
+      idOperation === "Created" && outputOwner?.AddressOwner === addressOf(NEW_WALLET!),
+  );
+  return created!.objectId;
+};
+
+describe("a hot wallet", () => {
+  it("is replaced by one with OperatorCaps of its own, while nothing is under way", async () => {
+    await start();
+    await ready(1);
+    await stop();
+    await start({ hotWallet: { secret: NEW_WALLET!, operatorCapIds: [await newCap()] } });
+    await ready(2);
+    expect(service?.alarms).toEqual([]);
+  });
+
+  it("that somebody else has used is replaced, once it is said that nobody else uses the new one", async () => {
+    await start();
+    await ready(1);
+    await stop();
+    const [used] = await database.query<{ lane: string }>("SELECT lane FROM chain_transaction");
+    await harness.run((tx) => payPresigns(harness, tx, { capId: used!.lane }));
+    await start();
+    await stop();
+    expect(await database.query("SELECT 1 FROM lane WHERE foreign_digest IS NOT NULL")).toHaveLength(1);
+    const hotWallet = { secret: NEW_WALLET!, operatorCapIds: [await newCap()] };
+    await start({ hotWallet, afterRestore: true });
+    await ready(3);
+    expect(service?.alarms).toEqual([]);
+  });
+});
+
+describe("a gas station", () => {
+  it("is replaced", async () => {
+    await start({ gasStationSecret: OLD_STATION! });
+    await ready(1);
+    await stop();
+    await start({ gasStationSecret: NEW_STATION!, afterRestore: true });
+    await ready(2);
+    expect(service?.alarms).toEqual([]);
+  });
+});
