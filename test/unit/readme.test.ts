@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -26,13 +26,6 @@ describe("the README", () => {
       folder,
     ]).catch((error: { stdout: string }) => error);
     expect(compiled.stdout).toBe("");
-  });
-
-  it("links to files that are there", () => {
-    const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link ?? "");
-    const missing = links.filter((link) => !existsSync(path.join(ROOT, link)));
-    expect(links.length).toBeGreaterThan(0);
-    expect(missing).toEqual([]);
   });
 });
 

@@ -46,7 +46,7 @@ const ready = async (count: number) => {
   );
   await vi.waitUntil(
     async () => (await database.query("SELECT 1 FROM presign WHERE state = 'ready'")).length === count,
-    { timeout: 10_000, interval: 20 },
+    { timeout: DATABASE_TIMEOUT_MS, interval: 20 },
   );
 };
 /** An OperatorCap that the new wallet owns, made with the AdminCap. */
@@ -63,7 +63,7 @@ const newCap = async (): Promise<string> => {
 };
 
 describe("a hot wallet", () => {
-  it("is replaced by one with OperatorCaps of its own, while nothing is under way", async () => {
+  it("is replaced by one with OperatorCaps of its own, while nothing is under way", { timeout: DATABASE_TIMEOUT_MS }, async () => {
     await start();
     await ready(1);
     await stop();
@@ -72,7 +72,7 @@ describe("a hot wallet", () => {
     expect(service?.alarms).toEqual([]);
   });
 
-  it("that somebody else has used is replaced, once it is said that nobody else uses the new one", async () => {
+  it("that somebody else has used is replaced, once it is said that nobody else uses the new one", { timeout: DATABASE_TIMEOUT_MS }, async () => {
     await start();
     await ready(1);
     await stop();
@@ -89,7 +89,7 @@ describe("a hot wallet", () => {
 });
 
 describe("a gas station", () => {
-  it("is replaced", async () => {
+  it("is replaced while no replica runs, after which the lanes take its successor's coins", { timeout: DATABASE_TIMEOUT_MS }, async () => {
     await start({ gasStationSecret: OLD_STATION! });
     await ready(1);
     await stop();
