@@ -55,6 +55,10 @@ const [postgres, copy] = [await testDatabase(), await testDatabase()];
 const missing = await missingPrograms(["psql", "pg_dump", "pg_restore", "curl", "openssl", "promtool"]);
 if (missing.length > 0) programMissing(missing.join(", "), "documented commands");
 
+afterAll(async () => {
+  await Promise.all([postgres?.drop(), copy?.drop()]);
+});
+
 it("the documents show every command with what it takes", () => {
   const shown = (text: string) => all.some((each) => each.text.startsWith(`${text} `));
   expect(names.length).toBeGreaterThan(5);
@@ -85,7 +89,6 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
       await localnet?.close();
       shell?.close();
       remove();
-      await Promise.all([postgres?.drop(), copy?.drop()]);
     });
 
     const runs = async (documented: DocumentedCommand) => {
@@ -107,7 +110,8 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
 
     describe("beside others", { concurrent: true }, () => {
       describe.for(sections)("of %s", { concurrent: true }, (place) => {
-        it.sequential.for(together.filter((each) => placeOf(each) === place))("runs: $text", runs);
+        const here = together.filter((each) => placeOf(each) === place);
+        it.for(here)("runs: $text", { concurrent: false }, runs);
       });
     });
 

@@ -67,9 +67,13 @@ export async function openOperatorShell(): Promise<OperatorShell> {
         cwd: folderOf(folder),
         env: { ...programEnvironment, ...environment, PATH },
         stdio: ["ignore", "pipe", "pipe"],
+        timeout: TIMEOUT_MS,
       });
       const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals]>;
-      await Promise.race([ready(child), exited]);
+      let said = "";
+      child.stderr?.on("data", (data: Buffer) => void (said += data.toString()));
+      const isReady = await Promise.race([ready(child), exited.then(() => false)]);
+      if (!isReady) throw new Error(`it ended before it was ready: ${said}`);
       child.kill("SIGTERM");
       const [code, signal] = await exited;
       return code ?? signal;
@@ -79,11 +83,10 @@ export async function openOperatorShell(): Promise<OperatorShell> {
 }
 
 /** Never ends when the command says nothing of the kind. */
-function ready(child: ChildProcess): Promise<void> {
-  child.stderr?.resume();
+function ready(child: ChildProcess): Promise<true> {
   return new Promise((resolve) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
-      if (READY.test(line)) resolve();
+      if (READY.test(line)) resolve(true);
     });
   });
 }

@@ -11,8 +11,7 @@ it("the threat model names tests that are there", () => {
   const shown = rows.flatMap((row) => [...row.matchAll(/`(test\/[^`]+)`: "([^"]+)"/g)]);
   expect(shown.length).toBeGreaterThan(20);
   const missing = shown.filter(
-    ([, file = "", name = ""]) =>
-      !existsSync(path.join(ROOT, file)) || !namesOf(file).has(name),
+    ([, file = "", name = ""]) => !existsSync(path.join(ROOT, file)) || !namesOf(file).has(name),
   );
   expect(missing.map(([text]) => text)).toEqual([]);
 });

@@ -63,7 +63,9 @@ const newCap = async (): Promise<string> => {
 };
 
 describe("a hot wallet", () => {
-  it("is replaced by one with OperatorCaps of its own, while nothing is under way", { timeout: DATABASE_TIMEOUT_MS }, async () => {
+  it("is replaced by one with OperatorCaps of its own, while nothing is under way", {
+    timeout: DATABASE_TIMEOUT_MS,
+  }, async () => {
     await start();
     await ready(1);
     await stop();
@@ -72,7 +74,9 @@ describe("a hot wallet", () => {
     expect(service?.alarms).toEqual([]);
   });
 
-  it("that somebody else has used is replaced, once it is said that nobody else uses the new one", { timeout: DATABASE_TIMEOUT_MS }, async () => {
+  it("that somebody else has used is replaced, once it is said that nobody else uses the new one", {
+    timeout: DATABASE_TIMEOUT_MS,
+  }, async () => {
     await start();
     await ready(1);
     await stop();
@@ -89,7 +93,9 @@ describe("a hot wallet", () => {
 });
 
 describe("a gas station", () => {
-  it("is replaced while no replica runs, after which the lanes take its successor's coins", { timeout: DATABASE_TIMEOUT_MS }, async () => {
+  it("is replaced while no replica runs, after which the lanes take its successor's coins", {
+    timeout: DATABASE_TIMEOUT_MS,
+  }, async () => {
     await start({ gasStationSecret: OLD_STATION! });
     await ready(1);
     await stop();
