@@ -1,4 +1,5 @@
 import type { Database, Sql } from "../store/database.ts";
+import { LOCK_KEYS } from "../store/lock-keys.ts";
 import { type AuditEntry, chainHash, leafHash } from "./audit-entry.ts";
 import { type AuditSeal, SEAL_MAX_COUNT, type SealContent, sealHash } from "./audit-seal.ts";
 import { merkleRoot } from "./merkle-tree.ts";
@@ -11,9 +12,6 @@ export interface SealEventsDeps {
   /** Undefined: seals are not signed. */
   readonly key: SealKey | undefined;
 }
-
-/** One sealer at a time, across all replicas. */
-const SEALER_LOCK_KEY = 72_707_371;
 
 type Event = Omit<AuditEntry, "sequence">;
 interface Head extends Pick<AuditSeal, "number" | "lastSequence" | "chainHash" | "sealHash"> {}
@@ -70,7 +68,7 @@ ORDER BY u.audit_event_id LIMIT $1`;
 
 async function lockSealer(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ locked: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS locked", [
-    SEALER_LOCK_KEY,
+    LOCK_KEYS.auditSealer,
   ]);
   return row?.locked === true;
 }

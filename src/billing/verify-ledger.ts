@@ -1,15 +1,25 @@
 import type { Sql } from "../store/database.ts";
 
+/**
+ * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
+ * `reservations`: its counter is not their number.
+ * `charge`, `refund`: a sign request's entry is missing, of another amount, or there without reason.
+ * `deposit`: a deposit's entry is missing, of another amount, or there before it was credited.
+ * `orphan`: an entry without its sign request or deposit.
+ */
+export const DIFFERENCE_KINDS = [
+  "balance",
+  "held",
+  "reservations",
+  "charge",
+  "refund",
+  "deposit",
+  "orphan",
+] as const;
+
 /** Something that does not add up. */
 export interface LedgerDifference {
-  /**
-   * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
-   * `reservations`: its counter is not their number.
-   * `charge`, `refund`: a sign request's entry is missing, of another amount, or there without reason.
-   * `deposit`: a deposit's entry is missing, of another amount, or there before it was credited.
-   * `orphan`: an entry without its sign request or deposit.
-   */
-  readonly kind: "balance" | "held" | "reservations" | "charge" | "refund" | "deposit" | "orphan";
+  readonly kind: (typeof DIFFERENCE_KINDS)[number];
   /** The project, the sign request, the deposit, or the key of the entry. */
   readonly subject: string;
   /** In micro-USD, but for `reservations`. */

@@ -1,23 +1,21 @@
 import { randomBytes } from "node:crypto";
 import type { Sql } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
+import { LOCK_KEYS } from "../store/lock-keys.ts";
 import type { PresignBucket } from "./bucket.ts";
 import { PRESIGN_PRIORITY } from "./presign-operation.ts";
-
-/** One planner at a time, across all replicas: two would each fill the same gap. */
-const PLANNER_LOCK_KEY = 72_707_370;
 
 /** Whether this transaction may plan a refill. The right ends with it. */
 export async function lockPlanner(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ locked: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS locked", [
-    PLANNER_LOCK_KEY,
+    LOCK_KEYS.presignPlanner,
   ]);
   return row?.locked === true;
 }
 
 /** The same, but waits for its turn. */
 export async function awaitPlanner(sql: Sql): Promise<void> {
-  await sql.query("SELECT pg_advisory_xact_lock($1)", [PLANNER_LOCK_KEY]);
+  await sql.query("SELECT pg_advisory_xact_lock($1)", [LOCK_KEYS.presignPlanner]);
 }
 
 /** Adds presigns to the bucket and puts them into the outbox, one operation each; the submitter batches them. */

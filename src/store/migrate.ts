@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Database, Sql } from "./database.ts";
+import { LOCK_KEYS } from "./lock-keys.ts";
 import { type Migration, readMigrations } from "./migrations.ts";
 import type { StoreLog } from "./store-log.ts";
-
-/** The key that Prisma's own engine locks with, so that `prisma migrate deploy` and this exclude each other. */
-const ADVISORY_LOCK_KEY = 72_707_369;
 
 /** Prisma's bookkeeping, as its engine makes it. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -36,11 +34,11 @@ export async function migrate(
 ): Promise<string[]> {
   const wanted = migrations ?? (await readMigrations());
   return database.session(async (sql) => {
-    await sql.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK_KEY]);
+    await sql.query("SELECT pg_advisory_lock($1)", [LOCK_KEYS.migration]);
     try {
       return await applyMissing(sql, wanted, log);
     } finally {
-      await sql.query("SELECT pg_advisory_unlock($1)", [ADVISORY_LOCK_KEY]);
+      await sql.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]);
     }
   });
 }

@@ -2,12 +2,14 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLedgerGauges } from "../../src/app/observe/ledger-gauges.ts";
 import { decodeLine } from "../../src/audit/export-line.ts";
 import { sealEvents } from "../../src/audit/seal-events.ts";
 import { writeAuditEvent } from "../../src/store/audit.ts";
 import type { Database, Sql } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { exported, sealAll, verified, writeEvents } from "../support/audit-trail.ts";
 import { openRaceDatabase, silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -132,6 +134,25 @@ describe.skipIf(test === undefined)("the sealer", () => {
     expect(await sealEvents({ database: one, key: undefined })).toBe(0);
     expect(await sealedSubjects(one)).toHaveLength(before + 1);
     expect((await verified(await exported(one))).faults).toEqual([]);
+  });
+
+  it("seals while the ledger is verified, however long that takes", async () => {
+    const [one, other] = pools as [Database, Database];
+    await write(one, "meanwhile");
+    let sealedCount: number | undefined;
+    const slow: Pick<Database, "transaction"> = {
+      transaction: (work) =>
+        one.transaction(async (sql) => {
+          const result = await work(sql);
+          // The verification's transaction, with all its locks, is still open.
+          sealedCount = await sealEvents({ database: other, key: undefined });
+          return result;
+        }),
+    };
+    const metrics = createMetrics();
+    await createLedgerGauges({ database: slow, metrics, log: silentLog })();
+    metrics.close();
+    expect(sealedCount).toBe(1);
   });
 
   it("goes on in a copy that was restored elsewhere with events that nobody had sealed", async () => {

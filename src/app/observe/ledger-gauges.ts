@@ -1,5 +1,6 @@
-import { type LedgerDifference, verifyLedger } from "../../billing/verify-ledger.ts";
+import { DIFFERENCE_KINDS, verifyLedger } from "../../billing/verify-ledger.ts";
 import type { Database } from "../../store/database.ts";
+import { LOCK_KEYS } from "../../store/lock-keys.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 
 /** What verifying the ledger needs. */
@@ -9,16 +10,6 @@ export interface LedgerGaugesOptions {
   readonly log: { error(fields: object, message: string): void };
 }
 
-const KINDS = [
-  "balance",
-  "held",
-  "reservations",
-  "charge",
-  "refund",
-  "orphan",
-] as const satisfies readonly LedgerDifference["kind"][];
-/** One replica at a time: it reads all there is. */
-const VERIFY_LOCK_KEY = 72_707_371;
 /** A ledger that takes longer is verified by hand, on a copy. */
 const STATEMENT_TIMEOUT_MS = 300_000;
 /** Enough to begin looking with. */
@@ -42,7 +33,7 @@ export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptio
     const found = await database.transaction(async (sql) => {
       const [lock] = await sql.query<{ isOurs: boolean }>(
         `SELECT pg_try_advisory_xact_lock($1) AS "isOurs"`,
-        [VERIFY_LOCK_KEY],
+        [LOCK_KEYS.ledgerVerification],
       );
       if (!lock?.isOurs) return undefined;
       await sql.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
@@ -50,7 +41,8 @@ export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptio
       return verifyLedger(sql);
     });
     if (found === undefined) return;
-    for (const kind of KINDS) differences.set({ kind }, found.filter((one) => one.kind === kind).length);
+    for (const kind of DIFFERENCE_KINDS)
+      differences.set({ kind }, found.filter((one) => one.kind === kind).length);
     verifiedAt.set(Date.now() / 1000);
     if (found.length > 0) {
       const some = found.slice(0, LOGGED_MAX_COUNT).map(({ kind, subject }) => `${kind} ${subject}`);

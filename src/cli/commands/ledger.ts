@@ -54,7 +54,7 @@ function plain({ kind, subject, expected, actual }: LedgerDifference): Record<st
 
 function describe(differences: readonly LedgerDifference[]): string {
   if (differences.length === 0)
-    return "the ledger adds up: every balance, hold, charge and refund is as recomputed";
+    return "the ledger adds up: every balance, hold, charge, refund and deposit is as recomputed";
   const amount = ({ kind }: LedgerDifference, value: bigint): string =>
     kind === "reservations" ? String(value) : formatUsd(value);
   return formatTable(
