@@ -26,6 +26,8 @@ export function connectRedis({ url, outage, ...options }: RedisConnectionOptions
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
     keepAlive: KEEP_ALIVE_MS,
+    // A server that lost its role to another one answers on; the same address may lead to the other one by now.
+    reconnectOnError: ({ message }) => message.includes("READONLY"),
     ...options,
   });
   // An error event that nobody hears ends the process.

@@ -26,6 +26,8 @@ export interface RedisCoordination extends Coordination {
 const DEFAULT_COUNT_TIMEOUT_MS = 100;
 /** A hint that could not be sent by then is worth nothing. */
 const SIGNAL_TIMEOUT_MS = 2_000;
+/** A check's own key is there no longer than it must. */
+const CHECK_KEY_MS = 1_000;
 const OUTAGE = "each replica counts calls for itself, and finds what others did by looking, a little later";
 
 /** Coordination across processes through one Redis. A service starts without it and outlives it. */
@@ -60,10 +62,13 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
       }),
     async ready() {
       await signals.subscribed;
-      for (const client of [counter, publisher]) if (client.status !== "ready") await once(client, "ready");
+      // An attempt that fails first is no end of it.
+      for (const client of [counter, publisher])
+        while (client.status !== "ready") await once(client, "ready").catch(() => {});
     },
     async check() {
-      await publisher.ping();
+      // A server that is full or another one's copy answers a ping, and counts nothing.
+      await publisher.set(`${prefix}check`, "", "PX", CHECK_KEY_MS);
       if (subscriber.status !== "ready") throw new Error("signals of other replicas do not arrive");
     },
     async close() {

@@ -1,8 +1,11 @@
 /** What becomes of two replicas when the Redis between them is emptied, killed or hangs. */
+import { once } from "node:events";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { connectRedis } from "../../../src/coordination/connect-redis.ts";
 import type { Coordination } from "../../../src/coordination/coordination.ts";
 import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
+import { createRedisOutage } from "../../../src/coordination/redis-outage.ts";
 import { testRedis } from "../../support/redis.ts";
 import { startRedisProxy } from "../../support/redis-proxy.ts";
 
@@ -79,6 +82,34 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
     redis.disconnect();
     expect(await takenOf(buckets[1], 6)).toBe(5);
     expect(await takenOf(buckets[0], 6)).toBe(0);
+  });
+
+  it("say so when it takes no writes, and count each for itself", async () => {
+    const admin = new Redis(redisUrl!);
+    const user = `reader-${crypto.randomUUID()}`;
+    closers.push(async () => {
+      await admin.acl("DELUSER", user);
+      admin.disconnect();
+    });
+    await admin.acl("SETUSER", user, "on", ">secret", "~*", "&*", "+@all");
+    const { hostname, port } = new URL(redisUrl!);
+    const { one, other, buckets } = await replicas(`redis://${user}:secret@${hostname}:${port || 6379}`);
+    await one.check();
+    await admin.acl("SETUSER", user, "-@write");
+    await expect(one.check()).rejects.toThrow("NOPERM");
+    await expect(other.check()).rejects.toThrow("NOPERM");
+    for (const each of buckets) expect(await takenOf(each, 6)).toBe(5);
+  });
+
+  it("leave a server that became another one's copy, to find the one that takes writes", async () => {
+    const outage = createRedisOutage(hearing().log, "");
+    const client = connectRedis({ url: redisUrl!, outage });
+    closers.push(async () => client.disconnect());
+    await client.ping();
+    const connected = once(client, "ready");
+    const demoted = "return redis.error_reply('READONLY You can not write against a read only replica.')";
+    await expect(client.eval(demoted, 0)).rejects.toThrow("READONLY");
+    await connected;
   });
 
   it.each(["kill", "hang"] as const)(
