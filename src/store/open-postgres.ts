@@ -6,9 +6,21 @@ import type { StoreLog } from "./store-log.ts";
 
 const POOL_SIZE_COUNT = 16;
 const CONNECT_TIMEOUT_MS = 30_000;
+/** A process whose machine was lost would else keep its locks until the server's TCP gives it up, which takes hours. */
+const SILENT_TRANSACTION_MS = 60_000;
+
+/** How {@link openPostgres} behaves. */
+export interface PostgresOptions {
+  /** The server ends a transaction whose process says nothing for so long. Default 1 min. */
+  readonly silentTransactionMs?: number;
+}
 
 /** Opens a pool on a PostgreSQL server. Throws when the server does not answer or refuses. */
-export async function openPostgres(databaseUrl: string, log: StoreLog): Promise<Database> {
+export async function openPostgres(
+  databaseUrl: string,
+  log: StoreLog,
+  { silentTransactionMs = SILENT_TRANSACTION_MS }: PostgresOptions = {},
+): Promise<Database> {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: POOL_SIZE_COUNT,
@@ -24,5 +36,5 @@ export async function openPostgres(databaseUrl: string, log: StoreLog): Promise<
     await pool.end();
     throw error;
   }
-  return createPoolDatabase({ kind: "postgres", pool });
+  return createPoolDatabase({ kind: "postgres", pool, silentTransactionMs });
 }

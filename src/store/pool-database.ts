@@ -8,12 +8,20 @@ import type { Database, Sql } from "./database.ts";
 export interface PoolDatabaseParts {
   readonly kind: Database["kind"];
   readonly pool: pg.Pool;
+  /** The server ends a transaction whose process says nothing for so long. Undefined: it waits. */
+  readonly silentTransactionMs?: number;
   /** Called once, after the pool has ended. */
   readonly onClosed?: () => Promise<void>;
 }
 
 /** The database behind a pool. Owns the pool from here on. */
-export function createPoolDatabase({ kind, pool, onClosed }: PoolDatabaseParts): Database {
+export function createPoolDatabase({
+  kind,
+  pool,
+  silentTransactionMs,
+  onClosed,
+}: PoolDatabaseParts): Database {
+  const begin = silentTransactionMs === undefined ? BEGIN : `${BEGIN}; ${endAfter(silentTransactionMs)}`;
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   let closed: Promise<void> | undefined;
   return {
@@ -21,7 +29,7 @@ export function createPoolDatabase({ kind, pool, onClosed }: PoolDatabaseParts):
     prisma,
     ...sqlOf(pool, kind),
     session: (work) => withClient(pool, (client) => work(sqlOf(client, kind))),
-    transaction: (work) => withClient(pool, (client) => inTransaction(client, kind, work)),
+    transaction: (work) => withClient(pool, (client) => inTransaction(client, { kind, begin }, work)),
     connections: () => ({
       busyCount: pool.totalCount - pool.idleCount,
       idleCount: pool.idleCount,
@@ -63,12 +71,17 @@ function nameOf(statement: string): string {
   return name;
 }
 
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+/** For this transaction alone, so that it holds through a pooler too, which takes no options of a session. */
+const endAfter = (silentMs: number): string => `SET LOCAL idle_in_transaction_session_timeout = ${silentMs}`;
+
 async function inTransaction<T>(
   client: pg.PoolClient,
-  kind: Database["kind"],
+  { kind, begin }: Pick<Database, "kind"> & { readonly begin: string },
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+  await client.query(begin);
   try {
     const result = await work(sqlOf(client, kind));
     await client.query("COMMIT");

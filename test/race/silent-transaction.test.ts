@@ -1,0 +1,42 @@
+/** A process that goes silent within a transaction, as one whose machine was lost, on a real PostgreSQL. */
+import { afterAll, describe, expect, it } from "vitest";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { silentLog } from "../support/database.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { moneyOf, projectWith } from "../support/rows.ts";
+
+const test = await testDatabase();
+const pools: Database[] = [];
+if (test !== undefined) {
+  pools.push(await openPostgres(test.url, silentLog, { silentTransactionMs: 200 }));
+  pools.push(await openPostgres(test.url, silentLog));
+  await migrate(pools[0]!, silentLog);
+}
+afterAll(async () => {
+  for (const pool of pools) await pool.close();
+  await test?.drop();
+});
+
+describe.skipIf(test === undefined)("a transaction whose process says nothing any more", () => {
+  const [silent, other] = pools as [Database, Database];
+
+  it("is ended by the server, which frees what it locked and keeps nothing of it", async () => {
+    const projectId = await projectWith(other, 100n);
+    const raise = "UPDATE project SET balance_micro_usd = balance_micro_usd + $2 WHERE id = $1";
+    const ended = silent.transaction(async (sql) => {
+      await sql.query(raise, [projectId, 1_000n]);
+      await other.query(raise, [projectId, 1n]);
+    });
+    await expect(ended).rejects.toThrow();
+    expect(await moneyOf(other, projectId)).toMatchObject({ balance: 101n });
+    expect(await silent.transaction((sql) => sql.query("SELECT 1 AS one", []))).toEqual([{ one: 1 }]);
+  });
+
+  it("has a minute for that, unless it is said otherwise", async () => {
+    const read = "SELECT current_setting('idle_in_transaction_session_timeout') AS timeout";
+    const within = await other.transaction((sql) => sql.query(read, []));
+    expect(within).toEqual([{ timeout: "1min" }]);
+  });
+});
