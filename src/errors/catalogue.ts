@@ -185,6 +185,11 @@ export const ERROR_CATALOGUE = {
     retryAfterSeconds: 2,
   }),
   CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not answer.", { retryAfterSeconds: 5 }),
+  DATABASE_UNAVAILABLE: kind(
+    Code.Unavailable,
+    "The database does not answer, or ended the call's connection. Whether the call took effect is not known: repeat it with its idempotency key.",
+    { retryAfterSeconds: 1 },
+  ),
   PRICE_FEED_STALE: kind(
     Code.Unavailable,
     "There is no fresh price for the coins. What was deposited is known, waits, and is credited once there is one.",

@@ -10,6 +10,7 @@ import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
 import { httpStatusOfCode } from "../transport/http-status.ts";
 import { TransportError } from "../transport/transport-error.ts";
 import { ERROR_CATALOGUE, type ErrorKind, type ErrorReason } from "./catalogue.ts";
+import { isDatabaseUnavailable } from "./database-unavailable.ts";
 import { ServiceError } from "./service-error.ts";
 import { violationsOf } from "./validation-violations.ts";
 
@@ -82,7 +83,7 @@ function toServiceError(reason: unknown): ServiceError {
     if (reason.code === Code.Unimplemented) return new ServiceError("UNIMPLEMENTED", reason.rawMessage);
     if (cause instanceof CompilationError || cause instanceof RuntimeError) return internal(cause);
   }
-  return internal(reason);
+  return isDatabaseUnavailable(reason) ? databaseUnavailable(reason) : internal(reason);
 }
 
 function fromViolations(cause: ValidationError): ServiceError {
@@ -91,10 +92,18 @@ function fromViolations(cause: ValidationError): ServiceError {
   return new ServiceError("VALIDATION", message, { violations });
 }
 
-function internal(cause: unknown): ServiceError {
-  const detail = cause instanceof Error ? cause.message : String(cause);
-  return new ServiceError("INTERNAL", "internal error", { detail, cause });
+function databaseUnavailable(cause: unknown): ServiceError {
+  return new ServiceError("DATABASE_UNAVAILABLE", "the database does not answer", {
+    detail: textOf(cause),
+    cause,
+  });
 }
+
+function internal(cause: unknown): ServiceError {
+  return new ServiceError("INTERNAL", "internal error", { detail: textOf(cause), cause });
+}
+
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 function toRecord(failure: ServiceError, call: FailedCall): FailureRecord {
   const { code } = ERROR_CATALOGUE[failure.reason];

@@ -50,6 +50,8 @@ import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 export const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
 /** What the stack fails with where nobody expects it. */
 export const INTERNAL_FAILURE = "ENOSPC: no space left, write '/var/lib/parameters'";
+/** What a statement fails with whose connection the server has ended. */
+export const DATABASE_FAILURE = "Connection terminated unexpectedly";
 /** Bounds that are small enough to be met. */
 export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n } as const;
 
@@ -88,8 +90,8 @@ export interface ErrorStack {
   /** A named admin key. */
   newAdminKey(name: string): Promise<string>;
   newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
-  /** Runs `during` while the parameters are broken in a way that nobody foresaw. */
-  broken<T>(during: () => Promise<T>): Promise<T>;
+  /** Runs `during` while what a call asks for fails with these words; default: in a way that nobody foresaw. */
+  broken<T>(during: () => Promise<T>, failure?: string): Promise<T>;
   /** One more server of the same parts. Closed with the stack. */
   serve(options?: ServeOptions): Promise<TransportServer>;
   close(): Promise<void>;
@@ -126,11 +128,11 @@ export async function startErrorStack(): Promise<ErrorStack> {
   const failures: FailureRecord[] = [];
   const keys: string[] = [];
   const servers: TransportServer[] = [];
-  let isBroken = false;
+  let failingWith: string | undefined;
 
   const parameters = {
     ready() {
-      if (isBroken) throw new Error(INTERNAL_FAILURE);
+      if (failingWith !== undefined) throw new Error(failingWith);
       return [];
     },
     start() {},
@@ -247,10 +249,10 @@ export async function startErrorStack(): Promise<ErrorStack> {
       const projectId = await projectWith(database, creditMicroUsd);
       return { projectId, key: await newKey({ projectId }) };
     },
-    async broken(during) {
-      isBroken = true;
+    async broken(during, failure = INTERNAL_FAILURE) {
+      failingWith = failure;
       return during().finally(() => {
-        isBroken = false;
+        failingWith = undefined;
       });
     },
     async close() {

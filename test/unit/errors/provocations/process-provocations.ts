@@ -1,4 +1,5 @@
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { DATABASE_FAILURE } from "../error-stack.ts";
 import type { Provocation } from "./provocation.ts";
 
 const { getNetwork } = Onboarding.method;
@@ -9,6 +10,12 @@ export const PROCESS_PROVOCATIONS = {
     {
       how: "a read of the chain while the fullnode does not answer",
       provoke: (stack, face) => stack.fullnode.down(() => face.call({ method: getNetwork })),
+    },
+  ],
+  DATABASE_UNAVAILABLE: [
+    {
+      how: "a call whose connection to the database was cut",
+      provoke: (stack, face) => stack.broken(() => face.call({ method: getNetwork }), DATABASE_FAILURE),
     },
   ],
   DRAINING: [

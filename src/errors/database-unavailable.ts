@@ -1,0 +1,33 @@
+/**
+ * SQLSTATEs of a server that goes, comes or takes nobody more: class 08, and admin_shutdown, crash_shutdown,
+ * cannot_connect_now, too_many_connections, and read_only_sql_transaction, which a server gives that became a standby.
+ */
+const SQL_STATE = /^(08\w{3}|57P0[123]|53300|25006)$/;
+const SYSTEM = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+/** Prisma's: not reachable, timed out, closed, too many connections. */
+const PRISMA = /^(P1001|P1002|P1008|P1017|P2037)$/;
+/** `pg` gives these failures no code. */
+const DRIVER =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+
+/**
+ * Whether a statement failed because the database cannot be reached or ended the connection, by the errors of `pg` and of
+ * Prisma over it. That passes by itself.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (DRIVER.test(error.message)) return true;
+  const codes = [fieldOf(error, "code"), originalCode(error)];
+  return codes.some(
+    (code) => typeof code === "string" && [SQL_STATE, SYSTEM, PRISMA].some((pattern) => pattern.test(code)),
+  );
+}
+
+/** What the driver said, where Prisma put a code of its own around it. */
+function originalCode(error: Error): unknown {
+  return ["meta", "driverAdapterError", "cause", "originalCode"].reduce<unknown>(fieldOf, error);
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
