@@ -41,7 +41,10 @@ export interface CoinPage {
 
 /** What the service reads of coins that others send. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
 export interface PaymentReader {
-  /** The coins of one type that the address owns, the largest first on most fullnodes. */
+  /**
+   * The coins of one type that the address owns, the largest first on most fullnodes; without those that hold nothing,
+   * of which anyone may send any number.
+   */
   ownedCoins(owner: string, coinType: string, cursor?: string): Promise<CoinPage>;
   /**
    * What the transaction gave to each address of `coinTypes`. An address of which it also took objects was spending, not
@@ -56,6 +59,7 @@ const COINS_PER_PAGE = 200;
 const OBJECTS_PER_CALL = 50;
 /** `0x2::coin::Coin`. */
 const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
+const balanceOf = (content: Uint8Array): bigint => BigInt(Coin.parse(content).balance);
 const coinObjectType = (coinType: string): string => normalizeStructTag(`0x2::coin::Coin<${coinType}>`);
 
 const INCLUDE = { effects: true, balanceChanges: true, objectTypes: true } as const;
@@ -82,17 +86,18 @@ export function createPaymentReader(
         core.listOwnedObjects({
           owner,
           type: coinObjectType(coinType),
-          include: { previousTransaction: true },
+          include: { previousTransaction: true, content: true },
           limit: COINS_PER_PAGE,
           cursor: cursor ?? null,
           signal,
         }),
       );
       // A coin that consensus keeps for its owner cannot be spent by version, and is no deposit.
-      const coins = page.objects.flatMap(({ objectId, version, owner: { $kind }, previousTransaction }) =>
-        $kind === "AddressOwner" && previousTransaction
-          ? [{ objectId, version, txDigest: previousTransaction }]
-          : [],
+      const coins = page.objects.flatMap(
+        ({ objectId, version, owner: { $kind }, previousTransaction, content }) =>
+          $kind === "AddressOwner" && previousTransaction && balanceOf(content) > 0n
+            ? [{ objectId, version, txDigest: previousTransaction }]
+            : [],
       );
       return { coins, cursor: page.hasNextPage && page.cursor !== null ? page.cursor : undefined };
     },
@@ -136,7 +141,7 @@ export function createPaymentReader(
       for (const object of objects) {
         // One that is gone comes as an Error.
         if (object instanceof Error) continue;
-        amounts.set(`${object.objectId} ${object.version}`, BigInt(Coin.parse(object.content).balance));
+        amounts.set(`${object.objectId} ${object.version}`, balanceOf(object.content));
       }
     }
     return amounts;

@@ -130,6 +130,19 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     });
   });
 
+  it("are not made of coins that hold nothing, which nobody looks at twice", async () => {
+    const watched = await project();
+    const transaction = new Transaction();
+    transaction.transferObjects([transaction.splitCoins(transaction.gas, [0n])[0]!], watched.address);
+    await network.client.signAndExecuteTransaction({ transaction, signer: payer.signer });
+    await payer.pay(watched.address, { sui: 1_000_000_000n, ika: 0n });
+    const { objects } = await network.client.core.listCoins({ owner: watched.address });
+    expect(objects).toHaveLength(2);
+    const owned = await replicas[0]!.reader.ownedCoins(watched.address, SUI.coinType);
+    expect(owned.coins).toHaveLength(1);
+    expect(await scanAddress(replicas[0]!, watched)).toMatchObject({ creditedCount: 1, foundCount: 1 });
+  });
+
   it("are not made of what the address itself takes part in by spending", async () => {
     const watched = await project();
     const key = deriveDepositKey(replicas[0]!.masterSeed, "localnet", watched.projectId);

@@ -27,7 +27,8 @@ export async function declareDeposit(
   if ((await read()).length === 0) {
     const address = await depositAddress(deposits, projectId);
     const payments = await readPayments(deposits, txDigest);
-    if ((await recordPayments(deposits, { address, projectId }, txDigest, payments)) === 0) {
+    const { count } = await recordPayments(deposits, { address, projectId }, txDigest, payments);
+    if (count === 0) {
       throw await refusal(deposits, txDigest, payments);
     }
   }

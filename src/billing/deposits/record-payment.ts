@@ -18,41 +18,50 @@ export async function readPayments(
   return (await reader.payments(txDigest, coinTypes)) ?? [];
 }
 
-/** Writes down those payments of a transaction that the address got, and returns how many they are. */
+/** What a transaction paid to an address. */
+export interface RecordedPayments {
+  readonly count: number;
+  /** Whether any of it, a payment or a coin, was not written down before. */
+  readonly hasNew: boolean;
+}
+
+/** Writes down those payments of a transaction that the address got. */
 export async function recordPayments(
   { database, network }: { readonly database: Pick<Database, "transaction">; readonly network: string },
   { address, projectId }: WatchedAddress,
   txDigest: string,
   payments: readonly Payment[],
-): Promise<number> {
+): Promise<RecordedPayments> {
   const ours = payments.filter((payment) => payment.address === address);
-  for (const payment of ours) await recordPayment(database, { network, projectId, txDigest }, payment);
-  return ours.length;
+  let hasNew = false;
+  for (const payment of ours)
+    if (await recordPayment(database, { network, projectId, txDigest }, payment)) hasNew = true;
+  return { count: ours.length, hasNew };
 }
 
 /**
  * Writes down a payment as a deposit that waits, with its coins, once: again, it only adds coins that the fullnode did
- * not show before.
+ * not show before. False when all of it was there.
  */
 async function recordPayment(
   database: Pick<Database, "transaction">,
   { network, projectId, txDigest }: { network: string; projectId: string; txDigest: string },
   { address, coinType, amount, coins }: Payment,
-): Promise<void> {
-  await database.transaction(async (sql) => {
+): Promise<boolean> {
+  return database.transaction(async (sql) => {
     const identity = [network, txDigest, address, coinType];
-    await sql.query(
+    const deposits = await sql.query(
       `INSERT INTO deposit (network, tx_digest, address, coin_type, id, project_id, amount)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (network, tx_digest, address, coin_type) DO NOTHING`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (network, tx_digest, address, coin_type) DO NOTHING RETURNING id`,
       [...identity, newId(), projectId, amount],
     );
-    await sql.query(
+    const added = await sql.query(
       `INSERT INTO deposit_coin (network, coin_type, deposit_id, object_id, version, digest, amount)
        SELECT d.network, d.coin_type, d.id, c.object_id, c.version, c.digest, c.amount
        FROM deposit d CROSS JOIN unnest($5::text[], $6::text[], $7::text[], $8::numeric[])
          AS c (object_id, version, digest, amount)
        WHERE d.network = $1 AND d.tx_digest = $2 AND d.address = $3 AND d.coin_type = $4
-       ON CONFLICT (network, object_id, version) DO NOTHING`,
+       ON CONFLICT (network, object_id, version) DO NOTHING RETURNING object_id`,
       [
         ...identity,
         coins.map(({ objectId }) => objectId),
@@ -61,5 +70,6 @@ async function recordPayment(
         coins.map((coin) => coin.amount.toString()),
       ],
     );
+    return deposits.length + added.length > 0;
   });
 }

@@ -36,7 +36,7 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
   let foundCount = 0;
   for (const digest of [...digests].slice(0, MAX_TRANSACTIONS)) {
     const payments = await readPayments(deposits, digest);
-    if ((await recordPayments(deposits, watched, digest, payments)) > 0) foundCount++;
+    if ((await recordPayments(deposits, watched, digest, payments)).hasNew) foundCount++;
   }
   return {
     creditedCount: await creditDeposits(deposits.database, ORIGIN, deposits, watched.projectId),
@@ -45,13 +45,15 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
   };
 }
 
-/** The transactions of those coins that are not written down. */
+/** The transactions of those coins that are not written down, in the order of the coins. */
 async function unknownOf(sql: Sql, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {
   if (coins.length === 0) return [];
   const rows = await sql.query<{ digest: string }>(
-    `SELECT DISTINCT c.digest FROM unnest($2::text[], $3::text[], $4::text[]) AS c (object_id, version, digest)
+    `SELECT c.digest FROM unnest($2::text[], $3::text[], $4::text[])
+       WITH ORDINALITY AS c (object_id, version, digest, position)
      WHERE NOT EXISTS (SELECT FROM deposit_coin k
-       WHERE k.network = $1 AND k.object_id = c.object_id AND k.version = c.version)`,
+       WHERE k.network = $1 AND k.object_id = c.object_id AND k.version = c.version)
+     GROUP BY c.digest ORDER BY min(c.position)`,
     [
       network,
       coins.map(({ objectId }) => objectId),

@@ -189,3 +189,24 @@ describe("the recomputation of the ledger", () => {
     ]);
   });
 });
+
+describe("looking at an address", () => {
+  it("is no busier for coins whose transactions paid nothing", async () => {
+    for (let count = 0; count < 101; count++) chain.pay(address, [SUI, 1n], [IKA, 0n]);
+    const paid = chain.payments;
+    chain.payments = async (...call) => (await paid(...call))?.filter(({ amount }) => amount > 0n);
+    expect(await scan()).toMatchObject({ foundCount: 100, hasMore: true });
+    expect(await scan()).toMatchObject({ foundCount: 1 });
+    expect(await scan()).toMatchObject({ foundCount: 0, hasMore: false });
+  });
+
+  it("takes the coins that the fullnode lists first before the others", async () => {
+    const paid = Array.from({ length: 150 }, () => chain.pay(address, [SUI, 1n]));
+    await scan();
+    const found = await database.query<{ digest: string }>(
+      "SELECT tx_digest AS digest FROM deposit WHERE project_id = $1",
+      [projectId],
+    );
+    expect(found.map(({ digest }) => digest).sort()).toEqual(paid.slice(0, 100).sort());
+  });
+});
