@@ -3,9 +3,11 @@ import { watchEveryProject } from "../billing/deposits/watch-every-project.ts";
 import { createSweepRebuilder } from "../billing/sweeps/rebuild-sweeps.ts";
 import { adoptOperations } from "../chain/adopt-operations.ts";
 import { createTransactionHistory } from "../chain/history.ts";
+import { markForeignUse } from "../chain/lane-table.ts";
 import { findLostTransactions } from "../chain/lost-transactions.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { OperationKind, OperationName } from "../chain/operation.ts";
+import { resetLanes } from "../chain/prepare-lanes.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { replayTransaction, type Unrecoverable } from "../chain/replay.ts";
 import { createTreasuryReader } from "../chain/treasury-reader.ts";
@@ -57,6 +59,9 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   if (deposits) await watchEveryProject(database, deposits);
   const history = createTransactionHistory(network);
   const lost = await findLostTransactions({ sql: database, network, reader, history });
+  // Until all of it is entered nothing may be sent, by a process either that starts after this one has died.
+  for (const { digest } of lost.slice(-1))
+    for (const laneId of network.treasury.operatorCapIds) await markForeignUse(database, { laneId, digest });
   const rebuilders = [
     createKeyRebuilder(network.name),
     createDWalletRebuilder(network.name),
@@ -77,5 +82,6 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const burntCount = await burnSpentPresigns({ database, network: network.name, reader, log });
   const treasury = createTreasuryReader(network);
   const heldCount = await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
+  await resetLanes({ database, network, reader });
   return { transactionCount: lost.length, counts, adoptedCount, burntCount, heldCount, unrecoverable };
 }

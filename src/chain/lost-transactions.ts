@@ -1,7 +1,7 @@
 import type { Sql } from "../store/database.ts";
 import type { PastTransaction, TransactionHistory } from "./history.ts";
 import type { ChainNetwork } from "./network.ts";
-import { isKnownTransaction } from "./outbox.ts";
+import { isResolvedTransaction } from "./outbox.ts";
 import type { NetworkReader } from "./reader.ts";
 
 /** What looking for them needs. */
@@ -17,8 +17,8 @@ const OBJECTS_PER_CALL = 50;
 const LOST_AT_MOST = 200_000;
 
 /**
- * The transactions of the hot wallet, or paid by its gas station, that the database does not know, the oldest first.
- * They are followed back from what the lanes own now, each to those whose objects it used, until one is known or is
+ * The transactions of the hot wallet, or paid by its gas station, whose outcome the database does not know, the oldest
+ * first. They are followed back from what the lanes own now, each to those whose objects it used, until one is known or is
  * somebody else's: each of ours uses a coin that the one before it on its lane left.
  */
 export async function findLostTransactions(options: FindLostOptions): Promise<PastTransaction[]> {
@@ -30,7 +30,7 @@ export async function findLostTransactions(options: FindLostOptions): Promise<Pa
   for (let digest = toFollow.pop(); digest !== undefined; digest = toFollow.pop()) {
     if (seen.has(digest)) continue;
     seen.add(digest);
-    if (await isKnownTransaction(sql, digest)) continue;
+    if (await isResolvedTransaction(sql, digest)) continue;
     const transaction = await history.read(digest);
     if (transaction === undefined || !isOf(transaction, ours)) continue;
     lost.push(transaction);

@@ -146,6 +146,14 @@ export async function isKnownTransaction(sql: Sql, digest: string): Promise<bool
   return (await sql.query("SELECT 1 FROM chain_transaction WHERE digest = $1", [digest])).length > 0;
 }
 
+/** Whether this database knows how the transaction ended. */
+export async function isResolvedTransaction(sql: Sql, digest: string): Promise<boolean> {
+  const rows = await sql.query("SELECT 1 FROM chain_transaction WHERE digest = $1 AND state <> 'stored'", [
+    digest,
+  ]);
+  return rows.length > 0;
+}
+
 /** The operations of a stored transaction, in the order of their ids. */
 export function operationsOf(sql: Sql, digest: string): Promise<QueuedOperation[]> {
   return sql.query<QueuedOperation>(

@@ -18,7 +18,7 @@ export interface PrepareLanesOptions {
   readonly database: Database;
   readonly network: Pick<ChainNetwork, "name" | "senderAddress" | "treasury">;
   readonly reader: Pick<NetworkReader, "ownedObjects">;
-  /** Takes the lanes as the chain has them, whoever used them since: the operator says that nobody else does. */
+  /** The operator says that nobody else uses the lanes: they are not compared. See {@link resetLanes}. */
   readonly afterRestore: boolean;
   readonly log: { error(fields: object, message: string): void };
 }
@@ -39,11 +39,23 @@ export async function prepareLanes(options: PrepareLanesOptions): Promise<void> 
     const cap = caps.get(id);
     if (cap === undefined) throw new Error(`there is no OperatorCap ${id} on ${network.name}`);
     await addLane(database, network.name, cap);
-    if (afterRestore) await resetLane(database, cap);
     if (afterRestore) continue;
     const { foreignDigest } = await compareObjects(database, reader, await readLaneObjects(database, id));
     if (foreignDigest !== undefined) await markForeignUse(database, { laneId: id, digest: foreignDigest });
   }
+  if (afterRestore) return;
   for (const { laneId, digest } of await readForeignUses(database, network.name))
     log.error({ sender: network.senderAddress, lane: laneId, digest }, FOREIGN_USE);
+}
+
+/** Takes the lanes as the chain has them, whoever used them since, and lets them work again. */
+export async function resetLanes({
+  database,
+  network,
+  reader,
+}: Pick<PrepareLanesOptions, "database" | "network" | "reader">): Promise<void> {
+  const caps = await reader.ownedObjects(network.treasury.operatorCapIds);
+  await database.transaction(async (sql) => {
+    for (const cap of caps.values()) await resetLane(sql, cap);
+  });
 }

@@ -1,8 +1,10 @@
 import type { Database, Sql } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
 import type { PastTransaction } from "./history.ts";
+import { landOperations } from "./land-operations.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { LandedTransaction, OperationKind, OperationName } from "./operation.ts";
+import { type QueuedOperation, releaseOperations, resolveTransaction } from "./outbox.ts";
 
 /** Something that the chain has and that cannot be put back, as the chain does not say all of it. */
 export interface Unrecoverable {
@@ -41,23 +43,30 @@ export interface Replayed {
 }
 
 /**
- * Enters a transaction that the database does not know, with all that it was about, in one database transaction: its
- * rows are put back as they were before, and land once more.
+ * Enters a transaction whose outcome the database does not know, with all that it was about, in one database
+ * transaction. Where it was stored, its operations end as it did; where not, its rows are put back as they were before,
+ * and land once more.
  */
 export async function replayTransaction(options: ReplayOptions, sent: PastTransaction): Promise<Replayed> {
   const { database, network, kinds, rebuilders } = options;
   const { outcome } = sent;
   return database.transaction(async (sql) => {
-    await enterTransaction(sql, network, sent);
+    const wasStored = await enterTransaction(sql, network, sent);
     const counts: Partial<Record<OperationName, number>> = {};
     const unrecoverable: Unrecoverable[] = [];
-    if (outcome.kind === "aborted") return { counts, unrecoverable };
+    if (outcome.kind === "aborted") {
+      await releaseOperations(sql, sent.digest);
+      return { counts, unrecoverable };
+    }
+    if (wasStored) {
+      const landed = await landOperations(sql, kindOf, outcome.transaction);
+      return { counts: countsOf(landed), unrecoverable };
+    }
     for (const { kind: name, rebuild } of rebuilders) {
       const rebuilt = await rebuild(sql, outcome.transaction, sent);
       unrecoverable.push(...rebuilt.unrecoverable);
       if (rebuilt.subjectIds.length === 0) continue;
-      const kind = kinds.find((one) => one.name === name);
-      if (kind === undefined) throw new Error(`there is no kind of operation ${name}`);
+      const kind = kindOf(name);
       const subjects = await kind.load(sql, rebuilt.subjectIds);
       await kind.landed(sql, [...subjects.values()], outcome.transaction);
       await enterOperations(sql, network.name, kind, rebuilt.subjectIds, sent.digest);
@@ -65,16 +74,31 @@ export async function replayTransaction(options: ReplayOptions, sent: PastTransa
     }
     return { counts, unrecoverable };
   });
+
+  function kindOf(name: OperationName): OperationKind {
+    const kind = kinds.find((one) => one.name === name);
+    if (kind === undefined) throw new Error(`there is no kind of operation ${name}`);
+    return kind;
+  }
+}
+
+function countsOf(operations: readonly QueuedOperation[]): Replayed["counts"] {
+  const [first] = operations;
+  return first === undefined ? {} : { [first.kind]: operations.length };
 }
 
 /** A transaction of a block without the cap does not say which lane it went by. */
 const UNKNOWN_LANE = "unknown";
 
+/** True when the transaction was stored before, and only its outcome was not known. */
 async function enterTransaction(
   sql: Sql,
   network: ReplayOptions["network"],
   { digest, sender, bytes, signatures, time, outcome }: PastTransaction,
-): Promise<void> {
+): Promise<boolean> {
+  const error = outcome.kind === "aborted" ? outcome.error.message : undefined;
+  const ended = { state: outcome.kind, gasUsedMist: outcome.gasUsedMist, ...(error && { error }) };
+  if (await resolveTransaction(sql, digest, ended)) return true;
   const lane = network.treasury.operatorCapIds.find((id) => outcome.changes.inputVersions.has(id));
   await sql.query(
     `INSERT INTO chain_transaction
@@ -88,11 +112,12 @@ async function enterTransaction(
       bytes,
       [...signatures],
       outcome.kind,
-      outcome.kind === "aborted" ? outcome.error.message : null,
+      error ?? null,
       outcome.gasUsedMist,
       time ?? null,
     ],
   );
+  return false;
 }
 
 async function enterOperations(

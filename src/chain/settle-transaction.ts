@@ -1,9 +1,9 @@
 import type { Database } from "../store/database.ts";
+import { landOperations } from "./land-operations.ts";
 import type { Lane } from "./lane.ts";
 import { isLaneObject, markForeignUse, moveLane } from "./lane-table.ts";
 import type { OperationKind, OperationName } from "./operation.ts";
 import {
-  finishOperations,
   isKnownTransaction,
   operationsOf,
   type QueuedOperation,
@@ -65,23 +65,12 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
     outcome: TransactionOutcome & { kind: "landed" },
   ): Promise<void> {
     const operations = await database.transaction(async (sql) => {
-      const found = await operationsOf(sql, digest);
+      // Locked before the transaction, as whoever gives them back does.
+      await operationsOf(sql, digest);
       if (!(await resolveTransaction(sql, digest, { state: "landed", gasUsedMist: outcome.gasUsedMist })))
         return [];
       await moveLane(sql, lane.id, outcome.changes);
-      for (const [name, group] of groupByKind(found)) {
-        const kind = kindOf(name);
-        const subjects = await kind.load(
-          sql,
-          group.map((operation) => operation.subjectId),
-        );
-        if (subjects.size > 0) await kind.landed(sql, [...subjects.values()], outcome.transaction);
-      }
-      await finishOperations(
-        sql,
-        found.map(({ id }) => id),
-      );
-      return found;
+      return landOperations(sql, kindOf, outcome.transaction);
     });
     const fields = { digest, lane: lane.id, operations: operations.length, kind: operations[0]?.kind };
     log.info(fields, "a transaction landed");
@@ -118,10 +107,3 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
 export const FOREIGN_USE =
   "something else sends from the hot wallet, so nothing more is submitted; a hot wallet is for one database alone: " +
   "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`";
-
-function groupByKind(operations: readonly QueuedOperation[]): Map<OperationName, QueuedOperation[]> {
-  const groups = new Map<OperationName, QueuedOperation[]>();
-  for (const operation of operations)
-    groups.set(operation.kind, [...(groups.get(operation.kind) ?? []), operation]);
-  return groups;
-}

@@ -10,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
 import { type CreatedApiKey, createApiKey } from "../../src/access/create-api-key.ts";
 import { revokeApiKey } from "../../src/access/revoke-api-key.ts";
+import { operationKinds } from "../../src/app/operation-kinds.ts";
+import { reconcile as reconcileWith } from "../../src/app/reconcile.ts";
 import type { OfflineReconciliation } from "../../src/app/reconcile-offline.ts";
 import type { ReissuedKey } from "../../src/app/reissue-keys.ts";
 import { depositAddress } from "../../src/billing/deposits/deposit-address.ts";
@@ -17,7 +19,11 @@ import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
 import { queueSweeps } from "../../src/billing/sweeps/queue-sweeps.ts";
 import { createDepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { verifyLedger } from "../../src/billing/verify-ledger.ts";
+import { type LaneLease, leaseLane } from "../../src/chain/lane-table.ts";
 import { createPaymentReader } from "../../src/chain/payment-reader.ts";
+import { prepareLanes } from "../../src/chain/prepare-lanes.ts";
+import { createNetworkReader } from "../../src/chain/reader.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { topics } from "../../src/coordination/topics.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetDepositSeed } from "../../src/localnet/seed.ts";
@@ -70,6 +76,10 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
   };
   let first: { dwalletId: string };
   let stranger: { dwalletId: string };
+  /** A transaction that was stored when the copy was made, and whose outcome was not known. */
+  let underWay: string;
+  /** What drives the lanes after a reconciliation that died. */
+  let leases: (LaneLease | undefined)[];
   let report: OfflineReconciliation;
   let revoked: CreatedApiKey;
 
@@ -160,6 +170,41 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
     expect(errors).toBe("");
     return JSON.parse(output) as OfflineReconciliation;
   };
+  /** Takes the newest presign transaction of the copy back to what it was before its outcome was written. */
+  const forgetOutcome = async (): Promise<string> => {
+    const [newest] = await after.query<{ digest: string }>(
+      `SELECT t.digest FROM chain_transaction t JOIN presign p ON p.tx_digest = t.digest
+       GROUP BY t.digest, t.created_at HAVING bool_and(p.state IN ('pending', 'ready'))
+       ORDER BY t.created_at DESC LIMIT 1`,
+      [],
+    );
+    const { digest } = newest!;
+    for (const statement of [
+      "UPDATE presign SET state = 'requested', presign_id = NULL, presign = NULL, tx_digest = NULL WHERE tx_digest = $1",
+      "UPDATE chain_operation SET state = 'sent' WHERE tx_digest = $1",
+      "UPDATE chain_transaction SET state = 'stored', gas_used_mist = NULL, resolved_at = NULL WHERE digest = $1",
+    ])
+      await after.query(statement, [digest]);
+    return digest;
+  };
+  /** Reconciles until a signature is to be entered, and then dies. */
+  const dieHalfWay = async () => {
+    const { network } = replica;
+    const reader = createNetworkReader(network);
+    const life = { database: after, network, reader, log: silentLog };
+    await prepareLanes({ ...life, afterRestore: true });
+    const config = { submitBatchCount: 5, presignBatchCount: 5, priceSignMicroUsd: PRICE };
+    const signals = createLocalSignals();
+    const kinds = operationKinds({ ...life, signals, config, depositSigner: () => undefined });
+    const mortal = kinds.map((kind) => ({
+      ...kind,
+      landed: async (...args: Parameters<typeof kind.landed>) => {
+        if (kind.name === "sign") throw new Error("death");
+        await kind.landed(...args);
+      },
+    }));
+    return reconcileWith({ ...life, kinds: mortal, deposits: undefined, config });
+  };
   const balanceOf = async (database: Database): Promise<bigint | undefined> => {
     const [row] = await database.query<{ balance: bigint }>(
       "SELECT balance_micro_usd AS balance FROM project WHERE id = $1",
@@ -194,6 +239,14 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
 
     await run("pg_restore", ["--exit-on-error", `--dbname=${copy!.url}`, dumpFile]);
     after = await openPostgres(copy!.url, silentLog);
+    underWay = await forgetOutcome();
+    await expect(dieHalfWay()).rejects.toThrow("death");
+    // Whoever starts the service now as if nothing had happened.
+    const { network } = replica;
+    const reader = createNetworkReader(network);
+    await prepareLanes({ database: after, network, reader, afterRestore: false, log: silentLog });
+    const lanes = network.treasury.operatorCapIds;
+    leases = await Promise.all(lanes.map((laneId) => leaseLane(after, laneId, 1)));
     report = await reconcile();
   }, 300_000);
 
@@ -206,8 +259,23 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
     rmSync(dumpFile, { force: true });
   }, 60_000);
 
+  it("sends nothing after a reconciliation that died half-way", async () => {
+    expect(leases.length).toBeGreaterThan(0);
+    expect(leases.filter((lease) => lease !== undefined)).toEqual([]);
+  });
+
+  it("knows how a transaction ended that was under way when the copy was made", async () => {
+    const rows = await after.query(
+      `SELECT DISTINCT t.state, o.state AS operation, p.state AS presign FROM chain_transaction t
+       JOIN chain_operation o ON o.tx_digest = t.digest JOIN presign p ON p.id = o.subject_id WHERE t.digest = $1`,
+      [underWay],
+    );
+    expect(rows).toEqual([{ state: "landed", operation: "landed", presign: "pending" }]);
+  });
+
   it("is told what was put back, and what cannot be", () => {
-    expect(report.counts).toMatchObject({ register: 0, dkg: 1, accept: 1, sign: 3, sweep: 1 });
+    // The dWallet of the second user was put back by the one that died.
+    expect(report.counts).toMatchObject({ register: 0, dkg: 0, accept: 0, sign: 3, sweep: 1 });
     expect(report.unrecoverable.map(({ what }) => what)).toEqual([
       "encryption key",
       "dWallet",
