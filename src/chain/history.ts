@@ -19,8 +19,11 @@ export interface PastTransaction {
 
 /** Reads what was sent in the past. */
 export interface TransactionHistory {
-  /** Undefined for what nobody sent, such as a genesis. Throws CHAIN_UNAVAILABLE, and when the fullnode lacks it. */
-  read(digest: string): Promise<PastTransaction | undefined>;
+  /**
+   * `nobody` for what nobody sent, such as a genesis; `unknown` for what this fullnode does not have, as most keep only
+   * the newest. Throws CHAIN_UNAVAILABLE.
+   */
+  read(digest: string): Promise<PastTransaction | "nobody" | "unknown">;
 }
 
 /** Reads through the network's client; every read is tried twice. */
@@ -29,24 +32,27 @@ export function createTransactionHistory({
   pressure,
   times,
 }: Pick<ChainNetwork, "client" | "pressure" | "times">): TransactionHistory {
-  const attempt = (digest: string) =>
+  const find = (digest: string) =>
     withDeadline(times.readMs, (signal) =>
       pressure.run(() => client.core.getTransaction({ digest, include: INCLUDE, signal }), signal),
-    );
+    ).catch((error: unknown) => {
+      if (error instanceof TransactionError && error.reason === "notFound") return undefined;
+      throw error;
+    });
   return {
     async read(digest) {
-      const result = await attempt(digest).catch((error: unknown) => {
-        if (isUnknown(error)) throw error;
-        return attempt(digest).catch((cause: unknown) => {
+      const result = await find(digest)
+        .catch(() => find(digest))
+        .catch((cause: unknown) => {
           throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
         });
-      });
+      if (result === undefined) return "unknown";
       const found = result.Transaction ?? result.FailedTransaction;
       // A genesis has none, whatever the client's types say.
       const bytes: Uint8Array | undefined = found.bcs;
-      if (bytes === undefined) return undefined;
+      if (bytes === undefined) return "nobody";
       const { sender, gasData } = Transaction.from(bytes).getData();
-      if (!sender) return undefined;
+      if (!sender) return "nobody";
       return {
         digest,
         sender,
@@ -61,7 +67,3 @@ export function createTransactionHistory({
 }
 
 const INCLUDE = { effects: true, events: true, bcs: true } as const;
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof TransactionError && error.reason === "notFound";
-}

@@ -25,20 +25,29 @@ const SignPaid = bcs.struct("SignPaid", {
   request_ref: bcs.byteVector(),
 });
 
-/** The service's own ids of the DKGs that a transaction paid for, by the dWallet's object id. */
+/**
+ * The service's own ids of the DKGs that a transaction paid for, by the dWallet's object id; without those that somebody
+ * else paid for with another reference.
+ */
 export function paidDkgs(events: readonly ChainEvent[]): ReadonlyMap<string, string> {
   const paid = ofType(events, "DkgPaid").map((content) => DkgPaid.parse(content));
-  return new Map(paid.map(({ dwallet_id, request_ref }) => [dwallet_id, reference(request_ref)]));
+  return references(paid.map(({ dwallet_id, request_ref }) => [dwallet_id, request_ref]));
 }
 
-/** The service's own ids of the signatures that a transaction paid for, by the sign session's object id. */
+/** Those of the signatures, by the sign session's object id. */
 export function paidSigns(events: readonly ChainEvent[]): ReadonlyMap<string, string> {
   const paid = ofType(events, "SignPaid").map((content) => SignPaid.parse(content));
-  return new Map(paid.map(({ sign_id, request_ref }) => [sign_id, reference(request_ref)]));
+  return references(paid.map(({ sign_id, request_ref }) => [sign_id, request_ref]));
 }
 
 function ofType(events: readonly ChainEvent[], name: string): Uint8Array[] {
   return events.filter(({ type }) => type.endsWith(`::treasury::${name}`)).map((event) => event.bcs);
 }
 
-const reference = (bytes: Uint8Array): string => new TextDecoder().decode(Uint8Array.from(bytes));
+/** Every row's id is a UUID. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function references(paid: readonly (readonly [string, Iterable<number>])[]): ReadonlyMap<string, string> {
+  const texts = paid.map(([id, bytes]) => [id, new TextDecoder().decode(Uint8Array.from(bytes))] as const);
+  return new Map(texts.filter(([, text]) => UUID.test(text)));
+}

@@ -35,10 +35,11 @@ export function createDWalletRebuilder(network: string): Rebuilder {
           equalBytes(sessionIdentifierPreimage(candidate, sender), request.preimage),
         );
         const rowId = references.get(id);
-        if (sessionBytes === undefined || rowId === undefined)
-          throw new Error(`dWallet ${id} was not paid here`);
-        const restored = await restore(sql, request, { rowId, sessionBytes, senderAddress: sender });
-        if (restored) subjectIds.push(rowId);
+        const isRestored =
+          sessionBytes !== undefined &&
+          rowId !== undefined &&
+          (await restore(sql, request, { rowId, sessionBytes, senderAddress: sender }));
+        if (isRestored) subjectIds.push(rowId);
         else unrecoverable.push({ what: "dWallet", id, reason: WHOSE });
       }
       return { subjectIds, unrecoverable };

@@ -30,9 +30,8 @@ export function createSignRebuilder({ network, priceMicroUsd }: SignRebuilderOpt
       const unrecoverable: Unrecoverable[] = [];
       for (const { data } of requestedSessions(events, "SignRequestEvent")) {
         const id = references.get(data.sign_id);
-        if (id === undefined) throw new Error(`sign session ${data.sign_id} was not paid here`);
-        if (await restore(sql, id, data, sent)) subjectIds.push(id);
-        else unrecoverable.push({ what: "sign request", id, reason: WHOSE });
+        if (id !== undefined && (await restore(sql, id, data, sent))) subjectIds.push(id);
+        else unrecoverable.push({ what: "sign request", id: id ?? data.sign_id, reason: WHOSE });
       }
       return { subjectIds, unrecoverable };
     },
