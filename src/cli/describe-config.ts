@@ -1,5 +1,6 @@
 import type { ConfigReading } from "../config.ts";
 import type { Setting } from "../config-reader.ts";
+import { shown as printable } from "./table.ts";
 
 /** The table for people. */
 export function toText({ settings, warnings, faults }: ConfigReading): string {
@@ -24,7 +25,7 @@ export function toJson({ settings, warnings, faults }: ConfigReading): string {
 }
 
 function shown({ value }: Setting): string {
-  return value === undefined ? "(unset)" : value || "(empty)";
+  return value === undefined ? "(unset)" : printable(value) || "(empty)";
 }
 
 function sourceOf({ source, file }: Setting): string {

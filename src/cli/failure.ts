@@ -1,4 +1,5 @@
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { fromConnectError, isTransportFailure } from "../sdk/errors.ts";
 import { isSchemaMissing } from "../store/sql-errors.ts";
@@ -22,7 +23,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof ServiceError) return failed(`${error.reason}: ${error.message}`);
   if (isSchemaMissing(error))
     return failed("the database was not brought up to this version; run `tss migrate` first");
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return error instanceof UnreachableError ? { message, exitCode: EXIT.unreachable } : failed(message);
 }
 
@@ -35,9 +36,32 @@ function describeRefusal(refusal: ConnectError): Failure {
   const { reason, message, requestId, retryAfterMs } = fromConnectError(refusal);
   const isPassing = isTransportFailure(refusal) || retryAfterMs !== undefined;
   return {
-    message: `${reason}: ${message}${requestId === undefined ? "" : ` (request ${requestId})`}`,
+    message: [
+      `${reason}: ${message}`,
+      ...explained(refusal),
+      ...(requestId === undefined ? [] : [` (request ${requestId})`]),
+    ].join(""),
     exitCode: isPassing ? EXIT.unreachable : EXIT.failed,
   };
+}
+
+/** What an operator needs to know beside the reply, or in its place. */
+function* explained(refusal: ConnectError): Generator<string> {
+  // fetch says only that it failed; why is in what it failed with.
+  for (let cause = causeOf(refusal.cause); cause !== undefined; cause = causeOf(cause))
+    if (messageOf(cause) !== "") yield `: ${messageOf(cause)}`;
+  if (refusal.code === Code.Unimplemented && refusal.findDetails(ErrorInfoSchema).length === 0)
+    yield "; is this the URL of a service that has this call?";
+}
+
+function causeOf(error: unknown): Error | undefined {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+}
+
+/** The words of an error. Where a name has several addresses, the error of all of them together has none of its own. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
 }
 
 function failed(message: string): Failure {

@@ -5,7 +5,7 @@ import { openDatabase } from "../store/open-database.ts";
 import { LockHeldError } from "../store/pid-lock.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { readDevelopmentFile } from "./development-file.ts";
-import { UnreachableError } from "./failure.ts";
+import { messageOf, UnreachableError } from "./failure.ts";
 
 /** Opens a database for a command, which closes it. */
 export type OpenDatabase = typeof openConfiguredDatabase;
@@ -41,10 +41,4 @@ async function explain(cause: unknown, dataDirectory: string): Promise<Error> {
     return new UnreachableError(`${cause.message}${hint ?? ""}`, { cause });
   }
   return new UnreachableError(`the database does not open: ${messageOf(cause)}`, { cause });
-}
-
-/** Where a name has several addresses, the error of all of them together has no words. */
-function messageOf(cause: unknown): string {
-  if (cause instanceof AggregateError) return cause.errors.map(messageOf).join("; ");
-  return cause instanceof Error ? cause.message : String(cause);
 }

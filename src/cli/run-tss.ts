@@ -16,13 +16,13 @@ export async function runTss(argv: readonly string[], context: CommandContext): 
   if (noun === undefined) return print(context, await help.describeAll());
   const tree = await findCommand(noun);
   if (tree === undefined)
-    return refuse(context, `tss: there is no command ${quoted(noun)}`, "`tss help` lists them");
+    return refuse(context, `tss: there is no ${quoted("command", noun)}`, "`tss help` lists them");
   if (isCommand(tree)) return runOrExplain(noun, tree, words.slice(1));
   const command = verb !== undefined && Object.hasOwn(tree, verb) ? tree[verb] : undefined;
   if (command !== undefined) return runOrExplain(`${noun} ${verb}`, command, words.slice(2));
   const verbs = help.describeTree(noun, tree);
   if (isHelp) return print(context, verbs);
-  const fault = verb === undefined ? "a word is missing" : `there is no ${quoted(verb)}`;
+  const fault = verb === undefined ? "a word is missing" : `there is no ${quoted("word", verb)}`;
   return refuse(context, `tss ${noun}: ${fault}`, verbs);
 
   function runOrExplain(name: string, found: Command, rest: readonly string[]): Promise<number> | number {
@@ -62,6 +62,7 @@ function refuse(context: CommandContext, ...lines: readonly string[]): number {
   return EXIT.usage;
 }
 
-function quoted(word: string): string {
-  return word.length > WORD_MAX_LENGTH ? `such a word of ${word.length} characters` : JSON.stringify(word);
+function quoted(kind: "command" | "word", word: string): string {
+  if (word.length > WORD_MAX_LENGTH) return `${kind} of ${word.length} characters like that`;
+  return kind === "command" ? `command ${JSON.stringify(word)}` : JSON.stringify(word);
 }

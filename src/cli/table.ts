@@ -30,7 +30,9 @@ export function shown(text: string): string {
 }
 
 function align(lines: readonly (readonly string[])[], alignment: readonly ("right" | undefined)[]): string {
-  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ""))));
+  const widths = (lines[0] ?? []).map((_, at) =>
+    lines.reduce((width, line) => Math.max(width, widthOf(line[at] ?? "")), 0),
+  );
   return lines
     .map((line) =>
       line

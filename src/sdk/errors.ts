@@ -74,7 +74,8 @@ export class TssError extends Error {
 export function fromConnectError(error: ConnectError): TssError {
   const info = error.findDetails(ErrorInfoSchema).find((detail) => detail.domain === "tss");
   return new TssError(info?.reason ?? reasonOfCode(error), error.rawMessage, {
-    requestId: error.metadata.get("x-request-id") ?? undefined,
+    // An answer that is none of Connect's may have the header twice here: from its head and its end.
+    requestId: error.metadata.get("x-request-id")?.split(", ")[0],
     metadata: info?.metadata ?? {},
     retryAfterMs: retryAfterMs(error),
     cause: error,

@@ -190,6 +190,9 @@ describe("a wrong command line", () => {
     expect((await runCli(["key"])).err).toMatch(/^tss key: a word is missing\n/);
     expect((await runCli(["key", "constructor"])).exitCode).toBe(2);
     const { err } = await runCli(["tss_live_0123456789abcdefghijklmnopqrstuvwxyz"]);
-    expect(err).not.toContain("tss_live");
+    expect(err).toBe("tss: there is no command of 45 characters like that\n`tss help` lists them");
+    expect((await runCli(["key", "k".repeat(45)])).err).toMatch(
+      /^tss key: there is no word of 45 characters like that\n/,
+    );
   });
 });

@@ -26,6 +26,15 @@ afterAll(async () => {
   await stack.close();
 });
 
+/** A port that nobody listens on. */
+async function shutPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 const lines = (...each: string[]): string => each.join("\n");
 const tss = (...argv: string[]) => runCli(argv, environment);
 const done = (...argv: string[]) => printed(argv, environment);
@@ -307,10 +316,32 @@ describe("a service that does not answer", () => {
     const nobody = { ...environment, TSS_URL: "http://127.0.0.1:1" };
     const listed = await runCli(["project", "list"], nobody);
     expect(listed).toMatchObject({ exitCode: 3, out: "", err: expect.stringContaining("UNREACHABLE") });
+    const unknown = await runCli(["project", "list"], { ...environment, TSS_URL: "http://nobody.invalid" });
+    expect(unknown).toMatchObject({ exitCode: 3, err: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) });
     const { err, exitCode } = await runCli(["project", "create", "--name", "a"], nobody);
     expect(exitCode).toBe(3);
     expect(err).toMatch(
       /^no answer came; to have it done once, repeat it with --idempotency-key [0-9a-f-]{36}\n/,
+    );
+  });
+
+  it("is told with why, down to what the machine says", async () => {
+    const shut = await shutPort();
+    const { err } = await runCli(["project", "list"], {
+      ...environment,
+      TSS_URL: `http://127.0.0.1:${shut}`,
+    });
+    expect(err).toBe(`tss project list: UNREACHABLE: fetch failed: connect ECONNREFUSED 127.0.0.1:${shut}`);
+  });
+
+  it("is told apart from a URL under which there is something else", async () => {
+    const { err, exitCode } = await runCli(
+      ["project", "list", "--url", `${stack.url}/elsewhere`],
+      environment,
+    );
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(
+      /^tss project list: UNIMPLEMENTED: HTTP 404; is this the URL of a service that has this call\? \(request [^,]+\)$/,
     );
   });
 
