@@ -3,19 +3,22 @@ import type { Secret } from "./secret.ts";
 /** Takes secrets out of a text. */
 export type Redact = (text: string) => string;
 
-/** What looks like a secret wherever it stands: API keys, bearer tokens, the credentials of a URL. */
+/** What looks like a secret wherever it stands: keys, bearer tokens, the credentials of a URL. */
 const PATTERNS: readonly [RegExp, string][] = [
   [/\btss_(local|test|live|admin)_[0-9A-Za-z_-]{8,}/g, "tss_$1_[redacted]"],
-  [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, "$1 [redacted]"],
-  [/\b(https?:\/\/)[^\s/@"'\\]+@/gi, "$1[redacted]@"],
-  [/\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\]*:)[^\s/@"'\\]+@/gi, "$1[redacted]@"],
+  [/\bsuiprivkey1[0-9a-z]{8,}/g, "suiprivkey1[redacted]"],
+  [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:[\w+/=\s]|\\[nr])*/g, "$1[redacted]"],
+  [/\b(Bearer|Basic)(?: |%20)+[\w.~+/=%-]{8,}/gi, "$1 [redacted]"],
+  [/\b(https?:\/\/)[^\s/"'\\]+@/gi, "$1[redacted]@"],
+  [/\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\]*:)[^\s/"'\\]+@/gi, "$1[redacted]@"],
+  [/([?&](?:api[-_]?key|access[-_]?token|token|key|secret|password)=)[^\s&#"'\\]{8,}/gi, "$1[redacted]"],
 ];
 /** A shorter secret would be found in words that are none. */
 const LEAST_CHARACTERS = 8;
 
 /**
  * The second line of defence behind the type `Secret`: takes out of a text what looks like a key, and the values of
- * these secrets themselves, also within JSON.
+ * these secrets themselves, also within JSON and URLs and in base64.
  */
 export function createRedact(secrets: readonly Secret[] = []): Redact {
   const values = secrets.flatMap((secret) => formsOf(secret.reveal()));
@@ -27,14 +30,39 @@ export function createRedact(secrets: readonly Secret[] = []): Redact {
   };
 }
 
-/** The ways in which a secret may stand in a text; of a URL, its password too. */
-function formsOf(value: string): string[] {
-  const password = URL.canParse(value) ? new URL(value).password : "";
-  const forms = [value, JSON.stringify(value).slice(1, -1), password, decode(password)];
+/** The ways in which a secret may stand in a text. */
+function formsOf(secret: string): string[] {
+  const forms = [secret, ...partsOf(secret)].flatMap((value) => [
+    ...[
+      value,
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value),
+      ...base64Of(Buffer.from(value)),
+    ],
+    ...(HEX.test(value) ? base64Of(Buffer.from(value, "hex")) : []),
+  ]);
   // The longest first, so that a part of a secret never leaves the rest of it behind.
   return [...new Set(forms)]
     .filter((form) => form.length >= LEAST_CHARACTERS)
     .sort((a, b) => b.length - a.length);
+}
+
+/** What is secret by itself: the password of a URL, as it is written there too, and the values of headers. */
+function partsOf(secret: string): string[] {
+  const password = URL.canParse(secret) ? new URL(secret).password : "";
+  const [, written = ""] = /^[a-z+]+:\/\/[^/:@]*:([^/]*)@/.exec(secret) ?? [];
+  const headers = HEADERS.test(secret)
+    ? secret.split(",").map((header) => header.slice(header.indexOf("=") + 1))
+    : [];
+  return [password, written, ...headers].flatMap((part) => [part, decode(part)]);
+}
+
+const HEX = /^(?:[0-9a-f]{2})+$/i;
+const HEADERS = /^[\w-]+=[^,]*(?:,[\w-]+=[^,]*)*$/;
+
+/** Without the padding, which may be left out. */
+function base64Of(bytes: Buffer): string[] {
+  return [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
 }
 
 function decode(text: string): string {

@@ -16,6 +16,14 @@ describe("what looks like a secret in a text", () => {
     ["postgresql://user:hunter22@db:5432/tss refused", "postgresql://user:[redacted]@db:5432/tss refused"],
     ["rediss://:hunter22@cache", "rediss://:[redacted]@cache"],
     ["https://token@fullnode.example/x", "https://[redacted]@fullnode.example/x"],
+    ["postgresql://user:hunt@er22@db/tss refused", "postgresql://user:[redacted]@db/tss refused"],
+    ["https://node.example/?api-key=0123456789&x=1", "https://node.example/?api-key=[redacted]&x=1"],
+    ["Bearer%200123456789abcdef", "Bearer [redacted]"],
+    [`suiprivkey1${"q".repeat(59)}`, "suiprivkey1[redacted]"],
+    [
+      'of "-----BEGIN PRIVATE KEY-----\\nMC4CAQAw\\n-----END PRIVATE KEY-----\\n"',
+      'of "-----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY-----\\n"',
+    ],
   ])("is taken out: %s", (text, redacted) => {
     expect(redact(text)).toBe(redacted);
   });
@@ -38,6 +46,7 @@ describe("a logger that knows the process's secrets", () => {
     new Secret(hex),
     new Secret(PASSWORD),
     new Secret("postgresql://tss:wonder%20land@db/tss"),
+    new Secret("postgresql://tss:wond@er%2Fland@db/tss"),
     new Secret("short"),
   ];
   const values = [hex, hex.toUpperCase(), PASSWORD, "wonder land", "wonder%20land", KEY];
@@ -72,6 +81,17 @@ describe("a logger that knows the process's secrets", () => {
       expect(line).not.toContain(value);
       expect(line).not.toContain(JSON.stringify(value).slice(1, -1));
     }
+  });
+
+  it.each<[string, string]>([
+    ["in a URL", encodeURIComponent(PASSWORD)],
+    ["in base64", Buffer.from(PASSWORD).toString("base64")],
+    ["in base64 of the bytes that it is the hex of", Buffer.from(hex, "hex").toString("base64")],
+    ["in base64 for URLs", Buffer.from(hex, "hex").toString("base64url")],
+    ["as it was written in its URL, with what had to be encoded", "wond@er%2Fland"],
+  ])("lets none of them through %s", (_name, form) => {
+    const line = logged((logger) => logger.info({ form }, "x"));
+    expect(line).not.toContain(form.replace(/=+$/, ""));
   });
 
   it("leaves alone what is too short to be told from a word", () => {
