@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
+import { isIP, isIPv6, SocketAddress } from "node:net";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "./protocol/algorithms.ts";
 import { createRedact } from "./telemetry/redact.ts";
 import { Secret } from "./telemetry/secret.ts";
@@ -124,7 +124,7 @@ export class ConfigReader<Name extends string> {
     for (const block of blocks) {
       const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
       const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-      if (Number(bits ?? 0) > maxBits)
+      if (Number(bits ?? 0) > maxBits || Number(bits ?? maxBits) < leastBits(address))
         this.fault(name, block, "addresses or CIDR blocks, such as 10.0.0.0/8");
     }
     return blocks;
@@ -170,6 +170,15 @@ export class ConfigReader<Name extends string> {
     return secret;
   }
 
+  /** A URL that may hold a password, in which `/`, `?` and `#` would end it too soon. */
+  secretUrl(name: Name, pattern: RegExp, expected: string): Secret | undefined {
+    const secret = this.secret(name, pattern, expected);
+    const value = secret?.reveal();
+    if (value !== undefined && pattern.test(value) && !URL.canParse(value))
+      this.secretFault(name, value, `${expected}, with a password percent-encoded`);
+    return secret;
+  }
+
   buckets(name: Name): CurveAlgorithm[] {
     return this.list(name).flatMap((item) => this.#bucket(name, item));
   }
@@ -197,6 +206,12 @@ export class ConfigReader<Name extends string> {
   #tell(name: Name, found: string, expected: string): void {
     this.faults.push(`${name}: expected ${expected}, found ${found}`);
   }
+}
+
+/** Of an IPv4 address within IPv6 the first 96 bits are no part of the IPv4 address. */
+function leastBits(address: string): number {
+  if (!isIPv6(address)) return 0;
+  return new SocketAddress({ address, family: "ipv6" }).address.startsWith("::ffff:") ? 96 : 0;
 }
 
 /** What may be shown of a value that is no secret, but may hold one by mistake. */

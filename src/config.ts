@@ -123,8 +123,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
     processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),
     dataDirectory: read.text("DATA_DIR"),
-    databaseUrl: read.secret("DATABASE_URL", /^postgres(ql)?:\/\//, "postgresql://user@host:port/database"),
-    redisUrl: read.secret("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
+    databaseUrl: read.secretUrl(
+      "DATABASE_URL",
+      /^postgres(ql)?:\/\//,
+      "postgresql://user@host:port/database",
+    ),
+    redisUrl: read.secretUrl("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
     adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, none of them white space"),
     auditSealSecretHex: read.secret("AUDIT_SEAL_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits"),
     network,
@@ -210,17 +214,20 @@ function readTls(read: ConfigReader<VariableName>): Config["tls"] {
 
 function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
   const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
-  if (name === "localnet") {
-    return { name, port: read.integer("LOCALNET_PORT", 0, 65_535), url: read.url("LOCALNET_URL") };
+  if (name !== "testnet" && name !== "mainnet") {
+    return {
+      name: "localnet",
+      port: read.integer("LOCALNET_PORT", 0, 65_535),
+      url: read.url("LOCALNET_URL"),
+    };
   }
-  const network = name === "testnet" ? "testnet" : "mainnet";
-  const upper = network === "testnet" ? "TESTNET" : "MAINNET";
+  const upper = name === "testnet" ? "TESTNET" : "MAINNET";
   const id = (variable: VariableName): string =>
     read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
   const fullnodeUrl = read.url(`SUI_GRPC_URL_${upper}`);
   if (!fullnodeUrl) read.fault(`SUI_GRPC_URL_${upper}`, undefined, "an http(s) URL");
   return {
-    name: network,
+    name,
     fullnodeUrl: fullnodeUrl ?? "",
     treasury: {
       packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),

@@ -113,11 +113,33 @@ describe("the configuration", () => {
     expect(loadConfig({ TRUSTED_PROXIES: blocks }).trustedProxies).toEqual([
       ...["10.0.0.0/8", "192.0.2.1", "2001:db8::/32", "::1"],
     ]);
-    for (const block of ["10.0.0.0/33", "2001:db8::/129", "10.0.0/8", "proxy.example", "10.0.0.1/", "/8"]) {
+    for (const block of [
+      "10.0.0.0/33",
+      "2001:db8::/129",
+      "10.0.0/8",
+      "proxy.example",
+      "10.0.0.1/",
+      "/8",
+      "::ffff:10.0.0.0/40",
+    ]) {
       expect(faultsOf({ TRUSTED_PROXIES: `::1, ${block}` })).toEqual([
         `TRUSTED_PROXIES: expected addresses or CIDR blocks, such as 10.0.0.0/8, found "${block}"`,
       ]);
     }
+  });
+
+  it("takes a URL of the database only if it can be read, and says what may be wrong with it", () => {
+    const faults = faultsOf({ DATABASE_URL: "postgresql://tss:won/der@db/tss" });
+    expect(faults.join()).toMatch(/^DATABASE_URL: .*password percent-encoded, found 31 characters$/);
+    expect(faultsOf({ REDIS_URL: "redis://:won/der@cache" })).toHaveLength(1);
+    const socket = "postgresql:///tss?host=/var/run/postgresql";
+    expect(loadConfig({ DATABASE_URL: socket }).databaseUrl?.reveal()).toBe(socket);
+  });
+
+  it("asks for nothing of a network that was not named", () => {
+    expect(faultsOf({ NETWORKS: "testnt" })).toEqual([
+      'NETWORKS: expected one of localnet, testnet, mainnet, found "testnt"',
+    ]);
   });
 
   it("sweeps to a whole Sui address of the network's own, or to none", () => {
@@ -185,6 +207,12 @@ describe("the configuration", () => {
     expect(setting("PRESIGN_POOL_LOW_WATER")).toMatchObject({ value: "2", source: "default" });
     expect(setting("ADMIN_API_KEY")).toMatchObject({ value: "[redacted]", source: "file", file });
     expect(setting("REDIS_URL")).toMatchObject({ value: undefined, source: "unset" });
+  });
+
+  it("prints a value in its own line, and nothing that would steer a terminal", () => {
+    const text = toText(readConfig({ OTEL_SERVICE_NAME: "a\nfaults:\n  - \u001b[31mnone" }));
+    expect(text).not.toMatch(/^faults/m);
+    expect(text).not.toContain("\u001b");
   });
 
   it("prints the table also where there are faults, and warnings and faults after it", () => {
