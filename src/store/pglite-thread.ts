@@ -41,13 +41,17 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
   await new Promise<void>((resolve, reject) => {
     worker.on("message", (answer: PgliteAnswer) => {
       if (answer.kind === "open") resolve();
-      else if (answer.kind === "failed")
-        reject(new Error(`the embedded database does not open: ${answer.message}`));
+      else if (answer.kind === "failed") fail(answer.message);
       else settle(answer);
     });
     worker.on("error", end);
     worker.on("error", reject);
     worker.on("exit", () => end(new Error("the embedded database is closed")));
+    // A thread that goes on would keep the process from ending.
+    const fail = (message: string): void => {
+      const failure = new Error(`the embedded database in ${dataDirectory} does not open: ${message}`);
+      void worker.terminate().finally(() => reject(failure));
+    };
   });
   return {
     waitReady: Promise.resolve(),

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import type { PgliteAnswer, PgliteRequest } from "./pglite-thread.ts";
@@ -8,12 +9,18 @@ const post = (answer: PgliteAnswer): void => parentPort?.postMessage(answer);
 const opening = PGlite.create({ dataDir: workerData as string, relaxedDurability: false });
 let last: Promise<void> = opening.then(
   () => post({ kind: "open" }),
-  (error: unknown) => post({ kind: "failed", message: String(error) }),
+  (error: unknown) => post({ kind: "failed", message: wordsOf(error) }),
 );
 
 parentPort?.on("message", (request: PgliteRequest) => {
   last = last.then(() => answer(request));
 });
+
+/** Its file system fails with plain objects that have a number of WASI's. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  return `its files cannot be read and written (${inspect(error, { breakLength: Infinity })})`;
+}
 
 async function answer(request: PgliteRequest): Promise<void> {
   const pglite = await opening;

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,6 +7,7 @@ import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts"
 import type { Database } from "../../../src/store/database.ts";
 import { takePidLock } from "../../../src/store/pid-lock.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { runTss as spawnTss } from "../../support/service.ts";
 import { masked, printed, runCli } from "./run-cli.ts";
 
 const ID = "00000000-0000-0000-0000-000000000000";
@@ -121,6 +123,17 @@ describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
   });
 });
 
+/** How `tss project list` ends, as a process of its own. */
+async function refusal(folder: string): Promise<{ exitCode: number; err: string }> {
+  const child = spawnTss(["project", "list"], { DATA_DIR: folder });
+  let err = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  const [exitCode] = (await once(child, "close")) as [number];
+  return { exitCode, err };
+}
+
 /** Making one takes an initdb, and on a busy machine a minute. */
 describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
   const folders: string[] = [];
@@ -144,6 +157,21 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
       out: "",
       err: "tss project list: the database was not brought up to this version; run `tss migrate` first",
     });
+  });
+
+  it("that is broken is told in words, and holds nobody up", async () => {
+    const [broken, shut] = [newFolder(), newFolder()];
+    mkdirSync(path.join(broken, "pg"));
+    writeFileSync(path.join(broken, "pg", "PG_VERSION"), "15\n");
+    mkdirSync(path.join(shut, "pg"), { mode: 0o000 });
+    const refusals = await Promise.all([broken, shut].map(refusal));
+    for (const { exitCode, err } of refusals) {
+      expect(exitCode).toBe(3);
+      expect(err).toMatch(
+        /^tss project list: the database does not open: the embedded database in \S+\/pg does/,
+      );
+      expect(err).not.toContain("[object");
+    }
   });
 
   it("that a service has open is left alone, and the service's URL is told", async () => {
