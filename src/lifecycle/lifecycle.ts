@@ -79,10 +79,20 @@ export class Lifecycle {
     timeoutMs: number | undefined,
   ): Promise<T> {
     const beganMs = performance.now();
-    const part = await start();
+    const part = await this.#tellFailure(name, start);
     this.onStop(name, () => stop(part), timeoutMs);
     this.#log.info({ part: name, durationMs: Math.round(performance.now() - beganMs) }, "started");
     return part;
+  }
+
+  /** Which part it was is not in what a driver fails with, such as `connect ECONNREFUSED`. */
+  async #tellFailure<T>(name: string, start: () => Promise<T> | T): Promise<T> {
+    try {
+      return await start();
+    } catch (cause) {
+      this.#log.error({ part: name, cause }, "did not start");
+      throw cause;
+    }
   }
 
   async #stopAll(): Promise<boolean> {

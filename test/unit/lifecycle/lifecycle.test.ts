@@ -29,6 +29,14 @@ describe("a lifecycle", () => {
     expect(events).toEqual(["+a", "+b", "-b", "-a"]);
   });
 
+  it("tells which part did not start, and with what", async () => {
+    const told: object[] = [];
+    const life = new Lifecycle({ log: { ...log, error: (fields) => told.push(fields) } });
+    const cause = new Error("connect ECONNREFUSED");
+    await expect(life.start("redis", () => Promise.reject(cause), log.info)).rejects.toThrow(cause);
+    expect(told).toEqual([{ part: "redis", cause }]);
+  });
+
   it("undoes what was started when a later start fails", async () => {
     const { events, life, part } = recorder();
     await part("a");
