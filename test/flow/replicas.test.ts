@@ -9,7 +9,7 @@ import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.
 import { SCOPES } from "../../src/access/caller.ts";
 import { createApiKey } from "../../src/access/create-api-key.ts";
 import { createParameterStore } from "../../src/onboarding/parameter-store.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Database, Sql } from "../../src/store/database.ts";
 import { migrationNames } from "../../src/store/migrations.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { checkRest } from "../sim/check-rest.ts";
@@ -156,9 +156,10 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     };
     const killAndStart = async (index: number) => {
       const url = replicas[index]!.access.baseUrl;
-      // Streams are to break, too.
-      if (SLOTS[index] === "api")
-        await vi.waitUntil(() => (openStreams.get(url) ?? 0) > 0, { timeout: PROGRESS_MS, interval: 1 });
+      // Streams are to break, too, and transactions whose outcome nobody has written yet.
+      const isBusy =
+        SLOTS[index] === "api" ? () => (openStreams.get(url) ?? 0) > 0 : () => hasStored(database);
+      await vi.waitUntil(isBusy, { timeout: PROGRESS_MS, interval: 1 });
       const victim = replicas[index]!;
       replicas[index] = undefined;
       await victim.crash();
@@ -241,6 +242,11 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     return String(signRequestId);
   }
 });
+
+/** Whether a transaction is on its way to the chain now. */
+async function hasStored(sql: Sql): Promise<boolean> {
+  return (await sql.query("SELECT 1 FROM chain_transaction WHERE state = 'stored'", [])).length > 0;
+}
 
 /** A unary call with an empty request: the reply's bytes, or the error. */
 function grpcCall(baseUrl: string, method: string): Promise<Buffer | grpc.ServiceError> {
