@@ -49,7 +49,11 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
   };
   async function opened<T>(work: (database: Database) => Promise<T>): Promise<T> {
     const database = await openPostgres(test!.url, silentLog);
-    return work(database).finally(() => database.close());
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
   }
 
   it.each([
