@@ -1,4 +1,5 @@
 import type { Deposits } from "../billing/deposits/deposits.ts";
+import { scanEveryAddress } from "../billing/deposits/scan-every-address.ts";
 import { watchEveryProject } from "../billing/deposits/watch-every-project.ts";
 import { createSweepRebuilder } from "../billing/sweeps/rebuild-sweeps.ts";
 import { adoptOperations } from "../chain/adopt-operations.ts";
@@ -41,12 +42,17 @@ export interface Reconciliation {
   readonly counts: Readonly<Record<OperationName, number>>;
   /** What was waiting to be sent and had been. */
   readonly adoptedCount: number;
+  /** Deposits that were found and credited. */
+  readonly creditedCount: number;
   /** Presigns of the pool that had been used. */
   readonly burntCount: number;
   /** Presigns that the Treasury holds and another database asked for. */
   readonly heldCount: number;
   readonly unrecoverable: readonly Unrecoverable[];
 }
+
+/** For a price feed to answer. */
+const PRICES_MS = 15_000;
 
 /**
  * Brings an older copy of the database in line with the chain, before anything is sent: enters every transaction since,
@@ -55,20 +61,27 @@ export interface Reconciliation {
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const { database, network, reader, kinds, deposits, log } = options;
-  // Where a deposit came in that the database does not know of, it is found by watching.
   if (deposits) await watchEveryProject(database, deposits);
   const history = createTransactionHistory(network);
   const lost = await findLostTransactions({ sql: database, network, reader, history });
   // Until all of it is entered nothing may be sent, by a process either that starts after this one has died.
   for (const { digest } of lost.slice(-1))
     for (const laneId of network.treasury.operatorCapIds) await markForeignUse(database, { laneId, digest });
+  if (!deposits && lost.some(({ sender }) => sender !== network.senderAddress))
+    throw new Error(
+      "BILLING_DEPOSIT_MASTER_SEED_HEX: coins were swept since the copy was made; set the seed",
+    );
+  const sweeps = deposits && createSweepRebuilder({ deposits, reader });
+  // What was paid in since may be what the signatures since were paid with.
+  for (const transaction of sweeps ? lost : []) await sweeps?.putBackDeposits(database, transaction);
+  const creditedCount = deposits ? await scanEveryAddress(deposits, AbortSignal.timeout(PRICES_MS)) : 0;
   const rebuilders = [
     createKeyRebuilder(network.name),
     createDWalletRebuilder(network.name),
     createAcceptanceRebuilder(network.name, reader),
     createPresignRebuilder(network.name),
     createSignRebuilder({ network: network.name, priceMicroUsd: options.config.priceSignMicroUsd }),
-    ...(deposits ? [createSweepRebuilder({ deposits, reader })] : []),
+    ...(sweeps ? [sweeps] : []),
   ];
   const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0 };
   const unrecoverable: Unrecoverable[] = [];
@@ -83,5 +96,13 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const treasury = createTreasuryReader(network);
   const heldCount = await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
   await resetLanes({ database, network, reader });
-  return { transactionCount: lost.length, counts, adoptedCount, burntCount, heldCount, unrecoverable };
+  return {
+    transactionCount: lost.length,
+    counts,
+    creditedCount,
+    adoptedCount,
+    burntCount,
+    heldCount,
+    unrecoverable,
+  };
 }

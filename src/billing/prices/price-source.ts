@@ -11,6 +11,8 @@ export interface CoinPrice {
 export interface PriceSource {
   /** By normalised coin type. Undefined where there is no price, or none that is fresh: nothing may be credited then. */
   priceOf(coinType: string): CoinPrice | undefined;
+  /** Reads them anew. Absent where they never change. */
+  refresh?(signal: AbortSignal): Promise<void>;
 }
 
 /** Prices that never change, by the names that the coins were configured under. They are always of now. */

@@ -26,23 +26,25 @@ interface SweptCoin {
   readonly amount: string;
 }
 
+/** Puts back sweeps, and before them what they moved. */
+export interface SweepRebuilder extends Rebuilder {
+  /** Writes down the deposits that a lost sweep moved; nothing for any other transaction. Again changes nothing. */
+  putBackDeposits(sql: Sql, sent: PastTransaction): Promise<void>;
+}
+
 /**
  * Puts back the sweeps that lost transactions made, with the deposits that they moved: those wait, and are credited
  * like any other.
  */
-export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions): Rebuilder {
+export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions): SweepRebuilder {
   const { network } = deposits;
   return {
     kind: "sweep",
     async rebuild(sql, _transaction, sent) {
-      const [swept] = await sql.query<SweptAddress>(
-        `SELECT address, project_id AS "projectId" FROM deposit_address WHERE network = $1 AND address = $2`,
-        [network, sent.sender],
-      );
+      const swept = await findSwept(sql, sent);
       if (swept === undefined) return { subjectIds: [], unrecoverable: [] };
+      await putBackDeposits(sql, sent);
       const moved = ownedInputs(sent.bytes);
-      for (const coin of moved)
-        if ((await findCoin(sql, coin)) === undefined) await putBack(sql, swept, coin, sent);
       const coins = await Promise.all(moved.map((coin) => findCoin(sql, coin)));
       const known = coins.filter((coin) => coin !== undefined);
       const sweepId = known.find((coin) => coin.sweepId !== null)?.sweepId;
@@ -51,7 +53,24 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
       const subjectId = sweepId ?? (await insertSweep(sql, swept, moved, { ...first, known, sent }));
       return { subjectIds: [subjectId], unrecoverable: [] };
     },
+    putBackDeposits,
   };
+
+  async function putBackDeposits(sql: Sql, sent: PastTransaction): Promise<void> {
+    const swept = await findSwept(sql, sent);
+    if (swept === undefined || sent.outcome.kind === "aborted") return;
+    for (const coin of ownedInputs(sent.bytes))
+      if ((await findCoin(sql, coin)) === undefined) await putBack(sql, swept, coin, sent);
+  }
+
+  /** Whose coins the transaction moved, where its sender is a deposit address. */
+  async function findSwept(sql: Sql, { sender }: PastTransaction): Promise<SweptAddress | undefined> {
+    const [swept] = await sql.query<SweptAddress>(
+      `SELECT address, project_id AS "projectId" FROM deposit_address WHERE network = $1 AND address = $2`,
+      [network, sender],
+    );
+    return swept;
+  }
 
   async function findCoin(sql: Sql, { objectId, version }: OwnedRef): Promise<SweptCoin | undefined> {
     const [row] = await sql.query<SweptCoin>(

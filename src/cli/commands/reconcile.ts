@@ -64,6 +64,7 @@ function describe({
   adoptedCount,
   burntCount,
   heldCount,
+  creditedCount,
   reissuedKeyCount,
   unrecoverable,
 }: OfflineReconciliation): string {
@@ -75,6 +76,7 @@ function describe({
     [counts.presign, "presigns brought forward"],
     [counts.sign, "signatures put back and charged"],
     [counts.sweep, "sweeps put back"],
+    [creditedCount, "deposits found and credited"],
     [adoptedCount, "operations that had been sent"],
     [burntCount, "presigns of the pool that had been used"],
     [heldCount, "presigns that the Treasury holds"],

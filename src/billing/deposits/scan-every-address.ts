@@ -1,0 +1,31 @@
+import type { Deposits } from "./deposits.ts";
+import type { WatchedAddress } from "./record-payment.ts";
+import { scanAddress } from "./scan-address.ts";
+
+/** Comes before every address. */
+const FIRST = "";
+const PAGE_COUNT = 100;
+
+/** Looks at every deposit address of the network once, with prices of now, and returns how many deposits were credited. */
+export async function scanEveryAddress(deposits: Deposits, signal: AbortSignal): Promise<number> {
+  const { database, network, prices } = deposits;
+  await prices.refresh?.(signal);
+  let creditedCount = 0;
+  for (let after = FIRST; ; ) {
+    const page = await database.query<WatchedAddress>(
+      `SELECT address, project_id AS "projectId" FROM deposit_address
+       WHERE network = $1 AND address > $2 ORDER BY address LIMIT $3`,
+      [network, after, PAGE_COUNT],
+    );
+    for (const watched of page) {
+      for (let hasMore = true; hasMore; ) {
+        const found = await scanAddress(deposits, watched);
+        creditedCount += found.creditedCount;
+        hasMore = found.hasMore;
+      }
+    }
+    const last = page.at(PAGE_COUNT - 1);
+    if (last === undefined) return creditedCount;
+    after = last.address;
+  }
+}
