@@ -11,7 +11,9 @@ export interface WatchOptions {
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
-/** So many addresses in one pass, then the loop looks whether it is to stop. */
+/** A slow answer of the fullnode for one address does not keep the others waiting. */
+const LOOKS_AT_ONCE = 8;
+/** So many addresses each in one pass, then the loop looks whether it is to stop. */
 const PASS_MAX_COUNT = 50;
 /** While one is looked at, no other replica looks at it. */
 const LOOK_MS = 60_000;
@@ -31,16 +33,23 @@ export function createDepositWatcher(deposits: Deposits, { pollMs, log }: WatchO
     intervalMs: Math.min(pollMs, 1_000),
     log,
     async pass(signal) {
-      for (let count = 0; count < PASS_MAX_COUNT && !signal.aborted; count++) {
-        const claimed = await claim(database, network);
-        if (claimed === undefined) return false;
-        const { creditedCount, foundCount, hasMore } = await scanAddress(deposits, claimed);
-        if (creditedCount > 0) log.info({ projectId: claimed.projectId, creditedCount }, "deposits credited");
-        await release(database, claimed, foundCount > 0, hasMore ? 0 : pollMs);
-      }
-      return true;
+      const looks = await Promise.allSettled(Array.from({ length: LOOKS_AT_ONCE }, () => lookInTurn(signal)));
+      for (const look of looks) if (look.status === "rejected") throw look.reason;
+      return looks.some((look) => look.status === "fulfilled" && look.value);
     },
   });
+
+  /** Looks at one address after the other; true when there may be more that are due. */
+  async function lookInTurn(signal: AbortSignal): Promise<boolean> {
+    for (let count = 0; count < PASS_MAX_COUNT && !signal.aborted; count++) {
+      const claimed = await claim(database, network);
+      if (claimed === undefined) return false;
+      const { creditedCount, foundCount, hasMore } = await scanAddress(deposits, claimed);
+      if (creditedCount > 0) log.info({ projectId: claimed.projectId, creditedCount }, "deposits credited");
+      await release(database, claimed, foundCount > 0, hasMore ? 0 : pollMs);
+    }
+    return true;
+  }
 }
 
 interface Claimed extends WatchedAddress {

@@ -4,9 +4,10 @@ import { createBillingService } from "../../../../src/billing/billing-service.ts
 import { depositAddress } from "../../../../src/billing/deposits/deposit-address.ts";
 import type { Deposits } from "../../../../src/billing/deposits/deposits.ts";
 import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
+import { createDepositWatcher } from "../../../../src/billing/deposits/watch-deposits.ts";
 import { verifyLedger } from "../../../../src/billing/verify-ledger.ts";
 import type { Database } from "../../../../src/store/database.ts";
-import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database.ts";
 import {
   type FakePayments,
   fakePayments,
@@ -208,5 +209,37 @@ describe("looking at an address", () => {
       [projectId],
     );
     expect(found.map(({ digest }) => digest).sort()).toEqual(paid.slice(0, 100).sort());
+  });
+
+  it("that the fullnode is slow about keeps no other waiting", async () => {
+    const other = await projectWith(database, 0n);
+    const otherAddress = await depositAddress(deposits, other);
+    chain.pay(address, [SUI, 1_000_000_000n]);
+    chain.pay(otherAddress, [SUI, 1_000_000_000n]);
+    await database.query("UPDATE deposit_address SET due_at = now() + interval '1 day'", []);
+    await database.query(
+      "UPDATE deposit_address SET due_at = now() - CASE address WHEN $1 THEN interval '2 s' ELSE interval '1 s' END WHERE address IN ($1, $2)",
+      [address, otherAddress],
+    );
+    const { ownedCoins } = chain;
+    let answer: () => void = () => {};
+    const credited = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    chain.ownedCoins = async (owner, ...rest) => {
+      if (owner === address) await credited;
+      return ownedCoins(owner, ...rest);
+    };
+    const watcher = createDepositWatcher(deposits, {
+      pollMs: 1_000,
+      log: {
+        ...silentLog,
+        info: (fields) => "projectId" in fields && fields.projectId === other && answer(),
+      },
+    });
+    watcher.start();
+    await credited;
+    await watcher.stop();
+    expect((await moneyOf(database, other)).balance).toBe(3_500_000n);
   });
 });
