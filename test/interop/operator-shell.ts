@@ -71,7 +71,9 @@ export async function openOperatorShell(): Promise<OperatorShell> {
       });
       const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals]>;
       let said = "";
-      child.stderr?.on("data", (data: Buffer) => void (said += data.toString()));
+      child.stderr?.on("data", (data: Buffer) => {
+        said += data.toString();
+      });
       const isReady = await Promise.race([ready(child), exited.then(() => false)]);
       if (!isReady) throw new Error(`it ended before it was ready: ${said}`);
       child.kill("SIGTERM");
