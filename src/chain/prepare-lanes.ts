@@ -33,8 +33,6 @@ export async function prepareLanes(options: PrepareLanesOptions): Promise<void> 
   const caps = await reader.ownedObjects(operatorCapIds);
   // Nobody else can have it open: who held a lane is gone.
   if (database.kind === "pglite") await endLeases(database, network.name);
-  // Also those of lanes that are not configured any more, as when another hot wallet took over.
-  if (afterRestore) await forgetForeignUses(database, network.name);
   for (const id of operatorCapIds) {
     const cap = caps.get(id);
     if (cap === undefined) throw new Error(`there is no OperatorCap ${id} on ${network.name}`);
@@ -56,6 +54,8 @@ export async function resetLanes({
 }: Pick<PrepareLanesOptions, "database" | "network" | "reader">): Promise<void> {
   const caps = await reader.ownedObjects(network.treasury.operatorCapIds);
   await database.transaction(async (sql) => {
+    // Also those of lanes that are not configured any more, as when another hot wallet took over.
+    await forgetForeignUses(sql, network.name);
     for (const cap of caps.values()) await resetLane(sql, cap);
   });
 }
