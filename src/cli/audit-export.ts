@@ -6,15 +6,15 @@ import { loadConfig } from "../config.ts";
 import { command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
 import { optional } from "./option.ts";
-import { sealNumber, text } from "./option-values.ts";
+import { rowNumber, text } from "./option-values.ts";
 
 /** `tss audit export`. */
 export const auditExport = command({
   summary: "write the sealed audit trail of the database, line by line",
   details: "May run beside a service that is at work. Never writes over a file.",
   options: {
-    fromSeal: optional("<number>", "the first seal; default the first there is", sealNumber),
-    toSeal: optional("<number>", "the last seal; default the newest", sealNumber),
+    fromSeal: optional("<number>", "the first seal; default the first there is", rowNumber),
+    toSeal: optional("<number>", "the last seal; default the newest", rowNumber),
     output: optional("<file>", "a new file; default standard output", text),
   },
   async run({ fromSeal, toSeal, output }, { environment, note, openDatabase = openConfiguredDatabase }) {

@@ -102,9 +102,9 @@ export const bucket: Read<CurveAlgorithm> = (value) =>
   CURVE_ALGORITHMS.find((known) => bucketName(known) === value) ??
   wrong(`takes one of ${CURVE_ALGORITHMS.map(bucketName).join(", ")}`);
 
-/** The number of a seal of the audit trail. */
-export const sealNumber: Read<bigint> = (value) =>
-  /^[1-9]\d{0,17}$/.test(value) ? BigInt(value) : wrong("takes the number of a seal, such as 1");
+/** The number of an event of the audit trail, or of a seal. */
+export const rowNumber: Read<bigint> = (value) =>
+  /^[1-9]\d{0,17}$/.test(value) ? BigInt(value) : wrong("takes a whole number, such as 1");
 
 /** 32 bytes in hex. */
 export const hash: Read<Uint8Array> = (value) =>

@@ -37,6 +37,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
     OLD_KEY_ID: await makeKey("old"),
     OLD_ADMIN_KEY_ID: adminKey.adminKeyId,
     DEPOSIT_TX_DIGEST: await pay(localnetUrl, address),
+    AUDIT_EVENT_ID: await oldestEvent(asOperator),
     SEAL_HASH: await vi.waitUntil(() => newestSeal(url), { timeout: 30_000, interval: 200 }),
     SEAL_PUBLIC_KEY: publicKeyOf(SEAL_SECRET),
     NEW_SEAL_PUBLIC_KEY: publicKeyOf(NEXT_SEAL_SECRET),
@@ -49,6 +50,12 @@ async function pay(localnetUrl: string, recipient: string): Promise<string> {
   const reply = await fetch(`${localnetUrl}/v2/gas`, { method: "POST", body });
   const { coins_sent: coins } = (await reply.json()) as { coins_sent: { transferTxDigest: string }[] };
   return coins[0]!.transferTxDigest;
+}
+
+/** The first of the trail, so that it is among what was sealed first. */
+async function oldestEvent(environment: Record<string, string>): Promise<string> {
+  const rows = await printed(["audit", "list", "--all", "--json"], environment);
+  return (JSON.parse(rows.split("\n").at(-1)!) as { auditEventId: string }).auditEventId;
 }
 
 /** In hex; undefined while nothing is sealed. */

@@ -1,10 +1,13 @@
 import { AuditEventSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { AuditSealSchema } from "../../../gen/proto/tss/v1/audit_pb.ts";
+import { bytesToHex } from "../../protocol/bytes.ts";
 import { auditExport } from "../audit-export.ts";
 import { auditVerify } from "../audit-verify.ts";
 import { formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { optional } from "../option.ts";
 import { text, uuid } from "../option-values.ts";
+import { auditProof } from "./audit-proof.ts";
 
 const list = listCommand({
   caller: "operator",
@@ -21,6 +24,7 @@ const list = listCommand({
   },
   row: AuditEventSchema,
   columns: [
+    { title: "EVENT", of: ({ auditEventId }) => String(auditEventId), align: "right" },
     { title: "TIME", of: ({ createTime }) => formatTime(createTime) },
     { title: "ACTOR", of: ({ actor }) => actor },
     { title: "ACTION", of: ({ action }) => action },
@@ -31,5 +35,27 @@ const list = listCommand({
   ],
 });
 
+const seals = listCommand({
+  caller: "operator",
+  isDirect: true,
+  summary: "list the seals of the trail, the newest first",
+  options: {},
+  async read({ admin }, _values, page) {
+    const { auditSeals: rows, nextPageToken } = await admin.listAuditSeals(page);
+    return { rows, nextPageToken };
+  },
+  row: AuditSealSchema,
+  columns: [
+    { title: "SEAL", of: ({ number }) => String(number), align: "right" },
+    { title: "TIME", of: ({ createTime }) => formatTime(createTime) },
+    {
+      title: "ENTRIES",
+      of: ({ firstSequence, lastSequence }) => `${firstSequence} to ${lastSequence}`,
+    },
+    { title: "SIGNED BY", of: ({ publicKey }) => (publicKey.length > 0 ? bytesToHex(publicKey) : "-") },
+    { title: "HASH", of: ({ sealHash }) => bytesToHex(sealHash) },
+  ],
+});
+
 /** `tss audit`. */
-export const auditCommands = { list, export: auditExport, verify: auditVerify };
+export const auditCommands = { list, seals, proof: auditProof, export: auditExport, verify: auditVerify };

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sealAll } from "../../support/audit-trail.ts";
 import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
 import { ADMIN_KEY, type ErrorStack, startErrorStack } from "../errors/error-stack.ts";
 import { masked, printed, runCli } from "./run-cli.ts";
@@ -211,6 +212,35 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(await done("admin-key", "list")).not.toContain(made.plaintext);
   });
 
+  it("the trail's seals are listed, and the proof of an event is judged", async () => {
+    const { projectId } = await json<{ projectId: string }>(
+      "project",
+      "create",
+      "--name",
+      "seal",
+      "--no-key",
+    );
+    const [row = ""] = (await done("audit", "list", "--project", projectId, "--json")).split("\n");
+    const { auditEventId } = JSON.parse(row) as { auditEventId: string };
+    const unsealed = await tss("audit", "proof", auditEventId);
+    expect(unsealed).toMatchObject({ exitCode: 1, err: expect.stringContaining("WRONG_STATE") });
+    await sealAll(stack.database);
+    const proof = await done("audit", "proof", auditEventId);
+    expect(proof).toMatch(/^action +project\.create$/m);
+    const [, hash = ""] = /^seal hash +([0-9a-f]{64})$/m.exec(proof) ?? [];
+    expect(await done("audit", "seals")).toContain(hash);
+
+    await stack.database.query("ALTER TABLE audit_event DISABLE TRIGGER audit_event_append_only");
+    await stack.database.query("UPDATE audit_event SET action = 'project.none' WHERE id = $1", [
+      auditEventId,
+    ]);
+    await stack.database.query("ALTER TABLE audit_event ENABLE TRIGGER audit_event_append_only");
+    expect(await tss("audit", "proof", auditEventId)).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining("proves nothing"),
+    });
+  });
+
   it("credit is adjusted, in both directions, and the trail has who did what from where", async () => {
     const { projectId } = await stack.newProject(1_000_000n);
     const adjust = ["credit", "adjust", "--project", projectId, "--reason", "goodwill"];
@@ -228,9 +258,12 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(
       masked(trail)
         .replace(/ {2}\d+ {2}/g, "  1  ")
+        .replace(/^ +\d+ {2}/gm, "")
         .split("\n"),
     ).toEqual([
-      expect.stringMatching(/^TIME {18}ACTOR {2}ACTION {10}SUBJECT .* PROJECT .* ADDRESS {4}REQUEST$/),
+      expect.stringMatching(
+        /^EVENT {2}TIME {18}ACTOR {2}ACTION {10}SUBJECT .* PROJECT .* ADDRESS {4}REQUEST$/,
+      ),
       expect.stringMatching(
         /^2026-01-01T00:00:00Z {2}admin {2}project\.credit {2}\S+ +0{8}-\S+ {2}127\.0\.0\.1 {2}\S+$/,
       ),

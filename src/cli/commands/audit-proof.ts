@@ -1,0 +1,75 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  type AuditEvent,
+  type GetAuditProofResponse,
+  GetAuditProofResponseSchema,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { leafHash } from "../../audit/audit-entry.ts";
+import { isOwnHash } from "../../audit/judge-seal.ts";
+import { rootOfPath } from "../../audit/merkle-tree.ts";
+import { bytesToHex, equalBytes } from "../../protocol/bytes.ts";
+import { formatTime } from "../format.ts";
+import { operand } from "../option.ts";
+import { rowNumber } from "../option-values.ts";
+import { serviceCommand } from "../service-command.ts";
+import { formatPairs } from "../table.ts";
+
+/** `tss audit proof`. */
+export const auditProof = serviceCommand({
+  caller: "operator",
+  isDirect: true,
+  summary: "show an event, and judge the proof that a seal is over it",
+  options: { event: operand("<number>", "the event, by its number in `tss audit list`", rowNumber) },
+  async call({ admin }, { event }) {
+    const reply = await admin.getAuditProof({ auditEventId: event });
+    if (!isProved(reply)) throw new Error("the reply proves nothing: its hashes do not lead to its seal");
+    return reply;
+  },
+  reply: GetAuditProofResponseSchema,
+  show: ({ auditEvent: event, auditSeal: seal }) =>
+    [
+      formatPairs([
+        ["time", formatTime(event?.createTime)],
+        ["actor", event?.actor],
+        ["action", event?.action],
+        ["subject", event?.subject],
+        ["project", event?.projectId],
+        ["address", event?.address],
+        ["request", event?.requestId],
+        ["entry", event?.sequence?.toString()],
+        ["seal", seal?.number.toString()],
+        ["seal hash", seal && bytesToHex(seal.sealHash)],
+      ]),
+      "",
+      "The seal is over this event. Compare its hash with the one that you noted elsewhere.",
+    ].join("\n"),
+});
+
+function isProved({ auditEvent: event, auditSeal: seal, auditPath }: GetAuditProofResponse): boolean {
+  if (event?.sequence === undefined || event.createTime === undefined) return false;
+  if (seal?.createTime === undefined || !isOwnHash({ ...seal, createdAt: timestampDate(seal.createTime) }))
+    return false;
+  const position = {
+    index: Number(event.sequence - seal.firstSequence),
+    leafCount: Number(seal.lastSequence - seal.firstSequence) + 1,
+  };
+  const root = rootOfPath(
+    leafOf(event, { sequence: event.sequence, time: event.createTime }),
+    position,
+    auditPath,
+  );
+  return root !== undefined && equalBytes(root, seal.merkleRoot);
+}
+
+function leafOf(
+  { auditEventId, actor, action, subject, projectId, requestId, address }: AuditEvent,
+  { sequence, time }: { readonly sequence: bigint; readonly time: Timestamp },
+): Uint8Array {
+  return leafHash({
+    ...{ sequence, auditEventId, createdAt: timestampDate(time), actor, action, subject },
+    // The contract has no null: what there is not is empty.
+    projectId: projectId || null,
+    requestId: requestId || null,
+    address: address || null,
+  });
+}
