@@ -1,9 +1,8 @@
 import { TransactionError } from "@mysten/sui/client";
 import { Transaction } from "@mysten/sui/transactions";
-import { ServiceError } from "../errors/service-error.ts";
 import type { ChainNetwork } from "./network.ts";
 import { type TransactionOutcome, toOutcome } from "./outcome.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { readTwice } from "./read-twice.ts";
 
 /** A transaction as the chain keeps it. */
 export interface PastTransaction {
@@ -27,25 +26,22 @@ export interface TransactionHistory {
 }
 
 /** Reads through the network's client; every read is tried twice. */
-export function createTransactionHistory({
-  client,
-  pressure,
-  times,
-}: Pick<ChainNetwork, "client" | "pressure" | "times">): TransactionHistory {
+export function createTransactionHistory(
+  network: Pick<ChainNetwork, "client" | "pressure" | "times">,
+): TransactionHistory {
+  const read = readTwice(network);
   const find = (digest: string) =>
-    withDeadline(times.readMs, (signal) =>
-      pressure.run(() => client.core.getTransaction({ digest, include: INCLUDE, signal }), signal),
-    ).catch((error: unknown) => {
-      if (error instanceof TransactionError && error.reason === "notFound") return undefined;
-      throw error;
+    read(async (signal) => {
+      try {
+        return await network.client.core.getTransaction({ digest, include: INCLUDE, signal });
+      } catch (error) {
+        if (error instanceof TransactionError && error.reason === "notFound") return undefined;
+        throw error;
+      }
     });
   return {
     async read(digest) {
-      const result = await find(digest)
-        .catch(() => find(digest))
-        .catch((cause: unknown) => {
-          throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
-        });
+      const result = await find(digest);
       if (result === undefined) return "unknown";
       const found = result.Transaction ?? result.FailedTransaction;
       // A genesis has none, whatever the client's types say.

@@ -1,9 +1,8 @@
 import { bcs } from "@mysten/sui/bcs";
 import { type SuiClientTypes, TransactionError } from "@mysten/sui/client";
 import { normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
-import { ServiceError } from "../errors/service-error.ts";
 import type { ChainNetwork } from "./network.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { readTwice } from "./read-twice.ts";
 
 /** A coin object that an address owns. */
 export interface OwnedCoin {
@@ -70,15 +69,7 @@ export function createPaymentReader(
   network: Pick<ChainNetwork, "client" | "pressure" | "times">,
 ): PaymentReader {
   const { core } = network.client;
-  async function read<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const attempt = () =>
-      withDeadline(network.times.readMs, (signal) => network.pressure.run(() => call(signal), signal));
-    try {
-      return await attempt().catch(attempt);
-    } catch (cause) {
-      throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
-    }
-  }
+  const read = readTwice(network);
 
   return {
     async ownedCoins(owner, coinType, cursor) {

@@ -14,8 +14,8 @@ import {
   toChanges,
   toOutcome,
 } from "./outcome.ts";
+import { readTwice } from "./read-twice.ts";
 import type { OwnedRef } from "./treasury-calls.ts";
-import { withDeadline } from "./with-deadline.ts";
 
 /** A network encryption key. */
 export interface NetworkKey {
@@ -77,15 +77,7 @@ const NETWORK_KEY_TTL_MS = 5_000;
 export function createNetworkReader(network: ChainNetwork, now: () => number = Date.now): NetworkReader {
   const { client, ika } = network;
   const objects = createChainReader(client.core);
-  async function read<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const attempt = () =>
-      withDeadline(network.times.readMs, (signal) => network.pressure.run(() => call(signal), signal));
-    try {
-      return await attempt().catch(attempt);
-    } catch (cause) {
-      throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
-    }
-  }
+  const read = readTwice(network);
   const find = (digest: string): Promise<TransactionResult | undefined> =>
     read(async (signal) => {
       try {

@@ -1,8 +1,7 @@
 import { CoordinatorInnerDynamicField } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
-import { ServiceError } from "../errors/service-error.ts";
 import type { ChainNetwork } from "./network.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { readTwice } from "./read-twice.ts";
 
 /** What the Treasury has, in the smallest units. */
 export interface TreasuryBalances {
@@ -94,12 +93,7 @@ const OBJECTS_PER_CALL = 50;
 /** Reads through the network's client. */
 export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
   const { core } = network.client;
-  const read = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    withDeadline(network.times.readMs, (signal) => network.pressure.run(() => call(signal), signal)).catch(
-      (cause: unknown) => {
-        throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
-      },
-    );
+  const read = readTwice(network);
   const treasury = async () => {
     const { objectId } = network.treasuryRef;
     const { object } = await read((signal) =>

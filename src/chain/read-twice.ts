@@ -1,0 +1,21 @@
+import { ServiceError } from "../errors/service-error.ts";
+import type { ChainNetwork } from "./network.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+/** Makes a call that only reads. */
+export type Read = <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
+/**
+ * Reads from a network's fullnode: with a deadline, under its pressure, and again if it fails the first time. Throws
+ * CHAIN_UNAVAILABLE when it fails twice.
+ */
+export function readTwice({ pressure, times }: Pick<ChainNetwork, "pressure" | "times">): Read {
+  return async (call) => {
+    const attempt = () => withDeadline(times.readMs, (signal) => pressure.run(() => call(signal), signal));
+    try {
+      return await attempt().catch(attempt);
+    } catch (cause) {
+      throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
+    }
+  };
+}
