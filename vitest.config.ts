@@ -32,7 +32,6 @@ export default defineConfig({
         test: {
           name: "sim",
           include: ["test/sim/**/*.test.ts"],
-          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 2 },
         },
       },
