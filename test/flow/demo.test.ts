@@ -73,6 +73,6 @@ test("Ctrl-C stops the service and removes its folder", async () => {
 
 test("a combination that does not exist is refused before anything starts", async () => {
   const demo = startDemo("--curve", "ED25519", "--algorithm", "Taproot");
-  expect(await demo.ended).toBe(1);
+  expect(await demo.ended).toBe(2);
   expect(demo.stdout()).toBe("");
 });

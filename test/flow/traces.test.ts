@@ -136,13 +136,12 @@ describe("a signature with a caller's traceparent", () => {
 });
 
 describe("an onboarding with a caller's traceparent", () => {
-  it("is one trace as well, from its calls to the network's word", () => {
+  // Whether a reader or the settler is the first to see the network's word is chance.
+  it("is one trace as well, from its calls to what they made the service send", () => {
     const names = receiver.spans
       .filter(({ traceId }) => traceId === ONBOARDING_TRACE)
       .map(({ name }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining(["submit register", "submit dkg", "settle dwallet", "submit accept"]),
-    );
+    expect(names).toEqual(expect.arrayContaining(["submit register", "submit dkg", "submit accept"]));
   });
 });
 

@@ -22,7 +22,8 @@ export function faultyMethods(
       const isExecute = method.path === EXECUTE;
       const latencyMs = faults.duration(settings.latencyMs, settings.jitterMs);
       const delayMs = latencyMs + (isExecute ? settings.executeLatencyMs : 0);
-      if (delayMs > 0) await sleep(delayMs);
+      // The node itself keeps the process; one that has closed does not wait for an answer that nobody gets.
+      if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
       if (faults.happens(settings.rateLimit))
         throw new RpcFailure(Status.ResourceExhausted, "too many requests");
       if (faults.happens(settings.timeout)) throw new NoAnswer("until the client gives up");
