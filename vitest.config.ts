@@ -32,6 +32,7 @@ export default defineConfig({
         test: {
           name: "sim",
           include: ["test/sim/**/*.test.ts"],
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 2 },
         },
       },

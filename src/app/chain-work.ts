@@ -124,6 +124,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     "gas keeper": gasKeeper.loop(submitter.drivers),
     refill: createWarmRefill(options, async (bucket) => (gasKeeper.isShort() ? 0 : affordable(bucket))),
     sweeps: createSweepLoop({
+      ...pace,
       ...config.sweeps,
       database,
       network: network.name,
@@ -131,7 +132,6 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       signerOf: options.depositSigner,
       signals,
       log,
-      ...pace,
     }),
     expiry: createExpireLoop({ database, signals, log, observer: options.observe?.signs, ...pace }),
   };
