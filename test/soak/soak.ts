@@ -29,6 +29,8 @@ export interface SoakReport {
 export interface SoakOptions {
   /** How long clients sign, in milliseconds. */
   readonly durationMs: number;
+  /** They go on beyond that until so many replicas were killed: on a busy machine a start takes long. Default 0. */
+  readonly leastKills?: number;
   readonly print: (line: string) => void;
 }
 
@@ -42,7 +44,11 @@ const PROGRESS_MS = 5_000;
  * Two replicas in processes of their own on one PostgreSQL and one localnet with real cryptography. Clients sign through
  * both while one at random is killed with SIGKILL, again and again. Undefined where there is no PostgreSQL.
  */
-export async function soak({ durationMs, print }: SoakOptions): Promise<SoakReport | undefined> {
+export async function soak({
+  durationMs,
+  leastKills = 0,
+  print,
+}: SoakOptions): Promise<SoakReport | undefined> {
   const postgres = await testDatabase();
   if (postgres === undefined) return undefined;
   const { folder, remove } = serviceFolder();
@@ -72,9 +78,9 @@ export async function soak({ durationMs, print }: SoakOptions): Promise<SoakRepo
     print("a dWallet is there; signing and killing begins");
 
     const endMs = performance.now() + durationMs;
-    const isOver = () => performance.now() >= endMs;
     let completedCount = 0;
     let kills = 0;
+    const isOver = () => performance.now() >= endMs && kills >= leastKills;
     const signing = Array.from({ length: SIGNERS_AT_ONCE }, async () => {
       while (!isOver()) {
         const message = new Uint8Array(randomBytes(32));
