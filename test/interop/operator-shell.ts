@@ -68,6 +68,8 @@ export async function openOperatorShell(): Promise<OperatorShell> {
         env: { ...programEnvironment, ...environment, PATH },
         stdio: ["ignore", "pipe", "pipe"],
         timeout: TIMEOUT_MS,
+        // A group of its own, so that what npm starts can be ended with it.
+        detached: true,
       });
       const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals]>;
       let said = "";
@@ -78,6 +80,7 @@ export async function openOperatorShell(): Promise<OperatorShell> {
       if (!isReady) throw new Error(`it ended before it was ready: ${said}`);
       child.kill("SIGTERM");
       const [code, signal] = await exited;
+      endGroup(child.pid);
       return code ?? signal;
     },
     close: () => rmSync(top, { recursive: true }),
@@ -91,4 +94,13 @@ function ready(child: ChildProcess): Promise<true> {
       if (READY.test(line)) resolve(true);
     });
   });
+}
+
+/** Ends what a command that is over has left running. */
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGTERM");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
