@@ -1,6 +1,6 @@
 /** A pg_dump that is restored while the chain has gone on, with a network that makes real signatures cheaply. */
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -24,6 +24,7 @@ import { createPaymentReader } from "../../src/chain/payment-reader.ts";
 import { prepareLanes } from "../../src/chain/prepare-lanes.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createRedisCoordination } from "../../src/coordination/redis-coordination.ts";
 import { topics } from "../../src/coordination/topics.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetDepositSeed } from "../../src/localnet/seed.ts";
@@ -42,6 +43,7 @@ import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { testRedis } from "../support/redis.ts";
 import {
   layoutOfSignMessage,
   projectWith,
@@ -56,8 +58,9 @@ const PATIENCE = { timeout: 60_000, interval: 20 };
 const run = promisify(execFile);
 const dumpFile = path.join(tmpdir(), `tss-test-${process.pid}.dump`);
 const [lost, copy] = [await testDatabase(), await testDatabase()];
+const redisUrl = await testRedis();
 
-describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
+describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minutes", () => {
   const alarms: object[] = [];
   let localnet: Localnet;
   let before: Database;
@@ -82,10 +85,18 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
   let revoked: CreatedApiKey;
 
   const caller = () => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
-  const start = (database: Database) =>
-    startReplica({
+  /** Each on a Redis of its own, as far as keys and channels go: there is nothing in it. */
+  const start = async (database: Database) => {
+    const coordination = createRedisCoordination({
+      url: redisUrl!,
+      log: silentLog,
+      prefix: `tss-test-${randomUUID()}:`,
+    });
+    await coordination.ready();
+    return startReplica({
       database,
       localnet,
+      signals: { ...coordination.signals, close: () => coordination.close() },
       life: createLife(Number.POSITIVE_INFINITY, () => {}),
       depositSigner: createDepositSigner(SEED, "localnet"),
       times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
@@ -93,6 +104,7 @@ describe.skipIf(!lost || !copy)("a database that lost its last minutes", () => {
         if (level === "error") alarms.push({ ...fields, message });
       },
     });
+  };
   /** A user whose every random byte follows from a seed: again, it makes the same calls. */
   const onboard = (seed: number, beforeCall: (index: number) => Promise<void> = async () => {}) => {
     const random = createRandom(seed);

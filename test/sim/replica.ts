@@ -3,6 +3,7 @@ import type { DepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { type CallTimes, type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import type { Signals } from "../../src/coordination/signals.ts";
 import type { Loop } from "../../src/lifecycle/start-loops.ts";
 import type { Localnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
@@ -33,6 +34,8 @@ export interface ReplicaOptions {
   readonly log: (level: string, fields: object, message: string) => void;
   /** How long calls to the fullnode may take. Default: short, as it is expected to fail. */
   readonly times?: CallTimes;
+  /** Closed with the replica. Default: its own process hears them alone. */
+  readonly signals?: Signals;
   /** Default: it can sweep nothing. */
   readonly depositSigner?: DepositSigner;
 }
@@ -59,6 +62,7 @@ export async function startReplica({
   log,
   times = TIMES,
   depositSigner = () => undefined,
+  signals = createLocalSignals(),
 }: ReplicaOptions): Promise<Replica> {
   const own = mortalDatabase(database, life);
   const network = await connectNetwork({
@@ -71,7 +75,6 @@ export async function startReplica({
     fetch: mortalFetch(life),
   });
   const reader = createNetworkReader(network);
-  const signals = createLocalSignals();
   const presigns = createPresignQueue({ signals, pollMs: PACE.intervalMs });
   const work = await createChainWork({
     database: own,
