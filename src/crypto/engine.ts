@@ -12,7 +12,7 @@ export interface CryptoEngine {
   ready(): Promise<void>;
   /** The keys of a seed on one curve: the very keys of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`. */
   deriveUserKeys(input: DeriveUserKeysInput): Promise<UserKeys>;
-  /** The user's DKG message, bound to a session and a transaction's sender, and the share encrypted to the user. */
+  /** The user's DKG message for a share, bound to a session, and the share encrypted to the user. */
   prepareDkg(input: PrepareDkgInput): Promise<PreparedDkg>;
   /** The user's secret share out of its encryption. */
   decryptShare(input: DecryptShareInput): Promise<SecretBytes>;
@@ -53,22 +53,21 @@ export interface UserKeys extends Disposable {
 /** What a DKG is made from. */
 export interface PrepareDkgInput {
   readonly curve: CurveName;
+  /** What `deriveUserShare` gave: an engine does not choose the share. It is read, not kept. */
+  readonly userSecretKeyShare: SecretBytes;
+  /** The digest of the DKG's session identifier, 32 bytes. */
+  readonly sessionDigest: Uint8Array;
   /** The protocol's public parameters for this curve and network encryption key. */
   readonly parameters: Uint8Array;
   /** The user's encryption key, 261 bytes. */
   readonly encryptionKey: Uint8Array;
-  /** 32 random bytes, used once. */
-  readonly sessionIdentifier: Uint8Array;
-  /** The Sui address that will send the transaction. */
-  readonly senderAddress: string;
 }
 
-/** What a DKG request carries, and the user's share, which it does not carry. */
+/** What a DKG request carries. Nothing of it reveals the share. */
 export interface PreparedDkg {
   readonly userDkgMessage: Uint8Array;
   readonly userPublicOutput: Uint8Array;
   readonly encryptedUserShareAndProof: Uint8Array;
-  readonly userSecretKeyShare: SecretBytes;
 }
 
 /** An encrypted share with what opens and checks it. */

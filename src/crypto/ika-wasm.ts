@@ -8,12 +8,6 @@ import { EngineError } from "./engine.ts";
  * thread. Byte strings come back as plain arrays of numbers.
  */
 export interface IkaWasmCalls {
-  /** [user DKG message, user public output, user secret key share]. About 0.1 s with compact parameters. */
-  createDkg(
-    curve: CurveName,
-    parameters: Uint8Array,
-    sessionDigest: Uint8Array,
-  ): [Uint8Array, Uint8Array, Uint8Array];
   /** The share encrypted under a class-groups key, with its proof. About 2 s. */
   encryptShare(
     curve: CurveName,
@@ -59,17 +53,6 @@ async function load(): Promise<IkaWasmCalls> {
   const wasm = typeof entry === "object" && entry !== null ? (entry as Calls) : module;
   if (isInitializer(entry)) await entry();
   return {
-    createDkg: (curve, parameters, sessionDigest) =>
-      attempt("DKG message", () => {
-        const parts: ByteList[] = wasm.create_dkg_centralized_output_v2(
-          curveNumber(curve),
-          parameters,
-          sessionDigest,
-        );
-        const [message, output, share] = parts;
-        if (!message || !output || !share) throw new TypeError("three parts expected");
-        return [Uint8Array.from(message), Uint8Array.from(output), takeSecret(share)];
-      }),
     encryptShare: (curve, share, encryptionKey, parameters) =>
       attempt("share encryption", () =>
         Uint8Array.from(wasm.encrypt_secret_share(curveNumber(curve), share, encryptionKey, parameters)),

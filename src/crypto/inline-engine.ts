@@ -1,4 +1,4 @@
-import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
+import { createDkgMessage } from "./create-dkg-message.ts";
 import { type CryptoEngine, EngineError } from "./engine.ts";
 import { type IkaWasmCalls, loadIkaWasm } from "./ika-wasm.ts";
 import { SecretBytes } from "./secret-bytes.ts";
@@ -22,13 +22,12 @@ export function createInlineEngine(): CryptoEngine {
       if (isClosed) throw new EngineError("the engine is closed");
       return deriveUserKeys(seed, curve);
     },
-    async prepareDkg({ curve, parameters, encryptionKey, sessionIdentifier, senderAddress }) {
+    async prepareDkg({ curve, parameters, encryptionKey, sessionDigest, userSecretKeyShare }) {
       const wasm = await open();
-      const digest = sessionIdentifierDigest(sessionIdentifier, senderAddress);
-      const [userDkgMessage, userPublicOutput, share] = wasm.createDkg(curve, parameters, digest);
+      const share = userSecretKeyShare.reveal();
+      const message = createDkgMessage(curve, parameters, sessionDigest, share);
       const encryptedUserShareAndProof = wasm.encryptShare(curve, share, encryptionKey, parameters);
-      const userSecretKeyShare = new SecretBytes(share);
-      return { userDkgMessage, userPublicOutput, encryptedUserShareAndProof, userSecretKeyShare };
+      return { ...message, encryptedUserShareAndProof };
     },
     async decryptShare({ curve, parameters, decryptionKey, dwalletOutput, encryptedShareAndProof }) {
       const wasm = await open();

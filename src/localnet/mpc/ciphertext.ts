@@ -4,7 +4,7 @@ import { decodeForm, encodeForm, FORM_BYTES } from "../../protocol/class-groups/
 import { multiPower } from "../../protocol/class-groups/exponentiation.ts";
 import { equalForms, type Form } from "../../protocol/class-groups/forms.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
-import type { Curve } from "./curve.ts";
+import type { Curve } from "../../protocol/proofs/curve.ts";
 
 /** A ciphertext in the protocol's messages: two vectors of 256 bytes. */
 export function encodeCiphertext(ciphertext: Ciphertext): Uint8Array {

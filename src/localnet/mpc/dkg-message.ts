@@ -1,18 +1,11 @@
 import { type ByteReader, byteReader } from "../../protocol/byte-reader.ts";
 import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { type Curve, type CurvePoint, readPoint, readScalar } from "../../protocol/proofs/curve.ts";
+import type { UserDkgMessage } from "../../protocol/proofs/dkg-transcripts.ts";
+import { FISCHLIN_REPETITIONS } from "../../protocol/proofs/fischlin.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { readCiphertext } from "./ciphertext.ts";
-import { type Curve, type CurvePoint, readPoint, readScalar } from "./curve.ts";
-import { FISCHLIN_REPETITIONS } from "./fischlin.ts";
-import { rejectUnless } from "./rejected-input.ts";
-
-/** The user's DKG message: the public key share and the Fischlin proof that the user knows its logarithm. */
-export interface UserDkgMessage {
-  readonly masks: readonly CurvePoint[];
-  readonly responses: readonly bigint[];
-  readonly challenges: readonly bigint[];
-  readonly publicShare: CurvePoint;
-}
 
 /** The user's share encrypted to the user, with the proof that it is the logarithm of the public share. */
 export interface EncryptedShareAndProof {

@@ -1,10 +1,10 @@
 import { byteReader } from "../../protocol/byte-reader.ts";
 import { bigIntFromLittleEndian, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
+import { type CurvePoint, pointBytes, readPoint, scaleBase } from "../../protocol/proofs/curve.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { readCiphertext } from "./ciphertext.ts";
-import { type CurvePoint, pointBytes, readPoint, scaleBase } from "./curve.ts";
 import type { NetworkKey } from "./network-key.ts";
-import { rejectUnless } from "./rejected-input.ts";
 
 /** A dWallet as the network signs with it. */
 export interface DWalletShares {

@@ -11,16 +11,16 @@ import {
   productJson,
   RANDOMNESS_SPACE,
   scalarGroupJson,
-} from "./canonical-parameters.ts";
+} from "../../protocol/proofs/canonical-parameters.ts";
+import { type CurvePoint, pointJson, scale } from "../../protocol/proofs/curve.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
+import { proofChallenge } from "../../protocol/proofs/transcript.ts";
 import { equalCiphertexts } from "./ciphertext.ts";
-import { type CurvePoint, pointJson, scale } from "./curve.ts";
 import { COEFFICIENT_SPACE, type LinearEvaluationProof } from "./ecdsa-message.ts";
 import { type FixedBase, fixedBaseFactors } from "./fixed-base.ts";
 import type { NetworkKey } from "./network-key.ts";
 import { pedersenCommit, pedersenPairJson } from "./pedersen.ts";
-import { rejectUnless } from "./rejected-input.ts";
 import { proofTranscript, type SignContext } from "./sign-context.ts";
-import { proofChallenge } from "./transcript.ts";
 
 /** ciphertext = c1*inputs[0] + c2*inputs[1] + Enc(0), with c1 and c2 modulo q in the commitments (to base G). */
 export interface LinearEvaluation {

@@ -1,11 +1,11 @@
 import type { ByteReader } from "../../protocol/byte-reader.ts";
 import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { type Curve, type CurvePoint, readPoint, readScalar } from "../../protocol/proofs/curve.ts";
+import { FISCHLIN_REPETITIONS } from "../../protocol/proofs/fischlin.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { readCiphertext } from "./ciphertext.ts";
-import { type Curve, type CurvePoint, readPoint, readScalar } from "./curve.ts";
 import { openVersion0, readRandomnessResponse, readUint128 } from "./dkg-message.ts";
-import { FISCHLIN_REPETITIONS } from "./fischlin.ts";
-import { rejectUnless } from "./rejected-input.ts";
 
 /** First messages that are points, and responses that are scalars: a Maurer proof over the curve. */
 export interface PointProof {

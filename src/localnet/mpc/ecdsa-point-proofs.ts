@@ -1,11 +1,16 @@
-import { languageGroupsJson, pointGroupJson, productJson, scalarGroupJson } from "./canonical-parameters.ts";
-import { type CurvePoint, pointJson, scalarJson, scale } from "./curve.ts";
+import {
+  languageGroupsJson,
+  pointGroupJson,
+  productJson,
+  scalarGroupJson,
+} from "../../protocol/proofs/canonical-parameters.ts";
+import { type CurvePoint, pointJson, scalarJson, scale } from "../../protocol/proofs/curve.ts";
+import { verifyFischlinHashes } from "../../protocol/proofs/fischlin.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
+import { proofChallenge } from "../../protocol/proofs/transcript.ts";
 import type { EcdsaSignMessage, PointProof } from "./ecdsa-message.ts";
-import { verifyFischlinHashes } from "./fischlin.ts";
 import { pedersenCommit, pedersenJson, pedersenPairJson } from "./pedersen.ts";
-import { rejectUnless } from "./rejected-input.ts";
 import { type ProofStatement, proofTranscript, type SignContext } from "./sign-context.ts";
-import { proofChallenge } from "./transcript.ts";
 
 /**
  * The six proofs of an ECDSA sign message that live on the curve. All are Maurer proofs: for a homomorphism phi, a

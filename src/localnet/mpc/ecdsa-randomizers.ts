@@ -1,12 +1,12 @@
 import { bigIntToLittleEndian, bytesToHex } from "../../protocol/bytes.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
-import { ciphertextJson, pointGroupJson } from "./canonical-parameters.ts";
-import { type CurvePoint, pointJson, scalarJson } from "./curve.ts";
-import { RANDOMIZER_TRANSCRIPT } from "./dkg.ts";
+import { ciphertextJson, pointGroupJson } from "../../protocol/proofs/canonical-parameters.ts";
+import { type CurvePoint, pointJson, scalarJson } from "../../protocol/proofs/curve.ts";
+import { RANDOMIZER_TRANSCRIPT } from "../../protocol/proofs/dkg-transcripts.ts";
+import { transcript, uniformScalar } from "../../protocol/proofs/transcript.ts";
 import type { EcdsaSignMessage, PointProof } from "./ecdsa-message.ts";
 import { pedersenJson } from "./pedersen.ts";
 import type { SignContext } from "./sign-context.ts";
-import { transcript, uniformScalar } from "./transcript.ts";
 
 /**
  * The three weights that turn the presign's nonce shares and G into the network's nonce for this message: both sides

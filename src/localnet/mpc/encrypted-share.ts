@@ -10,12 +10,12 @@ import {
   pointGroupJson,
   RANDOMNESS_SPACE,
   scalarGroupJson,
-} from "./canonical-parameters.ts";
+} from "../../protocol/proofs/canonical-parameters.ts";
+import { type Curve, type CurvePoint, pointJson, scale, scaleBase } from "../../protocol/proofs/curve.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
+import { proofChallenge, transcript } from "../../protocol/proofs/transcript.ts";
 import { equalCiphertexts } from "./ciphertext.ts";
-import { type Curve, type CurvePoint, pointJson, scale, scaleBase } from "./curve.ts";
 import { decodeEncryptedShare, type EncryptedShareAndProof } from "./dkg-message.ts";
-import { rejectUnless } from "./rejected-input.ts";
-import { proofChallenge, transcript } from "./transcript.ts";
 
 /**
  * Checks that a share was encrypted under `encryptionKeyBytes` and is the logarithm of `publicShare`: a Maurer proof

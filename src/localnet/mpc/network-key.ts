@@ -7,11 +7,10 @@ import { powerForm } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form, invertForm } from "../../protocol/class-groups/forms.ts";
 import { deriveDecryptionExponent } from "../../protocol/class-groups/keypair.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
-import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts";
-import { type Curve, type CurvePoint, curveByNumber, pointJson, scaleBase } from "./curve.ts";
+import { type Curve, type CurvePoint, curveByNumber, scaleBase } from "../../protocol/proofs/curve.ts";
+import { keyCommitment } from "../../protocol/proofs/network-key-parts.ts";
 import type { FixedBase } from "./fixed-base.ts";
 import type { TableSource } from "./table-cache.ts";
-import { transcript } from "./transcript.ts";
 
 /** The network's key for one curve. The real network holds it in shares; here one process knows all of it. */
 export interface NetworkKey {
@@ -67,7 +66,7 @@ export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableS
     keyShares,
     publicShares,
     encryptedShares,
-    commitment: commitment(curve, encryptionKey, publicShares, encryptedShares),
+    commitment: keyCommitment(curve, { encryptionKey, publicShares, encryptedShares }),
     secretScalar,
     encrypt,
     decrypt: ([randomizer, masked]) => {
@@ -78,18 +77,3 @@ export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableS
 }
 
 const RANDOMNESS_BITS = 749;
-
-function commitment(
-  curve: Curve,
-  encryptionKey: Form,
-  publicShares: readonly [CurvePoint, CurvePoint],
-  encryptedShares: readonly [Ciphertext, Ciphertext],
-): Uint8Array {
-  const hash = transcript("key share parts commitment");
-  hash.appendJson("$\\textsf{TAHE}.\\textsf{pk}$", encryptionSchemeJson(curve, encryptionKey));
-  hash.appendJson("$X_{\\DistributedParty}^{0}$", pointJson(curve, publicShares[0]));
-  hash.appendJson("$X_{\\DistributedParty}^{1}$", pointJson(curve, publicShares[1]));
-  hash.appendJson("$\\textsf{ct}_{\\textsf{key}}^{0}$", ciphertextJson(encryptedShares[0]));
-  hash.appendJson("$\\textsf{ct}_{\\textsf{key}}^{1}$", ciphertextJson(encryptedShares[1]));
-  return hash.challenge("commitment", 32);
-}

@@ -2,13 +2,13 @@ import {
   encodeNetworkDkgPublicOutput,
   type NetworkKeyShares,
 } from "../../protocol/parameters/network-dkg-output.ts";
-import { pointBytes } from "./curve.ts";
+import { pointBytes } from "../../protocol/proofs/curve.ts";
+import { rejectionReason } from "../../protocol/proofs/rejected-input.ts";
 import { runDkg } from "./dkg.ts";
 import { openDWalletOutput } from "./dwallet-output.ts";
 import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
 import { type NetworkKey, networkKey } from "./network-key.ts";
 import { makePresign, openPresign } from "./presign.ts";
-import { rejectionReason } from "./rejected-input.ts";
 import { signEcdsa } from "./sign-ecdsa.ts";
 import { signSchnorr } from "./sign-schnorr.ts";
 import { type SignatureScheme, signatureScheme } from "./signature-scheme.ts";

@@ -3,10 +3,10 @@ import { byteReader } from "../../protocol/byte-reader.ts";
 import { bytesToHex, concatBytes, encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { type CurvePoint, encodePoint, readPoint, scaleBase } from "../../protocol/proofs/curve.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { encodeCiphertext, readCiphertext } from "./ciphertext.ts";
-import { type CurvePoint, encodePoint, readPoint, scaleBase } from "./curve.ts";
 import type { NetworkKey } from "./network-key.ts";
-import { rejectUnless } from "./rejected-input.ts";
 
 /** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
 export type PresignFamily = "ecdsa" | "schnorr";

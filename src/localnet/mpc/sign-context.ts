@@ -1,9 +1,9 @@
 import { bytesToHex } from "../../protocol/bytes.ts";
-import type { Json } from "./canonical-parameters.ts";
-import { type Curve, pointJson } from "./curve.ts";
+import type { Json } from "../../protocol/proofs/canonical-parameters.ts";
+import { type Curve, pointJson } from "../../protocol/proofs/curve.ts";
+import { type Transcript, transcript } from "../../protocol/proofs/transcript.ts";
 import type { DWalletShares } from "./dwallet-output.ts";
 import type { Presign } from "./presign.ts";
-import { type Transcript, transcript } from "./transcript.ts";
 
 /** What every proof of one ECDSA sign message is about. */
 export interface SignContext {

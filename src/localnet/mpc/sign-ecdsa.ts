@@ -3,8 +3,9 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bigIntFromBigEndian, bigIntToBigEndian, concatBytes } from "../../protocol/bytes.ts";
 import { floorMod, invertMod } from "../../protocol/class-groups/integers.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { type Curve, type CurvePoint, pointBytes, scale, scaleBase } from "../../protocol/proofs/curve.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { combineCiphertexts } from "./ciphertext.ts";
-import { type Curve, type CurvePoint, pointBytes, scale, scaleBase } from "./curve.ts";
 import type { DWalletShares } from "./dwallet-output.ts";
 import {
   DISPLACED_NONCE_PROOF,
@@ -23,7 +24,6 @@ import {
 import { nonceRandomizers } from "./ecdsa-randomizers.ts";
 import type { NetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
-import { rejectUnless } from "./rejected-input.ts";
 import type { SignContext } from "./sign-context.ts";
 
 /** The hashes of ECDSA. */

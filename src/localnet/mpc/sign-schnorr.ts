@@ -7,7 +7,7 @@ import {
   concatBytes,
 } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
-import { pointGroupJson } from "./canonical-parameters.ts";
+import { pointGroupJson } from "../../protocol/proofs/canonical-parameters.ts";
 import {
   type Curve,
   type CurvePoint,
@@ -17,14 +17,14 @@ import {
   readScalar,
   scale,
   scaleBase,
-} from "./curve.ts";
-import { RANDOMIZER_TRANSCRIPT } from "./dkg.ts";
+} from "../../protocol/proofs/curve.ts";
+import { RANDOMIZER_TRANSCRIPT } from "../../protocol/proofs/dkg-transcripts.ts";
+import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
+import { transcript, uniformScalar } from "../../protocol/proofs/transcript.ts";
 import { openVersion0 } from "./dkg-message.ts";
 import type { DWalletShares } from "./dwallet-output.ts";
 import type { NetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
-import { rejectUnless } from "./rejected-input.ts";
-import { transcript, uniformScalar } from "./transcript.ts";
 
 /** The signature schemes of the Schnorr family. */
 export type SchnorrScheme = "Taproot" | "EdDSA" | "Schnorrkel";

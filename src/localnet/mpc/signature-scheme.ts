@@ -1,4 +1,4 @@
-import { RejectedInput } from "./rejected-input.ts";
+import { RejectedInput } from "../../protocol/proofs/rejected-input.ts";
 import type { EcdsaHash } from "./sign-ecdsa.ts";
 import type { SchnorrScheme } from "./sign-schnorr.ts";
 

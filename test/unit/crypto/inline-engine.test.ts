@@ -4,6 +4,7 @@ import { EngineError } from "../../../src/crypto/engine.ts";
 import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
+import { MADE_PARAMETERS } from "../../support/made-dwallet.ts";
 import { vectorOf } from "../../support/signature-vectors.ts";
 
 test("what the protocol refuses is an EngineError that shows no secret", async () => {
@@ -26,20 +27,27 @@ test("what the protocol refuses is an EngineError that shows no secret", async (
   expect(inspect(error, { depth: 9 })).not.toContain(userSecretKeyShareHex.slice(8, 24));
 });
 
-test("a malformed sender or session never reaches the protocol", async () => {
+test.each([
+  ["a session digest of 31 bytes", { sessionDigest: new Uint8Array(31) }, "session digest"],
+  [
+    "a share of another form",
+    { userSecretKeyShare: new SecretBytes(new Uint8Array(34).fill(0xab)) },
+    "share",
+  ],
+  ["parameters of another form", { parameters: new Uint8Array(100) }, "public share"],
+])("%s makes no DKG, and the error shows no secret", async (_what, change, text) => {
   const engine = createInlineEngine();
-  const input = { curve: "ED25519", parameters: new Uint8Array(), encryptionKey: new Uint8Array() } as const;
-  const session = new Uint8Array(32);
-  await expect(
-    engine.prepareDkg({ ...input, sessionIdentifier: session, senderAddress: "0x5" }),
-  ).rejects.toThrow("sender address");
-  await expect(
-    engine.prepareDkg({
-      ...input,
-      sessionIdentifier: session.subarray(1),
-      senderAddress: `0x${"5".repeat(64)}`,
-    }),
-  ).rejects.toThrow("session identifier");
+  const input = {
+    curve: "ED25519",
+    userSecretKeyShare: new SecretBytes(Uint8Array.from([0, 32, ...new Array(31).fill(0xab), 1])),
+    sessionDigest: new Uint8Array(32),
+    parameters: MADE_PARAMETERS,
+    encryptionKey: new Uint8Array(),
+  } as const;
+  const error = await engine.prepareDkg({ ...input, ...change }).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(EngineError);
+  expect((error as EngineError).message).toContain(text);
+  expect(inspect(error, { depth: 9 })).not.toContain("abababab");
 });
 
 test("a closed engine refuses", async () => {

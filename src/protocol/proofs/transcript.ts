@@ -1,5 +1,5 @@
-import { bigIntFromLittleEndian, concatBytes } from "../../protocol/bytes.ts";
-import { createTranscript } from "../../protocol/merlin.ts";
+import { bigIntFromLittleEndian, concatBytes } from "../bytes.ts";
+import { createTranscript } from "../merlin.ts";
 
 /** A Merlin transcript as the 2PC-MPC protocol uses it: bytes as they are, everything else as JSON. */
 export interface Transcript {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { transcript } from "../../../../src/localnet/mpc/transcript.ts";
 import { bytesToHex } from "../../../../src/protocol/bytes.ts";
+import { transcript } from "../../../../src/protocol/proofs/transcript.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 

@@ -1,7 +1,7 @@
-import { bigIntToLittleEndian, bytesToHex } from "../../protocol/bytes.ts";
-import { encodeForm } from "../../protocol/class-groups/class-group.ts";
-import type { Form } from "../../protocol/class-groups/forms.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import { bigIntToLittleEndian, bytesToHex } from "../bytes.ts";
+import { encodeForm } from "../class-groups/class-group.ts";
+import type { Form } from "../class-groups/forms.ts";
+import type { Ciphertext } from "../parameters/network-dkg-output.ts";
 import { type Curve, pointJson, scalarJson } from "./curve.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { MalformedBytesError } from "../../protocol/bytes.ts";
-import { InvalidFormError } from "../../protocol/class-groups/class-group.ts";
+import { MalformedBytesError } from "../bytes.ts";
+import { InvalidFormError } from "../class-groups/class-group.ts";
 
 /** The protocol's verdict on bad input; its message is the reason that the outcome carries. Never holds a secret. */
 export class RejectedInput extends Error {

@@ -1,7 +1,7 @@
 import { ed25519, ristretto255 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import type { ByteReader } from "../../protocol/byte-reader.ts";
+import type { ByteReader } from "../byte-reader.ts";
 import {
   bigIntFromBigEndian,
   bigIntFromLittleEndian,
@@ -9,10 +9,10 @@ import {
   bigIntToLittleEndian,
   bytesToHex,
   encodeVector,
-} from "../../protocol/bytes.ts";
-import { type ClassGroup, classGroupOfCurve } from "../../protocol/class-groups/class-group.ts";
-import { floorMod } from "../../protocol/class-groups/integers.ts";
-import { type CurveConstants, curveConstants } from "../../protocol/parameters/curve-constants.ts";
+} from "../bytes.ts";
+import { type ClassGroup, classGroupOfCurve } from "../class-groups/class-group.ts";
+import { floorMod } from "../class-groups/integers.ts";
+import { type CurveConstants, curveConstants } from "../parameters/curve-constants.ts";
 import { RejectedInput, rejectUnless } from "./rejected-input.ts";
 
 /** A point of a prime-order group, as noble implements it. */
@@ -83,6 +83,12 @@ export function readPoint(curve: Curve, reader: ByteReader, what: string): Curve
 /** A scalar in 32 bytes: big-endian on the Weierstrass curves, else little-endian. */
 export function scalarBytes(curve: Curve, scalar: bigint): Uint8Array {
   return curve.constants.lengthPrefixed ? bigIntToBigEndian(scalar, 32) : bigIntToLittleEndian(scalar, 32);
+}
+
+/** A scalar as BCS has it in the protocol's messages. */
+export function encodeScalar(curve: Curve, scalar: bigint): Uint8Array {
+  const bytes = scalarBytes(curve, scalar);
+  return curve.constants.lengthPrefixed ? encodeVector(bytes) : bytes;
 }
 
 /** Reads a scalar of a message; rejects one that is not reduced. */

@@ -1,0 +1,114 @@
+import { CURVES, type CurveName, curveNumber } from "../protocol/algorithms.ts";
+import { bigIntFromBigEndian, bigIntToLittleEndian, concatBytes, encodeVector } from "../protocol/bytes.ts";
+import {
+  type Curve,
+  type CurvePoint,
+  curveByNumber,
+  encodePoint,
+  encodeScalar,
+  scalarJson,
+  scaleBase,
+} from "../protocol/proofs/curve.ts";
+import {
+  shareProofTranscript,
+  shareRandomizers,
+  type UserDkgMessage,
+} from "../protocol/proofs/dkg-transcripts.ts";
+import { FISCHLIN_REPETITIONS, fischlinCommonHash, isFischlinAnswer } from "../protocol/proofs/fischlin.ts";
+import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
+import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
+import { encodeUserPublicOutput } from "../protocol/proofs/user-public-output.ts";
+import { decodeUserShare } from "../protocol/user-share.ts";
+import { EngineError } from "./engine.ts";
+
+/** The user's half of a DKG without the share's encryption, in ika-wasm 0.2.1's layouts. */
+export interface DkgMessage {
+  /** 00 | vec(16 first messages | 16 responses | 16 challenges | X_A): 1,381 bytes on the secp curves, else 1,331. */
+  readonly userDkgMessage: Uint8Array;
+  /** What the user expects the network to publish: 238 bytes on the secp curves, else 232. */
+  readonly userPublicOutput: Uint8Array;
+}
+
+/**
+ * Proves that the user knows the share behind X_A = x_A G, for one session, and computes what the DKG leads to. The
+ * proof is Fischlin's (Crypto 2005) over Schnorr's: 16 times a first message M = m G and the first challenge c for
+ * which the hash of the response z = m + c x_A has a leading zero byte. The first messages are random, so that two
+ * calls give two messages and two outputs for one share. About half a second, on the caller's thread.
+ *
+ * Point multiplications by secrets are noble's, which aims at constant time. The responses are computed with BigInt,
+ * whose time depends on the share: do not run this where others can measure it to the microsecond. The numbers in
+ * between cannot be overwritten. Throws EngineError for parameters or a share of another form.
+ */
+export function createDkgMessage(
+  curveName: CurveName,
+  parameters: Uint8Array,
+  sessionDigest: Uint8Array,
+  userSecretKeyShare: Uint8Array,
+): DkgMessage {
+  const curve = curveByNumber(curveNumber(curveName));
+  if (sessionDigest.length !== 32) throw new EngineError("DKG message: the session digest has 32 bytes");
+  const { key, share } = readInput(curve, parameters, userSecretKeyShare);
+  const message = proveShare(curve, sessionDigest, share);
+  const randomizers = shareRandomizers(curve, sessionDigest, key.publicShares, message);
+  return {
+    userDkgMessage: encodeMessage(curve, message),
+    userPublicOutput: encodeUserPublicOutput(curve, message.publicShare, randomizers, key),
+  };
+}
+
+function proveShare(curve: Curve, sessionDigest: Uint8Array, share: bigint): UserDkgMessage {
+  const publicShare = scaleBase(curve, share);
+  const nonces = Array.from({ length: FISCHLIN_REPETITIONS }, () => randomScalar(curve));
+  const masks: readonly CurvePoint[] = nonces.map((nonce) => scaleBase(curve, nonce));
+  const commonHash = fischlinCommonHash(shareProofTranscript(curve, sessionDigest, publicShare, masks));
+  const answers = nonces.map((nonce, index) => {
+    let response = nonce;
+    for (let challenge = 0n; challenge < MAX_CHALLENGE_COUNT; challenge++) {
+      const responseJson = scalarJson(curve, response);
+      if (isFischlinAnswer(commonHash, index, { challenge, responseJson })) return { challenge, response };
+      response = (response + share) % curve.order;
+    }
+    throw new EngineError("DKG message: no challenge was found");
+  });
+  return {
+    masks,
+    responses: answers.map(({ response }) => response),
+    challenges: answers.map(({ challenge }) => challenge),
+    publicShare,
+  };
+}
+
+/** One challenge in 256 is right: that none of so many is happens once in 2^184. */
+const MAX_CHALLENGE_COUNT = 1n << 15n;
+
+function encodeMessage(curve: Curve, message: UserDkgMessage): Uint8Array {
+  const body = concatBytes(
+    ...message.masks.map((mask) => encodePoint(curve, mask)),
+    ...message.responses.map((response) => encodeScalar(curve, response)),
+    ...message.challenges.map((challenge) => encodeVector(bigIntToLittleEndian(challenge, 16))),
+    encodePoint(curve, message.publicShare),
+  );
+  return concatBytes(Uint8Array.of(0), encodeVector(body));
+}
+
+/** Uniform up to 2^-256 in 1..order-1. */
+function randomScalar(curve: Curve): bigint {
+  const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
+  const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
+  wide.fill(0);
+  return scalar;
+}
+
+function readInput(
+  curve: Curve,
+  parameters: Uint8Array,
+  userSecretKeyShare: Uint8Array,
+): { readonly key: NetworkKeyParts; readonly share: bigint } {
+  try {
+    const name = CURVES[curve.constants.curve]!;
+    return { key: readNetworkKeyParts(curve, parameters), share: decodeUserShare(name, userSecretKeyShare) };
+  } catch (error) {
+    const reason = rejectionReason(error);
+    throw reason === undefined ? error : new EngineError(`DKG message: ${reason}`);
+  }
+}

@@ -1,0 +1,49 @@
+import { hkdf } from "@noble/hashes/hkdf.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
+import { bigIntFromBigEndian, concatBytes, encodeVector, hexToBytes } from "../protocol/bytes.ts";
+import { curveByNumber, encodeScalar } from "../protocol/proofs/curve.ts";
+import { EngineError } from "./engine.ts";
+import { SecretBytes } from "./secret-bytes.ts";
+
+/** What the user's share of one dWallet is derived from. */
+export interface UserShareInput {
+  /** 32 bytes: the root of all of a user's keys. It is read, not kept. */
+  readonly seed: Uint8Array;
+  readonly curve: CurveName;
+  /** The object id of the network encryption key that the dWallet is made under: 0x and 64 hex digits. */
+  readonly networkEncryptionKeyId: string;
+  /** The digest of the DKG's session identifier, 32 bytes: see `sessionIdentifierDigest`. */
+  readonly sessionDigest: Uint8Array;
+}
+
+/**
+ * The user's secret share x_A of one dWallet, as version 1 of `docs/user-share.md` derives it, in the form that the
+ * protocol's calls take: 00 | vec(scalar). Whoever has the seed can compute it again, and nobody else can choose it.
+ *
+ * HKDF-SHA-512 runs in constant time. The reduction and the encoding use BigInt, whose time depends on the secret: do
+ * not run this where others can measure it to the microsecond. The numbers in between cannot be overwritten.
+ */
+export function deriveUserShare(input: UserShareInput): SecretBytes {
+  const { seed, networkEncryptionKeyId, sessionDigest } = input;
+  if (seed.length !== 32) throw new EngineError(`seed: 32 bytes, not ${seed.length}`);
+  if (sessionDigest.length !== 32) throw new EngineError("session digest: 32 bytes");
+  if (!/^0x[0-9a-f]{64}$/.test(networkEncryptionKeyId)) {
+    throw new EngineError("network encryption key id: 0x and 64 hex digits");
+  }
+  const number = curveNumber(input.curve);
+  const curve = curveByNumber(number);
+  const info = concatBytes(Uint8Array.of(number), hexToBytes(networkEncryptionKeyId.slice(2)), sessionDigest);
+  const wide = hkdf(sha512, seed, DERIVATION_LABEL, info, WIDE_BYTES);
+  // 256 bits more than the order has: the remainder is uniform up to 2^-256, and never zero.
+  const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
+  wide.fill(0);
+  const encoded = encodeScalar(curve, scalar);
+  const share = concatBytes(Uint8Array.of(0), encodeVector(encoded));
+  encoded.fill(0);
+  return new SecretBytes(share);
+}
+
+/** The version of the derivation. Another way to derive gets another label, and is tried beside this one. */
+const DERIVATION_LABEL = new TextEncoder().encode("threshold-signing-service/dkg-user-share/v1");
+const WIDE_BYTES = 64;

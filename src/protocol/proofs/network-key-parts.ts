@@ -1,0 +1,60 @@
+import { byteReader } from "../byte-reader.ts";
+import { concatBytes, MalformedBytesError } from "../bytes.ts";
+import { decodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
+import type { Form } from "../class-groups/forms.ts";
+import type { Ciphertext } from "../parameters/network-dkg-output.ts";
+import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts";
+import { type Curve, type CurvePoint, pointJson, readPoint } from "./curve.ts";
+import { transcript } from "./transcript.ts";
+
+/** What is public of the network's key for one curve, as far as a dWallet's public output follows from it. */
+export interface NetworkKeyParts {
+  /** X_0 and X_1, from which the network's public share of every dWallet is combined. */
+  readonly publicShares: readonly [CurvePoint, CurvePoint];
+  /** Binds dWallets and presigns to this key: 32 bytes. */
+  readonly commitment: Uint8Array;
+}
+
+/**
+ * Reads the network's key out of a curve's protocol parameters: its points and ciphertexts stand at the start, its
+ * encryption key at the end, whatever tables lie between. Throws MalformedBytesError, InvalidFormError or RejectedInput.
+ */
+export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): NetworkKeyParts {
+  const reader = byteReader(parameters, "protocol parameters");
+  const point = (): CurvePoint => readPoint(curve, reader, "network's public share");
+  const publicShares = [point(), point()] as const;
+  const form = (): Form => decodeForm(curve.group, reader.vector(FORM_BYTES));
+  const ciphertext = (): Ciphertext => [form(), form()];
+  const encryptedShares = [ciphertext(), ciphertext()] as const;
+  const encryptionKey = readLastForm(curve, parameters);
+  return { publicShares, commitment: keyCommitment(curve, { encryptionKey, publicShares, encryptedShares }) };
+}
+
+/** The commitment to a network key, which dWallets and presigns carry: 32 bytes. */
+export function keyCommitment(
+  curve: Curve,
+  key: {
+    readonly encryptionKey: Form;
+    readonly publicShares: readonly [CurvePoint, CurvePoint];
+    readonly encryptedShares: readonly [Ciphertext, Ciphertext];
+  },
+): Uint8Array {
+  const hash = transcript("key share parts commitment");
+  hash.appendJson("$\\textsf{TAHE}.\\textsf{pk}$", encryptionSchemeJson(curve, key.encryptionKey));
+  hash.appendJson("$X_{\\DistributedParty}^{0}$", pointJson(curve, key.publicShares[0]));
+  hash.appendJson("$X_{\\DistributedParty}^{1}$", pointJson(curve, key.publicShares[1]));
+  hash.appendJson("$\\textsf{ct}_{\\textsf{key}}^{0}$", ciphertextJson(key.encryptedShares[0]));
+  hash.appendJson("$\\textsf{ct}_{\\textsf{key}}^{1}$", ciphertextJson(key.encryptedShares[1]));
+  return hash.challenge("commitment", 32);
+}
+
+/** A group element at the end of the parameters: a, b and c in 256 bytes each, then sizes and its discriminant. */
+const INTEGER_BYTES = 2 + 256;
+const ELEMENT_BYTES = 3 * INTEGER_BYTES + 4 + 2 * INTEGER_BYTES + 4;
+
+function readLastForm(curve: Curve, parameters: Uint8Array): Form {
+  if (parameters.length < ELEMENT_BYTES) throw new MalformedBytesError("protocol parameters: too short");
+  const reader = byteReader(parameters.subarray(-ELEMENT_BYTES), "protocol parameters");
+  const [a, b] = [reader.vector(FORM_BYTES), reader.vector(FORM_BYTES)];
+  return decodeForm(curve.group, concatBytes(a.subarray(0, 128), b.subarray(0, 128)));
+}
