@@ -1,6 +1,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { EngineError } from "../crypto/engine.ts";
 import { MalformedBytesError } from "../protocol/bytes.ts";
+import { FinalReadError } from "../protocol/chain-reader.ts";
 import { PollTimeoutError } from "../protocol/poll.ts";
 import { NetworkRejectedError } from "../protocol/poll-object.ts";
 import { checkTimeout } from "./checks.ts";
@@ -87,6 +88,7 @@ export async function runAction<Stage extends string, R>(
 
 function toTssError(error: unknown): TssError {
   if (error instanceof TssError) return error;
+  if (error instanceof FinalReadError) return toTssError(error.cause);
   if (error instanceof ConnectError) return fromConnectError(error);
   if (error instanceof NetworkRejectedError) {
     const { objectId, state } = error;

@@ -1,90 +1,75 @@
-import type { IkaConfig as SdkIkaConfig } from "@ika.xyz/sdk";
-import type { ClientWithCoreApi } from "@mysten/sui/client";
-import type { GetNetworkResponse } from "../../gen/proto/tss/v1/onboarding_pb.ts";
-import type { Action } from "./action.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
+import { bytesToHex, MalformedBytesError } from "../protocol/bytes.ts";
+import { InvalidFormError } from "../protocol/class-groups/class-group.ts";
+import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
+import { UnsupportedOutputError } from "../protocol/parameters/network-dkg-output.ts";
 import type { ParametersSource } from "./context.ts";
 import { TssError } from "./errors.ts";
-import type { Network } from "./names.ts";
-import type { NetworkSource } from "./network.ts";
+import { readNetworkKeyOutput } from "./network-key-output.ts";
+import type { TrustedChain } from "./trusted-chain.ts";
+
+/** How many parameters are remembered, of 2.4 MB each: two network keys on four curves. */
+const MAX_REMEMBERED_COUNT = 8;
+
+/** What was built before in this program, by curve and output. It follows from these alone, so all clients share it. */
+const built = new Map<string, Uint8Array>();
 
 /**
- * Parameters built from the chain by the Ika SDK, which nobody but the network has a say in: 10 to 17 s for each
- * curve, and 45 MB. On testnet and mainnet the object ids are the Ika SDK's own, and the service must name the same.
- * The Ika SDK is loaded when it is first needed.
+ * Protocol parameters that this client builds itself from the network key's output on the chain: one to two seconds for
+ * a curve, once in a program. Parameters that somebody else made would have to be believed: a shorter range of
+ * randomness or another table in them gives the user's share away, and checking the tables costs as much as building
+ * them. For the same reason nothing is kept beyond the program.
  */
-export function createChainParameters(
-  network: Network,
-  source: NetworkSource,
-  suiClient: (action: Action) => Promise<ClientWithCoreApi>,
-): ParametersSource {
-  const inMemory = new Map<string, Uint8Array>();
+export function createChainParameters(chain: TrustedChain): ParametersSource {
+  // A key's output never changes.
+  const known = new Map<string, Uint8Array>();
   return {
     async load(action, { curve, networkEncryptionKeyId }) {
       const key = `${networkEncryptionKeyId} ${curve}`;
-      const known = inMemory.get(key);
-      if (known !== undefined) return known;
-      const ika = await import("@ika.xyz/sdk");
-      const announced = announcedConfig(await source.known(action));
-      const trusted = network === "localnet" ? announced : ika.getNetworkConfig(network);
-      checkAgreement(trusted, announced);
-      // The Ika client writes into its config, so it gets a copy of its own.
-      const client = new ika.IkaClient({
-        suiClient: await suiClient(action),
-        config: structuredClone(trusted),
-        encryptionKeyOptions: { encryptionKeyID: networkEncryptionKeyId },
-      });
-      const keys = await client.getAllNetworkEncryptionKeys();
-      if (!keys.some(({ id }) => id === networkEncryptionKeyId)) {
-        throw new TssError(
-          "PARAMETERS_MISMATCH",
-          "the chain has no network encryption key with the announced id",
-        );
-      }
+      const found = known.get(key);
+      if (found !== undefined) return found;
+      const output = await readNetworkKeyOutput(chain, action, networkEncryptionKeyId, curveNumber(curve));
       action.signal.throwIfAborted();
-      const octets = await client.getProtocolPublicParameters(undefined, curve);
-      inMemory.set(key, octets);
+      const octets = parametersOf(curve, output);
+      remember(known, key, octets);
       return octets;
     },
   };
 }
 
-/** The ids that GetNetwork names, in the form that `IkaClient` takes. */
-export function announcedConfig({ ikaConfig }: GetNetworkResponse): SdkIkaConfig {
-  const { ikaSystemObject, ikaDwalletCoordinator } = ikaConfig ?? {};
-  if (ikaConfig === undefined || ikaSystemObject === undefined || ikaDwalletCoordinator === undefined) {
-    throw new TssError("NETWORK_MISMATCH", "the service names no Ika objects");
-  }
-  return {
-    packages: {
-      ikaPackage: ikaConfig.ikaPackage,
-      ikaCommonPackage: ikaConfig.ikaCommonPackage,
-      ikaSystemOriginalPackage: ikaConfig.ikaSystemOriginalPackage,
-      ikaSystemPackage: ikaConfig.ikaSystemPackage,
-      ikaDwallet2pcMpcOriginalPackage: ikaConfig.ikaDwallet2pcMpcOriginalPackage,
-      ikaDwallet2pcMpcPackage: ikaConfig.ikaDwallet2pcMpcPackage,
-    },
-    objects: {
-      ikaSystemObject: {
-        objectID: ikaSystemObject.objectId,
-        initialSharedVersion: Number(ikaSystemObject.initialSharedVersion),
-      },
-      ikaDWalletCoordinator: {
-        objectID: ikaDwalletCoordinator.objectId,
-        initialSharedVersion: Number(ikaDwalletCoordinator.initialSharedVersion),
-      },
-    },
-  };
+function parametersOf(curve: CurveName, output: Uint8Array): Uint8Array {
+  const key = `${curve} ${bytesToHex(sha256(output))}`;
+  const found = built.get(key);
+  if (found !== undefined) return found;
+  const octets = build(curve, output);
+  remember(built, key, octets);
+  return octets;
 }
 
-/** Objects and first packages never change; the newest packages may be ahead of the Ika SDK's table. */
-function checkAgreement(trusted: SdkIkaConfig, announced: SdkIkaConfig): void {
-  const pairs = [
-    [trusted.objects.ikaSystemObject.objectID, announced.objects.ikaSystemObject.objectID],
-    [trusted.objects.ikaDWalletCoordinator.objectID, announced.objects.ikaDWalletCoordinator.objectID],
-    [trusted.packages.ikaDwallet2pcMpcOriginalPackage, announced.packages.ikaDwallet2pcMpcOriginalPackage],
-    [trusted.packages.ikaSystemOriginalPackage, announced.packages.ikaSystemOriginalPackage],
-  ];
-  if (pairs.some(([own, other]) => own !== other)) {
-    throw new TssError("NETWORK_MISMATCH", "the service names other Ika objects than the network has");
+function build(curve: CurveName, output: Uint8Array): Uint8Array {
+  try {
+    return buildProtocolParameters(curveNumber(curve), output);
+  } catch (cause) {
+    if (cause instanceof UnsupportedOutputError) {
+      throw new TssError(
+        "NETWORK_UNSUPPORTED",
+        "the network encryption key's output is of a version that this client cannot read",
+        { cause },
+      );
+    }
+    if (cause instanceof MalformedBytesError || cause instanceof InvalidFormError) {
+      throw new TssError("PARAMETERS_MISMATCH", "the network encryption key's output is malformed", {
+        cause,
+      });
+    }
+    throw cause;
   }
+}
+
+/** The oldest goes when there are too many. */
+function remember(map: Map<string, Uint8Array>, key: string, octets: Uint8Array): void {
+  const [oldest] = map.keys();
+  if (map.size >= MAX_REMEMBERED_COUNT && oldest !== undefined) map.delete(oldest);
+  map.set(key, octets);
 }

@@ -61,6 +61,14 @@ export function checkTimeout(timeoutMs: number): void {
   }
 }
 
+/** Reads a session digest, 64 lower-case hex digits. */
+export function readSessionDigest(hex: string): Uint8Array {
+  if (typeof hex !== "string" || !/^[0-9a-f]{64}$/.test(hex)) {
+    throw invalid("sessionDigestHex", "must be 64 lower-case hex digits");
+  }
+  return hexToBytes(hex);
+}
+
 /** Reads a secret in hex. The error says nothing about the digits. */
 export function readSecretHex(field: string, hex: string): Uint8Array {
   try {

@@ -1,16 +1,16 @@
 import type { Transport } from "@connectrpc/connect";
-import { SuiGrpcClient } from "@mysten/sui/grpc";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import { createInlineEngine } from "../crypto/inline-engine.ts";
-import { createChainReader } from "../protocol/chain-reader.ts";
-import type { Action, ActionOptions } from "./action.ts";
+import type { ActionOptions } from "./action.ts";
 import { createChainParameters } from "./chain-parameters.ts";
+import { createChainSessionSource } from "./chain-session.ts";
+import { chooseChain } from "./choose-chain.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
+import { createMadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import { createNetworkSource } from "./network.ts";
 import { onboard } from "./onboard.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
-import type { ParametersCache } from "./parameters-cache.ts";
 import {
   type RecoverShareArgs,
   type RecoverShareResult,
@@ -19,10 +19,10 @@ import {
 } from "./recover-share.ts";
 import { type ResumeOnboardArgs, resumeOnboard } from "./resume-onboard.ts";
 import { type ResumeSignArgs, resumeSign } from "./resume-sign.ts";
-import { createServiceParameters, fetchOverRest, fetchOverRpc } from "./service-parameters.ts";
 import { sign } from "./sign.ts";
 import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
 import { createDefaultTransport, withHeaders } from "./transport.ts";
+import { createTrustedChain } from "./trusted-chain.ts";
 
 /** How a client is made. */
 export interface ClientOptions {
@@ -35,15 +35,16 @@ export interface ClientOptions {
   readonly transport?: Transport | undefined;
   /** Where the user's half is computed; default on this thread. The caller closes an engine that it passes. */
   readonly engine?: CryptoEngine | undefined;
-  /** The fullnode to read the chain from; default the one that the service names. */
-  readonly fullnodeUrl?: string | undefined;
   /**
-   * Where protocol parameters come from. They decide what the user's share is encrypted under, so the default on
-   * testnet and mainnet is `chain`; on a localnet it is `service`, which is faster.
+   * The fullnode to read the chain from, or up to eight of them, which all must answer, and alike. Default on testnet and
+   * mainnet: Sui's public one; on a localnet: the one that the service names. The service has no say elsewhere.
    */
-  readonly parameters?: "chain" | "service" | undefined;
-  /** Keeps parameters from the service beyond this client. */
-  readonly cache?: ParametersCache | undefined;
+  readonly fullnodeUrl?: string | readonly string[] | undefined;
+  /**
+   * The digest of the chain's genesis checkpoint, in Base58. That of testnet and mainnet is known to the client and cannot
+   * be changed; on a localnet the default is any.
+   */
+  readonly chainIdentifier?: string | undefined;
 }
 
 /** A client of one service, network and project. */
@@ -65,7 +66,7 @@ export interface TssClient {
   readonly raw: RawClients;
 }
 
-/** Makes a client. Nothing is sent before the first action. */
+/** Makes a client. Nothing is sent before the first action. Throws a TssError, VALIDATION, for a malformed option. */
 export function createClient(options: ClientOptions): TssClient {
   const context = createContext(options);
   return {
@@ -83,27 +84,17 @@ function createContext(options: ClientOptions): ClientContext {
   const headers = { authorization: `Bearer ${options.apiKey}`, "x-network": network };
   const raw = createRawClients(withHeaders(options.transport ?? createDefaultTransport(baseUrl), headers));
   const source = createNetworkSource(raw.onboarding, network);
-  let sui: SuiGrpcClient | undefined;
-  const suiClient = async (action: Action): Promise<SuiGrpcClient> => {
-    const url = options.fullnodeUrl ?? (await source.known(action)).fullnodeUrl;
-    sui ??= new SuiGrpcClient({ network, baseUrl: url, format: "binary" });
-    return sui;
-  };
-  const fromService = (options.parameters ?? (network === "localnet" ? "service" : "chain")) === "service";
-  // A transport of the caller's may lead somewhere that no URL does, so its own stream is used then.
-  const fetchParameters =
-    options.transport === undefined
-      ? fetchOverRest(baseUrl, { "x-network": network })
-      : fetchOverRpc(raw.onboarding);
+  const chosen = chooseChain(options, source);
+  const chain = createTrustedChain(chosen);
   return {
     network,
     raw,
     engine: options.engine ?? createInlineEngine(),
-    parameters: fromService
-      ? createServiceParameters(source, fetchParameters, options.cache)
-      : createChainParameters(network, source, suiClient),
+    parameters: createChainParameters(chain),
     getNetwork: source.read,
-    chainReader: async (action) => createChainReader((await suiClient(action)).core),
+    chainReader: chain.reader,
+    chainSession: createChainSessionSource(chosen.hintClient),
+    madeHalves: createMadeHalves(),
     activeDWallets: new Map(),
   };
 }

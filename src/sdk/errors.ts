@@ -21,16 +21,26 @@ export type LocalReason =
   | "ABORTED"
   /** The service does not answer. */
   | "UNREACHABLE"
-  /** The fullnode does not answer. */
+  /** A fullnode does not answer; `metadata.fullnode` is its place in the list, from 1. */
   | "CHAIN_UNAVAILABLE"
-  /** The service serves another network, or its ids are not those of the network. */
+  /** Fullnodes go on giving different answers; `metadata` has `objectId` and the `fullnode` that differs from the first. */
+  | "FULLNODES_DISAGREE"
+  /** The service or a fullnode serves another network or chain, or names other ids than the network has. */
   | "NETWORK_MISMATCH"
-  /** Parameters do not have the digest that was announced, or the chain names another network key. */
+  /** The chain has a form of Ika's objects, or a version of the network's key, that this client cannot read. */
+  | "NETWORK_UNSUPPORTED"
+  /** An object on the chain is of another type than what was asked for: `metadata.objectId`. */
+  | "OBJECT_MISMATCH"
+  /** The network encryption key is none of the network's, not for this curve, or has no output that makes sense. */
   | "PARAMETERS_MISMATCH"
   /** The user's share does not fit the dWallet's public output. */
   | "SHARE_MISMATCH"
+  /** The dWallet's share is not derived from the seed: somebody else may know it, or an older version made it. */
+  | "SHARE_UNVERIFIED"
   /** The service's public output, or the network's, is not the one that the user's half implies. */
   | "OUTPUT_MISMATCH"
+  /** The presign is not the one on the chain, or this client has used it for another message. */
+  | "PRESIGN_MISMATCH"
   /** The network refused what was sent; `metadata.state` has its word. */
   | "NETWORK_REJECTED"
   /** The signature that came back does not verify. */
@@ -49,25 +59,45 @@ export interface TssErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The one error of this client. Neither message nor metadata ever hold a seed, a share or an API key. */
+/** What a service may put into an error, in characters; the rest is cut off. */
+const MAX_MESSAGE_LENGTH = 1_000;
+const MAX_NAME_LENGTH = 100;
+const MAX_VALUE_LENGTH = 256;
+const MAX_METADATA_COUNT = 24;
+
+/**
+ * The one error of this client. Neither message nor metadata ever hold a seed, a share or an API key. Texts of the
+ * service are cut at a bound.
+ */
 export class TssError extends Error {
   override readonly name = "TssError";
   /** What went wrong, for machines. */
   readonly reason: TssErrorReason;
   /** The service's id of the request, to give to its operator. */
   readonly requestId: string | undefined;
-  /** Ids and limits; after a time-out what to resume with: `signRequestId`, `idempotencyKey`, `dwalletId`, `stage`. */
+  /**
+   * Ids and limits; after a time-out what to resume with: `signRequestId`, `idempotencyKey`, `dwalletId`,
+   * `sessionDigestHex`, `stage`.
+   */
   readonly metadata: Readonly<Record<string, string>>;
   /** When trying again may help. */
   readonly retryAfterMs: number | undefined;
 
   constructor(reason: TssErrorReason, message: string, options: TssErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.reason = reason;
-    this.requestId = options.requestId;
-    this.metadata = options.metadata ?? {};
+    const cause = options.cause === undefined ? undefined : { cause: options.cause };
+    super(message.slice(0, MAX_MESSAGE_LENGTH), cause);
+    this.reason = reason.slice(0, MAX_NAME_LENGTH);
+    this.requestId = options.requestId?.slice(0, MAX_NAME_LENGTH);
+    this.metadata = bounded(options.metadata ?? {});
     this.retryAfterMs = options.retryAfterMs;
   }
+}
+
+function bounded(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(metadata).slice(0, MAX_METADATA_COUNT);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.slice(0, MAX_NAME_LENGTH), value.slice(0, MAX_VALUE_LENGTH)]),
+  );
 }
 
 /** The service's error as this client's: reason and metadata from ErrorInfo, the hint from RetryInfo. */
@@ -82,12 +112,12 @@ export function fromConnectError(error: ConnectError): TssError {
   });
 }
 
-/** The same error with more metadata; what it has already stays. */
+/** The same error with more metadata, which wins over what the service says under the same names. */
 export function withMetadata(error: TssError, metadata: Readonly<Record<string, string>>): TssError {
   const { reason, message, requestId, retryAfterMs } = error;
   return new TssError(reason, message, {
     requestId,
-    metadata: { ...metadata, ...error.metadata },
+    metadata: { ...metadata, ...error.metadata, ...metadata },
     retryAfterMs,
     cause: error.cause,
   });

@@ -1,22 +1,15 @@
 import type { UserKeys } from "../crypto/engine.ts";
 import { signDWalletOutput } from "../crypto/user-keys.ts";
+import { isOutputOfShare } from "../crypto/user-output.ts";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
 import { pollObject } from "../protocol/poll-object.ts";
-import { userShareFitsOutput } from "../protocol/user-share.ts";
 import type { Action } from "./action.ts";
 import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
+import { DWALLET } from "./object-kinds.ts";
 import type { OnboardStage } from "./onboard-types.ts";
-
-/** A dWallet whose output the network has published. */
-export type CompletedDWallet = ChainDWallet & {
-  readonly state: {
-    readonly kind: "AwaitingKeyHolderSignature" | "Active";
-    readonly publicOutput: Uint8Array;
-  };
-};
+import { type CompletedDWallet, parseDWalletOf } from "./read-dwallet.ts";
 
 /** Waits for the network's word on a DKG. A rejection ends the wait at once. */
 export async function awaitDkg(
@@ -26,9 +19,9 @@ export async function awaitDkg(
   curve: CurveName,
 ): Promise<CompletedDWallet> {
   const dwallet = await pollObject(
-    await context.chainReader(action),
+    await context.chainReader(action, DWALLET),
     dwalletId,
-    parseDWallet,
+    (content) => parseDWalletOf(dwalletId, content),
     ["AwaitingKeyHolderSignature", "Active"],
     { timeoutMs: action.remainingMs(), signal: action.signal },
   );
@@ -38,22 +31,29 @@ export async function awaitDkg(
   return dwallet;
 }
 
+/** What accepting a share takes. */
+export interface Acceptance {
+  readonly keys: UserKeys;
+  readonly dwallet: CompletedDWallet;
+  readonly parameters: Uint8Array;
+  /** The share that this process derived from the seed, never one that was only decrypted. */
+  readonly userSecretKeyShare: Uint8Array;
+  readonly encryptedUserSecretKeyShareId: string;
+}
+
 /**
  * Accepts the encrypted share with the user's signature over the network's output, and waits until the dWallet is
- * Active. The caller has made sure that the output is the one its share implies. Returns the digest of the acceptance,
- * or null if it was accepted by a transaction that is not the service's.
+ * Active. Nothing is signed unless the output is one that the user's share leads to. Returns the digest of the
+ * acceptance, or null if it was accepted by a transaction that is not the service's.
  */
 export async function acceptShare(
   context: ClientContext,
   action: Action<OnboardStage>,
-  keys: UserKeys,
-  dwallet: CompletedDWallet,
-  userSecretKeyShare: Uint8Array,
-  encryptedUserSecretKeyShareId: string,
+  { keys, dwallet, parameters, userSecretKeyShare, encryptedUserSecretKeyShareId }: Acceptance,
 ): Promise<string | null> {
   const { id: dwalletId } = dwallet;
   const { publicOutput } = dwallet.state;
-  if (!userShareFitsOutput(keys.curve, userSecretKeyShare, publicOutput)) {
+  if (!isOutputOfShare(keys.curve, parameters, userSecretKeyShare, publicOutput)) {
     throw new TssError("SHARE_MISMATCH", "the network's output does not hold the user's share");
   }
   action.stage("accept");
@@ -61,10 +61,16 @@ export async function acceptShare(
   const request = { dwalletId, encryptedUserSecretKeyShareId, userOutputSignature };
   const accepted = await call(action, (options) => context.raw.onboarding.acceptDWallet(request, options));
   action.stage("activate");
-  const active = await pollObject(await context.chainReader(action), dwalletId, parseDWallet, ["Active"], {
-    timeoutMs: action.remainingMs(),
-    signal: action.signal,
-  });
+  const active = await pollObject(
+    await context.chainReader(action, DWALLET),
+    dwalletId,
+    (content) => parseDWalletOf(dwalletId, content),
+    ["Active"],
+    {
+      timeoutMs: action.remainingMs(),
+      signal: action.signal,
+    },
+  );
   context.activeDWallets.set(dwalletId, active);
   if (accepted.acceptTxDigest !== undefined) return accepted.acceptTxDigest;
   const read = await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));

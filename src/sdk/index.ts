@@ -7,8 +7,12 @@ export type { RawClients } from "./context.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
 export { Curve, Hash, type Network, SignatureAlgorithm } from "./names.ts";
 export type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
-export type { ParametersCache } from "./parameters-cache.ts";
-export type { RecoverShareArgs, RecoverShareResult, RecoverShareStage } from "./recover-share.ts";
+export type {
+  RecoverShareArgs,
+  RecoverShareResult,
+  RecoverShareStage,
+  ShareSource,
+} from "./recover-share.ts";
 export type { ResumeOnboardArgs } from "./resume-onboard.ts";
 export type { ResumeSignArgs } from "./resume-sign.ts";
 export type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";

@@ -24,10 +24,15 @@ export interface OnboardArgs {
 /** A new dWallet. */
 export interface OnboardResult {
   readonly dwallet: { readonly id: string; readonly curve: Curve };
-  /** The user's secret: keep it like the seed. It can be recovered from the seed and the chain. */
+  /** The user's secret: keep it like the seed. It can be derived again from the seed and `sessionDigestHex`. */
   readonly userSecretKeyShareHex: string;
   readonly userPublicOutputHex: string;
   readonly encryptedUserSecretKeyShareId: string;
+  /**
+   * The digest of the DKG's session identifier, from which the share is derived. It is public. Keep it with the
+   * dWallet's id: with it the share is recovered without the service, however much of the past the fullnodes forgot.
+   */
+  readonly sessionDigestHex: string;
   /** The transactions that requested the DKG and accepted the share; null if another sender accepted it. */
   readonly txDigests: { readonly onboard: string; readonly accept: string | null };
 }

@@ -1,6 +1,8 @@
+import { deriveUserShare } from "../crypto/derive-user-share.ts";
 import { signEncryptionKey } from "../crypto/user-keys.ts";
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
 import { userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
+import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import { type ActionOptions, runAction } from "./action.ts";
 import { call } from "./call.ts";
 import { checkCurve, checkSeed } from "./checks.ts";
@@ -14,8 +16,8 @@ import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.t
  * Makes a dWallet whose user half comes from this process and whose other half stays with the network: registers the
  * user's encryption key, prepares and requests the DKG, waits for the network, checks its output and accepts it.
  *
- * Throws a TssError. After TIMEOUT or ABORTED its metadata has `dwalletId` once there is one: `resumeOnboard` goes on
- * from there.
+ * Throws a TssError. After TIMEOUT or ABORTED its metadata has `dwalletId` once there is one, and `sessionDigestHex`:
+ * `resumeOnboard` goes on from there. After OUTPUT_MISMATCH nothing does: onboard again.
  */
 export async function onboard(
   context: ClientContext,
@@ -54,16 +56,18 @@ export async function onboard(
 
     action.stage("prepare");
     const sessionIdentifier = globalThis.crypto.getRandomValues(new Uint8Array(32));
+    const sessionDigest = sessionIdentifierDigest(sessionIdentifier, senderAddress);
+    const share = action.own(deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest }));
     const prepared = await context.engine.prepareDkg({
       curve,
+      userSecretKeyShare: share,
+      sessionDigest,
       parameters,
       encryptionKey,
-      sessionIdentifier,
-      senderAddress,
     });
-    const share = action.own(prepared.userSecretKeyShare);
 
     action.stage("create");
+    action.facts["sessionDigestHex"] = bytesToHex(sessionDigest);
     const request = {
       encryptionKeyId: registered.encryptionKeyId,
       curve: protoCurve(curve),
@@ -87,12 +91,19 @@ export async function onboard(
       throw new TssError("OUTPUT_MISMATCH", "the network's output is not the one that the user computed");
     }
     const shareId = created.encryptedUserSecretKeyShareId;
-    const acceptDigest = await acceptShare(context, action, keys, dwallet, share.reveal(), shareId);
+    const acceptDigest = await acceptShare(context, action, {
+      keys,
+      dwallet,
+      parameters,
+      userSecretKeyShare: share.reveal(),
+      encryptedUserSecretKeyShareId: shareId,
+    });
     return {
       dwallet: { id: created.dwalletId, curve },
       userSecretKeyShareHex: bytesToHex(share.reveal()),
       userPublicOutputHex: bytesToHex(prepared.userPublicOutput),
       encryptedUserSecretKeyShareId: shareId,
+      sessionDigestHex: bytesToHex(sessionDigest),
       txDigests: { onboard: created.txDigest, accept: acceptDigest },
     };
   });
@@ -102,6 +113,7 @@ export async function onboard(
 function pickSender(addresses: readonly string[]): string {
   const random = globalThis.crypto.getRandomValues(new Uint32Array(1))[0]!;
   const address = addresses[random % addresses.length];
-  if (address === undefined) throw new TssError("NETWORK_MISMATCH", "the service names no sender address");
+  if (address === undefined || !/^0x[0-9a-f]{64}$/.test(address))
+    throw new TssError("NETWORK_MISMATCH", "the service names no sender address, or something else as one");
   return address;
 }

@@ -1,41 +1,38 @@
 import type { UserKeys } from "../crypto/engine.ts";
 import type { SecretBytes } from "../crypto/secret-bytes.ts";
+import { isOutputOfShare } from "../crypto/user-output.ts";
 import { parseEncryptedShare } from "../protocol/chain-objects.ts";
-import { userShareFitsOutput } from "../protocol/user-share.ts";
 import { verifyEd25519 } from "../protocol/verify-ed25519.ts";
 import type { Action } from "./action.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
-import { readObject } from "./read-dwallet.ts";
-
-/** A dWallet's output with where its encrypted share is. */
-export interface EncryptedShareReference {
-  readonly dwalletId: string;
-  readonly networkEncryptionKeyId: string;
-  readonly publicOutput: Uint8Array;
-  readonly encryptedUserSecretKeyShareId: string;
-}
+import { ENCRYPTED_SHARE } from "./object-kinds.ts";
+import { type CompletedDWallet, readObject } from "./read-dwallet.ts";
 
 /**
- * Decrypts the user's share from the chain. The share must belong to the dWallet and to this signer, carry the signer's
- * own signature over the output if it was accepted, and fit the output.
+ * Decrypts the user's share of an Active dWallet from the chain, for dWallets whose share was not derived from the
+ * seed. The share must belong to the dWallet and to this signer, carry the signer's own signature over the output, and
+ * fit the output. All that shows that a client of this seed once accepted the dWallet, not that nobody else knows the
+ * share: whoever encrypted it does.
  */
 export async function openShare(
   context: ClientContext,
   action: Action,
   keys: UserKeys,
-  reference: EncryptedShareReference,
+  dwallet: CompletedDWallet,
+  encryptedUserSecretKeyShareId: string,
 ): Promise<SecretBytes> {
-  const { publicOutput, networkEncryptionKeyId, dwalletId } = reference;
-  const content = await readObject(context, action, reference.encryptedUserSecretKeyShareId);
+  const { networkEncryptionKeyId } = dwallet;
+  const { publicOutput } = dwallet.state;
+  const content = await readObject(context, action, ENCRYPTED_SHARE, encryptedUserSecretKeyShareId);
   if (content === undefined) throw new TssError("SHARE_MISMATCH", "the chain has no such encrypted share");
   const encrypted = parseEncryptedShare(content);
-  if (encrypted.dwalletId !== dwalletId || encrypted.encryptionKeyAddress !== keys.signerAddress) {
+  if (encrypted.dwalletId !== dwallet.id || encrypted.encryptionKeyAddress !== keys.signerAddress) {
     throw new TssError("SHARE_MISMATCH", "the encrypted share belongs to another dWallet or another seed");
   }
   const { state } = encrypted;
   if (
-    state.kind === "KeyHolderSigned" &&
+    state.kind !== "KeyHolderSigned" ||
     !verifyEd25519(keys.signerPublicKey, publicOutput, state.userOutputSignature)
   ) {
     throw new TssError("OUTPUT_MISMATCH", "the seed's signer did not sign this public output");
@@ -48,7 +45,12 @@ export async function openShare(
     dwalletOutput: publicOutput,
     encryptedShareAndProof: encrypted.encryptedShareAndProof,
   });
-  if (userShareFitsOutput(keys.curve, share.reveal(), publicOutput)) return share;
-  share.destroy();
+  let isFit = false;
+  try {
+    isFit = isOutputOfShare(keys.curve, parameters, share.reveal(), publicOutput);
+  } finally {
+    if (!isFit) share.destroy();
+  }
+  if (isFit) return share;
   throw new TssError("SHARE_MISMATCH", "the decrypted share does not fit the dWallet's public output");
 }

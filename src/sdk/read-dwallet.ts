@@ -4,16 +4,18 @@ import type { Action } from "./action.ts";
 import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
+import { DWALLET, type ObjectKind } from "./object-kinds.ts";
 
 /** How many Active dWallets one client remembers. */
 const MAX_REMEMBERED_COUNT = 1000;
 
-/** An Active dWallet as the chain has it. */
-export interface ActiveDWallet {
-  readonly id: string;
-  readonly networkEncryptionKeyId: string;
-  readonly publicOutput: Uint8Array;
-}
+/** A dWallet whose output the network has published. */
+export type CompletedDWallet = ChainDWallet & {
+  readonly state: {
+    readonly kind: "AwaitingKeyHolderSignature" | "Active";
+    readonly publicOutput: Uint8Array;
+  };
+};
 
 /**
  * Reads an Active dWallet from the chain, once for each client: what it holds never changes. The chain and not the
@@ -24,9 +26,9 @@ export async function readActiveDWallet(
   action: Action,
   dwalletId: string,
   curve: CurveName,
-): Promise<ActiveDWallet> {
+): Promise<CompletedDWallet> {
   const dwallet = context.activeDWallets.get(dwalletId) ?? (await readDWallet(context, action, dwalletId));
-  const { state, networkEncryptionKeyId } = dwallet;
+  const { state } = dwallet;
   if (dwallet.curveNumber !== curveNumber(curve)) {
     throw new TssError("UNSUPPORTED_ALGORITHM", `the dWallet is not on ${curve}`);
   }
@@ -37,7 +39,7 @@ export async function readActiveDWallet(
   }
   if (context.activeDWallets.size >= MAX_REMEMBERED_COUNT) context.activeDWallets.clear();
   context.activeDWallets.set(dwalletId, dwallet);
-  return { id: dwalletId, networkEncryptionKeyId, publicOutput: state.publicOutput };
+  return { ...dwallet, state };
 }
 
 /** Reads a dWallet from the chain in whatever state it is. */
@@ -46,26 +48,27 @@ export async function readDWallet(
   action: Action,
   dwalletId: string,
 ): Promise<ChainDWallet> {
-  const content = await readObject(context, action, dwalletId);
-  if (content !== undefined) return parseDWallet(content);
+  const content = await readObject(context, action, DWALLET, dwalletId);
+  if (content !== undefined) return parseDWalletOf(dwalletId, content);
   // The service says whether the key is wrong or the dWallet unknown; if it has it, the two disagree.
   await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
   throw new TssError("DWALLET_NOT_FOUND", "the chain has no such dWallet");
 }
 
-/** The contents of one object on the chain, or undefined. One repeat when the fullnode does not answer. */
+/** Reads a dWallet out of what a fullnode says to be its contents. Throws OUTPUT_MISMATCH for those of another. */
+export function parseDWalletOf(dwalletId: string, content: Uint8Array): ChainDWallet {
+  const dwallet = parseDWallet(content);
+  if (dwallet.id === dwalletId) return dwallet;
+  throw new TssError("OUTPUT_MISMATCH", "the fullnode answered with another dWallet than the one asked for");
+}
+
+/** The contents of one object on the chain, or undefined. */
 export async function readObject(
   context: ClientContext,
   action: Action,
+  kind: ObjectKind,
   objectId: string,
 ): Promise<Uint8Array | undefined> {
-  const reader = await context.chainReader(action);
-  const read = async (): Promise<Uint8Array | undefined> =>
-    (await reader.getObjects([objectId], action.signal)).get(objectId);
-  return await read().catch(async (cause) => {
-    action.signal.throwIfAborted();
-    return await read().catch(() => {
-      throw new TssError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
-    });
-  });
+  const reader = await context.chainReader(action, kind);
+  return (await reader.getObjects([objectId], action.signal)).get(objectId);
 }

@@ -39,8 +39,8 @@ export async function resumeSign(
     const triple = tripleOfProto(request.curve, request.signatureAlgorithm, request.hashScheme);
     if (triple === undefined)
       throw new TssError("UNSUPPORTED_ALGORITHM", "this client does not know the algorithm");
-    const { publicOutput } = await readActiveDWallet(context, action, dwalletId, triple.curve);
-    const publicKey = publicKeyFromDWalletOutput(triple.curve, publicOutput);
+    const { state } = await readActiveDWallet(context, action, dwalletId, triple.curve);
+    const publicKey = publicKeyFromDWalletOutput(triple.curve, state.publicOutput);
     return await awaitSignature(context, action, request, { triple, message, publicKey });
   });
 }

@@ -1,5 +1,6 @@
 import type { ActionOptions } from "./action.ts";
-import type { Curve, Hash, SignatureAlgorithm } from "./names.ts";
+import type { Hash, SignatureAlgorithm } from "./names.ts";
+import type { ShareSource } from "./recover-share.ts";
 
 /** The stages of a signature, in order. `queued` and `submitted` are the service's own words for where it stands. */
 export type SignStage =
@@ -14,16 +15,17 @@ export type SignStage =
   | "verify";
 
 /** What a signature takes. */
-export interface SignArgs {
-  /** The 32 bytes that the dWallet was made with. */
-  readonly seed: Uint8Array;
+export interface SignArgs extends ShareSource {
   readonly dwalletId: string;
-  readonly curve: Curve;
   readonly signatureAlgorithm: SignatureAlgorithm;
   readonly hashScheme: Hash;
   /** The message before hashing, 1 to 16,381 bytes. */
   readonly message: Uint8Array;
-  /** The user's share from the onboarding. If absent, it is recovered from the seed and the chain, 2 s more. */
+  /**
+   * The user's share from the onboarding. It is taken at the caller's word: that it fits the dWallet is checked, not that
+   * the seed implies it. If absent, it is derived from the seed and checked, which asks the service for the DKG's
+   * session unless `sessionDigestHex` is given.
+   */
   readonly userSecretKeyShareHex?: string | undefined;
   /** Default 180,000. */
   readonly timeoutMs?: number | undefined;

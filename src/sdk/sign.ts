@@ -1,19 +1,28 @@
 import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { EngineError } from "../crypto/engine.ts";
 import { SecretBytes } from "../crypto/secret-bytes.ts";
+import { isOutputOfShare } from "../crypto/user-output.ts";
 import type { CurveName } from "../protocol/algorithms.ts";
-import { equalBytes, MalformedBytesError } from "../protocol/bytes.ts";
+import { equalBytes } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
-import { userShareFitsOutput } from "../protocol/user-share.ts";
-import { type Action, runAction } from "./action.ts";
+import { runAction } from "./action.ts";
 import { awaitSignature } from "./await-signature.ts";
 import { call } from "./call.ts";
-import { checkMessage, checkObjectId, checkSeed, checkTriple, readSecretHex } from "./checks.ts";
+import { checkPresign } from "./check-presign.ts";
+import {
+  checkMessage,
+  checkObjectId,
+  checkSeed,
+  checkTriple,
+  readSecretHex,
+  readSessionDigest,
+} from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { protoTriple } from "./names.ts";
-import { openShare } from "./open-share.ts";
-import { type ActiveDWallet, readActiveDWallet } from "./read-dwallet.ts";
-import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
+import { readActiveDWallet } from "./read-dwallet.ts";
+import { recoverFrom } from "./recover-share.ts";
+import type { SignArgs, SignOptions, SignResult } from "./sign-types.ts";
 
 /**
  * Signs one message: reserves a presign, computes the user's half here, submits it, follows the request and verifies
@@ -33,6 +42,7 @@ export async function sign(
   const triple = checkTriple(args.curve, args.signatureAlgorithm, args.hashScheme);
   checkMessage(message);
   checkObjectId("dwalletId", dwalletId);
+  if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
   const idempotencyKey = options.idempotencyKey ?? randomKey();
   const { userSecretKeyShareHex: shareHex } = args;
   const given =
@@ -44,13 +54,14 @@ export async function sign(
     action.facts["idempotencyKey"] = idempotencyKey;
     action.stage("dwallet");
     const dwallet = await readActiveDWallet(context, action, dwalletId, triple.curve);
-    const { publicOutput, networkEncryptionKeyId } = dwallet;
+    const { networkEncryptionKeyId } = dwallet;
+    const { publicOutput } = dwallet.state;
     action.stage("parameters");
     await context.engine.ready();
     const parameters = await context.parameters.load(action, { curve: triple.curve, networkEncryptionKeyId });
     action.stage("share");
-    const share = given ?? (await recover(context, action, seed, triple.curve, dwallet));
-    if (!fits(triple.curve, share, publicOutput)) {
+    const share = given ?? (await recoverFrom(context, action, args, dwallet, parameters));
+    if (given !== undefined && !fits(triple.curve, parameters, given, publicOutput)) {
       throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
     }
 
@@ -69,15 +80,20 @@ export async function sign(
       if (!equalBytes(reserved.dwalletPublicOutput, publicOutput)) {
         throw new TssError("OUTPUT_MISMATCH", "the service's public output is not the chain's");
       }
+      const { presignId, presign } = reserved;
       action.stage("compute");
-      const userSignMessage = await context.engine.createSignMessage({
-        triple,
-        parameters,
-        dwalletOutput: publicOutput,
-        userSecretKeyShare: share,
-        presign: reserved.presign,
-        message,
-      });
+      await checkPresign(context, action, { presignId, presign, triple, dwalletId });
+      const purpose = { dwalletId, triple, message };
+      const userSignMessage = await context.madeHalves.for(presign, purpose, () =>
+        context.engine.createSignMessage({
+          triple,
+          parameters,
+          dwalletOutput: publicOutput,
+          userSecretKeyShare: share,
+          presign,
+          message,
+        }),
+      );
       action.stage("submit");
       const submission = { signRequestId, userSignMessage };
       request = await call(action, (callOptions) => context.raw.signing.submitSign(submission, callOptions));
@@ -92,27 +108,17 @@ export async function sign(
   });
 }
 
-async function recover(
-  context: ClientContext,
-  action: Action<SignStage>,
-  seed: Uint8Array,
-  curve: CurveName,
-  dwallet: ActiveDWallet,
-): Promise<SecretBytes> {
-  const { id: dwalletId, networkEncryptionKeyId, publicOutput } = dwallet;
-  const row = await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
-  const { encryptedUserSecretKeyShareId } = row;
-  const keys = action.own(await context.engine.deriveUserKeys({ seed, curve }));
-  const reference = { dwalletId, networkEncryptionKeyId, publicOutput, encryptedUserSecretKeyShareId };
-  return action.own(await openShare(context, action, keys, reference));
-}
-
 /** A share that cannot even be read does not fit either. */
-function fits(curve: CurveName, share: SecretBytes, publicOutput: Uint8Array): boolean {
+function fits(
+  curve: CurveName,
+  parameters: Uint8Array,
+  share: SecretBytes,
+  publicOutput: Uint8Array,
+): boolean {
   try {
-    return userShareFitsOutput(curve, share.reveal(), publicOutput);
+    return isOutputOfShare(curve, parameters, share.reveal(), publicOutput);
   } catch (error) {
-    if (error instanceof MalformedBytesError) return false;
+    if (error instanceof EngineError) return false;
     throw error;
   }
 }

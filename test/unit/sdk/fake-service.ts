@@ -1,33 +1,53 @@
-import { createHash } from "node:crypto";
-import { type Code, ConnectError, createRouterTransport, type HandlerContext } from "@connectrpc/connect";
+import type { Message } from "@bufbuild/protobuf";
+import {
+  type Code,
+  ConnectError,
+  createRouterTransport,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
 import { vi } from "vitest";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { DWallet_State, Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
+import { deriveUserShare } from "../../../src/crypto/derive-user-share.ts";
 import type { CryptoEngine } from "../../../src/crypto/engine.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
-import { deriveUserKeys } from "../../../src/crypto/user-keys.ts";
-import { hexToBytes } from "../../../src/protocol/bytes.ts";
+import { deriveUserKeys, signDWalletOutput } from "../../../src/crypto/user-keys.ts";
 import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
 import { DWallet, EncryptedUserSecretKeyShare } from "../../../src/protocol/chain-structs.ts";
+import { sessionIdentifierDigest } from "../../../src/protocol/session-identifier.ts";
 import { type ClientContext, createRawClients } from "../../../src/sdk/context.ts";
+import { createMadeHalves } from "../../../src/sdk/made-halves.ts";
 import { createNetworkSource } from "../../../src/sdk/network.ts";
-import type { ParametersCache } from "../../../src/sdk/parameters-cache.ts";
-import { createServiceParameters, fetchOverRpc } from "../../../src/sdk/service-parameters.ts";
 import { withHeaders } from "../../../src/sdk/transport.ts";
+import { presignSession } from "../../support/chain-bytes.ts";
+import { MADE_PARAMETERS, type MadeDWallet, makeDWallet } from "../../support/made-dwallet.ts";
 import { vectorOf } from "../../support/signature-vectors.ts";
 
-/** The one dWallet of the fake service: the EdDSA vector's. */
-export const VECTOR = vectorOf("EdDSA");
+/** The user's half of a signature, which the fake service takes as it is. */
+const VECTOR = vectorOf("EdDSA");
 export const SEED = new Uint8Array(32).fill(21);
 export const DWALLET_ID = `0x${"d".repeat(64)}`;
 export const SHARE_ID = `0x${"5".repeat(64)}`;
 export const NETWORK_KEY_ID = `0x${"e".repeat(64)}`;
 export const SIGN_REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
+export const PRESIGN_ID = `0x${"2".repeat(64)}`;
 export const SIGN_SESSION_ID = `0x${"b".repeat(64)}`;
+export const MESSAGE = new TextEncoder().encode("a message");
+const SENDER = `0x${"a".repeat(64)}`;
 const KEYS = deriveUserKeys(SEED, "ED25519");
-const PARAMETERS = new TextEncoder().encode("protocol parameters");
+const OTHER_KEYS = deriveUserKeys(new Uint8Array(32).fill(22), "ED25519");
+export const SESSION_DIGEST = new Uint8Array(32).fill(4);
+/** The dWallet that there is before an onboarding makes another: derived from the seed, as every one should be. */
+export const DWALLET: MadeDWallet = makeDWallet(shareOf(SEED, SESSION_DIGEST));
+
+/** As the chain numbers them. */
+export const EDDSA = {
+  curve: VECTOR.triple.curveNumber,
+  signatureAlgorithm: VECTOR.triple.signatureAlgorithmNumber,
+};
 
 /** One call that reached the service. */
 export interface SeenCall {
@@ -39,19 +59,38 @@ export interface SeenCall {
 /** What a test may change before or while a client runs. Each function may throw a ConnectError. */
 export interface Script {
   network: string;
-  areParametersReady: () => boolean;
-  parameters: Uint8Array;
   /** The dWallet's state on the chain; undefined: it is not there. */
   dwalletState: () => Parameters<typeof DWallet.serialize>[0]["state"] | undefined;
+  /** The dWallet on the chain: an onboarding puts its own here. */
+  made: MadeDWallet;
+  /** What the service says of the DKG's session, and what the chain does. */
+  sessionDigest: Uint8Array;
+  chainSession: Uint8Array | undefined;
+  /** What the engine decrypts. */
+  decryptedShare: Uint8Array;
+  /** The share object on the chain. Default: signed by the seed's signer over the output. */
+  shareState: () => ShareState;
+  encryptionKeyAddress: string;
+  /** The dWallet that the share object names, and the id that the dWallet object has. */
+  shareDWalletId: string;
+  dwalletObjectId: string;
+  registeredSigner: string;
+  /** Changes a reply before the client has it. */
+  lie: (method: string, reply: Message) => void;
   /** Runs before each call is answered. */
   before: (method: string, context: HandlerContext) => void;
+  /** What the service hands out, and what the chain has; undefined: nothing. */
+  presign: Uint8Array;
+  chainPresign: () => Uint8Array | undefined;
   reservedStatus: SignRequest_Status;
-  reservedOutput: Uint8Array;
+  reservedOutput: () => Uint8Array;
   /** The sign request's states, one for each reading; the last one stays. */
   signStatuses: SignRequest_Status[];
-  signature: Uint8Array;
+  signature: () => Uint8Array;
   failureReason: string;
 }
+
+type ShareState = Parameters<typeof EncryptedUserSecretKeyShare.serialize>[0]["state"];
 
 /** A service, a chain and an engine that know one dWallet, and the client context on them. */
 export interface FakeService {
@@ -65,21 +104,31 @@ export interface FakeService {
 }
 
 /** Makes one. Without changes to the script every action succeeds. */
-export function createFakeService(cache?: ParametersCache): FakeService {
+export function createFakeService(): FakeService {
   const seen: SeenCall[] = [];
   const engineCalls: string[] = [];
   let isAccepted = false;
   const script: Script = {
     network: "localnet",
-    areParametersReady: () => true,
-    parameters: PARAMETERS,
     dwalletState: () =>
-      isAccepted ? { Active: VECTOR.dwalletOutput } : { AwaitingKeyHolderSignature: VECTOR.dwalletOutput },
+      isAccepted ? { Active: script.made.output } : { AwaitingKeyHolderSignature: script.made.output },
+    made: DWALLET,
+    sessionDigest: SESSION_DIGEST,
+    chainSession: undefined,
+    decryptedShare: DWALLET.userSecretKeyShare,
+    shareState: () => ({ KeyHolderSigned: signDWalletOutput(KEYS, script.made.output) }),
+    encryptionKeyAddress: KEYS.signerAddress,
+    shareDWalletId: DWALLET_ID,
+    dwalletObjectId: DWALLET_ID,
+    registeredSigner: KEYS.signerAddress,
+    lie: () => {},
     before: () => {},
+    presign: VECTOR.presign!,
+    chainPresign: () => presignSession(PRESIGN_ID, { Completed: VECTOR.presign! }, EDDSA),
     reservedStatus: SignRequest_Status.prepared,
-    reservedOutput: VECTOR.dwalletOutput,
+    reservedOutput: () => script.made.output,
     signStatuses: [SignRequest_Status.queued, SignRequest_Status.submitted, SignRequest_Status.completed],
-    signature: VECTOR.chainSignature,
+    signature: () => script.made.sign(MESSAGE),
     failureReason: "NETWORK_REJECTED",
   };
   const note = (method: string, request: unknown, context: HandlerContext): void => {
@@ -94,6 +143,7 @@ export function createFakeService(cache?: ParametersCache): FakeService {
     encryptionKeyId: `0x${"1".repeat(64)}`,
     networkEncryptionKeyId: NETWORK_KEY_ID,
     txDigest: "dkg digest",
+    sessionDigest: script.sessionDigest,
   });
   const signRequest = () => {
     const status = script.signStatuses.length > 1 ? script.signStatuses.shift()! : script.signStatuses[0]!;
@@ -104,77 +154,78 @@ export function createFakeService(cache?: ParametersCache): FakeService {
       curve: Curve.ED25519,
       signatureAlgorithm: SignatureAlgorithm.EdDSA,
       hashScheme: Hash.SHA512,
-      message: VECTOR.message,
+      message: MESSAGE,
       ...(status === SignRequest_Status.completed
-        ? { signature: script.signature, signSessionId: SIGN_SESSION_ID, txDigest: "sign digest" }
+        ? { signature: script.signature(), signSessionId: SIGN_SESSION_ID, txDigest: "sign digest" }
         : {}),
       ...(status === SignRequest_Status.failed
         ? { failure: { reason: script.failureReason, message: "in words", refunded: true } }
         : {}),
     };
   };
-  const transport = createRouterTransport(({ service }) => {
-    service(Onboarding, {
-      getNetwork(request, context) {
-        note("getNetwork", request, context);
-        const sha256 = createHash("sha256").update(PARAMETERS).digest("hex");
-        const entry = { curve: Curve.ED25519, sha256, sizeBytes: BigInt(PARAMETERS.length) };
-        return {
-          network: script.network,
-          fullnodeUrl: "http://fullnode.invalid",
-          senderAddresses: [`0x${"a".repeat(64)}`],
-          networkEncryptionKeyId: NETWORK_KEY_ID,
-          protocolParameters: script.areParametersReady() ? [entry] : [],
-        };
-      },
-      async *getProtocolParameters(request, context) {
-        note("getProtocolParameters", request, context);
-        yield { contentType: "application/octet-stream", data: script.parameters.subarray(0, 5) };
-        yield { data: script.parameters.subarray(5) };
-      },
-      registerEncryptionKey(request, context) {
-        note("registerEncryptionKey", request, context);
-        return {
-          encryptionKeyId: `0x${"1".repeat(64)}`,
-          curve: request.curve,
-          signerAddress: KEYS.signerAddress,
-        };
-      },
-      createDWallet(request, context) {
-        note("createDWallet", request, context);
-        return dwallet(DWallet_State.AwaitingNetworkDKGVerification);
-      },
-      acceptDWallet(request, context) {
-        note("acceptDWallet", request, context);
-        isAccepted = true;
-        return { ...dwallet(DWallet_State.Active), acceptTxDigest: "accept digest" };
-      },
-      getDWallet(request, context) {
-        note("getDWallet", request, context);
-        return dwallet(DWallet_State.Active);
-      },
-    });
-    service(Signing, {
-      reserveSign(request, context) {
-        note("reserveSign", request, context);
-        return {
-          signRequestId: SIGN_REQUEST_ID,
-          status: script.reservedStatus,
-          presignId: `0x${"2".repeat(64)}`,
-          presign: VECTOR.presign!,
-          dwalletPublicOutput: script.reservedOutput,
-        };
-      },
-      submitSign(request, context) {
-        note("submitSign", request, context);
-        return signRequest();
-      },
-      getSign(request, context) {
-        note("getSign", request, context);
-        return signRequest();
-      },
-    });
-  });
+  const lying: Interceptor = (next) => async (request) => {
+    const response = await next(request);
+    if (!response.stream) script.lie(request.method.localName, response.message);
+    return response;
+  };
+  const transport = createRouterTransport(
+    ({ service }) => {
+      service(Onboarding, {
+        getNetwork(request, context) {
+          note("getNetwork", request, context);
+          return {
+            network: script.network,
+            fullnodeUrl: "http://fullnode.invalid",
+            senderAddresses: [SENDER],
+            networkEncryptionKeyId: NETWORK_KEY_ID,
+          };
+        },
+        registerEncryptionKey(request, context) {
+          note("registerEncryptionKey", request, context);
+          return {
+            encryptionKeyId: `0x${"1".repeat(64)}`,
+            curve: request.curve,
+            signerAddress: script.registeredSigner,
+          };
+        },
+        createDWallet(request, context) {
+          note("createDWallet", request, context);
+          script.sessionDigest = sessionIdentifierDigest(request.sessionIdentifier, request.senderAddress);
+          return dwallet(DWallet_State.AwaitingNetworkDKGVerification);
+        },
+        acceptDWallet(request, context) {
+          note("acceptDWallet", request, context);
+          isAccepted = true;
+          return { ...dwallet(DWallet_State.Active), acceptTxDigest: "accept digest" };
+        },
+        getDWallet(request, context) {
+          note("getDWallet", request, context);
+          return dwallet(DWallet_State.Active);
+        },
+      });
+      service(Signing, {
+        reserveSign(request, context) {
+          note("reserveSign", request, context);
+          return {
+            signRequestId: SIGN_REQUEST_ID,
+            status: script.reservedStatus,
+            presignId: PRESIGN_ID,
+            presign: script.presign,
+            dwalletPublicOutput: script.reservedOutput(),
+          };
+        },
+        submitSign(request, context) {
+          note("submitSign", request, context);
+          return signRequest();
+        },
+        getSign(request, context) {
+          note("getSign", request, context);
+          return signRequest();
+        },
+      });
+    },
+    { transport: { interceptors: [lying] } },
+  );
   const raw = createRawClients(
     withHeaders(transport, { authorization: "Bearer tss_local_test", "x-network": "localnet" }),
   );
@@ -184,8 +235,10 @@ export function createFakeService(cache?: ParametersCache): FakeService {
       const state = script.dwalletState();
       const contents = new Map<string, Uint8Array>();
       if (objectIds.includes(DWALLET_ID) && state !== undefined)
-        contents.set(DWALLET_ID, encodeDWallet(state));
-      if (objectIds.includes(SHARE_ID)) contents.set(SHARE_ID, encodeShare());
+        contents.set(DWALLET_ID, encodeDWallet(script.dwalletObjectId, state));
+      if (objectIds.includes(SHARE_ID)) contents.set(SHARE_ID, encodeShare(script));
+      const presign = script.chainPresign();
+      if (objectIds.includes(PRESIGN_ID) && presign !== undefined) contents.set(PRESIGN_ID, presign);
       return contents;
     },
   };
@@ -201,10 +254,15 @@ export function createFakeService(cache?: ParametersCache): FakeService {
     context: {
       network: "localnet",
       raw,
-      engine: fakeEngine(engineCalls),
-      parameters: createServiceParameters(source, fetchOverRpc(raw.onboarding), cache),
+      engine: fakeEngine(engineCalls, script),
+      parameters: { load: async () => MADE_PARAMETERS },
       getNetwork: source.read,
       chainReader: async () => chain,
+      chainSession: async () => {
+        seen.push({ method: "chainSession", headers: new Headers(), request: undefined });
+        return script.chainSession;
+      },
+      madeHalves: createMadeHalves(),
       activeDWallets: new Map(),
     },
   };
@@ -241,10 +299,10 @@ export function hourAt(stage: string): { onProgress: (begun: string) => void; re
   };
 }
 
-function encodeDWallet(state: Parameters<typeof DWallet.serialize>[0]["state"]): Uint8Array {
+function encodeDWallet(id: string, state: Parameters<typeof DWallet.serialize>[0]["state"]): Uint8Array {
   const table = { id: `0x${"0".repeat(64)}`, size: 0 };
   return DWallet.serialize({
-    id: DWALLET_ID,
+    id,
     created_at_epoch: 0,
     curve: 2,
     public_user_secret_key_share: null,
@@ -257,40 +315,48 @@ function encodeDWallet(state: Parameters<typeof DWallet.serialize>[0]["state"]):
   }).toBytes();
 }
 
-function encodeShare(): Uint8Array {
+function encodeShare(script: Script): Uint8Array {
   return EncryptedUserSecretKeyShare.serialize({
     id: SHARE_ID,
     created_at_epoch: 0,
-    dwallet_id: DWALLET_ID,
+    dwallet_id: script.shareDWalletId,
     encrypted_centralized_secret_share_and_proof: [1, 2, 3],
     encryption_key_id: `0x${"1".repeat(64)}`,
-    encryption_key_address: KEYS.signerAddress,
+    encryption_key_address: script.encryptionKeyAddress,
     source_encrypted_user_secret_key_share_id: null,
-    state: { NetworkVerificationCompleted: true },
+    state: script.shareState(),
   }).toBytes();
 }
 
-/** Answers with the vector's bytes. */
-function fakeEngine(calls: string[]): CryptoEngine {
-  const share = (): SecretBytes => new SecretBytes(hexToBytes(VECTOR.userSecretKeyShareHex));
+/** The share that the seed implies in a session, as bytes. */
+export function shareOf(seed: Uint8Array, sessionDigest: Uint8Array): Uint8Array {
+  const networkEncryptionKeyId = NETWORK_KEY_ID;
+  return deriveUserShare({ seed, curve: "ED25519", networkEncryptionKeyId, sessionDigest }).reveal();
+}
+
+/** The keys of the seed's signer, and of somebody else. */
+export const SIGNERS = { own: KEYS, other: OTHER_KEYS } as const;
+
+/** Puts the dWallet on the chain that the DKG makes. */
+function fakeEngine(calls: string[], script: Script): CryptoEngine {
   return {
     async ready() {},
     async deriveUserKeys() {
       calls.push("deriveUserKeys");
       return deriveUserKeys(SEED, "ED25519");
     },
-    async prepareDkg() {
+    async prepareDkg({ userSecretKeyShare }) {
       calls.push("prepareDkg");
+      script.made = makeDWallet(userSecretKeyShare.reveal().slice());
       return {
         userDkgMessage: Uint8Array.of(1),
-        userPublicOutput: VECTOR.userPublicOutput,
+        userPublicOutput: script.made.userPublicOutput,
         encryptedUserShareAndProof: Uint8Array.of(2),
-        userSecretKeyShare: share(),
       };
     },
     async decryptShare() {
       calls.push("decryptShare");
-      return share();
+      return new SecretBytes(script.decryptedShare.slice());
     },
     async createSignMessage() {
       calls.push("createSignMessage");

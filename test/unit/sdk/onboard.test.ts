@@ -4,13 +4,13 @@ import type {
   RegisterEncryptionKeyRequest,
 } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
-import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
+import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
 import { judgeEdDsa } from "../../support/judges.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
-import { createFakeService, DWALLET_ID, hourAt, SEED, SHARE_ID, VECTOR } from "./fake-service.ts";
+import { createFakeService, DWALLET, DWALLET_ID, hourAt, SEED, SHARE_ID } from "./fake-service.ts";
 
 const args = { seed: SEED, curve: "ED25519" } as const;
 
@@ -26,9 +26,10 @@ test("an onboarding gives the dWallet, the share and both digests, stage by stag
   });
   expect(result).toEqual({
     dwallet: { id: DWALLET_ID, curve: "ED25519" },
-    userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
-    userPublicOutputHex: bytesToHex(VECTOR.userPublicOutput),
+    userSecretKeyShareHex: bytesToHex(service.script.made.userSecretKeyShare),
+    userPublicOutputHex: bytesToHex(service.script.made.userPublicOutput),
     encryptedUserSecretKeyShareId: SHARE_ID,
+    sessionDigestHex: bytesToHex(service.script.sessionDigest),
     txDigests: { onboard: "dkg digest", accept: "accept digest" },
   });
   expect(stages).toEqual([
@@ -68,7 +69,7 @@ test("every call carries the key and the network, and the bodies verify", async 
       signatureAlgorithm: "EdDSA",
       hash: "SHA512",
       publicKey,
-      message: VECTOR.dwalletOutput,
+      message: service.script.made.output,
       signature: accepted.userOutputSignature,
     }),
   ).toBe(true);
@@ -81,15 +82,7 @@ test("nothing that is sent holds the seed or the share", async () => {
     .map(({ request, headers }) => JSON.stringify([hexOfBytes(request), [...headers]]))
     .join("\n");
   expect(sent).not.toContain(bytesToHex(SEED));
-  expect(sent).not.toContain(VECTOR.userSecretKeyShareHex.slice(8));
-});
-
-test("parameters that are still being prepared are waited for", async () => {
-  const service = createFakeService();
-  let readCount = 0;
-  service.script.areParametersReady = () => ++readCount > 2;
-  await onboard(service.context, args);
-  expect(service.counts()["getNetwork"]).toBe(3);
+  expect(sent).not.toContain(bytesToHex(service.script.made.userSecretKeyShare).slice(8));
 });
 
 describe("an onboarding is refused", () => {
@@ -98,13 +91,6 @@ describe("an onboarding is refused", () => {
     service.script.network = "testnet";
     await expect(onboard(service.context, args)).rejects.toMatchObject({ reason: "NETWORK_MISMATCH" });
     expect(service.counts()).toEqual({ getNetwork: 1 });
-  });
-
-  test("with parameters of another digest, before keys are derived", async () => {
-    const service = createFakeService();
-    service.script.parameters = new TextEncoder().encode("other parameters!!!");
-    await expect(onboard(service.context, args)).rejects.toMatchObject({ reason: "PARAMETERS_MISMATCH" });
-    expect(service.engineCalls).toEqual([]);
   });
 
   test("at once when the network rejects the DKG", async () => {
@@ -142,9 +128,9 @@ describe("an onboarding is refused", () => {
     const service = createFakeService();
     const engine = { ...service.context.engine };
     const { prepareDkg } = engine;
-    engine.prepareDkg = async (input) => {
-      const bytes = flipBit(hexToBytes(VECTOR.userSecretKeyShareHex), 24);
-      return { ...(await prepareDkg(input)), userSecretKeyShare: new SecretBytes(bytes) };
+    engine.prepareDkg = (input) => {
+      const bytes = flipBit(input.userSecretKeyShare.reveal().slice(), 24);
+      return prepareDkg({ ...input, userSecretKeyShare: new SecretBytes(bytes) });
     };
     await expect(onboard({ ...service.context, engine }, args)).rejects.toMatchObject({
       reason: "SHARE_MISMATCH",
@@ -166,9 +152,10 @@ test("after a time-out the id in the error resumes the same dWallet", async () =
   const resumed = await resumeOnboard(service.context, { ...args, dwalletId: DWALLET_ID });
   expect(resumed).toEqual({
     dwallet: { id: DWALLET_ID, curve: "ED25519" },
-    userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
-    userPublicOutputHex: bytesToHex(VECTOR.userPublicOutput),
+    userSecretKeyShareHex: bytesToHex(service.script.made.userSecretKeyShare),
+    userPublicOutputHex: bytesToHex(service.script.made.userPublicOutput),
     encryptedUserSecretKeyShareId: SHARE_ID,
+    sessionDigestHex: bytesToHex(service.script.sessionDigest),
     txDigests: { onboard: "dkg digest", accept: "accept digest" },
   });
   expect(service.counts()["createDWallet"]).toBe(1);
@@ -176,31 +163,13 @@ test("after a time-out the id in the error resumes the same dWallet", async () =
 
 test("a share is recovered from the seed and the chain", async () => {
   const service = createFakeService();
-  service.script.dwalletState = () => ({ Active: VECTOR.dwalletOutput });
+  service.script.dwalletState = () => ({ Active: DWALLET.output });
   const recovered = await recoverShare(service.context, { ...args, dwalletId: DWALLET_ID });
   expect(recovered).toEqual({
-    userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
-    userPublicOutputHex: bytesToHex(VECTOR.userPublicOutput),
+    userSecretKeyShareHex: bytesToHex(DWALLET.userSecretKeyShare),
+    userPublicOutputHex: bytesToHex(DWALLET.userPublicOutput),
     encryptedUserSecretKeyShareId: SHARE_ID,
   });
-});
-
-test("cached parameters are used if they have the digest, and only then", async () => {
-  const kept = new Map<string, Uint8Array>();
-  const cache = {
-    get: async (sha256: string) => kept.get(sha256),
-    put: async (sha256: string, octets: Uint8Array) => void kept.set(sha256, octets),
-  };
-  const first = createFakeService(cache);
-  await onboard(first.context, args);
-  expect(first.counts()["getProtocolParameters"]).toBe(1);
-  const second = createFakeService(cache);
-  await onboard(second.context, args);
-  expect(second.counts()["getProtocolParameters"]).toBeUndefined();
-  for (const sha256 of kept.keys()) kept.set(sha256, hexToBytes("00"));
-  const third = createFakeService(cache);
-  await onboard(third.context, args);
-  expect(third.counts()["getProtocolParameters"]).toBe(1);
 });
 
 /** A message's bytes fields as hex, so that they can be searched. */

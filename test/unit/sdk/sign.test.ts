@@ -1,20 +1,23 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { bytesToHex } from "../../../src/protocol/bytes.ts";
+import { TssError } from "../../../src/sdk/errors.ts";
 import { resumeSign } from "../../../src/sdk/resume-sign.ts";
 import { sign } from "../../../src/sdk/sign.ts";
 import type { SignArgs } from "../../../src/sdk/sign-types.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
 import {
   createFakeService,
+  DWALLET,
   DWALLET_ID,
   type FakeService,
   hourAt,
+  MESSAGE,
   SEED,
   SIGN_REQUEST_ID,
   SIGN_SESSION_ID,
   serviceError,
-  VECTOR,
 } from "./fake-service.ts";
 
 const args: SignArgs = {
@@ -23,11 +26,11 @@ const args: SignArgs = {
   curve: "ED25519",
   signatureAlgorithm: "EdDSA",
   hashScheme: "SHA512",
-  message: VECTOR.message,
-  userSecretKeyShareHex: VECTOR.userSecretKeyShareHex,
+  message: MESSAGE,
+  userSecretKeyShareHex: bytesToHex(DWALLET.userSecretKeyShare),
 };
 const expected = {
-  signature: VECTOR.chainSignature,
+  signature: DWALLET.sign(MESSAGE),
   signRequestId: SIGN_REQUEST_ID,
   signSessionId: SIGN_SESSION_ID,
   txDigest: "sign digest",
@@ -36,7 +39,7 @@ const expected = {
 let service: FakeService;
 beforeEach(() => {
   service = createFakeService();
-  service.script.dwalletState = () => ({ Active: VECTOR.dwalletOutput });
+  service.script.dwalletState = () => ({ Active: DWALLET.output });
 });
 
 /** Fails the first calls of a method with these errors. */
@@ -87,11 +90,11 @@ test("each reservation has an idempotency key: the caller's, or one of its own",
   expect(keys[2]).toBe("mine");
 });
 
-test("without a share it is recovered from the seed", async () => {
+test("without a share it is derived from the seed, and nothing is decrypted", async () => {
   await expect(sign(service.context, { ...args, userSecretKeyShareHex: undefined })).resolves.toEqual(
     expected,
   );
-  expect(service.engineCalls).toContain("decryptShare");
+  expect(service.engineCalls).not.toContain("decryptShare");
 });
 
 describe("nothing is reserved", () => {
@@ -104,19 +107,22 @@ describe("nothing is reserved", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
-  test("when the parameters are not the announced ones", async () => {
-    service.script.parameters = Uint8Array.of(1, 2, 3, 4, 5, 6);
-    await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "PARAMETERS_MISMATCH" });
+  test("when the parameters cannot be built", async () => {
+    const load = async (): Promise<never> => {
+      throw new TssError("PARAMETERS_MISMATCH", "none of the network's keys");
+    };
+    const context = { ...service.context, parameters: { load } };
+    await expect(sign(context, args)).rejects.toMatchObject({ reason: "PARAMETERS_MISMATCH" });
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
   test("when the dWallet is not Active, or on another curve", async () => {
-    service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: VECTOR.dwalletOutput });
+    service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: DWALLET.output });
     await expect(sign(service.context, args)).rejects.toMatchObject({
       reason: "DWALLET_NOT_ACTIVE",
       metadata: { state: "AwaitingKeyHolderSignature" },
     });
-    service.script.dwalletState = () => ({ Active: VECTOR.dwalletOutput });
+    service.script.dwalletState = () => ({ Active: DWALLET.output });
     const other = {
       ...args,
       curve: "SECP256K1",
@@ -198,7 +204,7 @@ describe("a call is made again", () => {
 });
 
 test("a public output that is not the chain's stops before anything is computed", async () => {
-  service.script.reservedOutput = flipBit(VECTOR.dwalletOutput, 100);
+  service.script.reservedOutput = () => flipBit(DWALLET.output, 100);
   await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "OUTPUT_MISMATCH" });
   expect(service.engineCalls).not.toContain("createSignMessage");
   expect(service.counts()["submitSign"]).toBeUndefined();
@@ -214,7 +220,7 @@ test("a failed request ends the wait with the service's reason and whether it wa
 });
 
 test("a signature that does not verify is never returned", async () => {
-  service.script.signature = flipBit(VECTOR.chainSignature, 300);
+  service.script.signature = () => flipBit(DWALLET.sign(MESSAGE), 300);
   await expect(sign(service.context, args)).rejects.toMatchObject({ reason: "SIGNATURE_INVALID" });
 });
 

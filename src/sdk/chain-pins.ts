@@ -1,0 +1,78 @@
+import type { Network } from "./names.ts";
+
+/** A shared object on Sui. */
+export interface SharedObjectId {
+  readonly objectId: string;
+  /** The version at which it was shared. */
+  readonly initialSharedVersion: bigint;
+}
+
+/** The ids of Ika that never change: an upgrade adds packages, and leaves these. */
+export interface IkaIds {
+  /** The package of the IKA coin. */
+  readonly ikaPackage: string;
+  /** The package that the types of the Ika system carry. */
+  readonly ikaSystemOriginalPackage: string;
+  /** The package that the coordinator's types carry. */
+  readonly ikaDwallet2pcMpcOriginalPackage: string;
+  readonly ikaSystemObject: SharedObjectId;
+  readonly ikaDwalletCoordinator: SharedObjectId;
+}
+
+/** What the client knows of a public network by itself, so that no service can name another chain. */
+export interface ChainPins {
+  /** The digest of the genesis checkpoint, in Base58. */
+  readonly chainIdentifier: string;
+  /** The public fullnodes that are asked unless the caller names others. */
+  readonly fullnodeUrls: readonly string[];
+  readonly ika: IkaIds;
+}
+
+/** A network whose chain is the same for everyone. */
+export type PublicNetwork = Exclude<Network, "localnet">;
+
+/**
+ * The public networks. Chain identifiers are those of Sui's `sui_types::digests`; the fullnodes are the Sui SDK's
+ * documented ones, and the ids are the Ika SDK's (`getNetworkConfig`), as a test shows.
+ */
+export const CHAIN_PINS: Readonly<Record<PublicNetwork, ChainPins>> = {
+  testnet: {
+    chainIdentifier: "69WiPg3DAQiwdxfncX6wYQ2siKwAe6L9BZthQea3JNMD",
+    fullnodeUrls: ["https://fullnode.testnet.sui.io:443"],
+    ika: {
+      ikaPackage: "0x1f26bb2f711ff82dcda4d02c77d5123089cb7f8418751474b9fb744ce031526a",
+      ikaSystemOriginalPackage: "0xae71e386fd4cff3a080001c4b74a9e485cd6a209fa98fb272ab922be68869148",
+      ikaDwallet2pcMpcOriginalPackage: "0xf02f5960c94fce1899a3795b5d11fd076bc70a8d0e20a2b19923d990ed490730",
+      ikaSystemObject: {
+        objectId: "0x2172c6483ccd24930834e30102e33548b201d0607fb1fdc336ba3267d910dec6",
+        initialSharedVersion: 508060325n,
+      },
+      ikaDwalletCoordinator: {
+        objectId: "0x4d157b7415a298c56ec2cb1dcab449525fa74aec17ddba376a83a7600f2062fc",
+        initialSharedVersion: 510819272n,
+      },
+    },
+  },
+  mainnet: {
+    chainIdentifier: "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S",
+    fullnodeUrls: ["https://fullnode.mainnet.sui.io:443"],
+    ika: {
+      ikaPackage: "0x7262fb2f7a3a14c888c438a3cd9b912469a58cf60f367352c46584262e8299aa",
+      ikaSystemOriginalPackage: "0xb874c9b51b63e05425b74a22891c35b8da447900e577667b52e85a16d4d85486",
+      ikaDwallet2pcMpcOriginalPackage: "0xdd24c62739923fbf582f49ef190b4a007f981ca6eb209ca94f3a8eaf7c611317",
+      ikaSystemObject: {
+        objectId: "0x215de95d27454d102d6f82ff9c54d8071eb34d5706be85b5c73cbd8173013c80",
+        initialSharedVersion: 595745916n,
+      },
+      ikaDwalletCoordinator: {
+        objectId: "0x5ea59bce034008a006425df777da925633ef384ce25761657ea89e2a08ec75f3",
+        initialSharedVersion: 595876492n,
+      },
+    },
+  },
+};
+
+/** What is pinned for a network; nothing for a localnet, which everyone makes for himself. */
+export function pinsOf(network: Network): ChainPins | undefined {
+  return network === "localnet" ? undefined : CHAIN_PINS[network];
+}

@@ -1,0 +1,51 @@
+import { bcs } from "@mysten/sui/bcs";
+import type { ClientWithCoreApi } from "@mysten/sui/client";
+import { deriveDynamicFieldID } from "@mysten/sui/utils";
+import type { ChainDWallet } from "../protocol/chain-objects.ts";
+import { isDkgRequestEvent, parseDkgRequestEvent } from "../protocol/dkg-request-event.ts";
+import { digestOfPreimage } from "../protocol/session-identifier.ts";
+import type { Action } from "./action.ts";
+
+/** Finds the digest of a DKG's session identifier on the chain; undefined where the fullnode has it no more. */
+export type ChainSessionSource = (
+  action: Action,
+  dwallet: Pick<ChainDWallet, "id" | "encryptedShareTableId">,
+  encryptedUserSecretKeyShareId: string,
+) => Promise<Uint8Array | undefined>;
+
+/**
+ * Reads the digest from the DKG's own request event. The transaction that requested a DKG also put the encrypted share
+ * into the dWallet's table, and nothing writes that entry again: so the entry names the transaction. Fullnodes forget
+ * old transactions. What is read is a hint that its caller checks, so one fullnode is enough, and a failure of it is
+ * the same as an answer that is missing.
+ */
+export function createChainSessionSource(
+  suiClient: (action: Action) => Promise<ClientWithCoreApi>,
+): ChainSessionSource {
+  return async (action, dwallet, encryptedUserSecretKeyShareId) => {
+    const { signal } = action;
+    try {
+      const { core } = await suiClient(action);
+      const name = bcs.Address.serialize(encryptedUserSecretKeyShareId).toBytes();
+      const entryId = deriveDynamicFieldID(dwallet.encryptedShareTableId, TABLE_NAME_TYPE, name);
+      const include = { previousTransaction: true } as const;
+      const { objects } = await core.getObjects({ objectIds: [entryId], include, signal });
+      const [entry] = objects;
+      if (entry === undefined || entry instanceof Error || !entry.previousTransaction) return undefined;
+      const digest = entry.previousTransaction;
+      const found = await core.getTransaction({ digest, include: { events: true }, signal });
+      for (const event of found.Transaction?.events ?? []) {
+        if (!isDkgRequestEvent(event.eventType)) continue;
+        const { dwalletId, preimage } = parseDkgRequestEvent(event.bcs);
+        if (dwalletId === dwallet.id) return digestOfPreimage(preimage);
+      }
+      return undefined;
+    } catch {
+      signal.throwIfAborted();
+      return undefined;
+    }
+  };
+}
+
+/** How an `ObjectTable<ID, _>` names its entries. */
+const TABLE_NAME_TYPE = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";

@@ -1,0 +1,64 @@
+import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { type ChainPresignSession, parsePresignSession } from "../protocol/chain-objects.ts";
+import { sleep } from "../protocol/poll.ts";
+import type { Action } from "./action.ts";
+import type { ClientContext } from "./context.ts";
+import { TssError } from "./errors.ts";
+import { PRESIGN } from "./object-kinds.ts";
+import { readObject } from "./read-dwallet.ts";
+
+/** A presign as the service hands it out, and what it is to be used for. */
+export interface OfferedPresign {
+  readonly presignId: string;
+  readonly presign: Uint8Array;
+  readonly triple: AlgorithmTriple;
+  readonly dwalletId: string;
+}
+
+/** How long to wait before each further look: the fullnode may be a moment behind the service's. */
+const WAITS_MS = [50, 100, 200, 400, 800];
+
+/**
+ * Compares a presign with the chain: its object must be there, completed, of this algorithm, for this dWallet or for
+ * all, and hold these very bytes. Throws PRESIGN_MISMATCH otherwise, so that no half is made for a presign that the
+ * network did not make, or that a signature was already requested with.
+ */
+export async function checkPresign(
+  context: ClientContext,
+  action: Action,
+  offered: OfferedPresign,
+): Promise<void> {
+  const { presignId, presign, triple, dwalletId } = offered;
+  if (!OBJECT_ID.test(presignId)) throw mismatch("the presign's id is not an object's id");
+  const session = await awaitSession(context, action, presignId);
+  if (session?.state.kind !== "Completed") throw mismatch("the chain has no such presign");
+  const isFit =
+    session.id === presignId &&
+    session.curveNumber === triple.curveNumber &&
+    session.signatureAlgorithmNumber === triple.signatureAlgorithmNumber &&
+    (session.dwalletId === undefined || session.dwalletId === dwalletId);
+  if (!isFit) throw mismatch("the presign is for another algorithm or dWallet");
+  if (!equalBytes(session.state.output, presign)) throw mismatch("the presign is not the one on the chain");
+}
+
+/** The presign's session once it is over; the last look at it if it is not over in time. */
+async function awaitSession(
+  context: ClientContext,
+  action: Action,
+  presignId: string,
+): Promise<ChainPresignSession | undefined> {
+  for (let look = 0; ; look++) {
+    const content = await readObject(context, action, PRESIGN, presignId);
+    const session = content && parsePresignSession(content);
+    const waitMs = WAITS_MS[look];
+    if ((session !== undefined && session.state.kind !== "Requested") || waitMs === undefined) return session;
+    await sleep(waitMs, action.signal);
+  }
+}
+
+const OBJECT_ID = /^0x[0-9a-f]{64}$/;
+
+function mismatch(message: string): TssError {
+  return new TssError("PRESIGN_MISMATCH", message);
+}

@@ -1,0 +1,59 @@
+import { bytesToHex } from "../protocol/bytes.ts";
+import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
+import { networkKeysTableId } from "../protocol/coordinator-objects.ts";
+
+/** Objects of one Move type, as the client reads them. */
+export interface ObjectKind {
+  /** The type; `dwalletPackage` is the package that the coordinator's types carry. Only that package can make them. */
+  readonly type: (dwalletPackage: string) => string;
+  /**
+   * What of the contents the client relies on, for objects whose other contents change often: fullnodes that are one
+   * transaction apart agree on it. Without it, all contents count.
+   */
+  readonly facts?: (content: Uint8Array) => string;
+}
+
+const inner = (name: string) => (dwalletPackage: string) => `${dwalletPackage}::coordinator_inner::${name}`;
+
+/** Ika's coordinator. */
+export const COORDINATOR: ObjectKind = {
+  type: (dwalletPackage) => `${dwalletPackage}::coordinator::DWalletCoordinator`,
+};
+
+/** The coordinator's state. Every session changes it. */
+export const COORDINATOR_INNER: ObjectKind = {
+  type: (dwalletPackage) => field("u64", inner("DWalletCoordinatorInner")(dwalletPackage)),
+  facts: networkKeysTableId,
+};
+
+/** An entry of the coordinator's table of network encryption keys. */
+export const NETWORK_KEY_ENTRY: ObjectKind = {
+  type: () => field("0x2::dynamic_object_field::Wrapper<0x2::object::ID>", "0x2::object::ID"),
+};
+
+/** A network encryption key. */
+export const NETWORK_KEY: ObjectKind = { type: inner("DWalletNetworkEncryptionKey") };
+
+/** A chunk of a network key's output. */
+export const OUTPUT_CHUNK: ObjectKind = { type: () => field("u64", "vector<u8>") };
+
+/** A dWallet. Every signature changes the size of its table of sessions. */
+export const DWALLET: ObjectKind = {
+  type: inner("DWallet"),
+  facts: (content) => dwalletFacts(parseDWallet(content)),
+};
+
+/** A user's encrypted share. */
+export const ENCRYPTED_SHARE: ObjectKind = { type: inner("EncryptedUserSecretKeyShare") };
+
+/** A presign. */
+export const PRESIGN: ObjectKind = { type: inner("PresignSession") };
+
+function field(nameType: string, valueType: string): string {
+  return `0x2::dynamic_field::Field<${nameType},${valueType}>`;
+}
+
+function dwalletFacts({ state, ...dwallet }: ChainDWallet): string {
+  const output = "publicOutput" in state ? bytesToHex(state.publicOutput) : "";
+  return JSON.stringify([dwallet, state.kind, output]);
+}

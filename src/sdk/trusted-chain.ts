@@ -1,0 +1,171 @@
+import { normalizeStructTag } from "@mysten/sui/utils";
+import { bytesToHex } from "../protocol/bytes.ts";
+import { type ChainReader, FinalReadError, type FullnodeObject } from "../protocol/chain-reader.ts";
+import { sleep } from "../protocol/poll.ts";
+import type { Action } from "./action.ts";
+import type { IkaIds } from "./chain-pins.ts";
+import { TssError } from "./errors.ts";
+import type { Fullnode } from "./fullnode.ts";
+import type { ObjectKind } from "./object-kinds.ts";
+
+/** The chain as the client believes it. */
+export interface TrustedChain {
+  /** The ids of Ika, where every way on the chain begins. */
+  ids(action: Action): Promise<IkaIds>;
+  /**
+   * Reads objects of one kind from every fullnode, and gives what they agree on. The first reader makes sure that they
+   * serve the right chain: it throws NETWORK_MISMATCH for another one, CHAIN_UNAVAILABLE when one does not answer.
+   *
+   * The reader waits while fullnodes differ, since one may lag behind. It throws CHAIN_UNAVAILABLE when one does not
+   * answer, and a FinalReadError for FULLNODES_DISAGREE and for OBJECT_MISMATCH, an object of another kind.
+   */
+  reader(action: Action, kind: ObjectKind): Promise<ChainReader>;
+}
+
+/** What a {@link TrustedChain} is made from. */
+export interface TrustedChainOptions {
+  /** All that are asked; all must answer, and alike. */
+  fullnodes(action: Action): Promise<readonly Fullnode[]>;
+  ids(action: Action): Promise<IkaIds>;
+  /** The digest of the genesis checkpoint; undefined: any, if all fullnodes serve the same. */
+  readonly chainIdentifier: string | undefined;
+}
+
+/** How long one fullnode may take for one answer, and how often it is asked. */
+const ANSWER_TIMEOUT_MS = 15_000;
+const ATTEMPT_COUNT = 2;
+/** How long fullnodes may differ: at most this, and half of the time that the action has left. */
+const MAX_LAG_MS = 30_000;
+const FIRST_WAIT_MS = 100;
+const MAX_WAIT_MS = 1000;
+
+const ID_BYTES = 32;
+
+/** Reads from fullnodes that need not be trusted one by one. */
+export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
+  let isChecked = false;
+  const check = async (fullnodes: readonly Fullnode[], signal: AbortSignal): Promise<void> => {
+    if (isChecked) return;
+    const found = await askAll(fullnodes, signal, (fullnode, until) => fullnode.chainIdentifier(until));
+    const expected = options.chainIdentifier ?? found[0];
+    const other = found.findIndex((identifier) => identifier !== expected);
+    if (other >= 0) {
+      throw new TssError("NETWORK_MISMATCH", `${nameOf(fullnodes, other)} serves another chain`, {
+        metadata: { fullnode: String(other + 1) },
+      });
+    }
+    isChecked = true;
+  };
+  return {
+    ids: options.ids,
+    async reader(action, kind) {
+      const fullnodes = await options.fullnodes(action);
+      await check(fullnodes, action.signal);
+      const { ikaDwallet2pcMpcOriginalPackage } = await options.ids(action);
+      const type = normalizeStructTag(kind.type(ikaDwallet2pcMpcOriginalPackage));
+      return {
+        async getObjects(objectIds, signal = action.signal) {
+          const found = await agreed(fullnodes, kind, objectIds, action, signal);
+          for (const [objectId, object] of found) {
+            if (object.type === type) continue;
+            throw final("OBJECT_MISMATCH", "the object is not what it should be", { objectId });
+          }
+          return new Map([...found].map(([objectId, { content }]) => [objectId, content]));
+        },
+      };
+    },
+  };
+}
+
+/** What all fullnodes give. */
+async function agreed(
+  fullnodes: readonly Fullnode[],
+  kind: ObjectKind,
+  objectIds: readonly string[],
+  action: Action,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, FullnodeObject>> {
+  const end = performance.now() + Math.min(MAX_LAG_MS, action.remainingMs() / 2);
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
+    const answers = await askAll(fullnodes, signal, async (fullnode, until) => {
+      const found = await fullnode.objects(objectIds, until);
+      for (const [objectId, { content }] of found) {
+        if (idIn(content) !== objectId) throw new Error("the contents are those of another object");
+      }
+      return found;
+    });
+    const [first, ...others] = answers as [ReadonlyMap<string, FullnodeObject>, ...typeof answers];
+    const difference = findDifference(kind, objectIds, first, others);
+    if (difference === undefined) return first;
+    const remainingMs = end - performance.now();
+    if (remainingMs <= 0) {
+      const { objectId, position } = difference;
+      const names = `${nameOf(fullnodes, 0)} and ${nameOf(fullnodes, position)}`;
+      const metadata = { objectId, fullnode: String(position + 1) };
+      throw final("FULLNODES_DISAGREE", `${names} do not agree on an object`, metadata);
+    }
+    await sleep(Math.min(waitMs, remainingMs), signal);
+  }
+}
+
+function findDifference(
+  kind: ObjectKind,
+  objectIds: readonly string[],
+  first: ReadonlyMap<string, FullnodeObject>,
+  others: readonly ReadonlyMap<string, FullnodeObject>[],
+): { objectId: string; position: number } | undefined {
+  for (const [index, other] of others.entries()) {
+    const objectId = objectIds.find((id) => factsOf(kind, first.get(id)) !== factsOf(kind, other.get(id)));
+    if (objectId !== undefined) return { objectId, position: index + 1 };
+  }
+  return undefined;
+}
+
+/** What counts of an object. One that cannot be parsed is compared as it is. */
+function factsOf(kind: ObjectKind, object: FullnodeObject | undefined): string | undefined {
+  if (object === undefined) return undefined;
+  const { type, content } = object;
+  try {
+    if (kind.facts !== undefined) return `${type} ${kind.facts(content)}`;
+  } catch {}
+  return `${type} ${bytesToHex(content)}`;
+}
+
+/** Everyone's answer. One that does not answer is asked again at once, as an idle socket may have died meanwhile. */
+async function askAll<T>(
+  fullnodes: readonly Fullnode[],
+  signal: AbortSignal,
+  ask: (fullnode: Fullnode, until: AbortSignal) => Promise<T>,
+): Promise<T[]> {
+  return await Promise.all(
+    fullnodes.map(async (fullnode, position) => {
+      for (let attempt = 1; ; attempt++) {
+        signal.throwIfAborted();
+        try {
+          return await ask(fullnode, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]));
+        } catch (cause) {
+          signal.throwIfAborted();
+          if (attempt < ATTEMPT_COUNT) continue;
+          throw new TssError("CHAIN_UNAVAILABLE", `${nameOf(fullnodes, position)} does not answer`, {
+            metadata: { fullnode: String(position + 1) },
+            cause,
+          });
+        }
+      }
+    }),
+  );
+}
+
+/** Every object's contents begin with its id. */
+function idIn(content: Uint8Array): string {
+  return `0x${bytesToHex(content.subarray(0, ID_BYTES))}`;
+}
+
+/** A fullnode by its place in the caller's list: its URL may hold a key. */
+function nameOf(fullnodes: readonly Fullnode[], position: number): string {
+  return fullnodes.length === 1 ? "the fullnode" : `fullnode ${position + 1} of ${fullnodes.length}`;
+}
+
+function final(reason: string, message: string, metadata: Record<string, string>): FinalReadError {
+  return new FinalReadError(message, { cause: new TssError(reason, message, { metadata }) });
+}

@@ -1,0 +1,132 @@
+/**
+ * Somebody who may onboard for a project makes a dWallet with a share of his own, encrypted to a user's public key, on
+ * an honest network. Whoever gets the user to take it could sign without the user.
+ */
+import { randomBytes } from "node:crypto";
+import type { Interceptor } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { type Curve, prepareDKG } from "@ika.xyz/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DWallet } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { DWallet_State } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Curve as ProtoCurve } from "../../gen/proto/tss/v1/types_pb.ts";
+import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
+import type { UserKeys } from "../../src/crypto/engine.ts";
+import { deriveUserKeys, signDWalletOutput } from "../../src/crypto/user-keys.ts";
+import { bytesToHex } from "../../src/protocol/bytes.ts";
+import { poll } from "../../src/protocol/poll.ts";
+import { createClient, type OnboardResult, type TssClient } from "../../src/sdk/index.ts";
+import { judge } from "../support/judges.ts";
+import { downloadParameters } from "../support/user.ts";
+
+const seed = new Uint8Array(randomBytes(32));
+const curve = "ED25519";
+const signature = { seed, curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
+const message = new TextEncoder().encode("mine alone");
+let service: ThrowawayService;
+let client: TssClient;
+let user: UserKeys;
+let own: OnboardResult;
+let chosenShareHex: string;
+let chosen: DWallet;
+
+beforeAll(async () => {
+  service = await startThrowawayService({ PRESIGN_BUCKETS: "ED25519/EdDSA" });
+  client = connect();
+  user = deriveUserKeys(seed, curve);
+  own = await client.onboard({ seed, curve });
+  await makeChosenShare();
+});
+afterAll(async () => {
+  user?.destroy();
+  await service?.stop();
+});
+
+test("the user resumes no dWallet with a share that somebody else chose", async () => {
+  const resumed = client.resumeOnboard({ seed, curve, dwalletId: chosen.dwalletId });
+  await expect(resumed).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+  const { state } = await client.raw.onboarding.getDWallet({ dwalletId: chosen.dwalletId });
+  expect(state).toBe(DWallet_State.AwaitingKeyHolderSignature);
+});
+
+test("the user neither recovers nor signs with one that his signer accepted before, unless he says so", async () => {
+  const { dwalletId, encryptedUserSecretKeyShareId } = chosen;
+  const { publicOutput } = await client.raw.onboarding.getDWallet({ dwalletId });
+  const userOutputSignature = signDWalletOutput(user, publicOutput!);
+  const acceptance = { dwalletId, encryptedUserSecretKeyShareId, userOutputSignature };
+  const { publicKey } = await client.raw.onboarding.acceptDWallet(acceptance);
+
+  const refused = { reason: "SHARE_UNVERIFIED" };
+  await expect(client.recoverShare({ seed, curve, dwalletId })).rejects.toMatchObject(refused);
+  await expect(client.sign({ ...signature, dwalletId, message })).rejects.toMatchObject(refused);
+
+  const accepting = { dwalletId, acceptUnverifiedShare: true } as const;
+  const { userSecretKeyShareHex } = await client.recoverShare({ seed, curve, ...accepting });
+  expect(userSecretKeyShareHex).toBe(chosenShareHex);
+  const signed = await client.sign({ ...signature, ...accepting, message });
+  const { signatureAlgorithm, hashScheme: hash } = signature;
+  const claim = { signatureAlgorithm, hash, message, publicKey: publicKey! };
+  expect(judge({ ...claim, signature: signed.signature })).toBe(true);
+});
+
+test("the user's own share is derived from what the chain has, when the service names no session or a wrong one", async () => {
+  const { userSecretKeyShareHex, sessionDigestHex } = own;
+  for (const named of [new Uint8Array(), new Uint8Array(32).fill(1)]) {
+    const lying = connect(answeringWith(named));
+    const recovered = await lying.recoverShare({ seed, curve, dwalletId: own.dwallet.id });
+    expect(recovered.userSecretKeyShareHex).toBe(userSecretKeyShareHex);
+  }
+  const { sessionDigest } = await client.raw.onboarding.getDWallet({ dwalletId: own.dwallet.id });
+  expect(bytesToHex(sessionDigest)).toBe(sessionDigestHex);
+});
+
+function connect(interceptor?: Interceptor): TssClient {
+  const { baseUrl, apiKey, network } = service.access;
+  const interceptors = interceptor === undefined ? [] : [interceptor];
+  return createClient({
+    baseUrl,
+    apiKey,
+    network,
+    transport: createGrpcTransport({ baseUrl, interceptors }),
+  });
+}
+
+/** Puts another session into every dWallet that the service describes. */
+function answeringWith(sessionDigest: Uint8Array): Interceptor {
+  return (next) => async (request) => {
+    const reply = await next(request);
+    if (!reply.stream && "sessionDigest" in reply.message) reply.message.sessionDigest = sessionDigest;
+    return reply;
+  };
+}
+
+/** Takes nothing of the user's but public keys. */
+async function makeChosenShare(): Promise<void> {
+  const { encryptionKey, signerPublicKey } = user;
+  const network = await client.raw.onboarding.getNetwork({});
+  const senderAddress = network.senderAddresses[0]!;
+  const sessionIdentifier = new Uint8Array(randomBytes(32));
+  const parameters = await downloadParameters(service.access.baseUrl, curve);
+  const dkg = await prepareDKG(parameters, curve as Curve, encryptionKey, sessionIdentifier, senderAddress);
+  chosenShareHex = bytesToHex(Uint8Array.from(dkg.userSecretKeyShare));
+  const { encryptionKeys } = await client.raw.onboarding.listEncryptionKeys({});
+  chosen = await client.raw.onboarding.createDWallet({
+    encryptionKeyId: encryptionKeys[0]!.encryptionKeyId,
+    curve: ProtoCurve.ED25519,
+    networkEncryptionKeyId: network.networkEncryptionKeyId,
+    senderAddress,
+    sessionIdentifier,
+    userDkgMessage: Uint8Array.from(dkg.userDKGMessage),
+    encryptedUserShareAndProof: Uint8Array.from(dkg.encryptedUserShareAndProof),
+    userPublicOutput: Uint8Array.from(dkg.userPublicOutput),
+    signerPublicKey,
+  });
+  // The network has to be done with it before anyone can take it.
+  await poll(
+    async () => {
+      const { state } = await client.raw.onboarding.getDWallet({ dwalletId: chosen.dwalletId });
+      return state === DWallet_State.AwaitingKeyHolderSignature || undefined;
+    },
+    { timeoutMs: 120_000 },
+  );
+}

@@ -1,0 +1,58 @@
+import { type Localnet, startLocalnet } from "../../../src/localnet/localnet.ts";
+import { networkParty } from "../../../src/localnet/mpc/network-party.ts";
+import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
+import { type Action, runAction } from "../../../src/sdk/action.ts";
+import type { IkaIds } from "../../../src/sdk/chain-pins.ts";
+import type { Fullnode } from "../../../src/sdk/fullnode.ts";
+import { createCheapMpc } from "../localnet/cheap-mpc.ts";
+
+/** The output of a network key that was really made; everything else about this network is cheap. */
+export const NETWORK_OUTPUT = networkParty(new Uint8Array(32).fill(7), undefined).networkDkgPublicOutput();
+
+/** A localnet whose network key has this output. */
+export function startChain(output = NETWORK_OUTPUT, seed?: Uint8Array): Promise<Localnet> {
+  return startLocalnet({
+    mpc: createCheapMpc({ networkDkgPublicOutput: async () => output }),
+    ...(seed === undefined ? {} : { seed }),
+  });
+}
+
+/** The ids of a localnet. */
+export function idsOf({ ikaConfig }: Pick<Localnet, "ikaConfig">): IkaIds {
+  const { packages, objects } = ikaConfig;
+  const shared = (object: { objectID: string; initialSharedVersion: number }) => ({
+    objectId: object.objectID,
+    initialSharedVersion: BigInt(object.initialSharedVersion),
+  });
+  return {
+    ikaPackage: packages.ikaPackage,
+    ikaSystemOriginalPackage: packages.ikaSystemOriginalPackage,
+    ikaDwallet2pcMpcOriginalPackage: packages.ikaDwallet2pcMpcOriginalPackage,
+    ikaSystemObject: shared(objects.ikaSystemObject),
+    ikaDwalletCoordinator: shared(objects.ikaDWalletCoordinator),
+  };
+}
+
+/** The same fullnode, with every object as `change` makes it; undefined: it is not there. */
+export function lying(
+  fullnode: Fullnode,
+  change: (object: FullnodeObject, objectId: string) => FullnodeObject | undefined,
+): Fullnode {
+  return {
+    ...fullnode,
+    async objects(objectIds, signal) {
+      const found = [...(await fullnode.objects(objectIds, signal))];
+      return new Map(
+        found.flatMap(([objectId, object]) => {
+          const changed = change(object, objectId);
+          return changed === undefined ? [] : [[objectId, changed] as const];
+        }),
+      );
+    },
+  };
+}
+
+/** Runs a step as an action does, so that its errors are those that a caller sees. */
+export function act<R>(body: (action: Action) => Promise<R>, timeoutMs = 120_000): Promise<R> {
+  return runAction(timeoutMs, {}, body);
+}

@@ -1,0 +1,129 @@
+/** What the client makes of the presign that the service hands out. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createMadeHalves, type HalfPurpose } from "../../../src/sdk/made-halves.ts";
+import { sign } from "../../../src/sdk/sign.ts";
+import { presignSession } from "../../support/chain-bytes.ts";
+import { vectorOf } from "../../support/signature-vectors.ts";
+import {
+  createFakeService,
+  DWALLET_ID,
+  EDDSA,
+  type FakeService,
+  MESSAGE,
+  PRESIGN_ID,
+  SEED,
+} from "./fake-service.ts";
+
+const PRESIGN = vectorOf("EdDSA").presign!;
+const ARGS = {
+  seed: SEED,
+  dwalletId: DWALLET_ID,
+  curve: "ED25519",
+  signatureAlgorithm: "EdDSA",
+  hashScheme: "SHA512",
+  message: MESSAGE,
+} as const;
+const OTHER_ID = `0x${"9".repeat(64)}`;
+
+let service: FakeService;
+beforeEach(() => {
+  service = createFakeService();
+  service.script.dwalletState = () => ({ Active: service.script.made.output });
+  service.script.signStatuses = [SignRequest_Status.completed];
+});
+
+const halves = () => service.engineCalls.filter((call) => call === "createSignMessage").length;
+
+describe("a presign", () => {
+  it.each([
+    ["with one other bit", () => PRESIGN.map((byte, at) => (at === 100 ? byte ^ 1 : byte))],
+    ["without its end", () => PRESIGN.slice(0, -1)],
+    ["of no bytes", () => new Uint8Array()],
+  ])("%s than the chain's gets no half", async (_, forge) => {
+    service.script.presign = forge();
+    await expect(sign(service.context, ARGS)).rejects.toMatchObject({ reason: "PRESIGN_MISMATCH" });
+    expect(halves()).toBe(0);
+    expect(service.counts()).not.toHaveProperty("submitSign");
+  });
+
+  it.each([
+    ["is another object's", () => presignSession(OTHER_ID, { Completed: PRESIGN }, EDDSA)],
+    ["is on another curve", () => presignSession(PRESIGN_ID, { Completed: PRESIGN }, { ...EDDSA, curve: 0 })],
+    [
+      "is of another algorithm",
+      () => presignSession(PRESIGN_ID, { Completed: PRESIGN }, { ...EDDSA, signatureAlgorithm: 9 }),
+    ],
+    [
+      "is another dWallet's",
+      () => presignSession(PRESIGN_ID, { Completed: PRESIGN }, { ...EDDSA, dwalletId: OTHER_ID }),
+    ],
+    ["the network refused", () => presignSession(PRESIGN_ID, { NetworkRejected: true }, EDDSA)],
+    ["is gone, as a signature was asked for with it", () => undefined],
+  ])("that %s gets no half", async (_, onChain) => {
+    service.script.chainPresign = onChain;
+    await expect(sign(service.context, ARGS)).rejects.toMatchObject({ reason: "PRESIGN_MISMATCH" });
+    expect(halves()).toBe(0);
+  });
+
+  it("that the fullnode shows a moment later is taken", async () => {
+    let looks = 0;
+    const completed = presignSession(PRESIGN_ID, { Completed: PRESIGN }, EDDSA);
+    const answers = [undefined, presignSession(PRESIGN_ID, { Requested: true }, EDDSA), completed];
+    service.script.chainPresign = () => answers[looks++];
+    await sign(service.context, ARGS);
+    expect(looks).toBe(3);
+  });
+
+  it("that is given out again for another message gets no second half", async () => {
+    await sign(service.context, ARGS);
+    const another = { ...ARGS, message: new TextEncoder().encode("another message") };
+    await expect(sign(service.context, another)).rejects.toMatchObject({ reason: "PRESIGN_MISMATCH" });
+    expect(halves()).toBe(1);
+    expect(service.counts()["submitSign"]).toBe(1);
+  });
+
+  it("that is given out again for the same message gets the same half", async () => {
+    await sign(service.context, ARGS);
+    await sign(service.context, ARGS);
+    expect(halves()).toBe(1);
+    const sent = service.seen.filter(({ method }) => method === "submitSign").map(({ request }) => request);
+    expect(sent).toHaveLength(2);
+    expect(sent[1]).toEqual(sent[0]);
+  });
+});
+
+describe("the halves that a client made", () => {
+  const purpose = (text: string): HalfPurpose => ({
+    dwalletId: DWALLET_ID,
+    triple: vectorOf("EdDSA").triple,
+    message: new TextEncoder().encode(text),
+  });
+  const presign = (at: number) => Uint8Array.of(at);
+
+  it("are one for two who ask at once", async () => {
+    const made = createMadeHalves();
+    let count = 0;
+    const make = async () => Uint8Array.of(++count);
+    const [one, two] = await Promise.all([
+      made.for(presign(1), purpose("a"), make),
+      made.for(presign(1), purpose("a"), make),
+    ]);
+    expect(two).toBe(one);
+    await expect(made.for(presign(1), purpose("b"), make)).rejects.toMatchObject({
+      reason: "PRESIGN_MISMATCH",
+    });
+    expect(count).toBe(1);
+  });
+
+  it("are remembered up to a number, and none that could not be computed", async () => {
+    const made = createMadeHalves(2);
+    const failing = made.for(presign(1), purpose("a"), () => Promise.reject(new Error("no")));
+    await expect(failing).rejects.toThrow("no");
+    const make = async () => Uint8Array.of(1);
+    for (const at of [1, 2, 3]) await made.for(presign(at), purpose("b"), make);
+    await expect(made.for(presign(2), purpose("c"), make)).rejects.toThrow(/twice/);
+    // The oldest one is forgotten.
+    expect(await made.for(presign(1), purpose("c"), make)).toEqual(Uint8Array.of(1));
+  });
+});

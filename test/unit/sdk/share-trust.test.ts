@@ -1,0 +1,226 @@
+/** Whose share a dWallet has: the client takes one that its own seed implies, and no other, whoever hands it out. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { signDWalletOutput } from "../../../src/crypto/user-keys.ts";
+import { bytesToHex } from "../../../src/protocol/bytes.ts";
+import { onboard } from "../../../src/sdk/onboard.ts";
+import { recoverShare } from "../../../src/sdk/recover-share.ts";
+import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
+import { sign } from "../../../src/sdk/sign.ts";
+import { makeDWallet } from "../../support/made-dwallet.ts";
+import {
+  createFakeService,
+  DWALLET,
+  DWALLET_ID,
+  type FakeService,
+  MESSAGE,
+  SEED,
+  SESSION_DIGEST,
+  SHARE_ID,
+  SIGNERS,
+  shareOf,
+} from "./fake-service.ts";
+
+const dwallet = { seed: SEED, curve: "ED25519", dwalletId: DWALLET_ID } as const;
+const signature = {
+  ...dwallet,
+  signatureAlgorithm: "EdDSA",
+  hashScheme: "SHA512",
+  message: MESSAGE,
+} as const;
+const OTHER_DIGEST = new Uint8Array(32).fill(9);
+/** What somebody else makes for the user: a share of his own, encrypted to the user's key. */
+const CHOSEN = makeDWallet(shareOf(new Uint8Array(32).fill(66), SESSION_DIGEST));
+
+let service: FakeService;
+beforeEach(() => {
+  service = createFakeService();
+});
+
+function putOnChain(made: typeof CHOSEN, state: "AwaitingKeyHolderSignature" | "Active"): void {
+  service.script.made = made;
+  service.script.decryptedShare = made.userSecretKeyShare;
+  if (state === "Active") service.script.dwalletState = () => ({ Active: made.output });
+}
+
+describe("a dWallet whose share somebody else chose", () => {
+  test.each([
+    ["the session that it names", SESSION_DIGEST, undefined],
+    ["another session on the chain", SESSION_DIGEST, OTHER_DIGEST],
+    ["no session at all", new Uint8Array(), undefined],
+  ])("is not resumed, with %s", async (_what, ofService, onChain) => {
+    putOnChain(CHOSEN, "AwaitingKeyHolderSignature");
+    service.script.sessionDigest = ofService;
+    service.script.chainSession = onChain;
+    await expect(resumeOnboard(service.context, dwallet)).rejects.toMatchObject({
+      reason: "SHARE_UNVERIFIED",
+    });
+    expect(service.counts()["acceptDWallet"]).toBeUndefined();
+    expect(service.engineCalls).not.toContain("decryptShare");
+  });
+
+  test("is neither recovered nor signed with, although the seed's signer once signed for it", async () => {
+    putOnChain(CHOSEN, "Active");
+    await expect(recoverShare(service.context, dwallet)).rejects.toMatchObject({
+      reason: "SHARE_UNVERIFIED",
+    });
+    await expect(sign(service.context, signature)).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+    expect(service.counts()["reserveSign"]).toBeUndefined();
+  });
+
+  test("is refused by onboard, and the same id then by resumeOnboard", async () => {
+    const { dwalletState } = service.script;
+    service.script.dwalletState = () => {
+      putOnChain(CHOSEN, "AwaitingKeyHolderSignature");
+      return dwalletState();
+    };
+    const error = await onboard(service.context, { seed: SEED, curve: "ED25519" }).catch((e: unknown) => e);
+    expect(error).toMatchObject({ reason: "OUTPUT_MISMATCH", metadata: { dwalletId: DWALLET_ID } });
+    const { sessionDigestHex } = (error as { metadata: { sessionDigestHex: string } }).metadata;
+    for (const known of [{}, { sessionDigestHex }]) {
+      const resumed = resumeOnboard(service.context, { ...dwallet, ...known });
+      await expect(resumed).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+    }
+    expect(service.counts()["acceptDWallet"]).toBeUndefined();
+  });
+});
+
+describe("a dWallet with the user's share beside a network share that is not the network's", () => {
+  const ROGUE = makeDWallet(DWALLET.userSecretKeyShare, 4n);
+
+  test("is neither resumed nor recovered nor signed with, also when the share is given", async () => {
+    putOnChain(ROGUE, "AwaitingKeyHolderSignature");
+    await expect(resumeOnboard(service.context, dwallet)).rejects.toMatchObject({
+      reason: "SHARE_UNVERIFIED",
+    });
+    putOnChain(ROGUE, "Active");
+    await expect(recoverShare(service.context, dwallet)).rejects.toMatchObject({
+      reason: "SHARE_UNVERIFIED",
+    });
+    const userSecretKeyShareHex = bytesToHex(DWALLET.userSecretKeyShare);
+    await expect(sign(service.context, { ...signature, userSecretKeyShareHex })).rejects.toMatchObject({
+      reason: "SHARE_MISMATCH",
+    });
+    for (const method of ["acceptDWallet", "reserveSign"]) expect(service.counts()[method]).toBeUndefined();
+  });
+});
+
+describe("the digest of the session", () => {
+  beforeEach(() => putOnChain(DWALLET, "Active"));
+
+  test("is asked of the service, and of nobody else when it is right", async () => {
+    await recoverShare(service.context, dwallet);
+    expect(service.counts()["chainSession"]).toBeUndefined();
+  });
+
+  test.each([
+    ["wrong", OTHER_DIGEST],
+    ["missing", new Uint8Array()],
+    ["malformed", new Uint8Array(31)],
+  ])("is read from the chain when the service's is %s", async (_what, digest) => {
+    service.script.sessionDigest = digest;
+    service.script.chainSession = SESSION_DIGEST;
+    const { userSecretKeyShareHex } = await recoverShare(service.context, dwallet);
+    expect(userSecretKeyShareHex).toBe(bytesToHex(DWALLET.userSecretKeyShare));
+  });
+
+  test("is the caller's alone when there is one, and then nobody is asked", async () => {
+    service.script.sessionDigest = OTHER_DIGEST;
+    const args = { ...dwallet, encryptedUserSecretKeyShareId: SHARE_ID };
+    const sessionDigestHex = bytesToHex(SESSION_DIGEST);
+    await recoverShare(service.context, { ...args, sessionDigestHex });
+    expect(service.counts()["getDWallet"]).toBeUndefined();
+    await sign(service.context, { ...signature, sessionDigestHex });
+    expect(service.counts()["getDWallet"]).toBeUndefined();
+    service.script.sessionDigest = SESSION_DIGEST;
+    const wrong = recoverShare(service.context, { ...args, sessionDigestHex: bytesToHex(OTHER_DIGEST) });
+    await expect(wrong).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+  });
+
+  test("that nobody knows is asked for by name", async () => {
+    service.script.sessionDigest = new Uint8Array();
+    await expect(recoverShare(service.context, dwallet)).rejects.toMatchObject({
+      reason: "SHARE_UNVERIFIED",
+      message: expect.stringContaining("sessionDigestHex"),
+    });
+  });
+
+  test("is returned by a resumed onboarding, and is in the error of one that ended early", async () => {
+    service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: DWALLET.output });
+    const failing = onboard(service.context, { seed: SEED, curve: "ED25519" });
+    await expect(failing).rejects.toMatchObject({ metadata: { sessionDigestHex: expect.any(String) } });
+    putOnChain(DWALLET, "Active");
+    service.script.sessionDigest = SESSION_DIGEST;
+    const resumed = await resumeOnboard(service.context, dwallet);
+    expect(resumed.sessionDigestHex).toBe(bytesToHex(SESSION_DIGEST));
+  });
+});
+
+describe("a share that is taken unverified, at the caller's word", () => {
+  const accepting = { ...dwallet, acceptUnverifiedShare: true } as const;
+  beforeEach(() => putOnChain(CHOSEN, "Active"));
+
+  test("is decrypted, and signs", async () => {
+    const { userSecretKeyShareHex } = await recoverShare(service.context, accepting);
+    expect(userSecretKeyShareHex).toBe(bytesToHex(CHOSEN.userSecretKeyShare));
+    const signed = await sign(service.context, { ...signature, acceptUnverifiedShare: true });
+    expect(signed.signature).toEqual(CHOSEN.sign(MESSAGE));
+  });
+
+  test.each([
+    ["nobody's signature", () => ({ NetworkVerificationCompleted: true as const }), "OUTPUT_MISMATCH"],
+    [
+      "another signer's signature",
+      () => ({ KeyHolderSigned: signDWalletOutput(SIGNERS.other, CHOSEN.output) }),
+      "OUTPUT_MISMATCH",
+    ],
+    [
+      "the signer's signature over another output",
+      () => ({ KeyHolderSigned: signDWalletOutput(SIGNERS.own, DWALLET.output) }),
+      "OUTPUT_MISMATCH",
+    ],
+  ])("is refused with %s", async (_what, shareState, reason) => {
+    service.script.shareState = shareState;
+    await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({ reason });
+    expect(service.engineCalls).not.toContain("decryptShare");
+  });
+
+  test("is refused when it is encrypted to another seed's key", async () => {
+    service.script.encryptionKeyAddress = SIGNERS.other.signerAddress;
+    await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({
+      reason: "SHARE_MISMATCH",
+    });
+    expect(service.engineCalls).not.toContain("decryptShare");
+  });
+
+  test("is refused when it is another dWallet's", async () => {
+    service.script.shareDWalletId = `0x${"9".repeat(64)}`;
+    await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({
+      reason: "SHARE_MISMATCH",
+    });
+    expect(service.engineCalls).not.toContain("decryptShare");
+  });
+
+  test("is refused when what is decrypted does not lead to the output", async () => {
+    service.script.decryptedShare = DWALLET.userSecretKeyShare;
+    await expect(recoverShare(service.context, accepting)).rejects.toMatchObject({
+      reason: "SHARE_MISMATCH",
+    });
+  });
+});
+
+test("a fullnode that answers with another dWallet than the one asked for is refused", async () => {
+  service.script.dwalletObjectId = `0x${"9".repeat(64)}`;
+  const refused = { reason: "OUTPUT_MISMATCH" };
+  await expect(resumeOnboard(service.context, dwallet)).rejects.toMatchObject(refused);
+  putOnChain(DWALLET, "Active");
+  await expect(recoverShare(service.context, dwallet)).rejects.toMatchObject(refused);
+  await expect(sign(service.context, signature)).rejects.toMatchObject(refused);
+});
+
+test("a key that the service registered for another signer ends the onboarding before a DKG is asked for", async () => {
+  service.script.registeredSigner = SIGNERS.other.signerAddress;
+  await expect(onboard(service.context, { seed: SEED, curve: "ED25519" })).rejects.toMatchObject({
+    reason: "OUTPUT_MISMATCH",
+  });
+  expect(service.counts()["createDWallet"]).toBeUndefined();
+});
