@@ -1,4 +1,5 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
+import { bcs } from "@mysten/sui/bcs";
 import type { ChainEvent } from "./operation.ts";
 
 /** A session that the network was asked for, as the coordinator's event tells it. */
@@ -7,6 +8,8 @@ export interface RequestedSession<Data> {
   readonly preimage: Uint8Array;
   readonly data: Data;
 }
+
+const SESSION_EVENT = "::sessions_manager::DWalletSessionEvent<";
 
 type RequestName = "DWalletDKGRequestEvent" | "PresignRequestEvent" | "SignRequestEvent";
 
@@ -28,9 +31,7 @@ export function requestedSessions<Name extends RequestName>(
 ): RequestedSession<RequestData<Name>>[] {
   const struct = SessionsManagerModule.DWalletSessionEvent(REQUESTS[name] as never);
   return events
-    .filter(
-      ({ type }) => type.includes("::sessions_manager::DWalletSessionEvent<") && type.endsWith(`::${name}>`),
-    )
+    .filter(({ type }) => type.includes(SESSION_EVENT) && type.endsWith(`::${name}>`))
     .map(({ bcs }) => {
       const event = struct.parse(bcs) as {
         session_identifier_preimage: number[];
@@ -38,6 +39,22 @@ export function requestedSessions<Name extends RequestName>(
       };
       return { preimage: Uint8Array.from(event.session_identifier_preimage), data: event.event_data };
     });
+}
+
+/** Begins every event of a session, whatever the session is for. */
+const SessionHead = bcs.struct("DWalletSessionEvent", {
+  epoch: bcs.u64(),
+  session_object_id: bcs.Address,
+  session_type: bcs.enum("SessionType", { User: null, System: null }),
+  session_sequence_number: bcs.u64(),
+  session_identifier_preimage: bcs.byteVector(),
+});
+
+/** The identifier preimages of all sessions that a transaction asked for. */
+export function requestedPreimages(events: readonly ChainEvent[]): Uint8Array[] {
+  return events
+    .filter(({ type }) => type.includes(SESSION_EVENT))
+    .map((event) => SessionHead.parse(event.bcs).session_identifier_preimage);
 }
 
 /** The encryption keys that a transaction registered. */

@@ -1,9 +1,10 @@
 import { IkaClient, type IkaConfig } from "@ika.xyz/sdk";
 import type { Signer } from "@mysten/sui/cryptography";
-import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { bindAnswers, type MixUpReport } from "../protocol/bind-answers.ts";
 import type { Secret } from "../telemetry/secret.ts";
-import { createPressure, type Pressure } from "./pressure.ts";
+import { createPressures, type Pressure, type Pressures } from "./pressure.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** The Treasury's objects on one network. */
@@ -17,7 +18,10 @@ export interface TreasuryIds {
 /** Where a network is and as whom the service acts there. */
 export interface NetworkOptions {
   readonly name: string;
-  readonly fullnodeUrl: string;
+  /** The service's own fullnode. Providers put their key into the URL, so that nobody is shown it. */
+  readonly fullnodeUrl: Secret;
+  /** The fullnode that clients are told of. Default: none. */
+  readonly publicFullnodeUrl?: string | undefined;
   /** Becomes this network's own: the Ika client completes it in place. */
   readonly ikaConfig: IkaConfig;
   readonly treasury: TreasuryIds;
@@ -28,6 +32,8 @@ export interface NetworkOptions {
   readonly times?: CallTimes;
   /** How to reach the fullnode; default the global one. */
   readonly fetch?: typeof fetch;
+  /** Told of each answer that belongs to another question; default nobody. */
+  readonly onMixUp?: MixUpReport | undefined;
 }
 
 /** How long calls to the fullnode may take, in milliseconds. */
@@ -51,10 +57,15 @@ export interface SharedRef {
 /** A connected network. */
 export interface ChainNetwork {
   readonly name: string;
-  readonly fullnodeUrl: string;
+  /** The fullnode that clients are told of; undefined for none. */
+  readonly publicFullnodeUrl: string | undefined;
+  /** Rejects answers to other questions than were asked. */
   readonly client: SuiGrpcClient;
-  /** Every call to the fullnode goes through it. */
+  /** Every call to the fullnode goes through it: that of `work`, unless {@link inBackground} says otherwise. */
   readonly pressure: Pressure;
+  /** Told of each answer that belongs to another question. */
+  readonly onMixUp?: MixUpReport | undefined;
+  readonly pressures: Pressures;
   readonly times: CallTimes;
   readonly ika: IkaClient;
   readonly ikaConfig: IkaConfig;
@@ -72,14 +83,15 @@ export interface ChainNetwork {
 
 /** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
 export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
-  const { name, fullnodeUrl, ikaConfig, treasury } = options;
-  const client = new SuiGrpcClient({
-    network: name,
-    baseUrl: fullnodeUrl,
+  const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury } = options;
+  const transport = new GrpcWebFetchTransport({
+    baseUrl: fullnodeUrl.reveal(),
     format: "binary",
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
+  const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport, options.onMixUp) });
   const times = options.times ?? DEFAULT_TIMES;
+  const pressures = createPressures();
   const ika = new IkaClient({ suiClient: client, config: ikaConfig });
   await withDeadline(times.readMs, () => ika.initialize());
   const hotWallet = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
@@ -87,9 +99,11 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     options.gasStationSecret && Ed25519Keypair.fromSecretKey(options.gasStationSecret.reveal());
   return {
     name,
-    fullnodeUrl,
+    publicFullnodeUrl,
     client,
-    pressure: createPressure(),
+    onMixUp: options.onMixUp,
+    pressure: pressures.work,
+    pressures,
     times,
     ika,
     ikaConfig,
@@ -101,6 +115,11 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     senderAddress: hotWallet.toSuiAddress(),
     gasOwnerAddress: (gasStation ?? hotWallet).toSuiAddress(),
   };
+}
+
+/** The network for what nobody's signature or deposit waits for. */
+export function inBackground(network: ChainNetwork): ChainNetwork {
+  return { ...network, pressure: network.pressures.background };
 }
 
 async function sharedRef(client: SuiGrpcClient, { readMs }: CallTimes, objectId: string): Promise<SharedRef> {

@@ -1,6 +1,8 @@
 import { bcs } from "@mysten/sui/bcs";
 import { type SuiClientTypes, TransactionError } from "@mysten/sui/client";
 import { normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
+import { presentObjects } from "../protocol/chain-reader.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { ChainNetwork } from "./network.ts";
 import { readTwice } from "./read-twice.ts";
 
@@ -98,13 +100,14 @@ export function createPaymentReader(
       if (!transaction?.status.success) return transaction && [];
       const gains = gainsOf(transaction, coinTypes);
       const amounts = await amountsOf(gains.flatMap(({ coins }) => coins));
-      return gains.map(({ coins, ...gain }) => ({
-        ...gain,
-        coins: coins.flatMap((coin) => {
+      return gains.map(({ coins, ...gain }) => {
+        const paid = coins.flatMap((coin) => {
           const amount = amounts.get(`${coin.objectId} ${coin.version}`);
           return amount === undefined ? [] : [{ ...coin, amount }];
-        }),
-      }));
+        });
+        checkAmount(digest, gain.amount, { coinCount: coins.length, paid });
+        return { ...gain, coins: paid };
+      });
     },
     async coinMetadata(coinType) {
       const { coinMetadata } = await read((signal) => core.getCoinMetadata({ coinType, signal }));
@@ -129,14 +132,30 @@ export function createPaymentReader(
       const { objects } = await read((signal) =>
         core.getObjects({ objectIds, include: { content: true }, signal }),
       );
-      for (const object of objects) {
-        // One that is gone comes as an Error.
-        if (object instanceof Error) continue;
+      for (const object of presentObjects(objects)) {
         amounts.set(`${object.objectId} ${object.version}`, balanceOf(object.content));
       }
     }
     return amounts;
   }
+}
+
+/**
+ * The fullnode counts up a transaction's balance changes itself; the coins that the address got are the chain's. While
+ * all of them are still there as they came, the two must agree.
+ */
+function checkAmount(
+  digest: string,
+  amount: bigint,
+  { coinCount, paid }: { readonly coinCount: number; readonly paid: readonly PaidCoin[] },
+): void {
+  if (coinCount === 0 || paid.length < coinCount) return;
+  const sum = paid.reduce((total, coin) => total + coin.amount, 0n);
+  if (sum !== amount)
+    throw new MixedUpAnswerError(
+      "coin",
+      `transaction ${digest} paid ${sum}, and its balance changes say ${amount}`,
+    );
 }
 
 type Gain = Omit<Payment, "coins"> & { readonly coins: readonly Omit<PaidCoin, "amount">[] };

@@ -1,24 +1,48 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Keeps the whole process back when the fullnode says that it is too much. */
+/** Keeps calls of one class back when the fullnode says that they are too many. */
 export interface Pressure {
   /**
    * Runs a call when no pause is on. A call that the fullnode refuses for being one too many begins a pause for all
-   * calls of the process, with jitter, that doubles while refusals go on. Throws what the call throws.
+   * calls of its class, with jitter, that doubles while refusals go on. Throws what the call throws.
    */
   run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
+/**
+ * What calls to the fullnode are for. `work` is what signatures and deposits on their way wait for, `background` what
+ * the service looks at by itself, `callers` what one call of a project asks for.
+ */
+export type Pressures = Readonly<Record<"work" | "background" | "callers", Pressure>>;
+
 const BASE_MS = 250;
 const LIMIT_MS = 15_000;
 
-/** One for each fullnode. `now` is in milliseconds, of any origin. */
-export function createPressure(now: () => number = () => performance.now()): Pressure {
-  let untilMs = 0;
+/**
+ * The classes of one fullnode. A pause holds for its class and for those that matter less, never for those that matter
+ * more. `now` is in milliseconds, of any origin.
+ */
+export function createPressures(now: () => number = () => performance.now()): Pressures {
+  const work = createPressure(now, () => 0);
+  const background = createPressure(now, work.untilMs);
+  const callers = createPressure(now, background.untilMs);
+  return { work, background, callers };
+}
+
+function createPressure(
+  now: () => number,
+  aboveUntilMs: () => number,
+): Pressure & {
+  /** When the pause is over, its own or that of a class above. */
+  readonly untilMs: () => number;
+} {
+  let ownUntilMs = 0;
   let refusals = 0;
+  const untilMs = () => Math.max(ownUntilMs, aboveUntilMs());
   return {
+    untilMs,
     async run(call, signal) {
-      for (let waitMs = untilMs - now(); waitMs > 0; waitMs = untilMs - now())
+      for (let waitMs = untilMs() - now(); waitMs > 0; waitMs = untilMs() - now())
         await sleep(waitMs, undefined, signal ? { signal } : {});
       try {
         const result = await call();
@@ -26,10 +50,10 @@ export function createPressure(now: () => number = () => performance.now()): Pre
         return result;
       } catch (error) {
         // Calls that were under way when the pause began do not lengthen it.
-        if (isTooMuch(error) && untilMs <= now()) {
+        if (isTooMuch(error) && ownUntilMs <= now()) {
           const pauseMs = Math.min(BASE_MS * 2 ** refusals, LIMIT_MS);
           refusals++;
-          untilMs = now() + pauseMs * (0.5 + Math.random() / 2);
+          ownUntilMs = now() + pauseMs * (0.5 + Math.random() / 2);
         }
         throw error;
       }

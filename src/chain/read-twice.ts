@@ -7,14 +7,18 @@ export type Read = <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /**
  * Reads from a network's fullnode: with a deadline, under its pressure, and again if it fails the first time. Throws
- * CHAIN_UNAVAILABLE when it fails twice.
+ * CHAIN_UNAVAILABLE when it fails twice, and at once a ServiceError of the pressure, such as CHAIN_READS_EXHAUSTED.
  */
 export function readTwice({ pressure, times }: Pick<ChainNetwork, "pressure" | "times">): Read {
   return async (call) => {
     const attempt = () => withDeadline(times.readMs, (signal) => pressure.run(() => call(signal), signal));
     try {
-      return await attempt().catch(attempt);
+      return await attempt().catch((cause: unknown) => {
+        if (cause instanceof ServiceError) throw cause;
+        return attempt();
+      });
     } catch (cause) {
+      if (cause instanceof ServiceError) throw cause;
       throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode does not answer", { cause });
     }
   };

@@ -3,8 +3,11 @@ import { type SuiClientTypes, TransactionError } from "@mysten/sui/client";
 import { Transaction } from "@mysten/sui/transactions";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { ServiceError } from "../errors/service-error.ts";
+import { equalBytes } from "../protocol/bytes.ts";
 import { type ChainEncryptionKey, parseEncryptionKey } from "../protocol/chain-objects.ts";
-import { type ChainReader, createChainReader } from "../protocol/chain-reader.ts";
+import { type ChainReader, createChainReader, presentObjects } from "../protocol/chain-reader.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { requestedPreimages } from "./events.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { LandedTransaction } from "./operation.ts";
 import {
@@ -91,6 +94,11 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
     const found = await find(digest);
     return found && toOutcome(found);
   };
+  const mixedUp = (what: string, message: string): MixedUpAnswerError => {
+    const error = new MixedUpAnswerError(what, message);
+    network.onMixUp?.(error);
+    return error;
+  };
   let cached: { keys: Promise<readonly NetworkKey[]>; untilMs: number } | undefined;
 
   const reader: NetworkReader = {
@@ -124,7 +132,9 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       const id = await read(() => activeEncryptionKeyId(network, signerAddress));
       if (id === undefined) return undefined;
       const content = (await read((signal) => objects.getObjects([id], signal))).get(id);
-      return content && parseEncryptionKey(content);
+      const key = content && parseEncryptionKey(content);
+      if (key === undefined || key.signerAddress === signerAddress) return key;
+      throw mixedUp("key", `asked for the key of ${signerAddress}, got ${key.signerAddress}'s`);
     },
     ownedObjects: (objectIds) =>
       read(async (signal) => {
@@ -133,8 +143,7 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
           include: { previousTransaction: true },
           signal,
         });
-        // The client answers with an Error in the place of an object that does not exist.
-        const found = objects.flatMap((object) => (object instanceof Error ? [] : [object]));
+        const found = presentObjects(objects);
         return new Map(
           found.map(({ objectId, version, digest, previousTransaction }) => [
             objectId,
@@ -175,7 +184,10 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       const digest = (await reader.ownedObjects([objectId])).get(objectId)?.lastChange;
       if (digest === undefined) return undefined;
       const outcome = await transaction(digest);
-      return outcome?.kind === "landed" ? outcome.transaction : undefined;
+      if (outcome?.kind !== "landed") return undefined;
+      const preimages = requestedPreimages(outcome.transaction.events);
+      if (preimages.some((found) => equalBytes(found, preimage))) return outcome.transaction;
+      throw mixedUp("session", `transaction ${digest} did not ask for the session`);
     },
     async effects(digest) {
       const found = await find(digest);

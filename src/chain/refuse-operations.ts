@@ -1,3 +1,4 @@
+import { mixUpIn } from "../protocol/mixed-up-answer.ts";
 import type { Database } from "../store/database.ts";
 import { classifyFailure, isAboutAll, isAboutVersions } from "./classify.ts";
 import type { OperationFailure, OperationKind, OperationName } from "./operation.ts";
@@ -27,7 +28,7 @@ const RETRY_LIMIT_MS = 30_000;
 /**
  * Decides what becomes of operations that the chain refused, in a dry run or for real. A refused batch is split until
  * the guilty operation stands alone; only then is a verdict passed on it. It fails by the chain's own word alone, never
- * by a dry run's.
+ * by a dry run's. An operation whose mark the fullnode answers with another's stays in the queue.
  */
 export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   const { database, kindOf, log, notify } = options;
@@ -43,6 +44,25 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
       return requeueOperations(database, ids, { alone: true, delayMs: 0 });
     }
     const delayMs = backoff(only.attempts, retryBaseMs);
+    try {
+      await decide(operations, failure, delayMs);
+    } catch (cause) {
+      if (mixUpIn(cause) === undefined) throw cause;
+      log.error({ ...fields, cause }, "the fullnode answered for another operation; the queue stays");
+      await requeueOperations(database, ids, { alone: true, delayMs });
+    }
+  };
+
+  async function decide(
+    operations: readonly QueuedOperation[],
+    failure: ExecutionFailure,
+    delayMs: number,
+  ): Promise<void> {
+    const [only] = operations;
+    if (!only) return;
+    const ids = operations.map(({ id }) => id);
+    const verdict = classifyFailure(failure);
+    const fields = { kind: only.kind, operations: ids.length, verdict, failure: failure.message };
     switch (verdict) {
       case "retry":
         if (isAboutVersions(failure) && (await endSpent(only, failure))) return notify(operations);
@@ -66,7 +86,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
         }
         return notify(operations);
     }
-  };
+  }
 
   async function adopt(operation: QueuedOperation, failure: ExecutionFailure): Promise<boolean> {
     const kind = kindOf(operation.kind);

@@ -42,7 +42,8 @@ export async function sendTransaction(
     const outcome = toOutcome(result);
     if (outcome.kind === "landed") return outcome;
     // What aborted is judged by what the chain has: whoever is asked for that must have seen the abort itself.
-    if ((await reader.transaction(stored.digest)) !== undefined) return outcome;
+    const seen = await reader.transaction(stored.digest);
+    if (seen !== undefined) return seen;
     throw new Error("the fullnode has not seen the transaction yet");
   } catch (error) {
     const dead = await findDeath(reader, stored);

@@ -1,5 +1,7 @@
 import { createBackgroundLoop } from "../coordination/background-loop.ts";
+import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
+import { mixUpIn } from "../protocol/mixed-up-answer.ts";
 import type { Database } from "../store/database.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 import { failureKind, NO_TRACER, type Tracer } from "../telemetry/tracer.ts";
@@ -12,6 +14,8 @@ export interface SettlerOptions {
   readonly reader: ChainReader;
   readonly kinds: readonly SessionKind[];
   readonly log: { error(fields: object, message: string): void };
+  /** Told of each session that the fullnode answered with another one's. Default: nobody. */
+  readonly onMixUp?: MixUpReport | undefined;
   /** Default: none. */
   readonly tracer?: Tracer;
   /** Wakes the settler as soon as a transaction lands; without it, it looks by itself a little later. */
@@ -44,7 +48,8 @@ const FIRST = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Reads the objects of all open sessions, in batches, and lets their kinds write what became of them. A session that
- * completes late is delivered late: nothing here ever gives up. More sessions than one pass reads take turns, so that
+ * completes late is delivered late: nothing here ever gives up. A session that the fullnode answers with another one's
+ * stays open and is asked for again a little later, and the others are delivered meanwhile. More sessions than one pass reads take turns, so that
  * those that stay open for long never keep newer ones from being delivered.
  */
 export function createSettler(options: SettlerOptions): Settler {
@@ -75,7 +80,7 @@ export function createSettler(options: SettlerOptions): Settler {
     loop.wake();
   }
 
-  async function pass(): Promise<undefined> {
+  async function pass(): Promise<boolean | undefined> {
     if (performance.now() < idleUntilMs) return;
     const open: { kind: SessionKind; session: OpenSession }[] = [];
     for (const kind of kinds) {
@@ -87,7 +92,9 @@ export function createSettler(options: SettlerOptions): Settler {
       if (nextAfter.size === 0) idleUntilMs = performance.now() + IDLE_INTERVALS * intervalMs;
       return;
     }
-    const contents = await reader.getObjects(open.map(({ session }) => session.objectId));
+    const contents = await read(open.map(({ session }) => session.objectId));
+    // The others are read again at once.
+    if (contents === undefined) return true;
     const traces = tracer.isOn ? await readSessionTraces(database, open) : NO_TRACES;
     const waiting = open.values();
     const settleNext = async (): Promise<void> => {
@@ -98,6 +105,21 @@ export function createSettler(options: SettlerOptions): Settler {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE_COUNT }, settleNext));
+    return undefined;
+  }
+
+  /** Undefined when the fullnode mixed some of them up, which are then left alone for a while. */
+  async function read(objectIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+    try {
+      return await reader.getObjects(objectIds);
+    } catch (cause) {
+      const others = new Set(mixUpIn(cause)?.objectIds);
+      const wrong = objectIds.filter((id) => others.has(id));
+      if (wrong.length === 0) throw cause;
+      log.error({ objectIds: wrong, cause }, "the fullnode answered with other objects than were asked for");
+      for (const id of wrong) pausedUntilMs.set(id, performance.now() + FAILED_PAUSE_MS);
+      return undefined;
+    }
   }
 
   async function nextPage(kind: SessionKind): Promise<OpenSession[]> {
@@ -131,6 +153,8 @@ export function createSettler(options: SettlerOptions): Settler {
     } catch (cause) {
       span?.fail(failureKind(cause));
       span?.end();
+      const mixUp = mixUpIn(cause);
+      if (mixUp !== undefined) options.onMixUp?.(mixUp);
       log.error(
         { kind: kind.name, ...session, cause },
         "a session could not be settled; it is tried again later",

@@ -1,5 +1,6 @@
 import { CoordinatorInnerDynamicField } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
+import { presentObjects } from "../protocol/chain-reader.ts";
 import type { ChainNetwork } from "./network.ts";
 import { readTwice } from "./read-twice.ts";
 
@@ -142,10 +143,11 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
         const objectIds = page.map(({ fieldId }) => fieldId);
         const include = { previousTransaction: true } as const;
         const { objects } = await read((signal) => core.getObjects({ objectIds, include, signal }));
-        for (const [position, object] of objects.entries()) {
-          const name = page[position]?.name.bcs;
-          // One that was used in the meantime comes as an Error.
-          if (object instanceof Error || !object.previousTransaction || name === undefined) continue;
+        const nameOf = new Map(page.map(({ fieldId, name }) => [fieldId, name.bcs]));
+        // One that was used in the meantime does not exist any more.
+        for (const object of presentObjects(objects)) {
+          const name = nameOf.get(object.objectId);
+          if (!object.previousTransaction || name === undefined) continue;
           held.push({ presignId: bcs.Address.parse(name), digest: object.previousTransaction });
         }
       }
@@ -165,9 +167,8 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
       const { objects } = await read((signal) =>
         core.getObjects({ objectIds, include: { content: true }, signal }),
       );
-      for (const object of objects) {
-        // One that was set anew in the meantime comes as an Error.
-        if (object instanceof Error) continue;
+      // One that was set anew in the meantime does not exist any more.
+      for (const object of presentObjects(objects)) {
         const { name, value } = CeilingField.parse(object.content);
         const operation = CEILED[name.op];
         if (operation === undefined) continue;

@@ -33,6 +33,8 @@ export interface ChainDWallet {
   readonly dwalletCapId: string;
   readonly networkEncryptionKeyId: string;
   readonly isImportedKey: boolean;
+  /** The table of the user's encrypted shares, by their ids. */
+  readonly encryptedShareTableId: string;
   readonly state: DWalletChainState;
 }
 
@@ -92,26 +94,29 @@ export interface ChainNetworkEncryptionKey {
   readonly dkgAtEpoch: bigint;
   /** The table that holds the network DKG's output in chunks. */
   readonly networkDkgOutputTableId: string;
+  /** How many chunks the table has. */
+  readonly networkDkgOutputChunkCount: bigint;
   readonly supportedCurveNumbers: readonly number[];
   readonly stateKind: string;
 }
 
 /** Reads `coordinator_inner::DWallet`. */
 export function parseDWallet(content: Uint8Array): ChainDWallet {
-  const raw = parse("dWallet", DWallet, content);
+  const raw = parseStruct("dWallet", DWallet, content);
   return {
     id: raw.id,
     curveNumber: raw.curve,
     dwalletCapId: raw.dwallet_cap_id,
     networkEncryptionKeyId: raw.dwallet_network_encryption_key_id,
     isImportedKey: raw.is_imported_key_dwallet,
+    encryptedShareTableId: raw.encrypted_user_secret_key_shares.id,
     state: dwalletState(raw.state),
   };
 }
 
 /** Reads `coordinator_inner::EncryptedUserSecretKeyShare`. */
 export function parseEncryptedShare(content: Uint8Array): ChainEncryptedShare {
-  const raw = parse("encrypted share", EncryptedUserSecretKeyShare, content);
+  const raw = parseStruct("encrypted share", EncryptedUserSecretKeyShare, content);
   return {
     id: raw.id,
     dwalletId: raw.dwallet_id,
@@ -127,7 +132,7 @@ export function parseEncryptedShare(content: Uint8Array): ChainEncryptedShare {
 
 /** Reads `coordinator_inner::PresignSession`. */
 export function parsePresignSession(content: Uint8Array): ChainPresignSession {
-  const raw = parse("presign session", PresignSession, content);
+  const raw = parseStruct("presign session", PresignSession, content);
   return {
     id: raw.id,
     curveNumber: raw.curve,
@@ -140,13 +145,13 @@ export function parsePresignSession(content: Uint8Array): ChainPresignSession {
 
 /** Reads `coordinator_inner::SignSession`. */
 export function parseSignSession(content: Uint8Array): ChainSignSession {
-  const raw = parse("sign session", SignSession, content);
+  const raw = parseStruct("sign session", SignSession, content);
   return { id: raw.id, dwalletId: raw.dwallet_id, state: sessionState(raw.state) };
 }
 
 /** Reads `coordinator_inner::EncryptionKey`. */
 export function parseEncryptionKey(content: Uint8Array): ChainEncryptionKey {
-  const raw = parse("encryption key", EncryptionKey, content);
+  const raw = parseStruct("encryption key", EncryptionKey, content);
   return {
     id: raw.id,
     curveNumber: raw.curve,
@@ -158,11 +163,12 @@ export function parseEncryptionKey(content: Uint8Array): ChainEncryptionKey {
 
 /** Reads `coordinator_inner::DWalletNetworkEncryptionKey`. */
 export function parseNetworkEncryptionKey(content: Uint8Array): ChainNetworkEncryptionKey {
-  const raw = parse("network encryption key", DWalletNetworkEncryptionKey, content);
+  const raw = parseStruct("network encryption key", DWalletNetworkEncryptionKey, content);
   return {
     id: raw.id,
     dkgAtEpoch: BigInt(raw.dkg_at_epoch),
     networkDkgOutputTableId: raw.network_dkg_public_output.id,
+    networkDkgOutputChunkCount: BigInt(raw.network_dkg_public_output.size),
     supportedCurveNumbers: raw.supported_curves,
     stateKind: raw.state.$kind,
   };
@@ -185,7 +191,12 @@ function sessionState(state: ReturnType<typeof SessionState.parse>): SessionChai
     : { kind: state.$kind };
 }
 
-function parse<T extends Input, Input>(what: string, struct: BcsType<T, Input>, content: Uint8Array): T {
+/** Reads a whole struct. Throws MalformedBytesError for other bytes, and for bytes that are left over. */
+export function parseStruct<T extends Input, Input>(
+  what: string,
+  struct: BcsType<T, Input>,
+  content: Uint8Array,
+): T {
   let value: T;
   try {
     value = struct.parse(content);

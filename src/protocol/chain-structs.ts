@@ -100,3 +100,51 @@ export const DWalletNetworkEncryptionKey = bcs.struct("DWalletNetworkEncryptionK
     NetworkReconfigurationCompleted: null,
   }),
 });
+
+/** `coordinator::DWalletCoordinator`: the shared object; its state is a dynamic field under its version. */
+export const DWalletCoordinator = bcs.struct("DWalletCoordinator", {
+  id: bcs.Address,
+  version: bcs.u64(),
+  package_id: bcs.Address,
+  new_package_id: bcs.option(bcs.Address),
+  migration_epoch: bcs.option(bcs.u64()),
+});
+
+const SessionsKeeper = bcs.struct("SessionsKeeper", {
+  sessions: Table,
+  session_events: Table,
+  started_sessions_count: bcs.u64(),
+  completed_sessions_count: bcs.u64(),
+  next_session_sequence_number: bcs.u64(),
+});
+
+/** The beginning of `Field<u64, coordinator_inner::DWalletCoordinatorInner>`, up to the network's keys. */
+export const CoordinatorInnerHead = bcs.struct("CoordinatorInnerHead", {
+  field_id: bcs.Address,
+  version: bcs.u64(),
+  current_epoch: bcs.u64(),
+  sessions_manager: bcs.struct("SessionsManager", {
+    registered_user_session_identifiers: Table,
+    user_sessions_keeper: SessionsKeeper,
+    system_sessions_keeper: SessionsKeeper,
+    last_user_initiated_session_to_complete_in_current_epoch: bcs.u64(),
+    locked_last_user_initiated_session_to_complete_in_current_epoch: bcs.bool(),
+    max_active_sessions_buffer: bcs.u64(),
+  }),
+  dwallets: Table,
+  dwallet_network_encryption_keys: Table,
+});
+
+/** `Field<u64, vector<u8>>`: one chunk of a `TableVec<vector<u8>>`. */
+export const ChunkField = bcs.struct("ChunkField", {
+  id: bcs.Address,
+  name: bcs.u64(),
+  value: bcs.byteVector(),
+});
+
+/** `Field<Wrapper<ID>, ID>`: one entry of an `ObjectTable` whose keys are ids. */
+export const ObjectTableEntry = bcs.struct("ObjectTableEntry", {
+  id: bcs.Address,
+  name: bcs.Address,
+  value: bcs.Address,
+});

@@ -1,4 +1,4 @@
-import type { ChainReader } from "./chain-reader.ts";
+import { type ChainReader, FinalReadError } from "./chain-reader.ts";
 import { type PollOptions, poll } from "./poll.ts";
 
 /** Thrown when the chain's word is final and not the wanted one. */
@@ -25,7 +25,7 @@ interface Stateful {
  * Reads one object until it is in one of the wanted states, and returns it at once; a state that begins with
  * `NetworkRejected` or ends with `Rejected` ends the poll at once with {@link NetworkRejectedError}. (The Ika SDK's
  * waiters run into their time-out there.) An object that is not there yet, and a fullnode that does not answer, are
- * waited for until the time is up.
+ * waited for until the time is up. A {@link FinalReadError} ends the poll at once.
  */
 export function pollObject<T extends Stateful, K extends T["state"]["kind"]>(
   reader: ChainReader,
@@ -68,6 +68,7 @@ async function readObjects(
   try {
     return await reader.getObjects([objectId], signal);
   } catch (cause) {
+    if (cause instanceof FinalReadError) throw cause;
     throw new UnansweredError("the fullnode does not answer", { cause });
   }
 }

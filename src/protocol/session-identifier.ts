@@ -6,8 +6,13 @@ import { concatBytes, hexToBytes } from "./bytes.ts";
  * `senderAddress` is the full form, 0x and 64 hex digits, of whoever sends the transaction.
  */
 export function sessionIdentifierDigest(sessionIdentifier: Uint8Array, senderAddress: string): Uint8Array {
+  return digestOfPreimage(sessionIdentifierPreimage(sessionIdentifier, senderAddress));
+}
+
+/** The digest for a preimage as the chain's events have it. */
+export function digestOfPreimage(preimage: Uint8Array): Uint8Array {
   const domain = concatBytes(new Uint8Array(8), new TextEncoder().encode("USER"));
-  return keccak_256(concatBytes(domain, sessionIdentifierPreimage(sessionIdentifier, senderAddress)));
+  return keccak_256(concatBytes(domain, preimage));
 }
 
 /** The preimage that the chain registers: keccak256(sender || session bytes). */

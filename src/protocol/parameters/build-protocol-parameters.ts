@@ -29,9 +29,10 @@ export const FULL_TABLES: TableShape = { degree: 12, long: true };
 /**
  * Derives a curve's protocol public parameters from the network DKG public output, in the form that every function of
  * the Ika SDK 0.4.1 takes, without the wasm module. The tables follow from the constants and the network key, so this
- * is also how to check parameters that someone else made. About half a second of one core with compact tables.
+ * is also how to check parameters that someone else made. One to two seconds of one core with compact tables.
  *
- * Throws a RangeError for an unknown curve; MalformedBytesError or InvalidFormError for a malformed output.
+ * Throws a RangeError for an unknown curve; UnsupportedOutputError for an output of another version;
+ * MalformedBytesError or InvalidFormError for a malformed one.
  */
 export function buildProtocolParameters(
   curve: number,

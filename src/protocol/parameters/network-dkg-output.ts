@@ -1,5 +1,5 @@
 import { type ByteReader, byteReader } from "../byte-reader.ts";
-import { concatBytes, encodeVector, MalformedBytesError } from "../bytes.ts";
+import { concatBytes, encodeVector } from "../bytes.ts";
 import { classGroupOfCurve, decodeForm, encodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import { curveConstants } from "./curve-constants.ts";
@@ -21,14 +21,23 @@ export interface NetworkDkgPublicOutput {
   readonly encryptionKeys: readonly [Form, Form, Form, Form];
 }
 
+/** Thrown for an output of a version or form that this code cannot read. It may well be a key's output. */
+export class UnsupportedOutputError extends Error {
+  override readonly name = "UnsupportedOutputError";
+}
+
 /**
  * Reads version 2 of the versioned network DKG public output (BCS), as ika-wasm 0.2.1 does.
  * The per-party maps must be empty: networks whose output carries them are read by newer wasm modules only.
- * Throws MalformedBytesError or InvalidFormError.
+ * Throws UnsupportedOutputError for these and for other versions; MalformedBytesError or InvalidFormError for bytes that
+ * are no such output.
  */
 export function decodeNetworkDkgPublicOutput(bytes: Uint8Array): NetworkDkgPublicOutput {
   const outer = byteReader(bytes, "network DKG public output");
-  if (outer.uint8() !== VERSION_2) throw new MalformedBytesError("network DKG public output: not version 2");
+  const tag = outer.uint8();
+  if (tag !== VERSION_2) {
+    throw new UnsupportedOutputError(`network DKG public output: version ${tag + 1} is not supported`);
+  }
   const reader = byteReader(outer.vector(), "network DKG public output");
   outer.end();
   const secp256k1 = readShares(reader, 0);
@@ -91,6 +100,6 @@ function readForm(reader: ByteReader, curve: number): Form {
 
 function readEmptyMap(reader: ByteReader): void {
   if (reader.uleb128() !== 0) {
-    throw new MalformedBytesError("network DKG public output: per-party maps are not supported");
+    throw new UnsupportedOutputError("network DKG public output: per-party maps are not supported");
   }
 }

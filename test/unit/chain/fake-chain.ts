@@ -25,6 +25,8 @@ export class FakeChain {
   onEnded: ((subjectId: string) => void) | undefined;
   missing: string | undefined;
   hasMark = false;
+  /** What looking for a mark throws, as long as it is there. */
+  mixUp: Error | undefined;
   sizeBytes = 100;
   written = new Map<string, OwnedRef>();
   /** What the chain has of every object, if it is not what the lane expects. */
@@ -88,7 +90,10 @@ export class FakeChain {
         this.landed.push(...subjects);
       },
       failed: async (_sql, subject) => void this.failed.push(subject),
-      adopt: async () => this.hasMark,
+      adopt: async () => {
+        if (this.mixUp !== undefined) throw this.mixUp;
+        return this.hasMark;
+      },
       ended: (subject) => this.onEnded?.(subject),
     };
   }

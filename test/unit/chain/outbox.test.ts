@@ -1,7 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { addLane, type LaneLease, leaseLane, releaseLease } from "../../../src/chain/lane-table.ts";
-import { enqueueOperation } from "../../../src/chain/operation.ts";
-import { claimOperations, LeaseLostError, storeTransaction } from "../../../src/chain/outbox.ts";
+import { enqueueOperation, type OperationKind } from "../../../src/chain/operation.ts";
+import {
+  claimOperations,
+  failOperation,
+  LeaseLostError,
+  resolveTransaction,
+  storeTransaction,
+} from "../../../src/chain/outbox.ts";
+import { createRefusalHandler } from "../../../src/chain/refuse-operations.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
@@ -47,6 +54,48 @@ describe("the outbox", () => {
       [alone],
     );
     expect(await claim()).toEqual([presign]);
+  });
+
+  it("fails an operation while it is queued, and never one whose transaction is stored", async () => {
+    await queue();
+    const [{ id } = { id: "" }] = await claimOperations(database, NETWORK, lease, { sign: 10 });
+    await store("digest", [id]);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "no")).toBe(false);
+    const stateOf = () => database.query("SELECT state FROM chain_operation WHERE id = $1", [id]);
+    expect(await stateOf()).toEqual([{ state: "sent" }]);
+    await database.query("UPDATE chain_operation SET state = 'landed' WHERE id = $1", [id]);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "no")).toBe(false);
+    expect(await stateOf()).toEqual([{ state: "landed" }]);
+    await database.query("UPDATE chain_operation SET state = 'queued', tx_digest = NULL WHERE id = $1", [id]);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "no")).toBe(true);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "again")).toBe(false);
+  });
+
+  it("has a refusal fail nothing that another process has sent meanwhile", async () => {
+    await queue();
+    const operations = await claimOperations(database, NETWORK, lease, { sign: 10 });
+    await store("digest", [operations[0]!.id]);
+    const failed: unknown[] = [];
+    const kind = {
+      load: async (_sql: unknown, ids: readonly string[]) => new Map(ids.map((id) => [id, id])),
+      adopt: async () => false,
+      failed: async (_sql: unknown, subject: unknown) => void failed.push(subject),
+    };
+    const log = { warn: () => {}, error: () => {} };
+    const kindOf = () => kind as unknown as OperationKind;
+    const refuse = createRefusalHandler({ database, kindOf, log, notify: () => {} });
+    const abort = { module: "coordinator_inner", code: 7 };
+    await refuse(operations, { kind: "MoveAbort", message: "abort 7", abort });
+    expect(failed).toEqual([]);
+  });
+
+  it("notes once how a transaction ended", async () => {
+    await queue();
+    const [{ id } = { id: "" }] = await claimOperations(database, NETWORK, lease, { sign: 10 });
+    await store("digest", [id]);
+    expect(await resolveTransaction(database, "digest", { state: "landed" })).toBe(true);
+    expect(await resolveTransaction(database, "digest", { state: "dropped" })).toBe(false);
+    expect(await database.query("SELECT state FROM chain_transaction")).toEqual([{ state: "landed" }]);
   });
 
   it("gives what one lease has taken to no other, until that lease is over", async () => {

@@ -16,7 +16,8 @@ let reader: PaymentReader;
 
 beforeAll(async () => {
   harness = await startHarness();
-  const { url: fullnodeUrl, ikaConfig, treasury } = harness.net;
+  const { url, ikaConfig, treasury } = harness.net;
+  const fullnodeUrl = new Secret(url);
   const hotWalletSecret = new Secret(localnetHotWalletSecret());
   reader = createPaymentReader(
     await connectNetwork({ name: "localnet", fullnodeUrl, ikaConfig, treasury, hotWalletSecret }),

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { url, ikaConfig, treasury } = harness.net;
   network = await connectNetwork({
     name: "localnet",
-    fullnodeUrl: url,
+    fullnodeUrl: new Secret(url),
     ikaConfig: structuredClone(ikaConfig),
     treasury,
     hotWalletSecret: new Secret(localnetHotWalletSecret()),

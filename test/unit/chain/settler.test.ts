@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { OpenSession, SessionKind } from "../../../src/chain/session.ts";
 import { createSettler, type Settler } from "../../../src/chain/settler.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
 import type { Database } from "../../../src/store/database.ts";
 
 let settler: Settler | undefined;
@@ -19,6 +20,66 @@ describe("the settler", () => {
   it("delivers an object that the fullnode did not know at first, and one that completes late", async () => {
     const delivered = await settle({ sessions: ["0xlate"], present: [], appearsAtRead: 3, wanted: 1 });
     expect(delivered).toEqual(["0xlate"]);
+  });
+
+  it("leaves sessions alone that the fullnode answers with others, and delivers the rest meanwhile", async () => {
+    const logged: object[] = [];
+    const delivered: string[] = [];
+    await new Promise<void>((resolve) => {
+      settler = createSettler({
+        database: {} as Database,
+        kinds: ["0x1", "0x2", "0x3"].map((objectId) => ({
+          name: objectId,
+          requestedBy: "sign",
+          open: async () => (delivered.includes(objectId) ? [] : [{ subjectId: objectId, objectId }]),
+          settle: async () => {
+            delivered.push(objectId);
+            if (delivered.length === 2) resolve();
+            return true;
+          },
+        })),
+        log: { error: (fields) => void logged.push(fields) },
+        reader: {
+          async getObjects(ids) {
+            if (ids.includes("0x2")) throw new MixedUpAnswerError("object", "another", ["0x2"]);
+            return new Map(ids.map((id) => [id, new Uint8Array()]));
+          },
+        },
+      });
+      settler.start();
+    });
+    expect(delivered).toEqual(["0x1", "0x3"]);
+    expect(logged).toMatchObject([{ objectIds: ["0x2"] }]);
+  });
+
+  it("tells of a session that turns out to be another's, and keeps it open", async () => {
+    const mixUps: MixedUpAnswerError[] = [];
+    let settledCount = 0;
+    await new Promise<void>((resolve) => {
+      settler = createSettler({
+        database: {} as Database,
+        kinds: [
+          {
+            name: "sign",
+            requestedBy: "sign",
+            open: async () => [{ subjectId: "row", objectId: "0x1" }],
+            settle: async () => {
+              settledCount++;
+              throw new MixedUpAnswerError("session", "another's");
+            },
+          },
+        ],
+        onMixUp: (mixUp) => {
+          mixUps.push(mixUp);
+          resolve();
+        },
+        log: { error: () => {} },
+        reader: { getObjects: async (ids) => new Map(ids.map((id) => [id, new Uint8Array()])) },
+      });
+      settler.start();
+    });
+    expect(mixUps).toMatchObject([{ read: "session" }]);
+    expect(settledCount).toBe(1);
   });
 
   it("reads all open sessions of all kinds in one call", async () => {

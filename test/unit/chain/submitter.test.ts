@@ -4,6 +4,7 @@ import { enqueueOperation } from "../../../src/chain/operation.ts";
 import type { ExecutionFailure } from "../../../src/chain/outcome.ts";
 import { createSubmitter, type Submitter } from "../../../src/chain/submitter.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
@@ -159,6 +160,23 @@ describe("the submitter", () => {
     await run([id]);
     expect(chain.failed).toEqual([]);
     expect(await stateOf(id)).toBe("landed");
+  });
+
+  it("fails nothing while the fullnode answers for another operation, and sends the others meanwhile", async () => {
+    const confused = await queue();
+    chain.refuse = (subjects) => (subjects.includes(confused) ? abort("dynamic_field", 0) : undefined);
+    chain.mixUp = new MixedUpAnswerError("session", "another's");
+    const other = await queue();
+    await run([other]);
+    expect(chain.failed).toEqual([]);
+    expect(chain.landed).toEqual([other]);
+    expect(await stateOf(confused)).toBe("queued");
+
+    chain.mixUp = undefined;
+    chain.hasMark = true;
+    await run([confused]);
+    expect(chain.failed).toEqual([]);
+    expect(await stateOf(confused)).toBe("landed");
   });
 
   it("gives the operations of a transaction that can never land back to the queue", async () => {
@@ -325,11 +343,12 @@ function start(): Submitter {
   return created;
 }
 
-/** Runs a submitter until all these operations have ended. */
+/** Runs a submitter, and no other beside it, until all these operations have ended. */
 async function run(subjectIds: readonly string[]): Promise<void> {
   const ended = subjectIds.map(
     (id) => new Promise<void>((resolve) => signals.subscribe(`operation:${id}`, () => resolve())),
   );
+  await submitter?.stop();
   submitter = start();
   await Promise.all(ended);
 }

@@ -56,6 +56,7 @@ describe("a dWallet", () => {
       dwalletCapId: id("2"),
       networkEncryptionKeyId: id("3"),
       isImportedKey: false,
+      encryptedShareTableId: id("4"),
       state: { kind: "Active", publicOutput: Uint8Array.of(1, 2, 3) },
     });
   });
@@ -166,6 +167,7 @@ test("encryption keys of users and of the network are read", () => {
     id: id("1"),
     dkgAtEpoch: 5n,
     networkDkgOutputTableId: id("2"),
+    networkDkgOutputChunkCount: 7n,
     supportedCurveNumbers: [0, 1, 2, 3],
     stateKind: "NetworkDKGCompleted",
   });

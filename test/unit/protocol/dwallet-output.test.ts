@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { bytesToHex, hexToBytes, MalformedBytesError } from "../../../src/protocol/bytes.ts";
+import { curveGroup } from "../../../src/protocol/curve-group.ts";
 import {
   parseDWalletOutput,
   publicKeyFromDWalletOutput,
   publicKeyFromUserOutput,
   userPublicOutputFromDWalletOutput,
 } from "../../../src/protocol/dwallet-output.ts";
-import { userShareFitsOutput } from "../../../src/protocol/user-share.ts";
+import { decodeUserShare } from "../../../src/protocol/user-share.ts";
 import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
 
 describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
@@ -24,10 +25,10 @@ describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
       expect(bytesToHex(publicKeyFromUserOutput(curve, userPublicOutput))).toBe(bytesToHex(publicKey));
     });
 
-    test("fits the user's share and no other", () => {
-      expect(userShareFitsOutput(curve, share, dwalletOutput)).toBe(true);
-      const lastByte = triple.curveNumber < 2 ? share.length - 1 : 3;
-      expect(userShareFitsOutput(curve, flipBit(share, 8 * lastByte), dwalletOutput)).toBe(false);
+    test("holds the public half of the user's share", () => {
+      const { userPublicShare } = parseDWalletOutput(curve, dwalletOutput);
+      const publicShare = curveGroup(curve).base.multiply(decodeUserShare(curve, share));
+      expect(publicShare.equals(userPublicShare)).toBe(true);
     });
 
     test("whose shares do not add up to its key is malformed", () => {
@@ -51,7 +52,7 @@ describe.each(["Taproot", "ECDSASecp256r1", "EdDSA", "Schnorrkel"] as const)(
 
     test("malformed shares are refused without showing their bytes", () => {
       for (const bytes of [share.subarray(1), flipBit(share, 0), new Uint8Array(share.length)]) {
-        const refused = (): boolean => userShareFitsOutput(curve, bytes, dwalletOutput);
+        const refused = (): bigint => decodeUserShare(curve, bytes);
         expect(refused).toThrow(MalformedBytesError);
         expect(refused).not.toThrow(userSecretKeyShareHex.slice(8, 24));
       }

@@ -1,4 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { sr25519PairFromSeed, sr25519Sign } from "@polkadot/util-crypto";
 import fc from "fast-check";
 import { pointFromScalar, signSchnorr, sign as signSecp } from "tiny-secp256k1";
@@ -93,6 +94,29 @@ describe("signatures that outside libraries make", () => {
       signature,
     } as const;
     expect(verifySignature(claim)).toBe(true);
+  });
+
+  test("an sr25519 signature without the mark of its format is refused", () => {
+    const pair = sr25519PairFromSeed(new Uint8Array(32).fill(7));
+    const signature = flipBit(sr25519Sign(message, pair), 8 * 63 + 7);
+    const { publicKey } = pair;
+    const claim = {
+      signatureAlgorithm: "Schnorrkel",
+      hash: "Merlin",
+      publicKey,
+      message,
+      signature,
+    } as const;
+    expect(verifySignature(claim)).toBe(false);
+  });
+
+  test("an Ed25519 key of small order is refused, under which one signature would fit every message", () => {
+    // The neutral element as the key, and (B, 1) as the signature: 1 * B = B + challenge * 0.
+    const publicKey = new Uint8Array(32).fill(1, 0, 1);
+    const signature = new Uint8Array(64).fill(0x66, 0, 32).fill(0x58, 0, 1).fill(1, 32, 33);
+    const claim = { signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature } as const;
+    expect(ed25519.verify(signature, message, publicKey, { zip215: true })).toBe(true);
+    expect(verifySignature(claim)).toBe(false);
   });
 
   test("libsecp256k1's Schnorr is accepted", () => {

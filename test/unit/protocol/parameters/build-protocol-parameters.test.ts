@@ -12,6 +12,7 @@ import { curveConstants } from "../../../../src/protocol/parameters/curve-consta
 import {
   decodeNetworkDkgPublicOutput,
   encodeNetworkDkgPublicOutput,
+  UnsupportedOutputError,
 } from "../../../../src/protocol/parameters/network-dkg-output.ts";
 
 const output = networkParty(new Uint8Array(32).fill(7), undefined).networkDkgPublicOutput();
@@ -26,7 +27,6 @@ describe("the network DKG public output", () => {
   });
 
   it.each([
-    ["another version", withByte(0, 0)],
     ["a missing byte", output.subarray(0, -1)],
     ["a byte too many", concatBytes(output, Uint8Array.of(0))],
     ["nothing", new Uint8Array()],
@@ -35,12 +35,16 @@ describe("the network DKG public output", () => {
     expect(() => decodeNetworkDkgPublicOutput(bytes)).toThrow(MalformedBytesError);
   });
 
+  it.each([0, 2, 3])("is refused as unsupported with version tag %i", (tag) => {
+    expect(() => decodeNetworkDkgPublicOutput(withByte(0, tag))).toThrow(UnsupportedOutputError);
+  });
+
   it("is refused with per-party maps, which this version of the protocol's wasm does not read either", () => {
     const mapAfterFirstKey = 3 + 4 * 258 + 2 * 34 + 258;
     expect(output[mapAfterFirstKey]).toBe(0);
-    expect(() => decodeNetworkDkgPublicOutput(withByte(mapAfterFirstKey, 1))).toThrow(
-      "maps are not supported",
-    );
+    const decode = () => decodeNetworkDkgPublicOutput(withByte(mapAfterFirstKey, 1));
+    expect(decode).toThrow(UnsupportedOutputError);
+    expect(decode).toThrow("maps are not supported");
   });
 
   it("is refused with a form that is none", () => {

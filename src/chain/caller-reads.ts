@@ -1,0 +1,78 @@
+import type { Coordination, TokenBuckets } from "../coordination/coordination.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { ChainNetwork } from "./network.ts";
+import type { Pressures } from "./pressure.ts";
+
+/** How many reads of the fullnode calls may cause in a second. */
+export interface CallerReadLimits {
+  readonly projectPerSecond: number;
+  /** Of all projects together. */
+  readonly totalPerSecond: number;
+}
+
+/** What {@link createCallerReads} needs. */
+export interface CallerReadsOptions {
+  readonly limits: CallerReadLimits;
+  readonly coordination: Pick<Coordination, "buckets">;
+  readonly pressures: Pick<Pressures, "callers">;
+}
+
+/**
+ * The fullnode as one project's calls reach it: each read counts against the project's budget and that of all callers.
+ * A read beyond them throws CHAIN_READS_EXHAUSTED.
+ */
+export type CallerReads = (projectId: string) => Pick<ChainNetwork, "pressure">;
+
+/** So many seconds' worth of reads may come at once. */
+const BURST_SECONDS = 2;
+/** Reads under way: a fullnode that does not answer holds no more calls than these. */
+const PROJECT_AT_ONCE_COUNT = 16;
+const TOTAL_AT_ONCE_COUNT = 64;
+const BUSY_RETRY_SECONDS = 1;
+
+/** Budgets that replicas share as far as their coordination goes. What the service itself reads is none of theirs. */
+export function createCallerReads({ limits, coordination, pressures }: CallerReadsOptions): CallerReads {
+  const buckets = (name: string, perSecond: number) =>
+    coordination.buckets(`fullnode reads: ${name}`, { burstCount: perSecond * BURST_SECONDS, perSecond });
+  const project = buckets("project", limits.projectPerSecond);
+  const total = buckets("total", limits.totalPerSecond);
+  const underWay = new Map<string, number>();
+  let totalUnderWay = 0;
+
+  return (projectId) => ({
+    pressure: {
+      async run(call, signal) {
+        const own = underWay.get(projectId) ?? 0;
+        if (own >= PROJECT_AT_ONCE_COUNT) throw exhausted("project", BUSY_RETRY_SECONDS);
+        if (totalUnderWay >= TOTAL_AT_ONCE_COUNT) throw exhausted("total", BUSY_RETRY_SECONDS);
+        underWay.set(projectId, own + 1);
+        totalUnderWay++;
+        try {
+          await take(project, "project", projectId);
+          await take(total, "total", "all");
+          return await pressures.callers.run(call, signal);
+        } finally {
+          totalUnderWay--;
+          const left = (underWay.get(projectId) ?? 1) - 1;
+          if (left > 0) underWay.set(projectId, left);
+          else underWay.delete(projectId);
+        }
+      },
+    },
+  });
+}
+
+async function take(buckets: TokenBuckets, budget: Budget, subject: string): Promise<void> {
+  const { isAllowed, waitMs } = await buckets.take(subject);
+  if (!isAllowed) throw exhausted(budget, Math.max(1, waitMs) / 1_000);
+}
+
+type Budget = "project" | "total";
+
+function exhausted(budget: Budget, retryAfterSeconds: number): ServiceError {
+  const whose = budget === "project" ? "the project's calls have" : "the calls of all projects have";
+  return new ServiceError("CHAIN_READS_EXHAUSTED", `${whose} used up their reads of the fullnode`, {
+    metadata: { budget },
+    retryAfterSeconds,
+  });
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { createCallerReads } from "../../../src/chain/caller-reads.ts";
+import { createPressures } from "../../../src/chain/pressure.ts";
+import { readTwice } from "../../../src/chain/read-twice.ts";
+import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
+
+const times = { readMs: 60_000, buildMs: 60_000, executeMs: 60_000 };
+
+function setUp({ projectPerSecond = 1_000, totalPerSecond = 1_000 } = {}) {
+  let nowMs = 0;
+  const callerReads = createCallerReads({
+    limits: { projectPerSecond, totalPerSecond },
+    coordination: createLocalCoordination(() => nowMs),
+    pressures: createPressures(),
+  });
+  let reads = 0;
+  const read = (project: string, call: () => Promise<unknown> = async () => undefined) =>
+    readTwice({ ...callerReads(project), times })(() => {
+      reads++;
+      return call();
+    }).then(
+      () => "read",
+      (error) => (error.reason === "CHAIN_READS_EXHAUSTED" ? error.metadata.budget : error.reason) as string,
+    );
+  return {
+    read,
+    reads: () => reads,
+    pass(ms: number) {
+      nowMs += ms;
+    },
+  };
+}
+
+/** A call that ends when it is told to. */
+function held() {
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { call: () => released, release };
+}
+
+describe("reads for calls", () => {
+  it("of one project are at most those of its budget, and leave others theirs", async () => {
+    const { read, reads, pass } = setUp({ projectPerSecond: 5 });
+    const outcomes: string[] = [];
+    for (let count = 0; count < 300; count++) outcomes.push(await read("hostile"));
+    expect(outcomes.filter((one) => one === "read")).toHaveLength(10);
+    expect(outcomes.slice(10)).toEqual(Array(290).fill("project"));
+    expect(reads()).toBe(10);
+    expect(await read("honest")).toBe("read");
+    pass(200);
+    expect([await read("hostile"), await read("hostile")]).toEqual(["read", "project"]);
+  });
+
+  it("of all projects together are at most those of the callers' budget", async () => {
+    const { read, reads } = setUp({ totalPerSecond: 4 });
+    const outcomes = await Promise.all(Array.from({ length: 30 }, (_, at) => read(`project ${at}`)));
+    expect(reads()).toBe(8);
+    expect(outcomes.filter((one) => one === "total")).toHaveLength(22);
+  });
+
+  it("that a fullnode does not answer are few at a time, of each project and of all", async () => {
+    const { read, reads } = setUp();
+    const { call, release } = held();
+    const first = Array.from({ length: 20 }, () => read("0", call));
+    const others = ["1", "2", "3", "4"].flatMap((project) =>
+      Array.from({ length: 16 }, () => read(project, call)),
+    );
+    expect(await Promise.all(first.slice(16))).toEqual(Array(4).fill("project"));
+    expect(await Promise.all(others.slice(48))).toEqual(Array(16).fill("total"));
+    expect(reads()).toBe(64);
+    release();
+    await Promise.all([...first, ...others]);
+    expect(await read("0")).toBe("read");
+  });
+
+  it("count each attempt, and a failed read gives its place back", async () => {
+    const { read, reads } = setUp({ projectPerSecond: 20 });
+    const fails = () => Promise.reject(new Error("fetch failed"));
+    for (let count = 0; count < 20; count++) expect(await read("p", fails)).toBe("CHAIN_UNAVAILABLE");
+    expect(reads()).toBe(40);
+    expect(await read("p")).toBe("project");
+  });
+});
