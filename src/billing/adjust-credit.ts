@@ -53,7 +53,7 @@ export function adjustCredit(
 async function readEntry(sql: Sql, key: string): Promise<LedgerEntryRow> {
   const [entry] = await sql.query<LedgerEntryRow>(
     `SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
-            e.description, p.balance_micro_usd AS "balanceMicroUsd"
+            e.description, NULL AS "dwalletId", p.balance_micro_usd AS "balanceMicroUsd"
      FROM ledger_entry e JOIN project p ON p.id = e.project_id WHERE e.key = $1`,
     [key],
   );

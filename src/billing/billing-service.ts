@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import type { PriceTable } from "../protocol/price-table.ts";
 import type { Database } from "../store/database.ts";
 import { waitingValue } from "./deposits/credit-deposits.ts";
 import { declareDeposit } from "./deposits/declare-deposit.ts";
@@ -10,19 +11,20 @@ import type { Deposits } from "./deposits/deposits.ts";
 import { depositStateOf, encodeDeposit, encodeDepositCoin } from "./deposits/encode-deposit.ts";
 import { listDeposits } from "./deposits/list-deposits.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
+import { encodePricing } from "./encode-pricing.ts";
 import { listLedgerEntries } from "./list-ledger-entries.ts";
 
 /** What the Billing service needs. */
 export interface BillingServiceDeps {
   readonly database: Pick<Database, "prisma" | "query">;
-  readonly priceSignMicroUsd: bigint;
+  readonly prices: PriceTable;
   /** Undefined where none are taken. */
   readonly deposits?: Deposits | undefined;
 }
 
 /** Implements `tss.v1.Billing`. */
 export function createBillingService(deps: BillingServiceDeps): ServiceImpl<typeof Billing> {
-  const { database, priceSignMicroUsd } = deps;
+  const { database, prices } = deps;
   const taken = (): Deposits => {
     if (deps.deposits !== undefined) return deps.deposits;
     throw new ServiceError("DEPOSITS_DISABLED", "this service takes no deposits");
@@ -36,7 +38,7 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       });
     },
     async getPricing() {
-      return { signPriceMicroUsd: priceSignMicroUsd };
+      return encodePricing(prices);
     },
     async listLedgerEntries(request, context) {
       const { projectId } = callerOf(context, "project");

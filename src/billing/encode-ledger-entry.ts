@@ -5,7 +5,7 @@ import type { LedgerEntryRow } from "./list-ledger-entries.ts";
 
 /** A ledger entry as the contract has it. */
 export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
-  const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description } = row;
+  const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description, dwalletId } = row;
   const isOfRequest = kind === "sign" || kind === "refund";
   return create(LedgerEntrySchema, {
     ledgerEntryId: key,
@@ -16,6 +16,7 @@ export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
     description,
     // The key of such an entry is its kind and the request's id.
     ...(isOfRequest && { signRequestId: key.slice(kind.length + 1) }),
+    ...(dwalletId && { dwalletId }),
   });
 }
 

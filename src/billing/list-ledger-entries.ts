@@ -12,6 +12,8 @@ export interface LedgerEntryRow {
   readonly balanceMicroUsd: bigint;
   /** For people. */
   readonly description: string;
+  /** The object of the dWallet that it is about; null where there is none. */
+  readonly dwalletId: string | null;
 }
 
 /** The balance before an entry, and its key. */
@@ -44,15 +46,18 @@ export function listLedgerEntries(
 
 /**
  * A project's entries are written under its row's lock, so the order of their ids is the order in which they were
- * committed, and the balance is the sum of all of them at any moment.
+ * committed, and the balance is the sum of all of them at any moment. The bounds are those of the index (project, id):
+ * an equality would let the planner walk back through everyone's entries to those of a project that has long been quiet.
  */
 const LIST = `
 SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt", e.description,
+  (SELECT d.object_id FROM dwallet d
+   WHERE d.id = CASE WHEN e.kind IN ('dkg', 'dkg_refund') THEN split_part(e.key, ':', 2)::uuid END) AS "dwalletId",
   (coalesce($3::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (
     ORDER BY e.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0))::bigint AS "balanceMicroUsd"
 FROM project p CROSS JOIN LATERAL (
   SELECT id, key, kind, amount_micro_usd, created_at, description FROM ledger_entry
-  WHERE project_id = $1::uuid AND id < CASE WHEN $2::text IS NULL THEN 9223372036854775807
-    ELSE (SELECT id FROM ledger_entry WHERE key = $2 AND project_id = $1::uuid) END
-  ORDER BY ledger_entry.id DESC LIMIT $4
+  WHERE project_id >= $1::uuid AND (project_id, id) < ($1::uuid, CASE WHEN $2::text IS NULL THEN 9223372036854775807
+    ELSE (SELECT id FROM ledger_entry WHERE key = $2 AND project_id = $1::uuid) END)
+  ORDER BY project_id DESC, ledger_entry.id DESC LIMIT $4
 ) e WHERE p.id = $1::uuid ORDER BY e.id DESC`;

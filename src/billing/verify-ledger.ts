@@ -3,9 +3,9 @@ import type { Sql } from "../store/database.ts";
 /**
  * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
  * `reservations`: its counter is not their number.
- * `charge`, `refund`: a sign request's entry is missing, of another amount, or there without reason.
+ * `charge`, `refund`: the entry of a sign request or a dWallet is missing, of another amount, or there without reason.
  * `deposit`: a deposit's entry is missing, of another amount, or there before it was credited.
- * `orphan`: an entry without its sign request or deposit.
+ * `orphan`: an entry without its sign request, dWallet or deposit.
  */
 export const DIFFERENCE_KINDS = [
   "balance",
@@ -20,7 +20,7 @@ export const DIFFERENCE_KINDS = [
 /** Something that does not add up. */
 export interface LedgerDifference {
   readonly kind: (typeof DIFFERENCE_KINDS)[number];
-  /** The project, the sign request, the deposit, or the key of the entry. */
+  /** The project, the sign request, the row of the dWallet, the deposit, or the key of the entry. */
   readonly subject: string;
   /** In micro-USD, but for `reservations`. */
   readonly expected: bigint;
@@ -28,8 +28,8 @@ export interface LedgerDifference {
 }
 
 /**
- * Recomputes all money from the ledger, the sign requests and the deposits, at one moment in time, and names every difference.
- * An empty list means that everything adds up.
+ * Recomputes all money from the ledger, the sign requests, the dWallets and the deposits, at one moment in time, and
+ * names every difference. An empty list means that everything adds up.
  */
 export function verifyLedger(sql: Sql): Promise<LedgerDifference[]> {
   return sql.query<LedgerDifference>(VERIFY, []);
@@ -42,14 +42,17 @@ WITH entries AS (
   SELECT project_id, sum(price_micro_usd)::bigint AS total, count(*) AS number
   FROM sign_request WHERE status = 'prepared' GROUP BY project_id
 ), requests AS (
-  SELECT id, project_id,
+  SELECT id, project_id, 'sign' AS charged_as, 'refund' AS refunded_as,
     -- Who submitted was charged. What expired was never submitted.
     CASE WHEN status <> 'prepared' AND user_sign_message IS NOT NULL THEN -price_micro_usd ELSE 0 END AS charge,
     CASE WHEN status = 'failed' AND refunded THEN price_micro_usd ELSE 0 END AS refund
   FROM sign_request
+  UNION ALL
+  SELECT id, project_id, 'dkg', 'dkg_refund', -price_micro_usd, CASE WHEN refunded THEN price_micro_usd ELSE 0 END
+  FROM dwallet
 ), bookings AS (
   SELECT project_id, kind, key, split_part(key, ':', 2) AS subject, amount_micro_usd
-  FROM ledger_entry WHERE kind IN ('sign', 'refund')
+  FROM ledger_entry WHERE kind IN ('sign', 'refund', 'dkg', 'dkg_refund')
 ), deposits AS (
   SELECT id, project_id, CASE WHEN state = 'credited' THEN value_micro_usd ELSE 0 END AS value,
     'deposit:' || network || ':' || tx_digest || ':' || address || ':' || coin_type AS key
@@ -68,14 +71,15 @@ WITH entries AS (
   UNION ALL
   SELECT 'charge', r.id::text, r.charge, coalesce(b.amount_micro_usd, 0)
   FROM requests r LEFT JOIN bookings b
-    ON b.kind = 'sign' AND b.subject = r.id::text AND b.project_id = r.project_id
+    ON b.kind = r.charged_as AND b.subject = r.id::text AND b.project_id = r.project_id
   UNION ALL
   SELECT 'refund', r.id::text, r.refund, coalesce(b.amount_micro_usd, 0)
   FROM requests r LEFT JOIN bookings b
-    ON b.kind = 'refund' AND b.subject = r.id::text AND b.project_id = r.project_id
+    ON b.kind = r.refunded_as AND b.subject = r.id::text AND b.project_id = r.project_id
   UNION ALL
   SELECT 'orphan', b.key, 0, b.amount_micro_usd
-  FROM bookings b LEFT JOIN requests r ON r.id::text = b.subject AND r.project_id = b.project_id
+  FROM bookings b LEFT JOIN requests r
+    ON r.id::text = b.subject AND r.project_id = b.project_id AND b.kind IN (r.charged_as, r.refunded_as)
   WHERE r.id IS NULL
   UNION ALL
   SELECT 'deposit', d.id::text, d.value, coalesce(e.amount_micro_usd, 0)

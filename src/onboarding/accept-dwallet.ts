@@ -3,12 +3,12 @@ import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
-import { verifyEd25519 } from "../protocol/verify-ed25519.ts";
 import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
 import { type DWalletRow, findDWallet } from "./dwallet-row.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 import { readDWallet } from "./read-dwallet.ts";
+import { verifyUserSignature } from "./verify-user-signature.ts";
 
 /**
  * Accepts the encrypted share for the user, whose signature is checked before gas is spent; the dWallet becomes
@@ -29,7 +29,7 @@ export async function acceptDWallet(
   if (row.state !== "AwaitingKeyHolderSignature" || row.publicOutput === null) {
     throw new ServiceError("WRONG_STATE", `the dWallet is ${row.state}`, { metadata: { state: row.state } });
   }
-  if (!verifyEd25519(row.signerPublicKey, row.publicOutput, request.userOutputSignature)) {
+  if (!verifyUserSignature(row.signerPublicKey, row.publicOutput, request.userOutputSignature)) {
     throw new ServiceError(
       "BAD_SIGNATURE",
       "user_output_signature: does not verify over the dWallet's public output",

@@ -1,6 +1,8 @@
+import { acceptedShares } from "../chain/events.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import { parseDWallet } from "../protocol/chain-objects.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { Sql } from "../store/database.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
@@ -33,8 +35,16 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
     add(calls, subjects) {
       for (const subject of subjects) calls.acceptEncryptedUserShare(subject);
     },
-    async landed(sql, subjects, { digest }) {
-      for (const { id } of subjects) await setActive(sql, id, digest);
+    async landed(sql, subjects, { digest, events }) {
+      const accepted = new Set(acceptedShares(events).map(({ dwalletId }) => dwalletId));
+      for (const { id, dwalletId } of subjects) {
+        if (!accepted.has(dwalletId))
+          throw new MixedUpAnswerError(
+            "transaction",
+            `transaction ${digest} accepted no share of ${dwalletId}`,
+          );
+        await setActive(sql, id, digest);
+      }
     },
     async failed() {
       // The outbox says why; the dWallet stays as the chain has it, and the call may be made again.

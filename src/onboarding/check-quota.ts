@@ -12,17 +12,21 @@ export async function lockForQuota(sql: Sql, projectId: string): Promise<void> {
   await sql.query("SELECT 1 FROM project WHERE id = $1 FOR NO KEY UPDATE", [projectId]);
 }
 
-/** Throws QUOTA_EXCEEDED when the project has more rows of the last 24 hours than it may; the transaction undoes them. */
+/**
+ * Throws QUOTA_EXCEEDED when the project has more than it may of the last 24 hours: rows of dWallets, or tries to
+ * register encryption keys, of which a key that the chain refused may have several. The transaction undoes them.
+ */
 export async function checkQuota(
   sql: Sql,
   table: QuotaTable,
   projectId: string,
   maxCount: number,
 ): Promise<void> {
+  const { count, time } = COUNTED[table];
   const [row] = await sql.query<{ excess: boolean; retryAfterSeconds: number }>(
-    `SELECT count(*) > $2 AS excess,
-       ceil(extract(epoch FROM min(created_at) + interval '24 hours' - now()))::integer AS "retryAfterSeconds"
-     FROM ${table} WHERE project_id = $1 AND created_at > now() - interval '24 hours'`,
+    `SELECT coalesce(sum(${count}), 0) > $2 AS excess,
+       ceil(extract(epoch FROM min(${time}) + interval '24 hours' - now()))::integer AS "retryAfterSeconds"
+     FROM ${table} WHERE project_id = $1 AND ${time} > now() - interval '24 hours'`,
     [projectId, maxCount],
   );
   if (!row?.excess) return;
@@ -31,3 +35,9 @@ export async function checkQuota(
     retryAfterSeconds: Math.max(1, row.retryAfterSeconds),
   });
 }
+
+/** SQL for what a row counts for, and from when on. */
+const COUNTED = {
+  dwallet: { count: "1", time: "created_at" },
+  encryption_key: { count: "tries", time: "tried_at" },
+} as const;

@@ -1,11 +1,12 @@
 import type { CreateDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
-import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
 import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
+import { chargeDkg } from "./charge-dkg.ts";
+import { checkDkgForm } from "./check-dkg-form.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
 import { type DWalletRow, findDWalletOfSession } from "./dwallet-row.ts";
@@ -14,8 +15,8 @@ import { hashRequest, insertDWallet } from "./insert-dwallet.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
- * Requests a DKG, once for each session identifier, and waits until its transaction is final.
- * Throws ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another
+ * Requests a DKG, which is charged once for each session identifier, and waits until its transaction is final.
+ * Throws INSUFFICIENT_CREDIT, VALIDATION for a DKG message of another form, ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another
  * body, or by another project), QUOTA_EXCEEDED, VALIDATION, and what waiting for the chain throws.
  */
 export async function createDWallet(
@@ -81,12 +82,13 @@ async function checkRequest(
       },
     );
   }
+  checkDkgForm(key.curve, request);
   return key;
 }
 
-/** Inserts the row and its operation; a concurrent call for the same session may have been first. */
+/** Inserts the row, charges for it and queues its operation; a concurrent call for the same session may have been first. */
 async function storeDWallet(
-  { database, network, dkgsPerDay }: OnboardingDeps,
+  { database, network, dkgsPerDay, dkgPriceMicroUsd: priceMicroUsd }: OnboardingDeps,
   caller: OnboardingCaller,
   request: CreateDWalletRequest,
   key: EncryptionKeyRow,
@@ -94,21 +96,33 @@ async function storeDWallet(
   await database.transaction(async (sql) => {
     const id = newId();
     await lockForQuota(sql, caller.projectId);
-    const dwallet = { id, projectId: caller.projectId, network: network.name, key, request };
+    const dwallet = { id, projectId: caller.projectId, network: network.name, key, request, priceMicroUsd };
     if (!(await insertDWallet(sql, dwallet))) return;
     await checkQuota(sql, "dwallet", caller.projectId, dkgsPerDay);
-    await enqueueOperation(sql, {
-      id: newId(),
+    const charged = await chargeDkg(sql, {
+      dwalletId: id,
+      projectId: caller.projectId,
       network: network.name,
-      kind: "dkg",
-      subjectId: id,
+      priceMicroUsd,
+      operationId: newId(),
       priority: ONBOARDING_PRIORITY,
       traceParent: caller.origin.traceParent,
     });
+    if (!charged) throw insufficientCredit(priceMicroUsd);
     await writeAuditEvent(sql, caller.origin, {
       projectId: caller.projectId,
       action: "dwallet.create",
       subject: id,
     });
   });
+}
+
+function insufficientCredit(priceMicroUsd: bigint): ServiceError {
+  return new ServiceError(
+    "INSUFFICIENT_CREDIT",
+    "the project's available credit is below the price of a dWallet",
+    {
+      metadata: { priceMicroUsd: String(priceMicroUsd) },
+    },
+  );
 }

@@ -2,8 +2,10 @@ import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { equalBytes } from "../protocol/bytes.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import type { Sql } from "../store/database.ts";
+import { failDWallet } from "./fail-dwallet.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 interface DkgSubject {
@@ -24,7 +26,7 @@ const BATCH_COUNT = 8;
 
 /**
  * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification when landed. The mark on the chain
- * is the session bytes. A DKG is bound to the sender that the client prepared it for, and goes by no other.
+ * is the session bytes; Failed and refunded when it never can. A DKG is bound to the sender that the client prepared it for, and goes by no other.
  */
 export function createDkgOperation(
   reader: Pick<NetworkReader, "sessionRequest">,
@@ -68,11 +70,7 @@ export function createDkgOperation(
       for (const subject of subjects) await landed(sql, subject, transaction);
     },
     async failed(sql, subject, { reason }) {
-      await sql.query(
-        `UPDATE dwallet SET state = 'Failed', failure_reason = $2, updated_at = now()
-         WHERE id = $1 AND state = 'Submitting'`,
-        [subject.id, reason],
-      );
+      await failDWallet(sql, subject.id, { from: "Submitting", to: "Failed", reason });
     },
     async adopt(sql, subject) {
       const transaction = await reader.sessionRequest(preimageOf(subject));
@@ -92,7 +90,8 @@ async function landed(sql: Sql, subject: DkgSubject, { digest, events }: LandedT
     equalBytes(s.preimage, preimage),
   );
   const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
-  if (!session || !shareId) throw new Error(`transaction ${digest} requested no DKG for ${subject.id}`);
+  if (!session || !shareId)
+    throw new MixedUpAnswerError("transaction", `transaction ${digest} requested no DKG for ${subject.id}`);
   await sql.query(
     `UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = $2, cap_id = $3,
        encrypted_user_secret_key_share_id = $4, tx_digest = $5, updated_at = now()

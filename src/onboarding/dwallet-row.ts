@@ -3,6 +3,7 @@ import type { Prisma } from "../../gen/prisma/client.ts";
 import { type DWallet, DWallet_State, DWalletSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
+import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import type { Database } from "../store/database.ts";
 import { curveEnum } from "./encryption-key-row.ts";
 
@@ -12,6 +13,8 @@ const COLUMNS = {
   curve: true,
   networkEncryptionKeyId: true,
   signerPublicKey: true,
+  senderAddress: true,
+  sessionIdentifier: true,
   requestHash: true,
   state: true,
   objectId: true,
@@ -88,6 +91,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     encryptionKeyId: row.encryptionKey.objectId ?? "",
     networkEncryptionKeyId: row.networkEncryptionKeyId,
     txDigest: row.txDigest ?? "",
+    sessionDigest: sessionIdentifierDigest(row.sessionIdentifier, row.senderAddress),
     ...(row.acceptTxDigest === null ? {} : { acceptTxDigest: row.acceptTxDigest }),
     ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
     ...(row.publicKey === null ? {} : { publicKey: row.publicKey }),

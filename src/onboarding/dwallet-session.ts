@@ -1,11 +1,13 @@
 import type { OpenSession, SessionKind } from "../chain/session.ts";
 import { curveName } from "../protocol/algorithms.ts";
-import { parseDWallet } from "../protocol/chain-objects.ts";
+import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { Sql } from "../store/database.ts";
+import { failDWallet } from "./fail-dwallet.ts";
 
-/** Waits for the network's word on DKGs. */
-export function createDWalletSession(network: string): SessionKind {
+/** Waits for the network's word on DKGs. Those that it rejects are refunded within the project's budget of one day. */
+export function createDWalletSession(network: string, refundsPerDay: number): SessionKind {
   return {
     name: "dwallet",
     requestedBy: "dkg",
@@ -15,16 +17,27 @@ export function createDWalletSession(network: string): SessionKind {
          WHERE network = $1 AND state = 'AwaitingNetworkDKGVerification' AND id > $2::uuid ORDER BY dwallet.id LIMIT $3`,
         [network, after, limit],
       ),
-    settle: (database, { subjectId }, content) => recordDWalletState(database, subjectId, content),
+    settle: (database, { subjectId }, content) =>
+      recordDWalletState(database, subjectId, content, refundsPerDay),
   };
 }
 
-/** Writes the state that the chain shows into the row; true when it is past the network's verification. */
-export async function recordDWalletState(sql: Sql, id: string, content: Uint8Array): Promise<boolean> {
-  const { state, curveNumber } = parseDWallet(content);
+/**
+ * Writes the state that the chain shows into the row; true when it is past the network's verification. Throws
+ * MixedUpAnswerError, and writes nothing, when the content is another dWallet's.
+ */
+export async function recordDWalletState(
+  sql: Sql,
+  id: string,
+  content: Uint8Array,
+  refundsPerDay: number,
+): Promise<boolean> {
+  const dwallet = parseDWallet(content);
+  const { state, curveNumber } = dwallet;
   switch (state.kind) {
     case "AwaitingKeyHolderSignature":
     case "Active": {
+      await checkDWallet(sql, id, dwallet);
       const curve = curveName(curveNumber);
       if (curve === undefined) throw new Error(`the chain has a dWallet on curve ${curveNumber}`);
       const publicKey = publicKeyFromDWalletOutput(curve, state.publicOutput);
@@ -37,13 +50,37 @@ export async function recordDWalletState(sql: Sql, id: string, content: Uint8Arr
       return true;
     }
     case "NetworkRejectedDKGVerification":
-      await sql.query(
-        `UPDATE dwallet SET state = 'NetworkRejectedDKGVerification', failure_reason = 'NETWORK_REJECTED',
-           updated_at = now() WHERE id = $1 AND state = 'AwaitingNetworkDKGVerification'`,
-        [id],
-      );
+      await checkDWallet(sql, id, dwallet);
+      await failDWallet(sql, id, {
+        from: "AwaitingNetworkDKGVerification",
+        to: "NetworkRejectedDKGVerification",
+        reason: "NETWORK_REJECTED",
+        refundsPerDay,
+      });
       return true;
     default:
       return false;
   }
+}
+
+/** Throws when the object is not the one that the row's DKG was answered with. */
+async function checkDWallet(sql: Sql, id: string, dwallet: ChainDWallet): Promise<void> {
+  const [row] = await sql.query<{
+    objectId: string;
+    capId: string | null;
+    curve: number;
+    networkEncryptionKeyId: string;
+  }>(
+    `SELECT object_id AS "objectId", cap_id AS "capId", curve, network_encryption_key_id AS "networkEncryptionKeyId"
+     FROM dwallet WHERE id = $1`,
+    [id],
+  );
+  const isSame =
+    row !== undefined &&
+    row.objectId === dwallet.id &&
+    row.curve === dwallet.curveNumber &&
+    row.networkEncryptionKeyId === dwallet.networkEncryptionKeyId &&
+    (row.capId === null || row.capId === dwallet.dwalletCapId) &&
+    !dwallet.isImportedKey;
+  if (!isSame) throw new MixedUpAnswerError("session", `dWallet ${dwallet.id} is not the one of row ${id}`);
 }

@@ -20,7 +20,7 @@ export async function describeNetwork(deps: {
   const { packages, objects } = network.ikaConfig;
   return create(GetNetworkResponseSchema, {
     network: network.name,
-    fullnodeUrl: network.fullnodeUrl,
+    fullnodeUrl: network.publicFullnodeUrl ?? "",
     senderAddresses: [network.senderAddress],
     networkEncryptionKeyId: key.id,
     networkEncryptionKeyEpoch: BigInt(key.epoch),

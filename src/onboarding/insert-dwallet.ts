@@ -14,17 +14,18 @@ export interface NewDWallet {
   /** The encryption key's row. */
   readonly key: { readonly id: string; readonly curve: number };
   readonly request: CreateDWalletRequest;
+  readonly priceMicroUsd: bigint;
 }
 
 /** Inserts the row as `Submitting`; false when the session has one, whichever project it belongs to. */
 export async function insertDWallet(sql: Sql, dwallet: NewDWallet): Promise<boolean> {
-  const { id, projectId, network, key, request } = dwallet;
+  const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
   const inserted = await sql.query(
     `INSERT INTO dwallet
        (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
         session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
-        signer_public_key, state)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'Submitting')
+        signer_public_key, price_micro_usd, state)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'Submitting')
      ON CONFLICT (network, sender_address, session_identifier) DO NOTHING RETURNING id`,
     [
       id,
@@ -40,6 +41,7 @@ export async function insertDWallet(sql: Sql, dwallet: NewDWallet): Promise<bool
       request.encryptedUserShareAndProof,
       request.userPublicOutput,
       request.signerPublicKey,
+      priceMicroUsd,
     ],
   );
   return inserted.length > 0;

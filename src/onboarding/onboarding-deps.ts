@@ -8,10 +8,17 @@ import type { Database } from "../store/database.ts";
 export interface OnboardingDeps {
   readonly database: Database;
   readonly network: ChainNetwork;
-  readonly reader: NetworkReader;
+  /** For what all callers share, and reads once. */
+  readonly reader: Pick<NetworkReader, "networkKey" | "networkKeys">;
+  /** For calls of a project, within its budget of reads. */
+  readonly readerFor: (projectId: string) => Pick<NetworkReader, "getObjects" | "registeredEncryptionKey">;
   readonly signals: Pick<Signals, "notify" | "subscribe">;
   /** How many dWallets, and how many encryption keys, a project may create in 24 hours. */
   readonly dkgsPerDay: number;
+  /** What a project pays for a dWallet. */
+  readonly dkgPriceMicroUsd: bigint;
+  /** How many refunds a project may have on one day (UTC) after the network rejected its users' parts. */
+  readonly refundsPerDay: number;
 }
 
 /** The project behind a call. */

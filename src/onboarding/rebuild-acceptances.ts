@@ -3,6 +3,9 @@ import type { Rebuilder } from "../chain/replay.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { recordDWalletState } from "./dwallet-session.ts";
 
+/** Of what the network rejected nothing was accepted. */
+const NO_REFUNDS = 0;
+
 /** Puts back what lost transactions accepted: the user's signature, and the state and output that the chain has. */
 export function createAcceptanceRebuilder(network: string, reader: ChainReader): Rebuilder {
   return {
@@ -17,7 +20,7 @@ export function createAcceptanceRebuilder(network: string, reader: ChainReader):
         const content = (await reader.getObjects([dwalletId])).get(dwalletId);
         // One that could not be put back was named when its DKG was looked at.
         if (row === undefined || content === undefined) continue;
-        await recordDWalletState(sql, row.id, content);
+        await recordDWalletState(sql, row.id, content, NO_REFUNDS);
         subjectIds.push(row.id);
       }
       return { subjectIds, unrecoverable: [] };

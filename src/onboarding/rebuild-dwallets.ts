@@ -8,6 +8,7 @@ import { equalBytes } from "../protocol/bytes.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import { writeAuditEvent } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
+import { chargeLostDkg } from "./charge-dkg.ts";
 import { curveEnum } from "./encryption-key-row.ts";
 import { insertDWallet } from "./insert-dwallet.ts";
 
@@ -18,9 +19,9 @@ const REBUILDING = { actor: "system" } as const;
 
 /**
  * Puts back dWallets whose DKGs lost transactions requested, under the ids that they had. A dWallet is its encryption
- * key's project's; where no project or more than one has that key, it comes back when its owner creates it again.
+ * key's project's, which is charged today's price for it, or nothing where it has not that much; where no project or more than one has that key, it comes back when its owner creates it again.
  */
-export function createDWalletRebuilder(network: string): Rebuilder {
+export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): Rebuilder {
   return {
     kind: "dkg",
     async rebuild(sql, { events }, { bytes, sender }) {
@@ -79,7 +80,8 @@ export function createDWalletRebuilder(network: string): Rebuilder {
       signerPublicKey: Uint8Array.from(share.signer_public_key),
     });
     const { projectId } = key;
-    await insertDWallet(sql, { id: rowId, projectId, network, key, request });
+    await insertDWallet(sql, { id: rowId, projectId, network, key, request, priceMicroUsd: 0n });
+    await chargeLostDkg(sql, { dwalletId: rowId, projectId, priceMicroUsd });
     await writeAuditEvent(sql, REBUILDING, { projectId, action: "dwallet.rebuild", subject: rowId });
     return true;
   }

@@ -6,18 +6,24 @@ import { ServiceError } from "../errors/service-error.ts";
 import { suiAddress } from "../protocol/addresses.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import type { ChainEncryptionKey } from "../protocol/chain-objects.ts";
-import { verifyEd25519 } from "../protocol/verify-ed25519.ts";
 import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
 import { type EncryptionKeyRow, findKeyOfSigner } from "./encryption-key-row.ts";
+import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
+import { verifyUserSignature } from "./verify-user-signature.ts";
+
+/** How often the chain is asked to register one key until 24 hours have passed since the last time. */
+const TRIES_PER_DAY = 3;
 
 /**
  * Registers a user's encryption key, once for each signer: a repeat, also of a key that the chain knows from
  * elsewhere, returns what is registered. Throws BAD_SIGNATURE before any gas is spent, ENCRYPTION_KEY_CONFLICT when
- * the signer has another key, QUOTA_EXCEEDED, and what waiting for the chain throws.
+ * the signer has another key, QUOTA_EXCEEDED, and what waiting for the chain throws. A registration that the chain
+ * refused may be tried again, each try counts against the quota, and after {@link TRIES_PER_DAY} of them the call only
+ * repeats the refusal.
  */
 export async function registerEncryptionKey(
   deps: OnboardingDeps,
@@ -26,7 +32,7 @@ export async function registerEncryptionKey(
   time: WaitTime,
 ): Promise<EncryptionKeyRow> {
   const { encryptionKey, signature, signerPublicKey } = request;
-  if (!verifyEd25519(signerPublicKey, encryptionKey, signature)) {
+  if (!verifyUserSignature(signerPublicKey, encryptionKey, signature)) {
     throw new ServiceError(
       "BAD_SIGNATURE",
       "signature: does not verify over encryption_key under signer_public_key",
@@ -40,8 +46,8 @@ export async function registerEncryptionKey(
   const known = await findKeyOfSigner(deps.database, name);
   if (known && !equalBytes(known.encryptionKey, encryptionKey)) throw conflict();
   if (known && known.objectId !== null) return known;
-  const onChain = await deps.reader.registeredEncryptionKey(name.signerAddress);
-  if (onChain && !isSame(onChain, name.curve, encryptionKey)) throw conflict();
+  const onChain = await deps.readerFor(caller.projectId).registeredEncryptionKey(name.signerAddress);
+  if (onChain && !isRegisteredKey(onChain, { ...name, encryptionKey })) throw conflict();
   const { id, isRegistered } = await storeKey(deps, caller, { ...name, request }, onChain);
   if (!isRegistered) {
     deps.signals.notify(topics.outbox(deps.network.name));
@@ -58,7 +64,17 @@ interface NewKey {
   readonly request: RegisterEncryptionKeyRequest;
 }
 
-/** Stores the row, unless there is one, and queues the registration if it is needed. */
+interface KnownKey {
+  readonly id: string;
+  readonly encryptionKey: Uint8Array;
+  readonly objectId: string | null;
+  /** Of the last 24 hours. */
+  readonly tries: number;
+  /** Of the last try; null where the chain was never asked. */
+  readonly operationState: "queued" | "sent" | "landed" | "failed" | null;
+}
+
+/** Stores the row, unless there is one, and queues the registration if it is needed and may be tried. */
 function storeKey(
   deps: OnboardingDeps,
   caller: OnboardingCaller,
@@ -70,48 +86,53 @@ function storeKey(
   return deps.database.transaction(async (sql) => {
     // Concurrent calls of one project come here one after another.
     await lockForQuota(sql, projectId);
-    const [known] = await sql.query<{ id: string; encryptionKey: Uint8Array; objectId: string | null }>(
-      `SELECT id, encryption_key AS "encryptionKey", object_id AS "objectId" FROM encryption_key
-       WHERE project_id = $1 AND curve = $2 AND signer_address = $3`,
-      [projectId, curve, signerAddress],
-    );
+    const [known] = await sql.query<KnownKey>(KNOWN_KEY, [projectId, curve, signerAddress]);
     if (known && !equalBytes(known.encryptionKey, request.encryptionKey)) throw conflict();
     const id = known?.id ?? newId();
     const objectId = known?.objectId ?? onChain?.id ?? null;
+    const isRegistered = objectId !== null;
+    if (!isRegistered && known && !mayTry(known)) return { id, isRegistered };
     // The operation before the row, in the order in which the submitter locks them.
-    if (objectId === null) {
+    if (!isRegistered) {
       const { traceParent } = caller.origin;
       const operation = { id: newId(), network, kind: "register", subjectId: id, traceParent } as const;
       await enqueueOperation(sql, { ...operation, priority: ONBOARDING_PRIORITY }, { again: true });
     }
-    await sql.query(
-      `INSERT INTO encryption_key
-         (id, project_id, network, curve, signer_address, encryption_key, signature, signer_public_key, object_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-       ON CONFLICT (project_id, curve, signer_address) DO UPDATE
-         SET object_id = coalesce(encryption_key.object_id, excluded.object_id)`,
-      [
-        id,
-        projectId,
-        network,
-        curve,
-        signerAddress,
-        request.encryptionKey,
-        request.signature,
-        request.signerPublicKey,
-        objectId,
-      ],
-    );
-    if (objectId === null) await checkQuota(sql, "encryption_key", projectId, deps.dkgsPerDay);
+    await sql.query(STORE_KEY, [
+      id,
+      projectId,
+      network,
+      curve,
+      signerAddress,
+      request.encryptionKey,
+      request.signature,
+      request.signerPublicKey,
+      objectId,
+      (known?.tries ?? 0) + (isRegistered ? 0 : 1),
+    ]);
+    if (!isRegistered) await checkQuota(sql, "encryption_key", projectId, deps.dkgsPerDay);
     await writeAuditEvent(sql, caller.origin, { projectId, action: "encryption-key.register", subject: id });
-    return { id, isRegistered: objectId !== null };
+    return { id, isRegistered };
   });
 }
 
-/** Whether the chain knows this very key. */
-function isSame(onChain: ChainEncryptionKey, curve: number, encryptionKey: Uint8Array): boolean {
-  return onChain.curveNumber === curve && equalBytes(onChain.encryptionKey, encryptionKey);
+/** Whether the chain is to be asked now: not while it is being asked, and not for ever once it has refused. */
+function mayTry({ operationState, tries }: KnownKey): boolean {
+  return operationState === null || (operationState === "failed" && tries < TRIES_PER_DAY);
 }
+
+const KNOWN_KEY = `
+SELECT k.id, k.encryption_key AS "encryptionKey", k.object_id AS "objectId", o.state AS "operationState",
+       CASE WHEN k.tried_at > now() - interval '24 hours' THEN k.tries ELSE 0 END AS tries
+FROM encryption_key k LEFT JOIN chain_operation o ON o.kind = 'register' AND o.subject_id = k.id
+WHERE k.project_id = $1 AND k.curve = $2 AND k.signer_address = $3`;
+
+const STORE_KEY = `
+INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
+                            signer_public_key, object_id, tries)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (project_id, curve, signer_address) DO UPDATE SET tries = excluded.tries, tried_at = excluded.tried_at,
+  object_id = coalesce(encryption_key.object_id, excluded.object_id)`;
 
 function conflict(): ServiceError {
   return new ServiceError("ENCRYPTION_KEY_CONFLICT", "the signer has registered another encryption key");

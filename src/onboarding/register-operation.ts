@@ -1,8 +1,9 @@
 import { createdEncryptionKeys } from "../chain/events.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import { equalBytes } from "../protocol/bytes.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { Sql } from "../store/database.ts";
+import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 interface RegisterSubject {
@@ -42,7 +43,11 @@ export function createRegisterOperation(
       const created = new Map(createdEncryptionKeys(events).map((key) => [key.signerAddress, key]));
       for (const { id, signerAddress } of subjects) {
         const key = created.get(signerAddress);
-        if (!key) throw new Error(`transaction ${digest} registered no key for ${signerAddress}`);
+        if (!key)
+          throw new MixedUpAnswerError(
+            "transaction",
+            `transaction ${digest} registered no key for ${signerAddress}`,
+          );
         await setObject(sql, id, key.encryptionKeyId, digest);
       }
     },
@@ -51,8 +56,7 @@ export function createRegisterOperation(
     },
     async adopt(sql, subject) {
       const onChain = await reader.registeredEncryptionKey(subject.signerAddress);
-      if (onChain?.curveNumber !== subject.curve) return false;
-      if (!equalBytes(onChain.encryptionKey, subject.encryptionKey)) return false;
+      if (onChain === undefined || !isRegisteredKey(onChain, subject)) return false;
       await setObject(sql, subject.id, onChain.id, null);
       return true;
     },

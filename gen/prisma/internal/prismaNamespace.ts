@@ -2196,6 +2196,8 @@ export const ProjectScalarFieldEnum = {
   balanceMicroUsd: 'balanceMicroUsd',
   heldMicroUsd: 'heldMicroUsd',
   openReservations: 'openReservations',
+  lapsedReservations: 'lapsedReservations',
+  lapsedAt: 'lapsedAt',
   refundDay: 'refundDay',
   refundsOnDay: 'refundsOnDay',
   createdAt: 'createdAt'
@@ -2247,6 +2249,8 @@ export const EncryptionKeyScalarFieldEnum = {
   signerPublicKey: 'signerPublicKey',
   objectId: 'objectId',
   txDigest: 'txDigest',
+  tries: 'tries',
+  triedAt: 'triedAt',
   createdAt: 'createdAt'
 } as const
 
@@ -2269,6 +2273,8 @@ export const DWalletScalarFieldEnum = {
   signerPublicKey: 'signerPublicKey',
   state: 'state',
   failureReason: 'failureReason',
+  priceMicroUsd: 'priceMicroUsd',
+  refunded: 'refunded',
   objectId: 'objectId',
   capId: 'capId',
   encryptedUserSecretKeyShareId: 'encryptedUserSecretKeyShareId',

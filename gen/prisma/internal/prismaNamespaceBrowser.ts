@@ -108,6 +108,8 @@ export const ProjectScalarFieldEnum = {
   balanceMicroUsd: 'balanceMicroUsd',
   heldMicroUsd: 'heldMicroUsd',
   openReservations: 'openReservations',
+  lapsedReservations: 'lapsedReservations',
+  lapsedAt: 'lapsedAt',
   refundDay: 'refundDay',
   refundsOnDay: 'refundsOnDay',
   createdAt: 'createdAt'
@@ -159,6 +161,8 @@ export const EncryptionKeyScalarFieldEnum = {
   signerPublicKey: 'signerPublicKey',
   objectId: 'objectId',
   txDigest: 'txDigest',
+  tries: 'tries',
+  triedAt: 'triedAt',
   createdAt: 'createdAt'
 } as const
 
@@ -181,6 +185,8 @@ export const DWalletScalarFieldEnum = {
   signerPublicKey: 'signerPublicKey',
   state: 'state',
   failureReason: 'failureReason',
+  priceMicroUsd: 'priceMicroUsd',
+  refunded: 'refunded',
   objectId: 'objectId',
   capId: 'capId',
   encryptedUserSecretKeyShareId: 'encryptedUserSecretKeyShareId',

@@ -28,10 +28,12 @@ export type AggregateDWallet = {
 
 export type DWalletAvgAggregateOutputType = {
   curve: number | null
+  priceMicroUsd: number | null
 }
 
 export type DWalletSumAggregateOutputType = {
   curve: number | null
+  priceMicroUsd: bigint | null
 }
 
 export type DWalletMinAggregateOutputType = {
@@ -50,6 +52,8 @@ export type DWalletMinAggregateOutputType = {
   signerPublicKey: runtime.Bytes | null
   state: string | null
   failureReason: string | null
+  priceMicroUsd: bigint | null
+  refunded: boolean | null
   objectId: string | null
   capId: string | null
   encryptedUserSecretKeyShareId: string | null
@@ -78,6 +82,8 @@ export type DWalletMaxAggregateOutputType = {
   signerPublicKey: runtime.Bytes | null
   state: string | null
   failureReason: string | null
+  priceMicroUsd: bigint | null
+  refunded: boolean | null
   objectId: string | null
   capId: string | null
   encryptedUserSecretKeyShareId: string | null
@@ -106,6 +112,8 @@ export type DWalletCountAggregateOutputType = {
   signerPublicKey: number
   state: number
   failureReason: number
+  priceMicroUsd: number
+  refunded: number
   objectId: number
   capId: number
   encryptedUserSecretKeyShareId: number
@@ -122,10 +130,12 @@ export type DWalletCountAggregateOutputType = {
 
 export type DWalletAvgAggregateInputType = {
   curve?: true
+  priceMicroUsd?: true
 }
 
 export type DWalletSumAggregateInputType = {
   curve?: true
+  priceMicroUsd?: true
 }
 
 export type DWalletMinAggregateInputType = {
@@ -144,6 +154,8 @@ export type DWalletMinAggregateInputType = {
   signerPublicKey?: true
   state?: true
   failureReason?: true
+  priceMicroUsd?: true
+  refunded?: true
   objectId?: true
   capId?: true
   encryptedUserSecretKeyShareId?: true
@@ -172,6 +184,8 @@ export type DWalletMaxAggregateInputType = {
   signerPublicKey?: true
   state?: true
   failureReason?: true
+  priceMicroUsd?: true
+  refunded?: true
   objectId?: true
   capId?: true
   encryptedUserSecretKeyShareId?: true
@@ -200,6 +214,8 @@ export type DWalletCountAggregateInputType = {
   signerPublicKey?: true
   state?: true
   failureReason?: true
+  priceMicroUsd?: true
+  refunded?: true
   objectId?: true
   capId?: true
   encryptedUserSecretKeyShareId?: true
@@ -315,6 +331,8 @@ export type DWalletGroupByOutputType = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason: string | null
+  priceMicroUsd: bigint
+  refunded: boolean
   objectId: string | null
   capId: string | null
   encryptedUserSecretKeyShareId: string | null
@@ -366,6 +384,8 @@ export type DWalletWhereInput = {
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
+  refunded?: Prisma.BoolFilter<"DWallet"> | boolean
   objectId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -397,6 +417,8 @@ export type DWalletOrderByWithRelationInput = {
   signerPublicKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  priceMicroUsd?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
   objectId?: Prisma.SortOrderInput | Prisma.SortOrder
   capId?: Prisma.SortOrderInput | Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -433,6 +455,8 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
+  refunded?: Prisma.BoolFilter<"DWallet"> | boolean
   objectId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -464,6 +488,8 @@ export type DWalletOrderByWithAggregationInput = {
   signerPublicKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  priceMicroUsd?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
   objectId?: Prisma.SortOrderInput | Prisma.SortOrder
   capId?: Prisma.SortOrderInput | Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -500,6 +526,8 @@ export type DWalletScalarWhereWithAggregatesInput = {
   signerPublicKey?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   state?: Prisma.StringWithAggregatesFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
+  priceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"DWallet"> | bigint | number
+  refunded?: Prisma.BoolWithAggregatesFilter<"DWallet"> | boolean
   objectId?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
@@ -526,6 +554,8 @@ export type DWalletCreateInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -557,6 +587,8 @@ export type DWalletUncheckedCreateInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -584,6 +616,8 @@ export type DWalletUpdateInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -615,6 +649,8 @@ export type DWalletUncheckedUpdateInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -644,6 +680,8 @@ export type DWalletCreateManyInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -670,6 +708,8 @@ export type DWalletUpdateManyMutationInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -698,6 +738,8 @@ export type DWalletUncheckedUpdateManyInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -747,6 +789,8 @@ export type DWalletCountOrderByAggregateInput = {
   signerPublicKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
+  priceMicroUsd?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   capId?: Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrder
@@ -761,6 +805,7 @@ export type DWalletCountOrderByAggregateInput = {
 
 export type DWalletAvgOrderByAggregateInput = {
   curve?: Prisma.SortOrder
+  priceMicroUsd?: Prisma.SortOrder
 }
 
 export type DWalletMaxOrderByAggregateInput = {
@@ -779,6 +824,8 @@ export type DWalletMaxOrderByAggregateInput = {
   signerPublicKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
+  priceMicroUsd?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   capId?: Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrder
@@ -807,6 +854,8 @@ export type DWalletMinOrderByAggregateInput = {
   signerPublicKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
+  priceMicroUsd?: Prisma.SortOrder
+  refunded?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   capId?: Prisma.SortOrder
   encryptedUserSecretKeyShareId?: Prisma.SortOrder
@@ -821,6 +870,7 @@ export type DWalletMinOrderByAggregateInput = {
 
 export type DWalletSumOrderByAggregateInput = {
   curve?: Prisma.SortOrder
+  priceMicroUsd?: Prisma.SortOrder
 }
 
 export type DWalletScalarRelationFilter = {
@@ -912,6 +962,10 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput = {
   deleteMany?: Prisma.DWalletScalarWhereInput | Prisma.DWalletScalarWhereInput[]
 }
 
+export type BoolFieldUpdateOperationsInput = {
+  set?: boolean
+}
+
 export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null
 }
@@ -944,6 +998,8 @@ export type DWalletCreateWithoutProjectInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -973,6 +1029,8 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1031,6 +1089,8 @@ export type DWalletScalarWhereInput = {
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
+  priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
+  refunded?: Prisma.BoolFilter<"DWallet"> | boolean
   objectId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   capId?: Prisma.StringNullableFilter<"DWallet"> | string | null
   encryptedUserSecretKeyShareId?: Prisma.StringNullableFilter<"DWallet"> | string | null
@@ -1057,6 +1117,8 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1086,6 +1148,8 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1139,6 +1203,8 @@ export type DWalletCreateWithoutSignRequestsInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1169,6 +1235,8 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1211,6 +1279,8 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1241,6 +1311,8 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1268,6 +1340,8 @@ export type DWalletCreateManyProjectInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1294,6 +1368,8 @@ export type DWalletUpdateWithoutProjectInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1323,6 +1399,8 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1351,6 +1429,8 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1378,6 +1458,8 @@ export type DWalletCreateManyEncryptionKeyInput = {
   signerPublicKey: runtime.Bytes
   state: string
   failureReason?: string | null
+  priceMicroUsd?: bigint | number
+  refunded?: boolean
   objectId?: string | null
   capId?: string | null
   encryptedUserSecretKeyShareId?: string | null
@@ -1404,6 +1486,8 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1433,6 +1517,8 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1461,6 +1547,8 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   encryptedUserSecretKeyShareId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1520,6 +1608,8 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   signerPublicKey?: boolean
   state?: boolean
   failureReason?: boolean
+  priceMicroUsd?: boolean
+  refunded?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -1552,6 +1642,8 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   signerPublicKey?: boolean
   state?: boolean
   failureReason?: boolean
+  priceMicroUsd?: boolean
+  refunded?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -1582,6 +1674,8 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   signerPublicKey?: boolean
   state?: boolean
   failureReason?: boolean
+  priceMicroUsd?: boolean
+  refunded?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -1612,6 +1706,8 @@ export type DWalletSelectScalar = {
   signerPublicKey?: boolean
   state?: boolean
   failureReason?: boolean
+  priceMicroUsd?: boolean
+  refunded?: boolean
   objectId?: boolean
   capId?: boolean
   encryptedUserSecretKeyShareId?: boolean
@@ -1624,7 +1720,7 @@ export type DWalletSelectScalar = {
   updatedAt?: boolean
 }
 
-export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "state" | "failureReason" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
+export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
 export type DWalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
@@ -1669,6 +1765,14 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     state: string
     failureReason: string | null
+    /**
+     * What was charged for it.
+     */
+    priceMicroUsd: bigint
+    /**
+     * Whether that was given back.
+     */
+    refunded: boolean
     objectId: string | null
     capId: string | null
     encryptedUserSecretKeyShareId: string | null
@@ -2123,6 +2227,8 @@ export interface DWalletFieldRefs {
   readonly signerPublicKey: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly state: Prisma.FieldRef<"DWallet", 'String'>
   readonly failureReason: Prisma.FieldRef<"DWallet", 'String'>
+  readonly priceMicroUsd: Prisma.FieldRef<"DWallet", 'BigInt'>
+  readonly refunded: Prisma.FieldRef<"DWallet", 'Boolean'>
   readonly objectId: Prisma.FieldRef<"DWallet", 'String'>
   readonly capId: Prisma.FieldRef<"DWallet", 'String'>
   readonly encryptedUserSecretKeyShareId: Prisma.FieldRef<"DWallet", 'String'>

@@ -28,10 +28,12 @@ export type AggregateEncryptionKey = {
 
 export type EncryptionKeyAvgAggregateOutputType = {
   curve: number | null
+  tries: number | null
 }
 
 export type EncryptionKeySumAggregateOutputType = {
   curve: number | null
+  tries: number | null
 }
 
 export type EncryptionKeyMinAggregateOutputType = {
@@ -45,6 +47,8 @@ export type EncryptionKeyMinAggregateOutputType = {
   signerPublicKey: runtime.Bytes | null
   objectId: string | null
   txDigest: string | null
+  tries: number | null
+  triedAt: Date | null
   createdAt: Date | null
 }
 
@@ -59,6 +63,8 @@ export type EncryptionKeyMaxAggregateOutputType = {
   signerPublicKey: runtime.Bytes | null
   objectId: string | null
   txDigest: string | null
+  tries: number | null
+  triedAt: Date | null
   createdAt: Date | null
 }
 
@@ -73,6 +79,8 @@ export type EncryptionKeyCountAggregateOutputType = {
   signerPublicKey: number
   objectId: number
   txDigest: number
+  tries: number
+  triedAt: number
   createdAt: number
   _all: number
 }
@@ -80,10 +88,12 @@ export type EncryptionKeyCountAggregateOutputType = {
 
 export type EncryptionKeyAvgAggregateInputType = {
   curve?: true
+  tries?: true
 }
 
 export type EncryptionKeySumAggregateInputType = {
   curve?: true
+  tries?: true
 }
 
 export type EncryptionKeyMinAggregateInputType = {
@@ -97,6 +107,8 @@ export type EncryptionKeyMinAggregateInputType = {
   signerPublicKey?: true
   objectId?: true
   txDigest?: true
+  tries?: true
+  triedAt?: true
   createdAt?: true
 }
 
@@ -111,6 +123,8 @@ export type EncryptionKeyMaxAggregateInputType = {
   signerPublicKey?: true
   objectId?: true
   txDigest?: true
+  tries?: true
+  triedAt?: true
   createdAt?: true
 }
 
@@ -125,6 +139,8 @@ export type EncryptionKeyCountAggregateInputType = {
   signerPublicKey?: true
   objectId?: true
   txDigest?: true
+  tries?: true
+  triedAt?: true
   createdAt?: true
   _all?: true
 }
@@ -226,6 +242,8 @@ export type EncryptionKeyGroupByOutputType = {
   signerPublicKey: runtime.Bytes
   objectId: string | null
   txDigest: string | null
+  tries: number
+  triedAt: Date
   createdAt: Date
   _count: EncryptionKeyCountAggregateOutputType | null
   _avg: EncryptionKeyAvgAggregateOutputType | null
@@ -263,6 +281,8 @@ export type EncryptionKeyWhereInput = {
   signerPublicKey?: Prisma.BytesFilter<"EncryptionKey"> | runtime.Bytes
   objectId?: Prisma.StringNullableFilter<"EncryptionKey"> | string | null
   txDigest?: Prisma.StringNullableFilter<"EncryptionKey"> | string | null
+  tries?: Prisma.IntFilter<"EncryptionKey"> | number
+  triedAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   dWallets?: Prisma.DWalletListRelationFilter
@@ -279,6 +299,8 @@ export type EncryptionKeyOrderByWithRelationInput = {
   signerPublicKey?: Prisma.SortOrder
   objectId?: Prisma.SortOrderInput | Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  triedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   project?: Prisma.ProjectOrderByWithRelationInput
   dWallets?: Prisma.DWalletOrderByRelationAggregateInput
@@ -299,6 +321,8 @@ export type EncryptionKeyWhereUniqueInput = Prisma.AtLeast<{
   signerPublicKey?: Prisma.BytesFilter<"EncryptionKey"> | runtime.Bytes
   objectId?: Prisma.StringNullableFilter<"EncryptionKey"> | string | null
   txDigest?: Prisma.StringNullableFilter<"EncryptionKey"> | string | null
+  tries?: Prisma.IntFilter<"EncryptionKey"> | number
+  triedAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   dWallets?: Prisma.DWalletListRelationFilter
@@ -315,6 +339,8 @@ export type EncryptionKeyOrderByWithAggregationInput = {
   signerPublicKey?: Prisma.SortOrder
   objectId?: Prisma.SortOrderInput | Prisma.SortOrder
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  triedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.EncryptionKeyCountOrderByAggregateInput
   _avg?: Prisma.EncryptionKeyAvgOrderByAggregateInput
@@ -337,6 +363,8 @@ export type EncryptionKeyScalarWhereWithAggregatesInput = {
   signerPublicKey?: Prisma.BytesWithAggregatesFilter<"EncryptionKey"> | runtime.Bytes
   objectId?: Prisma.StringNullableWithAggregatesFilter<"EncryptionKey"> | string | null
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"EncryptionKey"> | string | null
+  tries?: Prisma.IntWithAggregatesFilter<"EncryptionKey"> | number
+  triedAt?: Prisma.DateTimeWithAggregatesFilter<"EncryptionKey"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"EncryptionKey"> | Date | string
 }
 
@@ -350,6 +378,8 @@ export type EncryptionKeyCreateInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
   dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
@@ -366,6 +396,8 @@ export type EncryptionKeyUncheckedCreateInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
@@ -380,6 +412,8 @@ export type EncryptionKeyUpdateInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
   dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
@@ -396,6 +430,8 @@ export type EncryptionKeyUncheckedUpdateInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
@@ -411,6 +447,8 @@ export type EncryptionKeyCreateManyInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
 }
 
@@ -424,6 +462,8 @@ export type EncryptionKeyUpdateManyMutationInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -438,6 +478,8 @@ export type EncryptionKeyUncheckedUpdateManyInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -468,11 +510,14 @@ export type EncryptionKeyCountOrderByAggregateInput = {
   signerPublicKey?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  triedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type EncryptionKeyAvgOrderByAggregateInput = {
   curve?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
 }
 
 export type EncryptionKeyMaxOrderByAggregateInput = {
@@ -486,6 +531,8 @@ export type EncryptionKeyMaxOrderByAggregateInput = {
   signerPublicKey?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  triedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -500,11 +547,14 @@ export type EncryptionKeyMinOrderByAggregateInput = {
   signerPublicKey?: Prisma.SortOrder
   objectId?: Prisma.SortOrder
   txDigest?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
+  triedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type EncryptionKeySumOrderByAggregateInput = {
   curve?: Prisma.SortOrder
+  tries?: Prisma.SortOrder
 }
 
 export type EncryptionKeyScalarRelationFilter = {
@@ -578,6 +628,8 @@ export type EncryptionKeyCreateWithoutProjectInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletCreateNestedManyWithoutEncryptionKeyInput
 }
@@ -592,6 +644,8 @@ export type EncryptionKeyUncheckedCreateWithoutProjectInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
   dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutEncryptionKeyInput
 }
@@ -636,6 +690,8 @@ export type EncryptionKeyScalarWhereInput = {
   signerPublicKey?: Prisma.BytesFilter<"EncryptionKey"> | runtime.Bytes
   objectId?: Prisma.StringNullableFilter<"EncryptionKey"> | string | null
   txDigest?: Prisma.StringNullableFilter<"EncryptionKey"> | string | null
+  tries?: Prisma.IntFilter<"EncryptionKey"> | number
+  triedAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"EncryptionKey"> | Date | string
 }
 
@@ -649,6 +705,8 @@ export type EncryptionKeyCreateWithoutDWalletsInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
   project: Prisma.ProjectCreateNestedOneWithoutEncryptionKeysInput
 }
@@ -664,6 +722,8 @@ export type EncryptionKeyUncheckedCreateWithoutDWalletsInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
 }
 
@@ -693,6 +753,8 @@ export type EncryptionKeyUpdateWithoutDWalletsInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   project?: Prisma.ProjectUpdateOneRequiredWithoutEncryptionKeysNestedInput
 }
@@ -708,6 +770,8 @@ export type EncryptionKeyUncheckedUpdateWithoutDWalletsInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -721,6 +785,8 @@ export type EncryptionKeyCreateManyProjectInput = {
   signerPublicKey: runtime.Bytes
   objectId?: string | null
   txDigest?: string | null
+  tries?: number
+  triedAt?: Date | string
   createdAt?: Date | string
 }
 
@@ -734,6 +800,8 @@ export type EncryptionKeyUpdateWithoutProjectInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUpdateManyWithoutEncryptionKeyNestedInput
 }
@@ -748,6 +816,8 @@ export type EncryptionKeyUncheckedUpdateWithoutProjectInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutEncryptionKeyNestedInput
 }
@@ -762,6 +832,8 @@ export type EncryptionKeyUncheckedUpdateManyWithoutProjectInput = {
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   objectId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  tries?: Prisma.IntFieldUpdateOperationsInput | number
+  triedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -807,6 +879,8 @@ export type EncryptionKeySelect<ExtArgs extends runtime.Types.Extensions.Interna
   signerPublicKey?: boolean
   objectId?: boolean
   txDigest?: boolean
+  tries?: boolean
+  triedAt?: boolean
   createdAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallets?: boolean | Prisma.EncryptionKey$dWalletsArgs<ExtArgs>
@@ -824,6 +898,8 @@ export type EncryptionKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types
   signerPublicKey?: boolean
   objectId?: boolean
   txDigest?: boolean
+  tries?: boolean
+  triedAt?: boolean
   createdAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["encryptionKey"]>
@@ -839,6 +915,8 @@ export type EncryptionKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   signerPublicKey?: boolean
   objectId?: boolean
   txDigest?: boolean
+  tries?: boolean
+  triedAt?: boolean
   createdAt?: boolean
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["encryptionKey"]>
@@ -854,10 +932,12 @@ export type EncryptionKeySelectScalar = {
   signerPublicKey?: boolean
   objectId?: boolean
   txDigest?: boolean
+  tries?: boolean
+  triedAt?: boolean
   createdAt?: boolean
 }
 
-export type EncryptionKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "signerAddress" | "encryptionKey" | "signature" | "signerPublicKey" | "objectId" | "txDigest" | "createdAt", ExtArgs["result"]["encryptionKey"]>
+export type EncryptionKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "signerAddress" | "encryptionKey" | "signature" | "signerPublicKey" | "objectId" | "txDigest" | "tries" | "triedAt" | "createdAt", ExtArgs["result"]["encryptionKey"]>
 export type EncryptionKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallets?: boolean | Prisma.EncryptionKey$dWalletsArgs<ExtArgs>
@@ -893,6 +973,14 @@ export type $EncryptionKeyPayload<ExtArgs extends runtime.Types.Extensions.Inter
      */
     objectId: string | null
     txDigest: string | null
+    /**
+     * How often the chain was asked to register it, counted anew when nobody asked for 24 hours.
+     */
+    tries: number
+    /**
+     * When it was asked last.
+     */
+    triedAt: Date
     createdAt: Date
   }, ExtArgs["result"]["encryptionKey"]>
   composites: {}
@@ -1329,6 +1417,8 @@ export interface EncryptionKeyFieldRefs {
   readonly signerPublicKey: Prisma.FieldRef<"EncryptionKey", 'Bytes'>
   readonly objectId: Prisma.FieldRef<"EncryptionKey", 'String'>
   readonly txDigest: Prisma.FieldRef<"EncryptionKey", 'String'>
+  readonly tries: Prisma.FieldRef<"EncryptionKey", 'Int'>
+  readonly triedAt: Prisma.FieldRef<"EncryptionKey", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"EncryptionKey", 'DateTime'>
 }
     

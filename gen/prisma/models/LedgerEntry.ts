@@ -612,7 +612,7 @@ export type $LedgerEntryPayload<ExtArgs extends runtime.Types.Extensions.Interna
     projectId: string
     amountMicroUsd: bigint
     /**
-     * credit, sign, refund, deposit.
+     * credit, sign, refund, deposit, dkg, dkg_refund.
      */
     kind: string
     /**

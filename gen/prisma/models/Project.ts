@@ -30,6 +30,7 @@ export type ProjectAvgAggregateOutputType = {
   balanceMicroUsd: number | null
   heldMicroUsd: number | null
   openReservations: number | null
+  lapsedReservations: number | null
   refundsOnDay: number | null
 }
 
@@ -37,6 +38,7 @@ export type ProjectSumAggregateOutputType = {
   balanceMicroUsd: bigint | null
   heldMicroUsd: bigint | null
   openReservations: number | null
+  lapsedReservations: number | null
   refundsOnDay: number | null
 }
 
@@ -47,6 +49,8 @@ export type ProjectMinAggregateOutputType = {
   balanceMicroUsd: bigint | null
   heldMicroUsd: bigint | null
   openReservations: number | null
+  lapsedReservations: number | null
+  lapsedAt: Date | null
   refundDay: Date | null
   refundsOnDay: number | null
   createdAt: Date | null
@@ -59,6 +63,8 @@ export type ProjectMaxAggregateOutputType = {
   balanceMicroUsd: bigint | null
   heldMicroUsd: bigint | null
   openReservations: number | null
+  lapsedReservations: number | null
+  lapsedAt: Date | null
   refundDay: Date | null
   refundsOnDay: number | null
   createdAt: Date | null
@@ -71,6 +77,8 @@ export type ProjectCountAggregateOutputType = {
   balanceMicroUsd: number
   heldMicroUsd: number
   openReservations: number
+  lapsedReservations: number
+  lapsedAt: number
   refundDay: number
   refundsOnDay: number
   createdAt: number
@@ -82,6 +90,7 @@ export type ProjectAvgAggregateInputType = {
   balanceMicroUsd?: true
   heldMicroUsd?: true
   openReservations?: true
+  lapsedReservations?: true
   refundsOnDay?: true
 }
 
@@ -89,6 +98,7 @@ export type ProjectSumAggregateInputType = {
   balanceMicroUsd?: true
   heldMicroUsd?: true
   openReservations?: true
+  lapsedReservations?: true
   refundsOnDay?: true
 }
 
@@ -99,6 +109,8 @@ export type ProjectMinAggregateInputType = {
   balanceMicroUsd?: true
   heldMicroUsd?: true
   openReservations?: true
+  lapsedReservations?: true
+  lapsedAt?: true
   refundDay?: true
   refundsOnDay?: true
   createdAt?: true
@@ -111,6 +123,8 @@ export type ProjectMaxAggregateInputType = {
   balanceMicroUsd?: true
   heldMicroUsd?: true
   openReservations?: true
+  lapsedReservations?: true
+  lapsedAt?: true
   refundDay?: true
   refundsOnDay?: true
   createdAt?: true
@@ -123,6 +137,8 @@ export type ProjectCountAggregateInputType = {
   balanceMicroUsd?: true
   heldMicroUsd?: true
   openReservations?: true
+  lapsedReservations?: true
+  lapsedAt?: true
   refundDay?: true
   refundsOnDay?: true
   createdAt?: true
@@ -222,6 +238,8 @@ export type ProjectGroupByOutputType = {
   balanceMicroUsd: bigint
   heldMicroUsd: bigint
   openReservations: number
+  lapsedReservations: number
+  lapsedAt: Date | null
   refundDay: Date | null
   refundsOnDay: number
   createdAt: Date
@@ -257,6 +275,8 @@ export type ProjectWhereInput = {
   balanceMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
   heldMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
   openReservations?: Prisma.IntFilter<"Project"> | number
+  lapsedReservations?: Prisma.IntFilter<"Project"> | number
+  lapsedAt?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundsOnDay?: Prisma.IntFilter<"Project"> | number
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string
@@ -276,6 +296,8 @@ export type ProjectOrderByWithRelationInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
   openReservations?: Prisma.SortOrder
+  lapsedReservations?: Prisma.SortOrder
+  lapsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   refundDay?: Prisma.SortOrderInput | Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -298,6 +320,8 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   balanceMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
   heldMicroUsd?: Prisma.BigIntFilter<"Project"> | bigint | number
   openReservations?: Prisma.IntFilter<"Project"> | number
+  lapsedReservations?: Prisma.IntFilter<"Project"> | number
+  lapsedAt?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundDay?: Prisma.DateTimeNullableFilter<"Project"> | Date | string | null
   refundsOnDay?: Prisma.IntFilter<"Project"> | number
   createdAt?: Prisma.DateTimeFilter<"Project"> | Date | string
@@ -317,6 +341,8 @@ export type ProjectOrderByWithAggregationInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
   openReservations?: Prisma.SortOrder
+  lapsedReservations?: Prisma.SortOrder
+  lapsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   refundDay?: Prisma.SortOrderInput | Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -337,6 +363,8 @@ export type ProjectScalarWhereWithAggregatesInput = {
   balanceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"Project"> | bigint | number
   heldMicroUsd?: Prisma.BigIntWithAggregatesFilter<"Project"> | bigint | number
   openReservations?: Prisma.IntWithAggregatesFilter<"Project"> | number
+  lapsedReservations?: Prisma.IntWithAggregatesFilter<"Project"> | number
+  lapsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null
   refundDay?: Prisma.DateTimeNullableWithAggregatesFilter<"Project"> | Date | string | null
   refundsOnDay?: Prisma.IntWithAggregatesFilter<"Project"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Project"> | Date | string
@@ -349,6 +377,8 @@ export type ProjectCreateInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -368,6 +398,8 @@ export type ProjectUncheckedCreateInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -387,6 +419,8 @@ export type ProjectUpdateInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -406,6 +440,8 @@ export type ProjectUncheckedUpdateInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -425,6 +461,8 @@ export type ProjectCreateManyInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -437,6 +475,8 @@ export type ProjectUpdateManyMutationInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -449,6 +489,8 @@ export type ProjectUncheckedUpdateManyInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -461,6 +503,8 @@ export type ProjectCountOrderByAggregateInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
   openReservations?: Prisma.SortOrder
+  lapsedReservations?: Prisma.SortOrder
+  lapsedAt?: Prisma.SortOrder
   refundDay?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -470,6 +514,7 @@ export type ProjectAvgOrderByAggregateInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
   openReservations?: Prisma.SortOrder
+  lapsedReservations?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
 }
 
@@ -480,6 +525,8 @@ export type ProjectMaxOrderByAggregateInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
   openReservations?: Prisma.SortOrder
+  lapsedReservations?: Prisma.SortOrder
+  lapsedAt?: Prisma.SortOrder
   refundDay?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -492,6 +539,8 @@ export type ProjectMinOrderByAggregateInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
   openReservations?: Prisma.SortOrder
+  lapsedReservations?: Prisma.SortOrder
+  lapsedAt?: Prisma.SortOrder
   refundDay?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -501,6 +550,7 @@ export type ProjectSumOrderByAggregateInput = {
   balanceMicroUsd?: Prisma.SortOrder
   heldMicroUsd?: Prisma.SortOrder
   openReservations?: Prisma.SortOrder
+  lapsedReservations?: Prisma.SortOrder
   refundsOnDay?: Prisma.SortOrder
 }
 
@@ -634,6 +684,8 @@ export type ProjectCreateWithoutApiKeysInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -652,6 +704,8 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -686,6 +740,8 @@ export type ProjectUpdateWithoutApiKeysInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -704,6 +760,8 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -722,6 +780,8 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -740,6 +800,8 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -774,6 +836,8 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -792,6 +856,8 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -810,6 +876,8 @@ export type ProjectCreateWithoutDWalletsInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -828,6 +896,8 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -862,6 +932,8 @@ export type ProjectUpdateWithoutDWalletsInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -880,6 +952,8 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -898,6 +972,8 @@ export type ProjectCreateWithoutSignRequestsInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -916,6 +992,8 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -950,6 +1028,8 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -968,6 +1048,8 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -986,6 +1068,8 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -1004,6 +1088,8 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -1038,6 +1124,8 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1056,6 +1144,8 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1074,6 +1164,8 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -1092,6 +1184,8 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -1126,6 +1220,8 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1144,6 +1240,8 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1162,6 +1260,8 @@ export type ProjectCreateWithoutDepositsInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -1180,6 +1280,8 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   balanceMicroUsd?: bigint | number
   heldMicroUsd?: bigint | number
   openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
   refundDay?: Date | string | null
   refundsOnDay?: number
   createdAt?: Date | string
@@ -1214,6 +1316,8 @@ export type ProjectUpdateWithoutDepositsInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1232,6 +1336,8 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1335,6 +1441,8 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
   openReservations?: boolean
+  lapsedReservations?: boolean
+  lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
   createdAt?: boolean
@@ -1355,6 +1463,8 @@ export type ProjectSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
   openReservations?: boolean
+  lapsedReservations?: boolean
+  lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
   createdAt?: boolean
@@ -1367,6 +1477,8 @@ export type ProjectSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
   openReservations?: boolean
+  lapsedReservations?: boolean
+  lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
   createdAt?: boolean
@@ -1379,12 +1491,14 @@ export type ProjectSelectScalar = {
   balanceMicroUsd?: boolean
   heldMicroUsd?: boolean
   openReservations?: boolean
+  lapsedReservations?: boolean
+  lapsedAt?: boolean
   refundDay?: boolean
   refundsOnDay?: boolean
   createdAt?: boolean
 }
 
-export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "network" | "balanceMicroUsd" | "heldMicroUsd" | "openReservations" | "refundDay" | "refundsOnDay" | "createdAt", ExtArgs["result"]["project"]>
+export type ProjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "network" | "balanceMicroUsd" | "heldMicroUsd" | "openReservations" | "lapsedReservations" | "lapsedAt" | "refundDay" | "refundsOnDay" | "createdAt", ExtArgs["result"]["project"]>
 export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   apiKeys?: boolean | Prisma.Project$apiKeysArgs<ExtArgs>
   encryptionKeys?: boolean | Prisma.Project$encryptionKeysArgs<ExtArgs>
@@ -1425,6 +1539,14 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * How many sign requests are `prepared`.
      */
     openReservations: number
+    /**
+     * How many reservations expired lately, less those that were submitted since.
+     */
+    lapsedReservations: number
+    /**
+     * When the last one expired.
+     */
+    lapsedAt: Date | null
     /**
      * The day (UTC) that the next column counts on.
      */
@@ -1870,6 +1992,8 @@ export interface ProjectFieldRefs {
   readonly balanceMicroUsd: Prisma.FieldRef<"Project", 'BigInt'>
   readonly heldMicroUsd: Prisma.FieldRef<"Project", 'BigInt'>
   readonly openReservations: Prisma.FieldRef<"Project", 'Int'>
+  readonly lapsedReservations: Prisma.FieldRef<"Project", 'Int'>
+  readonly lapsedAt: Prisma.FieldRef<"Project", 'DateTime'>
   readonly refundDay: Prisma.FieldRef<"Project", 'DateTime'>
   readonly refundsOnDay: Prisma.FieldRef<"Project", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Project", 'DateTime'>

@@ -861,10 +861,6 @@ export type SignRequestUncheckedUpdateManyWithoutPresignNestedInput = {
   deleteMany?: Prisma.SignRequestScalarWhereInput | Prisma.SignRequestScalarWhereInput[]
 }
 
-export type BoolFieldUpdateOperationsInput = {
-  set?: boolean
-}
-
 export type SignRequestCreateWithoutProjectInput = {
   id: string
   network: string

@@ -5,6 +5,7 @@ import { creditDeposits } from "./credit-deposits.ts";
 import { depositAddress } from "./deposit-address.ts";
 import type { Deposits } from "./deposits.ts";
 import { type DepositRow, readDeposits } from "./list-deposits.ts";
+import type { RefusalReason } from "./recent-refusals.ts";
 import { readPayments, recordPayments } from "./record-payment.ts";
 
 /** Who declares. */
@@ -15,21 +16,26 @@ export interface Declarer {
 
 /**
  * Looks at one transaction now, and credits what it brought if that may be credited. Throws DEPOSIT_NOT_FOUND,
- * DEPOSIT_TAKEN, PRICE_FEED_STALE when what it brought has no fresh price, and CHAIN_UNAVAILABLE.
+ * DEPOSIT_TAKEN, PRICE_FEED_STALE when what it brought has no fresh price, CHAIN_READS_EXHAUSTED and CHAIN_UNAVAILABLE.
+ * What was refused a moment ago is refused again without a look at the chain.
  */
 export async function declareDeposit(
   deposits: Deposits,
   { projectId, origin }: Declarer,
   txDigest: string,
 ): Promise<readonly DepositRow[]> {
-  const { database, network, prices } = deposits;
+  const { database, network, prices, coins, recentRefusals } = deposits;
   const read = () => readDeposits(database, { projectId, network, txDigest });
   if ((await read()).length === 0) {
+    const known = recentRefusals.find(projectId, txDigest);
+    if (known !== undefined) throw refusal(known, txDigest);
     const address = await depositAddress(deposits, projectId);
-    const payments = await readPayments(deposits, txDigest);
+    const payments = await readPayments({ coins, reader: deposits.readerFor(projectId) }, txDigest);
     const { count } = await recordPayments(deposits, { address, projectId }, txDigest, payments);
     if (count === 0) {
-      throw await refusal(deposits, txDigest, payments);
+      const reason = (await paidAnother(deposits, payments)) ? "DEPOSIT_TAKEN" : "DEPOSIT_NOT_FOUND";
+      recentRefusals.add(projectId, txDigest, reason);
+      throw refusal(reason, txDigest);
     }
   }
   await creditDeposits(database, origin, deposits, projectId);
@@ -41,20 +47,19 @@ export async function declareDeposit(
   });
 }
 
-async function refusal(
-  { database, network }: Deposits,
-  txDigest: string,
-  payments: readonly Payment[],
-): Promise<ServiceError> {
-  const metadata = { txDigest };
+async function paidAnother({ database, network }: Deposits, payments: readonly Payment[]): Promise<boolean> {
   const others = await database.query(
     "SELECT 1 FROM deposit_address WHERE network = $1 AND address = ANY($2::text[]) LIMIT 1",
     [network, payments.map(({ address }) => address)],
   );
-  if (others.length > 0) {
-    return new ServiceError("DEPOSIT_TAKEN", "the transaction paid another project", { metadata });
-  }
-  return new ServiceError("DEPOSIT_NOT_FOUND", "no such transaction paid the project's deposit address", {
-    metadata,
-  });
+  return others.length > 0;
 }
+
+function refusal(reason: RefusalReason, txDigest: string): ServiceError {
+  return new ServiceError(reason, REFUSALS[reason], { metadata: { txDigest } });
+}
+
+const REFUSALS: Readonly<Record<RefusalReason, string>> = {
+  DEPOSIT_TAKEN: "the transaction paid another project",
+  DEPOSIT_NOT_FOUND: "no such transaction paid the project's deposit address",
+};

@@ -3,7 +3,8 @@ import { deriveDepositKey } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**
- * The project's deposit address. From the first call on it is watched, and for a while after each call more often.
+ * The project's deposit address. From the first call on it is watched, and for a while after each call more often, but
+ * at most once a second, however often it is asked for.
  */
 export async function depositAddress(
   { database, network, masterSeed }: Pick<Deposits, "database" | "network" | "masterSeed">,
@@ -12,7 +13,8 @@ export async function depositAddress(
   const address = deriveDepositKey(masterSeed, network, projectId).toSuiAddress();
   const [row] = await database.query<{ address: string }>(
     `INSERT INTO deposit_address (address, project_id, network) VALUES ($1, $2, $3)
-     ON CONFLICT (project_id, network) DO UPDATE SET wanted_at = now(), due_at = least(deposit_address.due_at, now())
+     ON CONFLICT (project_id, network) DO UPDATE SET wanted_at = now(),
+       due_at = least(deposit_address.due_at, now() + interval '1 second')
      RETURNING address`,
     [address, projectId, network],
   );

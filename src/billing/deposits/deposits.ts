@@ -3,6 +3,7 @@ import type { Database } from "../../store/database.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 import type { PriceSource } from "../prices/price-source.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
+import type { RecentRefusals } from "./recent-refusals.ts";
 
 /** What taking deposits needs. */
 export interface Deposits {
@@ -14,4 +15,8 @@ export interface Deposits {
   readonly prices: PriceSource;
   readonly minimumMicroUsd: bigint;
   readonly reader: PaymentReader;
+  /** For calls of a project, within its budget of reads. */
+  readonly readerFor: (projectId: string) => Pick<PaymentReader, "payments">;
+  /** What need not be looked up again. */
+  readonly recentRefusals: RecentRefusals;
 }

@@ -1,4 +1,4 @@
-import type { Payment } from "../../chain/payment-reader.ts";
+import type { Payment, PaymentReader } from "../../chain/payment-reader.ts";
 import type { Database } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
 import type { Deposits } from "./deposits.ts";
@@ -11,7 +11,7 @@ export interface WatchedAddress {
 
 /** What the transaction paid to anyone in coins that are taken; nothing where the fullnode does not know it. */
 export async function readPayments(
-  { coins, reader }: Pick<Deposits, "coins" | "reader">,
+  { coins, reader }: Pick<Deposits, "coins"> & { readonly reader: Pick<PaymentReader, "payments"> },
   txDigest: string,
 ): Promise<readonly Payment[]> {
   const coinTypes = coins.map(({ coinType }) => coinType);

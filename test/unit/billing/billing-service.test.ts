@@ -1,22 +1,33 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Billing, LedgerEntry_Kind as Kind, type LedgerEntry } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import { creditProject } from "../../../src/billing/credit-project.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { chargeDkg } from "../../../src/onboarding/charge-dkg.ts";
+import { failDWallet } from "../../../src/onboarding/fail-dwallet.ts";
+import type { PriceTable } from "../../../src/protocol/price-table.ts";
 import type { Database } from "../../../src/store/database.ts";
+import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { flatPrices } from "../../support/prices.ts";
 import { dwalletOf, projectWith, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 import { clientOf, refusalOf } from "../../support/service-client.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 
+const PRICES: PriceTable = {
+  ...flatPrices(10n, 20n),
+  signByAlgorithmMicroUsd: new Map([["Taproot", 12n]]),
+  messageKibMicroUsd: 6n,
+};
 let database: Database;
 let projectId: string;
 let billing: ReturnType<typeof clientOf<typeof Billing>>;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  billing = clientOf(Billing, createBillingService({ database, priceSignMicroUsd: 10n }), () => ({
+  billing = clientOf(Billing, createBillingService({ database, prices: PRICES }), () => ({
     kind: "project",
     projectId,
     apiKeyId: "key",
@@ -61,8 +72,36 @@ async function allEntries(pageSize: number, between: () => Promise<unknown> = as
   return entries;
 }
 
-it("the price of a signature is told", async () => {
-  expect(await billing.getPricing({})).toMatchObject({ signPriceMicroUsd: 10n });
+it("the whole price table is told", async () => {
+  expect(await billing.getPricing({})).toMatchObject({
+    signPriceMicroUsd: 10n,
+    signPrices: [
+      { signatureAlgorithm: SignatureAlgorithm.ECDSASecp256k1, priceMicroUsd: 10n },
+      { signatureAlgorithm: SignatureAlgorithm.Taproot, priceMicroUsd: 12n },
+      { signatureAlgorithm: SignatureAlgorithm.ECDSASecp256r1, priceMicroUsd: 10n },
+      { signatureAlgorithm: SignatureAlgorithm.EdDSA, priceMicroUsd: 10n },
+      { signatureAlgorithm: SignatureAlgorithm.Schnorrkel, priceMicroUsd: 10n },
+    ],
+    includedMessageBytes: 1_024,
+    messageKibPriceMicroUsd: 6n,
+    dkgPriceMicroUsd: 20n,
+  });
+});
+
+it("a dWallet's charge and refund are listed with its id", async () => {
+  const dwallet = await dwalletOf(database, projectId);
+  const charged = { dwalletId: dwallet.rowId, projectId, network: "localnet", priceMicroUsd: 20n };
+  await chargeDkg(database, { ...charged, operationId: newId(), priority: 20, traceParent: undefined });
+  await database.query("UPDATE dwallet SET price_micro_usd = 20, state = 'Submitting' WHERE id = $1", [
+    dwallet.rowId,
+  ]);
+  await failDWallet(database, dwallet.rowId, { from: "Submitting", to: "Failed", reason: "CHAIN_REJECTED" });
+  const { ledgerEntries } = await billing.listLedgerEntries({ pageSize: 2 });
+  expect(ledgerEntries).toMatchObject([
+    { kind: Kind.dkg_refund, amountMicroUsd: 20n, dwalletId: dwallet.objectId },
+    { kind: Kind.dkg, amountMicroUsd: -20n, dwalletId: dwallet.objectId },
+  ]);
+  expect(ledgerEntries.map(({ signRequestId }) => signRequestId)).toEqual([undefined, undefined]);
 });
 
 it("each movement is listed, the newest first, with what it was for and the balance after it", async () => {

@@ -9,13 +9,15 @@ import { file_google_api_annotations } from "../../google/api/annotations_pb.ts"
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_tss_v1_options } from "./options_pb.ts";
+import type { SignatureAlgorithm } from "./types_pb.ts";
+import { file_tss_v1_types } from "./types_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCIyChJHZXRQcmljaW5nUmVzcG9uc2USHAoUc2lnbl9wcmljZV9taWNyb191c2QYASABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLIAgoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCSJLCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEQhIKEF9zaWduX3JlcXVlc3RfaWQiGgoYR2V0RGVwb3NpdEFkZHJlc3NSZXF1ZXN0Ip8BChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDIpgBCgtEZXBvc2l0Q29pbhIRCgljb2luX3R5cGUYASABKAkSDgoGc3ltYm9sGAIgASgJEhAKCGRlY2ltYWxzGAMgASgNEhYKCXByaWNlX3VzZBgEIAEoCUgAiAEBEi4KCnByaWNlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9wcmljZV91c2QiUAoVRGVjbGFyZURlcG9zaXRSZXF1ZXN0EjcKCXR4X2RpZ2VzdBgBIAEoCUIkukghch8yHV5bMS05QS1ISi1OUC1aYS1rbS16XXs0Myw0NH0kIjsKFkRlY2xhcmVEZXBvc2l0UmVzcG9uc2USIQoIZGVwb3NpdHMYASADKAsyDy50c3MudjEuRGVwb3NpdCKQAQoTTGlzdERlcG9zaXRzUmVxdWVzdBI1CgVzdGF0ZRgBIAEoDjIVLnRzcy52MS5EZXBvc2l0LlN0YXRlQgq6SAeCAQQQASAASACIAQESGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAIQggKBl9zdGF0ZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKbAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIIjkKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCwoHd2FpdGluZxABEgwKCGNyZWRpdGVkEAIihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJMpcGCgdCaWxsaW5nEnMKCkdldEJhbGFuY2USGS50c3MudjEuR2V0QmFsYW5jZVJlcXVlc3QaGi50c3MudjEuR2V0QmFsYW5jZVJlc3BvbnNlIi6QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9iYWxhbmNlEnMKCkdldFByaWNpbmcSGS50c3MudjEuR2V0UHJpY2luZ1JlcXVlc3QaGi50c3MudjEuR2V0UHJpY2luZ1Jlc3BvbnNlIi6QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvYmlsbGluZy9wcmljaW5nEo8BChFMaXN0TGVkZ2VyRW50cmllcxIgLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaIS50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSI1kAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCHBIaL3YxL2JpbGxpbmcvbGVkZ2VyLWVudHJpZXMSkAEKEUdldERlcG9zaXRBZGRyZXNzEiAudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBohLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlIjaQAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIdEhsvdjEvYmlsbGluZy9kZXBvc2l0LWFkZHJlc3MSgAEKDkRlY2xhcmVEZXBvc2l0Eh0udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVxdWVzdBoeLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlc3BvbnNlIi+ItRgFkLUYApi1GAKgtRgCgtPkkwIZOgEqIhQvdjEvYmlsbGluZy9kZXBvc2l0cxJ6CgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIvkAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFhIUL3YxL2JpbGxpbmcvZGVwb3NpdHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKJAwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQEiZAoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASCgoGY3JlZGl0EAESCAoEc2lnbhACEgoKBnJlZnVuZBADEgsKB2RlcG9zaXQQBBIHCgNka2cQBRIOCgpka2dfcmVmdW5kEAZCEgoQX3NpZ25fcmVxdWVzdF9pZEINCgtfZHdhbGxldF9pZCIaChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QinwEKGUdldERlcG9zaXRBZGRyZXNzUmVzcG9uc2USDwoHYWRkcmVzcxgBIAEoCRIPCgduZXR3b3JrGAIgASgJEiIKBWNvaW5zGAMgAygLMhMudHNzLnYxLkRlcG9zaXRDb2luEiEKGW1pbmltdW1fZGVwb3NpdF9taWNyb191c2QYBCABKAMSGQoRd2FpdGluZ19taWNyb191c2QYBSABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0IpABChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAhCCAoGX3N0YXRlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIpsCCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAiKFAQoNRGVwb3NpdENyZWRpdBIvCgtjcmVkaXRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcHJpY2VfdXNkGAIgASgJEhcKD3ZhbHVlX21pY3JvX3VzZBgDIAEoAxIXCg9sZWRnZXJfZW50cnlfaWQYBCABKAkylwYKB0JpbGxpbmcScwoKR2V0QmFsYW5jZRIZLnRzcy52MS5HZXRCYWxhbmNlUmVxdWVzdBoaLnRzcy52MS5HZXRCYWxhbmNlUmVzcG9uc2UiLpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhUSEy92MS9iaWxsaW5nL2JhbGFuY2UScwoKR2V0UHJpY2luZxIZLnRzcy52MS5HZXRQcmljaW5nUmVxdWVzdBoaLnRzcy52MS5HZXRQcmljaW5nUmVzcG9uc2UiLpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhUSEy92MS9iaWxsaW5nL3ByaWNpbmcSjwEKEUxpc3RMZWRnZXJFbnRyaWVzEiAudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBohLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIjWQAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIcEhovdjEvYmlsbGluZy9sZWRnZXItZW50cmllcxKQAQoRR2V0RGVwb3NpdEFkZHJlc3MSIC50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXF1ZXN0GiEudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVzcG9uc2UiNpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAh0SGy92MS9iaWxsaW5nL2RlcG9zaXQtYWRkcmVzcxKAAQoORGVjbGFyZURlcG9zaXQSHS50c3MudjEuRGVjbGFyZURlcG9zaXRSZXF1ZXN0Gh4udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVzcG9uc2UiL4i1GAWQtRgCmLUYAqC1GAKC0+STAhk6ASoiFC92MS9iaWxsaW5nL2RlcG9zaXRzEnoKDExpc3REZXBvc2l0cxIbLnRzcy52MS5MaXN0RGVwb3NpdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REZXBvc2l0c1Jlc3BvbnNlIi+QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIWEhQvdjEvYmlsbGluZy9kZXBvc2l0c2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Asks for the balance of the key's project.
@@ -76,17 +78,48 @@ export const GetPricingRequestSchema: GenMessage<GetPricingRequest> = /*@__PURE_
   messageDesc(file_tss_v1_billing, 2);
 
 /**
- * What the service charges. Nothing else has a price.
+ * What the service charges, in millionths of a US dollar. Nothing else has a price: RegisterEncryptionKey is bounded by a
+ * daily quota, and AcceptDWallet belongs to the dWallet. What is charged is the price at the time of ReserveSign and
+ * CreateDWallet.
  *
  * @generated from message tss.v1.GetPricingResponse
  */
 export type GetPricingResponse = Message<"tss.v1.GetPricingResponse"> & {
   /**
-   * The price of one signature, in millionths of a US dollar. A reservation holds the price of its time.
+   * The price of a signature by an algorithm without a price of its own, of a message of up to
+   * `included_message_bytes`.
    *
    * @generated from field: int64 sign_price_micro_usd = 1;
    */
   signPriceMicroUsd: bigint;
+
+  /**
+   * The price of a signature by each algorithm, of a message of up to `included_message_bytes`.
+   *
+   * @generated from field: repeated tss.v1.SignPrice sign_prices = 2;
+   */
+  signPrices: SignPrice[];
+
+  /**
+   * The length of a message that these prices include.
+   *
+   * @generated from field: uint32 included_message_bytes = 3;
+   */
+  includedMessageBytes: number;
+
+  /**
+   * Added for each further 1,024 bytes of the message that are begun.
+   *
+   * @generated from field: int64 message_kib_price_micro_usd = 4;
+   */
+  messageKibPriceMicroUsd: bigint;
+
+  /**
+   * The price of one dWallet, charged by CreateDWallet.
+   *
+   * @generated from field: int64 dkg_price_micro_usd = 5;
+   */
+  dkgPriceMicroUsd: bigint;
 };
 
 /**
@@ -95,6 +128,34 @@ export type GetPricingResponse = Message<"tss.v1.GetPricingResponse"> & {
  */
 export const GetPricingResponseSchema: GenMessage<GetPricingResponse> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 3);
+
+/**
+ * The price of a signature by one algorithm.
+ *
+ * @generated from message tss.v1.SignPrice
+ */
+export type SignPrice = Message<"tss.v1.SignPrice"> & {
+  /**
+   * The algorithm.
+   *
+   * @generated from field: tss.v1.SignatureAlgorithm signature_algorithm = 1;
+   */
+  signatureAlgorithm: SignatureAlgorithm;
+
+  /**
+   * The price, in millionths of a US dollar.
+   *
+   * @generated from field: int64 price_micro_usd = 2;
+   */
+  priceMicroUsd: bigint;
+};
+
+/**
+ * Describes the message tss.v1.SignPrice.
+ * Use `create(SignPriceSchema)` to create a new message.
+ */
+export const SignPriceSchema: GenMessage<SignPrice> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 4);
 
 /**
  * Asks for ledger entries of the project.
@@ -122,7 +183,7 @@ export type ListLedgerEntriesRequest = Message<"tss.v1.ListLedgerEntriesRequest"
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 4);
+  messageDesc(file_tss_v1_billing, 5);
 
 /**
  * A page of ledger entries.
@@ -150,7 +211,7 @@ export type ListLedgerEntriesResponse = Message<"tss.v1.ListLedgerEntriesRespons
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 5);
+  messageDesc(file_tss_v1_billing, 6);
 
 /**
  * One movement of money. Entries are never changed and never taken back; what was wrong has an entry of its own.
@@ -159,8 +220,8 @@ export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesRespon
  */
 export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
   /**
-   * What the entry is for, which is booked once: `sign:<sign request>`, `refund:<sign request>`, `credit:<reference>`
-   * or `deposit:<network>:<transaction>:<address>:<coin type>`.
+   * What the entry is for, which is booked once: `sign:<sign request>`, `refund:<sign request>`, `dkg:<id>`,
+   * `dkg_refund:<id>`, `credit:<reference>` or `deposit:<network>:<transaction>:<address>:<coin type>`.
    *
    * @generated from field: string ledger_entry_id = 1;
    */
@@ -207,6 +268,13 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
    * @generated from field: string description = 7;
    */
   description: string;
+
+  /**
+   * The dWallet of its charge or refund, once it has an id.
+   *
+   * @generated from field: optional string dwallet_id = 8;
+   */
+  dwalletId?: string | undefined;
 };
 
 /**
@@ -214,7 +282,7 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
  * Use `create(LedgerEntrySchema)` to create a new message.
  */
 export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 6);
+  messageDesc(file_tss_v1_billing, 7);
 
 /**
  * What money is moved for.
@@ -256,6 +324,20 @@ export const LedgerEntry_Kind = {
    * @generated from enum value: deposit = 4;
    */
   deposit: 4,
+
+  /**
+   * A dWallet was charged, when its DKG was requested.
+   *
+   * @generated from enum value: dkg = 5;
+   */
+  dkg: 5,
+
+  /**
+   * The price of a dWallet was given back.
+   *
+   * @generated from enum value: dkg_refund = 6;
+   */
+  dkg_refund: 6,
 } as const;
 
 /**
@@ -269,7 +351,7 @@ export type LedgerEntry_Kind = (typeof LedgerEntry_Kind)[keyof typeof LedgerEntr
  * Describes the enum tss.v1.LedgerEntry.Kind.
  */
 export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 6, 0);
+  enumDesc(file_tss_v1_billing, 7, 0);
 
 /**
  * Asks for the deposit address of the key's project.
@@ -284,7 +366,7 @@ export type GetDepositAddressRequest = Message<"tss.v1.GetDepositAddressRequest"
  * Use `create(GetDepositAddressRequestSchema)` to create a new message.
  */
 export const GetDepositAddressRequestSchema: GenMessage<GetDepositAddressRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 7);
+  messageDesc(file_tss_v1_billing, 8);
 
 /**
  * Where deposits go. The address belongs to this project on this network for ever.
@@ -334,7 +416,7 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
  * Use `create(GetDepositAddressResponseSchema)` to create a new message.
  */
 export const GetDepositAddressResponseSchema: GenMessage<GetDepositAddressResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 8);
+  messageDesc(file_tss_v1_billing, 9);
 
 /**
  * A type of coin that deposits may be made in.
@@ -384,7 +466,7 @@ export type DepositCoin = Message<"tss.v1.DepositCoin"> & {
  * Use `create(DepositCoinSchema)` to create a new message.
  */
 export const DepositCoinSchema: GenMessage<DepositCoin> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 9);
+  messageDesc(file_tss_v1_billing, 10);
 
 /**
  * Names a transaction that paid to the project's deposit address.
@@ -405,7 +487,7 @@ export type DeclareDepositRequest = Message<"tss.v1.DeclareDepositRequest"> & {
  * Use `create(DeclareDepositRequestSchema)` to create a new message.
  */
 export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 10);
+  messageDesc(file_tss_v1_billing, 11);
 
 /**
  * What the transaction paid to the project.
@@ -426,7 +508,7 @@ export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & 
  * Use `create(DeclareDepositResponseSchema)` to create a new message.
  */
 export const DeclareDepositResponseSchema: GenMessage<DeclareDepositResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 11);
+  messageDesc(file_tss_v1_billing, 12);
 
 /**
  * Asks for deposits of the project.
@@ -461,7 +543,7 @@ export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
  * Use `create(ListDepositsRequestSchema)` to create a new message.
  */
 export const ListDepositsRequestSchema: GenMessage<ListDepositsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 12);
+  messageDesc(file_tss_v1_billing, 13);
 
 /**
  * A page of deposits.
@@ -489,7 +571,7 @@ export type ListDepositsResponse = Message<"tss.v1.ListDepositsResponse"> & {
  * Use `create(ListDepositsResponseSchema)` to create a new message.
  */
 export const ListDepositsResponseSchema: GenMessage<ListDepositsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 13);
+  messageDesc(file_tss_v1_billing, 14);
 
 /**
  * What one transaction paid to the project in one type of coin. It is credited once.
@@ -559,7 +641,7 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
  * Use `create(DepositSchema)` to create a new message.
  */
 export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 14);
+  messageDesc(file_tss_v1_billing, 15);
 
 /**
  * Where a deposit is on its way.
@@ -600,7 +682,7 @@ export type Deposit_State = (typeof Deposit_State)[keyof typeof Deposit_State] |
  * Describes the enum tss.v1.Deposit.State.
  */
 export const Deposit_StateSchema: GenEnum<Deposit_State> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 14, 0);
+  enumDesc(file_tss_v1_billing, 15, 0);
 
 /**
  * The crediting of a deposit.
@@ -642,7 +724,7 @@ export type DepositCredit = Message<"tss.v1.DepositCredit"> & {
  * Use `create(DepositCreditSchema)` to create a new message.
  */
 export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 15);
+  messageDesc(file_tss_v1_billing, 16);
 
 /**
  * The credit of a project.

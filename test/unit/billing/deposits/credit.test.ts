@@ -16,6 +16,7 @@ import {
   type TestPrices,
   testDeposits,
 } from "../../../support/deposits.ts";
+import { flatPrices } from "../../../support/prices.ts";
 import { moneyOf, projectWith, TEST_ORIGIN } from "../../../support/rows.ts";
 import { clientOf, refusalOf } from "../../../support/service-client.ts";
 
@@ -37,7 +38,7 @@ beforeEach(async () => {
   deposits = testDeposits(database, prices, { reader: chain });
   projectId = await projectWith(database, 0n);
   address = await depositAddress(deposits, projectId);
-  billing = clientOf(Billing, createBillingService({ database, priceSignMicroUsd: 10n, deposits }), () => ({
+  billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n), deposits }), () => ({
     kind: "project",
     projectId,
     apiKeyId: "key",

@@ -36,7 +36,7 @@ it("a sweep is finished once, wherever its process was killed", { timeout: 600_0
   let reach: typeof fetch = fetch;
   const network = await connectNetwork({
     name: "localnet",
-    fullnodeUrl: harness.net.url,
+    fullnodeUrl: new Secret(harness.net.url),
     ikaConfig: harness.net.ikaConfig,
     treasury: harness.net.treasury,
     hotWalletSecret: new Secret(localnetHotWalletSecret()),

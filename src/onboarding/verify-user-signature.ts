@@ -1,0 +1,26 @@
+import { createPublicKey, verify } from "node:crypto";
+
+/** What comes before the 32 bytes of an Ed25519 public key in its DER form (RFC 8410). */
+const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+
+/**
+ * True if an Ed25519 signature verifies (RFC 8032). Malformed input is false, never an error. Node's own code takes
+ * 0.2 ms where JavaScript takes 5 ms of the event loop, which any caller could ask for.
+ */
+export function verifyUserSignature(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  try {
+    const key = createPublicKey({
+      key: Buffer.concat([SPKI_PREFIX, publicKey]),
+      format: "der",
+      type: "spki",
+    });
+    return verify(null, message, key, signature);
+  } catch {
+    return false;
+  }
+}

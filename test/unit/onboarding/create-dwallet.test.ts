@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { encodeDWallet } from "../../../src/onboarding/dwallet-row.ts";
+import { sessionIdentifierDigest } from "../../../src/protocol/session-identifier.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { onboardingCalls } from "../../support/onboarding-calls.ts";
+import { projectWith } from "../../support/rows.ts";
+import { refusalOf } from "../../support/service-client.ts";
+
+const QUOTA = 2;
+let database: Database;
+let projectId: string;
+let calls: ReturnType<typeof onboardingCalls>;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+beforeEach(async () => {
+  projectId = await projectWith(database, 1_000_000n);
+  calls = onboardingCalls(database, { dkgsPerDay: QUOTA });
+});
+
+describe("a dWallet", () => {
+  it("is made once for a session, and a repeat answers with the same one", async () => {
+    const request = calls.dkgRequest(await calls.registeredKey(projectId));
+    const first = await calls.createDWallet(projectId, request);
+    expect(await calls.createDWallet(projectId, request)).toEqual(first);
+    expect(await dkgCount(projectId)).toBe(1);
+  });
+
+  it("is not made for another signer than the encryption key's, nor under an address that is not sent from", async () => {
+    const key = await calls.registeredKey(projectId);
+    const other = await calls.registeredKey(await projectWith(database, 0n));
+    const { signerPublicKey } = other;
+    expect(await refusalOf(calls.createDWallet(projectId, calls.dkgRequest(key, { signerPublicKey })))).toBe(
+      "VALIDATION",
+    );
+    const senderAddress = `0x${"7".repeat(64)}`;
+    expect(await refusalOf(calls.createDWallet(projectId, calls.dkgRequest(key, { senderAddress })))).toBe(
+      "WRONG_SENDER",
+    );
+    expect(await dkgCount(projectId)).toBe(0);
+  });
+
+  it("is described with the digest of its session, from which its user derives the share", async () => {
+    const request = calls.dkgRequest(await calls.registeredKey(projectId));
+    const { sessionDigest } = encodeDWallet(await calls.createDWallet(projectId, request));
+    const { sessionIdentifier, senderAddress } = request;
+    expect(sessionDigest).toEqual(sessionIdentifierDigest(sessionIdentifier, senderAddress));
+  });
+
+  it("is refused beyond the quota, and nothing of it is queued", async () => {
+    const key = await calls.registeredKey(projectId);
+    for (let count = 0; count < QUOTA; count++) {
+      await calls.createDWallet(projectId, calls.dkgRequest(key));
+    }
+    const request = calls.dkgRequest(key);
+    expect(await refusalOf(calls.createDWallet(projectId, request))).toBe("QUOTA_EXCEEDED");
+    expect(await dkgCount(projectId)).toBe(QUOTA);
+  });
+
+  it("of another project's session is never shown, even to who sends the very same request", async () => {
+    const key = await calls.registeredKey(projectId);
+    const request = calls.dkgRequest(key);
+    await calls.createDWallet(projectId, request);
+    const other = await projectWith(database, 1_000_000n);
+    await calls.registeredKey(other, key);
+    expect(await refusalOf(calls.createDWallet(other, request))).toBe("SESSION_REUSED");
+    expect(await dkgCount(other)).toBe(0);
+  });
+
+  it("is not made by another request in the same session", async () => {
+    const key = await calls.registeredKey(projectId);
+    const request = calls.dkgRequest(key);
+    await calls.createDWallet(projectId, request);
+    const { sessionIdentifier } = request;
+    const another = calls.dkgRequest(key, { sessionIdentifier });
+    expect(await refusalOf(calls.createDWallet(projectId, another))).toBe("SESSION_REUSED");
+  });
+});
+
+/** How many DKGs of the project were ever queued. */
+async function dkgCount(project: string): Promise<number> {
+  const rows = await database.query(
+    "SELECT 1 FROM chain_operation o JOIN dwallet d ON d.id = o.subject_id WHERE o.kind = 'dkg' AND d.project_id = $1",
+    [project],
+  );
+  return rows.length;
+}

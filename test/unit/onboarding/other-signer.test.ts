@@ -1,0 +1,60 @@
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRegisterOperation } from "../../../src/onboarding/register-operation.ts";
+import { bytesToHex } from "../../../src/protocol/bytes.ts";
+import type { ChainEncryptionKey } from "../../../src/protocol/chain-objects.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { onboardingCalls } from "../../support/onboarding-calls.ts";
+import { objectId, projectWith } from "../../support/rows.ts";
+import { refusalOf } from "../../support/service-client.ts";
+
+let database: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+
+const encryptionKey = new Uint8Array(261).fill(5);
+const signer = new Ed25519Keypair();
+const signerAddress = signer.toSuiAddress();
+
+/** What a fullnode may answer when it is asked for the signer's key: the same bytes on the same curve. */
+const onChain = (address: string): ChainEncryptionKey => ({
+  id: objectId(),
+  curveNumber: 0,
+  encryptionKey,
+  signerPublicKey: signer.getPublicKey().toRawBytes(),
+  signerAddress: address,
+});
+const SOMEBODY = new Ed25519Keypair().toSuiAddress();
+
+describe("an encryption key that the chain has for another signer", () => {
+  it("is not taken for the caller's when the caller registers it", async () => {
+    const projectId = await projectWith(database, 1_000_000n);
+    let answer = onChain(SOMEBODY);
+    const calls = onboardingCalls(database);
+    const reader = { ...calls.deps.reader, registeredEncryptionKey: async () => answer };
+    Object.assign(calls.deps, { readerFor: () => reader });
+    const register = await calls.registration(signer, encryptionKey);
+    expect(await refusalOf(register(projectId))).toBe("ENCRYPTION_KEY_CONFLICT");
+    answer = onChain(signerAddress);
+    const registered = await register(projectId);
+    expect([registered.objectId, bytesToHex(registered.encryptionKey)]).toEqual([
+      answer.id,
+      bytesToHex(encryptionKey),
+    ]);
+  });
+
+  it("is not the mark of a registration that was lost", async () => {
+    const subject = { id: "x", curve: 0, signerAddress, encryptionKey } as never;
+    const adopt = async (address: string) =>
+      createRegisterOperation({ registeredEncryptionKey: async () => onChain(address) }).adopt(
+        { query: async () => [] } as never,
+        subject,
+        { reason: "CHAIN_REJECTED", message: "" },
+      );
+    expect(await adopt(SOMEBODY)).toBe(false);
+    expect(await adopt(signerAddress)).toBe(true);
+  });
+});
