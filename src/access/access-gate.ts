@@ -3,14 +3,17 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import type { AuditOrigin } from "../store/audit.ts";
 import type { Secret } from "../telemetry/secret.ts";
+import { addressBlock } from "./address-block.ts";
 import type { AdminKeyLookup } from "./admin-key-lookup.ts";
 import { isAdminKeyForm } from "./api-key.ts";
 import type { ApiKeyLookup, KnownApiKey } from "./api-key-lookup.ts";
 import { type Caller, setCaller } from "./caller.ts";
+import type { KeyStanding } from "./key-lookup.ts";
 import { limitCall } from "./limit-call.ts";
 import { methodPolicy } from "./method-policy.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { createRefusedKeys, type RefusedKeys } from "./refused-keys.ts";
+import { setStreamStanding } from "./stream-standing.ts";
 
 /** What the gate looks at of a call, and where it says how many more may come. */
 export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values">;
@@ -28,7 +31,7 @@ export interface CallTrace {
 export interface AccessGateOptions {
   readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
   /** Finds named admin keys. */
-  readonly adminLookup: Pick<AdminKeyLookup, "find" | "recall">;
+  readonly adminLookup: Pick<AdminKeyLookup, "find">;
   readonly limiter: RateLimiter;
   /** Undefined: only named admin keys are taken on admin methods. */
   readonly adminApiKey: Secret | undefined;
@@ -36,7 +39,7 @@ export interface AccessGateOptions {
   readonly networks: readonly string[];
   /** May refuse the call by throwing. */
   readonly traceOf: (call: GatedCall) => CallTrace;
-  /** Milliseconds since the epoch. Default: the clock. */
+  /** Milliseconds that only grow. Default: the process's own. */
   readonly now?: () => number;
 }
 
@@ -48,13 +51,14 @@ export interface AccessGateOptions {
  * missing, and what `traceOf` throws.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
-  const { limiter, traceOf, now = Date.now } = options;
+  const { limiter, traceOf, now = () => performance.now() } = options;
   const keeper = { ...options, now, refusedKeys: createRefusedKeys(limiter, now) };
   return (call) => {
     const trace = traceOf(call);
     const admitted = admitKnown(call, trace, keeper);
     const limit = (caller: Caller) => {
       setCaller(call.values, caller);
+      if (call.method.methodKind !== "unary") noteStanding(caller, call, trace, keeper);
       return limitCall(limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
     };
     return admitted === undefined ? admit(call, trace, keeper).then(limit) : limit(admitted);
@@ -69,11 +73,29 @@ function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Call
   if (access === "public")
     return { kind: "anonymous", network: networkOf(networkNamed(call), keeper.networks) };
   const key = access === "project" ? keeper.lookup.recall(sentKey(call.requestHeader) ?? "") : undefined;
-  if (key === undefined || key.revokedAt !== null || isExpired(key, keeper.now())) return undefined;
-  return ownerOf(key, call, trace, keeper);
+  return key && ownerOf(key, call, trace, keeper);
 }
 
-async function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
+/** Who calls, by a look at the database. A refused key counts against its address. */
+function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
+  return keeper.refusedKeys.guard(addressBlock(trace.address), () => judge(call, trace, keeper));
+}
+
+/** What a stream of the caller stands by: the key is judged again as a new call's is, but counts against nobody. */
+function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper: Gatekeeper): void {
+  if (caller.kind === "anonymous") return;
+  const keyId = caller.kind === "project" ? caller.apiKeyId : caller.origin.actor;
+  setStreamStanding(call.values, {
+    name: `${keyId} ${trace.address}`,
+    keyId,
+    projectId: caller.kind === "project" ? caller.projectId : undefined,
+    async check() {
+      if (admitKnown(call, trace, keeper) === undefined) await judge(call, trace, keeper);
+    },
+  });
+}
+
+async function judge(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
   const policy = methodPolicy(call.method);
   const found = await identify(call, policy.access === "admin", trace, keeper);
   if ("actor" in found) {
@@ -121,27 +143,21 @@ type Operator = Pick<AuditOrigin, "actor">;
 /** Whoever has ADMIN_API_KEY. */
 const ROOT: Operator = { actor: "admin" };
 
-/** Whose key it is. A key that was good a moment ago is taken even where others are being tried. */
-function identify(
+/** Whose key it is. It is looked for even where others are being tried: a good key pays for nobody's mistakes. */
+async function identify(
   { requestHeader }: GatedCall,
   mayBeAdmin: boolean,
   { address }: CallTrace,
-  { lookup, adminLookup, adminApiKey, now, refusedKeys }: Gatekeeper,
+  { lookup, adminLookup, adminApiKey }: Gatekeeper,
 ): Promise<KnownApiKey | Operator> {
-  const check = async () => {
-    const plaintext = keyOf(requestHeader);
-    if (mayBeAdmin && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal())) return ROOT;
-    if (mayBeAdmin && isAdminKeyForm(plaintext)) {
-      const { name } = usable(await adminLookup.find(plaintext), now());
-      return { actor: `admin:${name}` };
-    }
-    return usable(await lookup.find(plaintext), now());
-  };
-  const isKnownGood = () => {
-    const key = sentKey(requestHeader) ?? "";
-    return lookup.recall(key) !== undefined || (mayBeAdmin && adminLookup.recall(key) !== undefined);
-  };
-  return refusedKeys.guard(address, isKnownGood, check);
+  const from = addressBlock(address);
+  const plaintext = keyOf(requestHeader);
+  if (mayBeAdmin && adminApiKey !== undefined && isSame(plaintext, adminApiKey.reveal())) return ROOT;
+  if (mayBeAdmin && isAdminKeyForm(plaintext)) {
+    const { name } = usable(await adminLookup.find(plaintext, from));
+    return { actor: `admin:${name}` };
+  }
+  return usable(await lookup.find(plaintext, from));
 }
 
 function keyOf(headers: Headers): string {
@@ -157,24 +173,15 @@ function sentKey(headers: Headers): string | undefined {
   return (bearer ?? headers.get("x-api-key")) || undefined;
 }
 
-interface Revocable {
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-}
-
-function usable<Key extends Revocable>(key: Key | undefined, nowMs: number): Key {
+function usable<Key extends KeyStanding>(key: Key | undefined): Key {
   if (key === undefined) throw new ServiceError("INVALID_KEY", "the API key is not known");
-  if (key.revokedAt !== null) throw new ServiceError("REVOKED_KEY", "the API key was revoked");
-  if (isExpired(key, nowMs)) {
+  if (key.isRevoked) throw new ServiceError("REVOKED_KEY", "the API key was revoked");
+  if (key.isExpired) {
     throw new ServiceError("EXPIRED_KEY", "the API key has expired", {
       metadata: { expireTime: key.expiresAt?.toISOString() ?? "" },
     });
   }
   return key;
-}
-
-function isExpired({ expiresAt }: Revocable, nowMs: number): boolean {
-  return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 
 function networkOf(named: string | undefined, networks: readonly string[]): string {

@@ -1,14 +1,12 @@
 import { ADMIN_KEY_TOPICS } from "../coordination/topics.ts";
 import { isAdminKeyForm } from "./api-key.ts";
-import { noteKeyUse, type StoredKeyLookupOptions } from "./api-key-lookup.ts";
-import { createKeyLookup, type KeyLookup } from "./key-lookup.ts";
+import { createKeyLookup, type KeyLookup, type KeyStanding } from "./key-lookup.ts";
+import { noteKeyUse, readStoredKeys, type StoredKeyLookupOptions } from "./stored-keys.ts";
 
 /** A stored admin key. */
-export interface KnownAdminKey {
+export interface KnownAdminKey extends KeyStanding {
   readonly id: string;
   readonly name: string;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
 }
 
 /** Finds named admin keys by their plaintext. */
@@ -20,13 +18,7 @@ export function createAdminKeyLookup({ database, ...options }: StoredKeyLookupOp
     ...options,
     kind: ADMIN_KEY_TOPICS,
     isForm: isAdminKeyForm,
-    async read(hash) {
-      const [key] = await database.query<KnownAdminKey>(
-        `SELECT id, name, expires_at AS "expiresAt", revoked_at AS "revokedAt" FROM admin_key WHERE hash = $1`,
-        [hash],
-      );
-      return key;
-    },
+    read: (hashes) => readStoredKeys(database, "k.name", "admin_key k", hashes),
     noteUse: (id) => noteKeyUse(database, "admin_key", id),
   });
 }

@@ -3,14 +3,28 @@ import { RecentMap } from "../coordination/recent-map.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { type KEY_KINDS, topics } from "../coordination/topics.ts";
 import { hashApiKey } from "./api-key.ts";
+import { createLookupQueue, type ReadKeys } from "./lookup-queue.ts";
+
+/** What decides whether a key is good, as the database judged it by its own clock when the key was read. */
+export interface KeyStanding {
+  readonly isRevoked: boolean;
+  readonly isExpired: boolean;
+  /** Milliseconds from the reading to the key's end; null for a key without one. */
+  readonly leftMs: number | null;
+  readonly expiresAt: Date | null;
+}
 
 /** Finds keys by their plaintext. */
 export interface KeyLookup<Key> {
-  /** The key, revoked and expired ones too; undefined if it is not known. */
-  find(plaintext: string): Promise<Key | undefined>;
-  /** The key if it was found a moment ago, so that nobody need be asked. */
+  /**
+   * The key, revoked and expired ones too; undefined if it is not known. `from` is what look-ups of unknown keys are
+   * bounded by, such as an address. Rejects with RATE_LIMITED beyond that bound, which no key meets that was good
+   * before.
+   */
+  find(plaintext: string, from?: string): Promise<Key | undefined>;
+  /** The key if it was good a moment ago, so that nobody need be asked. */
   recall(plaintext: string): Key | undefined;
-  /** Drops what is remembered of a key, here at once and in other replicas as soon as they hear of it. */
+  /** Has the key looked up anew, here at once and in other replicas as soon as they hear of it. */
   forget(keyId: string): void;
 }
 
@@ -18,8 +32,7 @@ export interface KeyLookup<Key> {
 export interface KeyLookupOptions<Key> {
   /** Whether the text looks like such a key. */
   readonly isForm: (plaintext: string) => boolean;
-  /** By the hash of the plaintext. */
-  readonly read: (hash: Uint8Array) => Promise<Key | undefined>;
+  readonly read: ReadKeys<Key>;
   /** Notes that the key is in use. */
   readonly noteUse: (keyId: string) => Promise<unknown>;
   /** What replicas call such keys when one was changed. */
@@ -29,7 +42,7 @@ export interface KeyLookupOptions<Key> {
   readonly log: { warn(fields: object, message: string): void };
   /** Told of each look-up, whether the database had to be asked. */
   readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
-  /** Milliseconds since the epoch. Default: the clock. */
+  /** Milliseconds that only grow, whatever is done to the clock. Default: the process's own. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -38,56 +51,68 @@ const REMEMBERED_MS = 5_000;
 const REMEMBERED_MAX_COUNT = 10_000;
 
 /**
- * Looks keys up in the database and remembers those that exist for a few seconds. Unknown keys are not remembered,
- * so that a key works as soon as it is made.
+ * Looks keys up in the database and remembers for a few seconds how they were. A key that was good when it was last
+ * looked up is read by itself; all others share a bounded number of queries, so that whoever tries keys holds up
+ * nobody's good one. Whether a key is revoked or has expired is the database's word; here time only passes.
  */
-export function createKeyLookup<Key extends { readonly id: string }>(
+export function createKeyLookup<Key extends KeyStanding & { readonly id: string }>(
   options: KeyLookupOptions<Key>,
 ): KeyLookup<Key> {
-  const {
-    isForm,
-    read,
-    noteUse,
-    kind,
-    signals = createLocalSignals(),
-    onLookup,
-    log,
-    now = Date.now,
-  } = options;
-  const remembered = new RecentMap<string, { readonly key: Key; readonly untilMs: number }>(
+  const { isForm, read, noteUse, kind, signals = createLocalSignals(), onLookup, log } = options;
+  const { now = () => performance.now() } = options;
+  const queue = createLookupQueue(read);
+  /** Keys that were good. They stay when their time is over: then they are read again, ahead of unknown ones. */
+  const good = new RecentMap<string, { readonly key: Key; untilMs: number }>(REMEMBERED_MAX_COUNT);
+  /** What is not good does not become so: no key is known before it is made, and none is revived. */
+  const refused = new RecentMap<string, { readonly key: Key | undefined; readonly untilMs: number }>(
     REMEMBERED_MAX_COUNT,
   );
   let forgottenCount = 0;
   const drop = (keyId: string) => {
     forgottenCount++;
-    for (const [name, { key }] of remembered) if (key.id === keyId) remembered.delete(name);
+    for (const [, entry] of good) if (entry.key.id === keyId) entry.untilMs = 0;
   };
   signals.subscribeKind(kind, drop);
-  const recall = (name: string) => {
-    const known = remembered.get(name);
+
+  const recall = (hash: string) => {
+    const known = good.get(hash);
     if (known === undefined || known.untilMs <= now()) return undefined;
     onLookup?.("hit");
     return known.key;
   };
-  return {
-    recall: (plaintext) => (isForm(plaintext) ? recall(nameOf(hashApiKey(plaintext))) : undefined),
-    async find(plaintext) {
-      if (!isForm(plaintext)) return undefined;
-      const hash = hashApiKey(plaintext);
-      const name = nameOf(hash);
-      const known = recall(name);
-      if (known !== undefined) return known;
-      onLookup?.("miss");
-      const forgottenBefore = forgottenCount;
-      const key = await read(hash);
-      if (key === undefined) {
-        remembered.delete(name);
-        return undefined;
-      }
-      // What was read while a key was changed may be older than the change.
-      if (forgottenCount === forgottenBefore) remembered.set(name, { key, untilMs: now() + REMEMBERED_MS });
-      noteUse(key.id).catch((cause: unknown) => log.warn({ keyId: key.id, cause }, "last use not noted"));
+
+  async function lookUp(hash: string, from: string): Promise<Key | undefined> {
+    const forgottenBefore = forgottenCount;
+    // What is left of a key counts from before it was read, so that it never counts too long.
+    const beganMs = now();
+    const key = good.get(hash) ? (await read([hash])).get(hash) : await queue.read(hash, from);
+    if (key === undefined || key.isRevoked || key.isExpired) {
+      good.delete(hash);
+      refused.set(hash, { key, untilMs: beganMs + REMEMBERED_MS });
       return key;
+    }
+    // What was read while a key was changed may be older than the change.
+    const isCurrent = forgottenCount === forgottenBefore;
+    const rememberedMs = Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS);
+    good.set(hash, { key, untilMs: isCurrent ? beganMs + rememberedMs : 0 });
+    noteUse(key.id).catch((cause: unknown) => log.warn({ keyId: key.id, cause }, "last use not noted"));
+    return key;
+  }
+
+  return {
+    recall: (plaintext) => (isForm(plaintext) ? recall(nameOf(plaintext)) : undefined),
+    async find(plaintext, from = "") {
+      if (!isForm(plaintext)) return undefined;
+      const hash = nameOf(plaintext);
+      const known = recall(hash);
+      if (known !== undefined) return known;
+      const before = refused.get(hash);
+      if (before !== undefined && before.untilMs > now()) {
+        onLookup?.("hit");
+        return before.key;
+      }
+      onLookup?.("miss");
+      return lookUp(hash, from);
     },
     forget(keyId) {
       drop(keyId);
@@ -96,6 +121,6 @@ export function createKeyLookup<Key extends { readonly id: string }>(
   };
 }
 
-function nameOf(hash: Uint8Array): string {
-  return Buffer.from(hash).toString("base64");
+function nameOf(plaintext: string): string {
+  return Buffer.from(hashApiKey(plaintext)).toString("hex");
 }

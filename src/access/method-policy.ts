@@ -12,7 +12,7 @@ import {
 import type { Scope } from "./caller.ts";
 
 /** What a call costs the service; see `CostClass` in the contract. */
-export type CostClassName = "read" | "write" | "chain" | "stream";
+export type CostClassName = "read" | "write" | "chain" | "verify" | "stream";
 
 /** What the contract says of a method: who may call it, and what a call means. */
 export type MethodPolicy = MethodAccess & {
@@ -78,6 +78,7 @@ const COST_CLASS: Readonly<Record<CostClass, CostClassName | undefined>> = {
   [CostClass.WRITE]: "write",
   [CostClass.CHAIN]: "chain",
   [CostClass.STREAM]: "stream",
+  [CostClass.VERIFY]: "verify",
 };
 
 const IDEMPOTENCY: Readonly<Record<Idempotency, MethodPolicy["idempotency"] | undefined>> = {

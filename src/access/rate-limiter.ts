@@ -3,8 +3,11 @@ import { createLocalCoordination } from "../coordination/local-coordination.ts";
 import type { BucketSize, BucketVerdict } from "../coordination/token-bucket.ts";
 import type { CostClassName } from "./method-policy.ts";
 
-/** What is limited by itself: calls by their cost class, and calls whose key was refused. */
-export type RateClass = CostClassName | "refusedKey";
+/**
+ * What is limited by itself: calls by their cost class, calls whose key was refused, and `open`, what anyone may ask of
+ * the server itself.
+ */
+export type RateClass = CostClassName | "refusedKey" | "open";
 
 /** How often something may be done. */
 export interface RateLimits {

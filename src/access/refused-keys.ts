@@ -2,18 +2,17 @@ import { Code } from "@connectrpc/connect";
 import { RecentMap } from "../coordination/recent-map.ts";
 import { ERROR_CATALOGUE } from "../errors/catalogue.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import { addressBlock } from "./address-block.ts";
 import { rateLimited } from "./limit-call.ts";
 import type { RateLimiter, RateVerdict } from "./rate-limiter.ts";
 
 /** Slows down who tries keys. */
 export interface RefusedKeys {
   /**
-   * Runs a check of a key for a caller at an address. A key that the check refuses as UNAUTHENTICATED counts against
-   * the address; beyond its limit nothing from there is checked for a while but what `isKnownGood` says is good, and
-   * the call ends with RATE_LIMITED.
+   * Runs a check of a key for a caller at an address, or at one of a block that is limited together. A key that the
+   * check refuses as UNAUTHENTICATED counts against the address; beyond its limit such a call ends with RATE_LIMITED
+   * for a while. A key that the check takes is never refused.
    */
-  guard<T>(address: string, isKnownGood: () => boolean, check: () => Promise<T>): Promise<T>;
+  guard<T>(address: string, check: () => Promise<T>): Promise<T>;
 }
 
 const ADDRESSES_MAX_COUNT = 10_000;
@@ -24,17 +23,16 @@ export function createRefusedKeys(limiter: RateLimiter, now: () => number): Refu
     ADDRESSES_MAX_COUNT,
   );
   return {
-    async guard(address, isKnownGood, check) {
-      const subject = `address:${addressBlock(address)}`;
-      const pause = paused.get(subject);
-      const leftMs = pause === undefined ? 0 : pause.untilMs - now();
-      // A right guess is not to be told from a wrong one before its time.
-      if (pause !== undefined && leftMs > 0 && !isKnownGood())
-        throw tooMany({ ...pause.verdict, retryAfterMs: Math.ceil(leftMs) });
+    async guard(address, check) {
       try {
         return await check();
       } catch (error) {
         if (!isRefusedKey(error)) throw error;
+        const subject = `address:${address}`;
+        const pause = paused.get(subject);
+        const leftMs = pause === undefined ? 0 : pause.untilMs - now();
+        if (pause !== undefined && leftMs > 0)
+          throw tooMany({ ...pause.verdict, retryAfterMs: Math.ceil(leftMs) });
         const verdict = await limiter.take("refusedKey", subject);
         if (verdict === undefined || verdict.isAllowed) throw error;
         paused.set(subject, { untilMs: now() + verdict.retryAfterMs, verdict });

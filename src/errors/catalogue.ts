@@ -120,7 +120,12 @@ export const ERROR_CATALOGUE = {
   ),
   UNIMPLEMENTED: kind(
     Code.Unimplemented,
-    "The method, or the compression of its messages, is not one that this server has.",
+    "The method, or the compression or the form of its messages, is not one that this server has.",
+  ),
+  MALFORMED_FRAME: kind(
+    Code.Internal,
+    "A message of gRPC, gRPC-web or a Connect stream is framed wrongly: it has reserved flags, or is compressed while " +
+      "the headers do not say with what. gRPC wants this code for it; the fault is the caller's.",
   ),
   INSUFFICIENT_CREDIT: kind(
     Code.FailedPrecondition,
@@ -180,6 +185,26 @@ export const ERROR_CATALOGUE = {
     retryAfterSeconds: 5,
     metadata: ["maxCount"],
   }),
+  TOO_MANY_STREAMS: kind(
+    Code.ResourceExhausted,
+    "The key, the project, or the address of calls without a key has as many streams open as it may. `per` says which.",
+    { retryAfterSeconds: 5, metadata: ["per", "maxCount"] },
+  ),
+  TOO_MANY_WRONG_HALVES: kind(
+    Code.ResourceExhausted,
+    "The project has sent too many wrong users' halves. None of its halves is verified until `retry-after` is over.",
+    { isRetryComputed: true },
+  ),
+  CHAIN_READS_EXHAUSTED: kind(
+    Code.ResourceExhausted,
+    "Calls have used up the reads of the fullnode that they may cause: the project's, or all calls'. `budget` says which.",
+    { isRetryComputed: true, metadata: ["budget"] },
+  ),
+  VERIFICATION_BUSY: kind(
+    Code.ResourceExhausted,
+    "Too many users' halves wait to be verified: the project's own, or everyone's.",
+    { retryAfterSeconds: 1 },
+  ),
   BODY_TOO_LARGE: kind(Code.ResourceExhausted, "The body is larger than 256 KiB.", { httpStatus: 413 }),
   PRESIGN_POOL_EMPTY: kind(Code.Unavailable, "No presign is ready. The pool is being filled.", {
     retryAfterSeconds: 2,
@@ -187,7 +212,7 @@ export const ERROR_CATALOGUE = {
   CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not answer.", { retryAfterSeconds: 5 }),
   DATABASE_UNAVAILABLE: kind(
     Code.Unavailable,
-    "The database does not answer, or ended the call's connection. Whether the call took effect is not known: repeat it with its idempotency key.",
+    "The database does not answer, has no connection left, took too long, or ended the call's connection. Whether the call took effect is not known: repeat it with its idempotency key.",
     { retryAfterSeconds: 1 },
   ),
   PRICE_FEED_STALE: kind(

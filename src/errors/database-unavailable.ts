@@ -1,18 +1,20 @@
 /**
- * SQLSTATEs of a server that goes, comes or takes nobody more: class 08, and admin_shutdown, crash_shutdown,
- * cannot_connect_now, too_many_connections, and read_only_sql_transaction, which a server gives that became a standby.
+ * SQLSTATEs of a server that goes, comes, has no room or was too slow: class 08; admin_shutdown, crash_shutdown,
+ * cannot_connect_now, idle_session_timeout; too_many_connections, out_of_memory; query_canceled, which is what
+ * statement_timeout gives; lock_not_available; idle_in_transaction_session_timeout; and read_only_sql_transaction, which
+ * a server gives that became a standby.
  */
-const SQL_STATE = /^(08\w{3}|57P0[123]|53300|25006)$/;
+const SQL_STATE = /^(08\w{3}|57P0[1235]|53300|53200|57014|55P03|25P03|25006)$/;
 const SYSTEM = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** Prisma's: not reachable, timed out, closed, too many connections. */
 const PRISMA = /^(P1001|P1002|P1008|P1017|P2037)$/;
-/** `pg` gives these failures no code. */
+/** `pg` gives these failures no code. The last one is a pool that is full. */
 const DRIVER =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
 /**
- * Whether a statement failed because the database cannot be reached or ended the connection, by the errors of `pg` and of
- * Prisma over it. That passes by itself.
+ * Whether a statement failed because the database cannot be reached, has no room, was too slow or ended the connection,
+ * by the errors of `pg` and of Prisma over it. That passes by itself.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

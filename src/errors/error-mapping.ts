@@ -108,7 +108,7 @@ const textOf = (cause: unknown): string => (cause instanceof Error ? cause.messa
 function toRecord(failure: ServiceError, call: FailedCall): FailureRecord {
   const { code } = ERROR_CATALOGUE[failure.reason];
   return {
-    level: OUR_FAULTS.has(code) ? "error" : "warn",
+    level: OUR_FAULTS.has(code) && failure.reason !== "MALFORMED_FRAME" ? "error" : "warn",
     reason: failure.reason,
     message: failure.message,
     method: call.method,

@@ -2,7 +2,12 @@ import { pathToString } from "@bufbuild/protobuf/reflect";
 import type { ValidationError } from "@bufbuild/protovalidate";
 import type { FieldViolation } from "./service-error.ts";
 
-/** The violations of the rules in the protos, with field paths in proto names such as `items[0].dwallet_id`. */
+/** A caller mends its first mistakes first, and need not hear of all. */
+const MAX_VIOLATIONS_COUNT = 20;
+
+/** The first violations of the rules in the protos, with field paths in proto names such as `items[0].dwallet_id`. */
 export function violationsOf(error: ValidationError): FieldViolation[] {
-  return error.violations.map(({ field, message }) => ({ field: pathToString(field), description: message }));
+  return error.violations
+    .slice(0, MAX_VIOLATIONS_COUNT)
+    .map(({ field, message }) => ({ field: pathToString(field), description: message }));
 }

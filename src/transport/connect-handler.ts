@@ -2,6 +2,7 @@ import { Code, ConnectError, createConnectRouter, type Interceptor } from "@conn
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { Call } from "./call.ts";
+import { checkEnvelopes, envelopeRules } from "./check-envelopes.ts";
 import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "./compression.ts";
 import { boundDeadlineHeaders } from "./deadline.ts";
 import type { RequestGate } from "./guard-call.ts";
@@ -13,6 +14,7 @@ import type { ServiceRegistration } from "./service-registration.ts";
 import { TransportError } from "./transport-error.ts";
 import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
 import type { UnarySpec } from "./unary/invoke-unary.ts";
+import { createJsonCodec } from "./unary/message-codec.ts";
 import type { UnaryParts } from "./unary/run-unary.ts";
 
 /** What serves gRPC, gRPC-web and Connect. */
@@ -43,9 +45,10 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     acceptCompression: COMPRESSIONS,
     compressMinBytes: COMPRESS_MIN_BYTES,
     shutdownSignal: options.shutdownSignal,
-    jsonOptions: { alwaysEmitImplicit: true },
+    jsonOptions: options.unary.jsonForm,
   });
   for (const { service, implementation } of options.services) router.service(service, implementation);
+  const json = createJsonCodec(options.unary.jsonForm);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, reply, call) => {
     const { path } = splitTarget(request);
@@ -53,7 +56,7 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     if (handler === undefined) return undefined;
     const spec = options.unarySpecs.get(path);
     const codec =
-      spec && request.method === "POST" ? connectCodecOf(request.headers["content-type"]) : undefined;
+      spec && request.method === "POST" ? connectCodecOf(request.headers["content-type"], json) : undefined;
     return spec !== undefined && codec !== undefined
       ? serveConnectUnary(spec, codec, request, reply, call, options.unary)
       : serve(handler, request, reply, call, options.limits);
@@ -71,11 +74,14 @@ async function serve(
   reply.setHeader("x-request-id", call.requestId);
   boundDeadlineHeaders(request.headers, methodKind === "unary", limits);
   const hasOneMessage = methodKind === "unary" || methodKind === "server_streaming";
+  if (isGrpcWebText(request)) throw unsupported();
+  const chunks = readBody(request, hasOneMessage ? limits.bodyTimeoutMs : undefined);
+  const rules = envelopeRules(request.headers);
   const universal = await handler({
     ...toUniversalRequest(request, reply, call),
-    body: readBody(request, hasOneMessage ? limits.bodyTimeoutMs : undefined),
+    body: rules === undefined ? chunks : checkEnvelopes(chunks, rules),
   });
-  if (universal.body === undefined && universal.status >= 400) throw refusal(universal, handler, reply);
+  if (universal.body === undefined && universal.status >= 400) throw refusal(universal, handler, reply, call);
   await send(universal, reply, limits);
 }
 
@@ -99,17 +105,33 @@ function closedSignal(reply: ServerReply): AbortSignal {
   return closed.signal;
 }
 
+/** The form in base64 for browsers that cannot read octets, which the library takes for octets. */
+function isGrpcWebText(request: ServerRequest): boolean {
+  return /^application\/grpc-web-text/i.test(request.headers["content-type"] ?? "");
+}
+
+function unsupported(): TransportError {
+  return new TransportError("UNSUPPORTED_MEDIA_TYPE", "the content type is not supported on this path");
+}
+
 /** The library refuses a wrong HTTP method or content type with a bare status. */
 function refusal(
   response: UniversalServerResponse,
   handler: UniversalHandler,
   reply: ServerReply,
+  { protocol }: Call,
 ): TransportError {
   switch (response.status) {
     case 405:
       return methodNotAllowed(reply, handler.allowedMethods);
     case 415:
-      return new TransportError("UNSUPPORTED_MEDIA_TYPE", "the content type is not supported on this path");
+      // A gRPC client reads the status of the call, not that of HTTP.
+      return protocol === "grpc"
+        ? new TransportError(
+            "UNIMPLEMENTED",
+            "send application/grpc, application/grpc+proto or application/grpc+json",
+          )
+        : unsupported();
     default:
       return new TransportError("UNIMPLEMENTED", `the request cannot be served (${response.status})`);
   }

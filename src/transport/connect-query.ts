@@ -7,11 +7,24 @@ import { TransportError } from "./transport-error.ts";
  * @throws TransportError VALIDATION
  */
 export function checkConnectQuery(url: string): void {
-  const { searchParams } = new URL(url);
+  const { search, searchParams } = new URL(url);
+  if (searchParams.get("encoding") === "json" && !isUtf8(search)) {
+    throw new TransportError("VALIDATION", "the query is not UTF-8");
+  }
   if (searchParams.get("base64") !== "1") return;
   try {
     base64Decode(searchParams.get("message") ?? "");
   } catch (cause) {
     throw new TransportError("VALIDATION", "the message in the query is not base64", { cause });
+  }
+}
+
+/** What is no UTF-8 behind its escapes would be replaced, not refused. */
+function isUtf8(query: string): boolean {
+  try {
+    decodeURIComponent(query);
+    return true;
+  } catch {
+    return false;
   }
 }

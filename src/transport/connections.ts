@@ -1,10 +1,14 @@
-import { createServer as createHttp1, type Server, type ServerOptions, type ServerResponse } from "node:http";
+import { createServer as createHttp1, type Server, type ServerOptions } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import type { Socket } from "node:net";
+import { type CountOptions, countedAs, createConnectionCounter } from "./count-connections.ts";
+import { createHttp1Connections } from "./http1-connections.ts";
 import { type Http2Session, trackHttp2Session } from "./http2-session.ts";
 import { dispatchStreams, type StreamTaker } from "./http2-streams.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
+import { withoutMapping } from "./peer-address.ts";
+import { cutSlowReaders, type OpenReply } from "./slow-readers.ts";
 import { splitConnections } from "./split-connections.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
 
@@ -17,6 +21,18 @@ export interface Connections {
   readonly undecided: ReadonlySet<Socket>;
   /** From now on every HTTP/1.1 reply asks for its connection to be closed, those under way included. */
   refuseKeepAlive(): void;
+  /**
+   * Cuts the HTTP/1.1 connections that have no call under way, such as those with half the head of a request.
+   * @param onlySilent whether those that have sent something since the last time are left
+   */
+  cutWithoutCall(onlySilent: boolean): void;
+}
+
+/** What the connections of a port are held to. */
+export interface ConnectionOptions extends CountOptions {
+  readonly limits: Limits;
+  /** Given: all connections must be TLS. */
+  readonly tls: TlsOptions | undefined;
 }
 
 /** How often Node looks for HTTP/1.1 connections past their time-outs. */
@@ -29,17 +45,18 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 export function createConnections(
   handler: (request: ServerRequest, reply: ServerReply) => void,
   takeStream: StreamTaker,
-  limits: Limits,
-  tls: TlsOptions | undefined,
+  options: ConnectionOptions,
 ): Connections {
-  const underWay = new Set<ServerResponse>();
+  const { limits, tls, isTrustedPeer = () => false } = options;
+  const addressOf = ({ remoteAddress = "" }: Socket) => {
+    const address = withoutMapping(remoteAddress);
+    return isTrustedPeer(address) ? undefined : countedAs(address);
+  };
+  const http1 = createHttp1Connections(addressOf);
   const sessions = new Set<Http2Session>();
   const undecided = new Set<Socket>();
-  let keepsAlive = true;
   const server = createHttp1(http1Options(limits), (request, response) => {
-    underWay.add(response);
-    response.once("close", () => underWay.delete(response));
-    if (!keepsAlive) response.shouldKeepAlive = false;
+    http1.begin(request, response);
     handler(request, response);
   });
   server.on("clientError", refuseMalformed);
@@ -50,23 +67,41 @@ export function createConnections(
       enablePush: false,
     },
   });
-  dispatchStreams(http2, takeStream, handler);
+  dispatchStreams(http2, takeStream, handler, limits);
   // A connection that breaks before it is a session concerns nobody.
   http2.on("sessionError", () => {});
-  http2.on("session", (session) => {
-    const tracked = trackHttp2Session(session, limits.idleTimeoutMs);
-    sessions.add(tracked);
-    session.once("close", () => sessions.delete(tracked));
+  const acceptHttp1 = server.listeners("connection");
+  splitConnections({
+    server,
+    tls,
+    limits,
+    counter: createConnectionCounter(options),
+    undecided,
+    acceptHttp1(socket) {
+      http1.add(socket);
+      for (const listener of acceptHttp1) listener.call(server, socket);
+    },
+    acceptHttp2(socket) {
+      // Node makes the session at once.
+      http2.once("session", (session) => {
+        const tracked = trackHttp2Session(session, socket, limits, addressOf(socket));
+        sessions.add(tracked);
+        session.once("close", () => sessions.delete(tracked));
+      });
+      http2.emit("connection", socket);
+    },
   });
-  splitConnections({ server, http2, tls, limits, undecided });
+  function* openReplies(): Generator<OpenReply> {
+    yield* http1.openReplies();
+    for (const session of sessions) yield* session.openReplies();
+  }
+  server.once("close", cutSlowReaders(openReplies, limits));
   return {
     server,
     sessions,
     undecided,
-    refuseKeepAlive() {
-      keepsAlive = false;
-      for (const response of underWay) if (!response.headersSent) response.shouldKeepAlive = false;
-    },
+    refuseKeepAlive: () => http1.refuseKeepAlive(),
+    cutWithoutCall: (onlySilent) => http1.cutWithoutCall(onlySilent),
   };
 }
 

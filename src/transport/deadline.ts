@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import type { Limits } from "./limits.ts";
+import { wrongField } from "./transport-error.ts";
 
 const GRPC_UNIT_MS: Readonly<Record<string, number>> = {
   H: 3_600_000,
@@ -22,6 +24,31 @@ export function deadlineOf(
 ): number | undefined | "malformed" {
   if (header === undefined) return isUnary ? limits.defaultDeadlineMs : undefined;
   return /^\d{1,10}$/.test(header) ? Math.min(Number(header), limits.maxDeadlineMs) : "malformed";
+}
+
+/**
+ * The same of a REST call, which may say it in either form; the shorter one counts.
+ * @throws TransportError VALIDATION that names the header which is malformed
+ */
+export function restDeadlineOf(
+  headers: IncomingHttpHeaders,
+  isUnary: boolean,
+  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
+): number | undefined {
+  const given = ["connect-timeout-ms", "grpc-timeout"].flatMap((name) => {
+    const header = headers[name];
+    if (header === undefined) return [];
+    const isGrpc = name === "grpc-timeout";
+    const text = isGrpc ? parseGrpcTimeout(String(header)) : String(header);
+    const millis = deadlineOf(text, isUnary, limits);
+    if (typeof millis === "number") return [millis];
+    throw wrongField(
+      name,
+      isGrpc ? "expected up to 8 digits and a unit, such as 100m" : "expected decimal digits",
+    );
+  });
+  if (given.length > 0) return Math.min(...given);
+  return isUnary ? limits.defaultDeadlineMs : undefined;
 }
 
 /** The same of a unary gRPC call from its `grpc-timeout`. */

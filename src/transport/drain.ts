@@ -17,8 +17,10 @@ export interface DrainHooks {
 }
 
 const IDLE_CHECK_INTERVAL_MS = 50;
-/** Connections that have not told their protocol when the port closes get this long to do so. */
+/** Connections that have not told their protocol, or begun a request, when the port closes get this long to do so. */
 const UNDECIDED_GRACE_MS = 250;
+/** Those that go on with the head of a request get this long to end it. */
+const HEAD_GRACE_MS = 1000;
 /** Handlers that were told to stop get this long to answer so. */
 const ABORT_GRACE_MS = 500;
 
@@ -34,6 +36,8 @@ export async function drainConnections(
   { onClosing, onTimeout }: DrainHooks,
 ): Promise<boolean> {
   const { server, sessions, undecided } = connections;
+  let isGraceOver = false;
+  let isHeadGraceOver = false;
   connections.refuseKeepAlive();
   for (const session of sessions) session.closeGently();
   if (options.delayMs > 0) await wait(options.delayMs);
@@ -42,10 +46,18 @@ export async function drainConnections(
   for (const session of sessions) session.closeGently();
   // Who has just connected may have sent a request already; who says nothing has nothing to lose.
   const silentTimer = setTimeout(() => {
+    isGraceOver = true;
     for (const socket of undecided) socket.destroy();
   }, UNDECIDED_GRACE_MS);
+  const headTimer = setTimeout(() => {
+    isHeadGraceOver = true;
+  }, HEAD_GRACE_MS);
   // Connections whose last reply began before the drain become idle later.
-  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
+  const idleCheck = setInterval(() => {
+    server.closeIdleConnections();
+    // What has arrived by now is read between two checks, however busy the process is.
+    if (isGraceOver) connections.cutWithoutCall(!isHeadGraceOver);
+  }, IDLE_CHECK_INTERVAL_MS);
   let isClean = true;
   let cutTimer: NodeJS.Timeout | undefined;
   const abortTimer = setTimeout(() => {
@@ -56,6 +68,7 @@ export async function drainConnections(
   await closed;
   clearInterval(idleCheck);
   clearTimeout(silentTimer);
+  clearTimeout(headTimer);
   clearTimeout(abortTimer);
   clearTimeout(cutTimer);
   return isClean;

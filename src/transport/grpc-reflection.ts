@@ -20,7 +20,12 @@ export function createGrpcReflection(services: readonly DescService[]): ServiceR
   let index: DescriptorIndex | undefined;
   const implementation: ServiceImpl<typeof ServerReflection> = {
     async *serverReflectionInfo(requests) {
+      let count = 0;
       for await (const request of requests) {
+        if (++count > REQUESTS_MAX_COUNT) {
+          yield { messageResponse: failure(Code.ResourceExhausted, "ask the rest in another stream") };
+          return;
+        }
         // Most processes are never asked.
         index ??= createDescriptorIndex(all.map((service) => service.file));
         yield {
@@ -43,6 +48,9 @@ export function createGrpcReflection(services: readonly DescService[]): ServiceR
     },
   ];
 }
+
+/** In one stream: opening another one is counted. */
+const REQUESTS_MAX_COUNT = 100;
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 

@@ -57,6 +57,7 @@ async function* classified<T>(messages: AsyncIterable<T>, call: Call): AsyncGene
 /** The fault of the request in an error that the RPC library raised while reading it; other errors as they are. */
 export function classify(reason: unknown): unknown {
   if (!(reason instanceof ConnectError) || reason.details.length > 0) return reason;
+  if (reason.cause instanceof TransportError) return reason.cause;
   const fault = FAULT_OF_CODE[reason.code];
   return fault === undefined ? reason : new TransportError(fault, reason.rawMessage, { cause: reason });
 }

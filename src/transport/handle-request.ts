@@ -85,7 +85,7 @@ async function serve(
 }
 
 function nowhere({ protocol }: Call, elsewhere: string | undefined): TransportError {
-  return protocol === "grpc"
+  return protocol.startsWith("grpc")
     ? new TransportError("UNIMPLEMENTED", elsewhere ?? "there is no such method")
     : new TransportError("ROUTE_NOT_FOUND", elsewhere ?? "there is no such route");
 }
@@ -106,12 +106,18 @@ function fail(
     return;
   }
   reply.setHeader("x-request-id", call.requestId);
-  if (call.protocol === "grpc") replyTrailersOnly(request, reply, error);
-  else replyError({ reply, isHead: request.method === "HEAD" }, error, parts.errors.httpStatus(error));
+  const status = parts.errors.httpStatus(error);
+  if (call.protocol === "grpc" || (call.protocol === "grpc-web" && !HTTP_REFUSALS.has(status)))
+    replyTrailersOnly(request, reply, error);
+  else replyError({ reply, isHead: request.method === "HEAD" }, error, status);
 }
 
+/** What gRPC-web says with the status of HTTP: the method and the media type are not taken. */
+const HTTP_REFUSALS: ReadonlySet<number> = new Set([405, 415]);
+
 function protocolOf(request: ServerRequest): string {
-  const type = String(request.headers["content-type"] ?? "");
+  const type = String(request.headers["content-type"] ?? "").toLowerCase();
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
   if (type.startsWith("application/grpc")) return "grpc";
   return request.headers["connect-protocol-version"] === undefined ? "rest" : "connect";
 }

@@ -1,4 +1,7 @@
-import type { ServerHttp2Session } from "node:http2";
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { Limits } from "./limits.ts";
+import type { OpenReply } from "./slow-readers.ts";
 
 /** An HTTP/2 connection of the server. */
 export interface Http2Session {
@@ -7,6 +10,8 @@ export interface Http2Session {
    * served to their end. May be called more than once.
    */
   closeGently(): void;
+  /** The replies to the calls under way. */
+  openReplies(): Iterable<OpenReply>;
   destroy(): void;
 }
 
@@ -17,41 +22,72 @@ const NO_STREAM_REFUSED = 2 ** 31 - 1;
  * Watches a new connection. One without streams is closed when it has been idle for too long. One with streams is then
  * asked by a ping whether its peer still speaks HTTP/2, and cut if as much time passes again without an answer: after a
  * frame that breaks the protocol Node reads nothing more, the end of the connection included, and keeps its streams.
+ * @param address that unread replies count for; undefined for none
  */
-export function trackHttp2Session(session: ServerHttp2Session, idleTimeoutMs: number): Http2Session {
-  let openStreamsCount = 0;
+export function trackHttp2Session(
+  session: ServerHttp2Session,
+  socket: Socket,
+  { idleTimeoutMs, writeTimeoutMs }: Pick<Limits, "idleTimeoutMs" | "writeTimeoutMs">,
+  address: string | undefined,
+): Http2Session {
+  const openStreams = new Set<ServerHttp2Stream>();
   let isClosing = false;
   // A broken connection ends its calls by itself.
   session.on("error", () => {});
   session.on("stream", (stream) => {
-    openStreamsCount++;
+    openStreams.add(stream);
     stream.once("close", () => {
-      openStreamsCount--;
+      openStreams.delete(stream);
       // After a GOAWAY Node reads nothing from a connection without streams, an answer to a ping included.
-      if (isClosing && openStreamsCount === 0) close(session);
+      if (isClosing && openStreams.size === 0) close(session);
     });
   });
+  const destroy = () => {
+    session.destroy();
+    // A session that is closing leaves its socket open until the peer has read what was written.
+    socket.destroy();
+  };
   let cut: NodeJS.Timeout | undefined;
   session.once("close", () => clearTimeout(cut));
   session.setTimeout(idleTimeoutMs);
-  session.on("timeout", () => {
-    clearTimeout(cut);
-    cut = setTimeout(() => session.destroy(), idleTimeoutMs);
-    if (openStreamsCount === 0) close(session);
+  const cutUnlessAnswered = (timeoutMs: number) => {
+    // A peer that owes an answer does not get more time for it.
+    if (cut !== undefined) return;
+    cut = setTimeout(destroy, timeoutMs);
+    if (openStreams.size === 0) close(session);
     else session.ping(() => answered());
-  });
+  };
+  session.on("timeout", () => cutUnlessAnswered(idleTimeoutMs));
   const answered = () => {
     clearTimeout(cut);
+    cut = undefined;
     // Starts it again, which an answer does not.
     if (!session.destroyed) session.setTimeout(idleTimeoutMs);
   };
   return {
-    destroy: () => session.destroy(),
+    destroy,
+    *openReplies() {
+      for (const stream of openStreams) {
+        yield {
+          key: stream,
+          isEnded: stream.writableEnded,
+          unsentBytes: stream.writableLength,
+          address,
+          cut() {
+            // The other calls of the connection go on, unless its peer reads nothing at all.
+            if (!session.destroyed) cutUnlessAnswered(writeTimeoutMs);
+            stream.close(constants.NGHTTP2_CANCEL);
+            // The peer may not even read that it is over.
+            stream.destroy();
+          },
+        };
+      }
+    },
     closeGently() {
       if (isClosing || session.destroyed || session.closed) return;
       isClosing = true;
       // A stream that the peer opens right now is above the last id of the GOAWAY, so that the peer may try it again.
-      if (openStreamsCount === 0) close(session);
+      if (openStreams.size === 0) close(session);
       else announceAndClose(session);
     },
   };

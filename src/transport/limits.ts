@@ -10,8 +10,10 @@ export interface Limits {
   readonly headersTimeoutMs: number;
   /** From the request to the end of its body. */
   readonly bodyTimeoutMs: number;
-  /** A caller that takes nothing of a streamed reply for this long counts as gone. */
+  /** A caller that takes nothing of a reply for this long counts as gone. */
   readonly writeTimeoutMs: number;
+  /** What the callers of one address may leave unread of their replies, beside what is just being sent. */
+  readonly unreadBytesPerAddress: number;
   /** A connection without a request is closed after this. */
   readonly idleTimeoutMs: number;
   /** A refused request may go on sending its body for this long before its connection is cut. */
@@ -22,6 +24,10 @@ export interface Limits {
   readonly maxDeadlineMs: number;
   /** Calls at a time on one HTTP/2 connection. */
   readonly streamsPerConnectionCount: number;
+  /** Connections at a time, of whatever protocol; 0 for no bound. */
+  readonly connectionsCount: number;
+  /** Connections at a time from one address, or one IPv6 network of 64 bits; 0 for no bound. */
+  readonly connectionsPerAddressCount: number;
 }
 
 /** The bounds where the application sets none. */
@@ -32,9 +38,12 @@ export const DEFAULT_LIMITS: Limits = {
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
   writeTimeoutMs: 30_000,
+  unreadBytesPerAddress: 16 * 1024 * 1024,
   idleTimeoutMs: 75_000,
   lingerTimeoutMs: 2_000,
   defaultDeadlineMs: 30_000,
   maxDeadlineMs: 600_000,
   streamsPerConnectionCount: 256,
+  connectionsCount: 10_000,
+  connectionsPerAddressCount: 256,
 };

@@ -6,23 +6,27 @@ import type { Limits } from "./limits.ts";
 /** A request of either HTTP version. */
 export type ServerRequest = IncomingMessage | Http2ServerRequest;
 
-/** What both HTTP versions' responses have and the transport uses. */
-export interface ServerReply {
-  readonly headersSent: boolean;
-  readonly writableEnded: boolean;
+/** Where the body of a reply goes: a response of either HTTP version, or an HTTP/2 stream. */
+export interface ReplyBody {
   readonly destroyed: boolean;
   /** HTTP/2 only, whose response does not say itself that it is gone. */
   readonly stream?: { readonly destroyed: boolean; readonly closed: boolean };
+  write(chunk: string | Uint8Array): boolean;
+  end(chunk?: string | Uint8Array): unknown;
+  destroy(error?: Error): unknown;
+  on(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
+  off(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
+}
+
+/** What both HTTP versions' responses have and the transport uses. */
+export interface ServerReply extends ReplyBody {
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
   getHeader(name: string): number | string | string[] | undefined;
   setHeader(name: string, value: string): unknown;
   writeHead(status: number, headers?: OutgoingHttpHeaders): unknown;
-  write(chunk: string | Uint8Array): boolean;
-  end(chunk?: string | Uint8Array): unknown;
   addTrailers(trailers: OutgoingHttpHeaders): void;
-  destroy(error?: Error): unknown;
-  on(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
   once(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
-  off(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
 }
 
 /**
@@ -55,7 +59,7 @@ export function nodeHeaders(headers: Headers): OutgoingHttpHeaders {
  * for so long that it counts as gone; its connection is cut then.
  */
 export function writeChunk(
-  reply: ServerReply,
+  reply: ReplyBody,
   chunk: Uint8Array | string,
   { writeTimeoutMs }: Pick<Limits, "writeTimeoutMs">,
 ): Promise<void> {
@@ -87,7 +91,7 @@ export function writeChunk(
   });
 }
 
-function isGone({ destroyed, stream }: ServerReply): boolean {
+function isGone({ destroyed, stream }: ReplyBody): boolean {
   return destroyed || stream?.destroyed === true || stream?.closed === true;
 }
 

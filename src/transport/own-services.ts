@@ -29,11 +29,12 @@ export function addOwnServices(
   return { services: [...services, ...reflection], health };
 }
 
-/** The gate without what it need not be asked about. Default: a gate that lets everyone through. */
-export function skipPublic(
+/** A gate of each kind of service: `openGate` for those that are public. Default: both let everyone through. */
+export function chooseGate(
   services: readonly ServiceRegistration[],
   gate: RequestGate = () => {},
+  openGate: RequestGate = () => {},
 ): RequestGate {
   const open = new Set(services.filter(({ isPublic }) => isPublic).map(({ service }) => service.typeName));
-  return (context) => (open.has(context.service.typeName) ? undefined : gate(context));
+  return (context) => (open.has(context.service.typeName) ? openGate : gate)(context);
 }

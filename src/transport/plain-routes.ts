@@ -1,11 +1,23 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { LazyHeaders } from "./lazy-headers.ts";
+import type { Limits } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
+import { sendBody } from "./send-body.ts";
 
 /** A plain GET route beside the RPCs, such as health and metrics. HEAD is answered from it too. */
 export interface PlainRoute {
   readonly path: string;
+  /** Whether the server's limit is asked first. Default false. */
+  readonly isLimited?: boolean;
   handle(request: PlainRequest): PlainReply | Promise<PlainReply>;
+}
+
+/** What the limit of plain routes may look at. Refuses by throwing. */
+export interface LimitedRequest {
+  /** Of the connection. */
+  readonly peerAddress: string;
+  readonly headers: Headers;
 }
 
 /** What a plain route may look at. */
@@ -34,14 +46,22 @@ export type PlainRoutes = (
  * Answers a request from the plain routes; `undefined` when the path is none of theirs.
  * Rejects with METHOD_NOT_ALLOWED for other methods than GET and HEAD.
  */
-export function createPlainRoutes(routes: readonly PlainRoute[], isDraining: () => boolean): PlainRoutes {
+export function createPlainRoutes(
+  routes: readonly PlainRoute[],
+  isDraining: () => boolean,
+  limits: Limits,
+  limit: (request: LimitedRequest) => Promise<void> = async () => {},
+): PlainRoutes {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   return (request, reply, requestId) => {
     const { path, query } = splitTarget(request);
     const route = byPath.get(path);
     if (route === undefined) return undefined;
     reply.setHeader("x-request-id", requestId);
-    return answer(route, request, reply, query, isDraining());
+    const answering = () => answer(route, request, reply, query, isDraining(), limits);
+    if (route.isLimited !== true) return answering();
+    const peerAddress = request.socket?.remoteAddress ?? "";
+    return limit({ peerAddress, headers: new LazyHeaders(request.headers) }).then(answering);
   };
 }
 
@@ -51,6 +71,7 @@ async function answer(
   reply: ServerReply,
   query: string,
   isDraining: boolean,
+  limits: Limits,
 ): Promise<void> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     throw methodNotAllowed(reply, ["GET", "HEAD"]);
@@ -60,9 +81,10 @@ async function answer(
     query: new URLSearchParams(query),
     isDraining,
   });
-  const bytes = Buffer.from(body);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
   // The length of a 304 would have to be that of the 200 (RFC 9110, 8.6).
   const length = status === 304 ? {} : { "content-length": String(bytes.byteLength) };
   reply.writeHead(status, { ...headers, ...length });
-  reply.end(request.method === "HEAD" ? undefined : bytes);
+  if (request.method === "HEAD") reply.end();
+  else await sendBody(reply, bytes, limits);
 }

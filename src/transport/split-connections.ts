@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
-import type { Http2Server } from "node:http2";
 import type { Socket } from "node:net";
+import type { ConnectionCounter } from "./count-connections.ts";
 import type { Limits } from "./limits.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
 import { createTlsAcceptor, type TlsOptions } from "./tls-acceptor.ts";
@@ -9,25 +9,32 @@ import { createTlsAcceptor, type TlsOptions } from "./tls-acceptor.ts";
 export interface SplitOptions {
   /** The listener, which is also the HTTP/1.1 server. */
   readonly server: Server;
-  readonly http2: Http2Server;
   /** Given: every connection must be TLS. */
   readonly tls: TlsOptions | undefined;
   readonly limits: Pick<Limits, "firstByteTimeoutMs">;
+  /** Connections that it does not admit are closed at once. */
+  readonly counter: ConnectionCounter;
   /** Takes note of connections that have not told their protocol. */
   readonly undecided: Set<Socket>;
+  readonly acceptHttp1: (socket: Socket) => void;
+  readonly acceptHttp2: (socket: Socket) => void;
 }
 
 /** Puts the decision about a connection's protocol between the listener and the servers of each protocol. */
-export function splitConnections({ server, http2, tls, limits, undecided }: SplitOptions): void {
-  const acceptHttp1 = server.listeners("connection");
-  const accept = (socket: Socket, protocol: "h1" | "h2") => {
-    undecided.delete(socket);
-    if (protocol === "h1") for (const listener of acceptHttp1) listener.call(server, socket);
-    else http2.emit("connection", socket);
+export function splitConnections(options: SplitOptions): void {
+  const { server, tls, limits, counter, undecided, acceptHttp1, acceptHttp2 } = options;
+  const accept = (socket: Socket, protocol: "h1" | "h2", accepted: Socket = socket) => {
+    undecided.delete(accepted);
+    if (protocol === "h2") acceptHttp2(socket);
+    else acceptHttp1(socket);
   };
   const secure = tls && createTlsAcceptor(tls, limits.firstByteTimeoutMs, accept);
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
+    if (!counter.admit(socket)) {
+      socket.destroy();
+      return;
+    }
     undecided.add(socket);
     socket.once("close", () => undecided.delete(socket));
     sniffProtocol(socket, limits.firstByteTimeoutMs, (protocol) => {

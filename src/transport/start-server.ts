@@ -1,6 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
+import type { Registry } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
+import { boundErrors } from "./bound-errors.ts";
 import type { CallWrapper } from "./call-wrapper.ts";
 import { createConnectHandler } from "./connect-handler.ts";
 import { type Connections, createConnections } from "./connections.ts";
@@ -11,9 +13,10 @@ import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import { guardCalls, markHandling, type RequestGate } from "./guard-call.ts";
 import { createRequestHandler } from "./handle-request.ts";
+import { createJsonForm } from "./json-form.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
-import { addOwnServices, type OwnServiceOptions, skipPublic } from "./own-services.ts";
-import { createPlainRoutes, type PlainRoute } from "./plain-routes.ts";
+import { addOwnServices, chooseGate, type OwnServiceOptions } from "./own-services.ts";
+import { createPlainRoutes, type LimitedRequest, type PlainRoute } from "./plain-routes.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
@@ -21,7 +24,6 @@ import { TransportError } from "./transport-error.ts";
 import { createGrpcTaker } from "./unary/take-grpc.ts";
 import type { UnaryContext } from "./unary/unary-context.ts";
 import { unarySpecsOf } from "./unary/unary-specs.ts";
-import { wellFormedErrors } from "./well-formed-errors.ts";
 
 /** What to serve, where and within which bounds. */
 export interface ServerOptions extends OwnServiceOptions {
@@ -34,10 +36,20 @@ export interface ServerOptions extends OwnServiceOptions {
   readonly interceptors?: readonly Interceptor[];
   /** Runs for every call of every protocol before its body is read, but not for services that are public. */
   readonly gate?: RequestGate;
+  /** The same for services that are public. */
+  readonly openGate?: RequestGate;
+  /** Runs for plain routes that are limited. */
+  readonly limitRequest?: (request: LimitedRequest) => Promise<void>;
   /** How failures go over the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
   readonly errors: ErrorMapping;
+  /** Knows the types that a `google.protobuf.Any` may hold in JSON. Default: none. */
+  readonly typeRegistry?: Registry;
   /** Bounds that differ from {@link DEFAULT_LIMITS}. */
   readonly limits?: Partial<Limits>;
+  /** Proxies in front, which are not held to the bounds of one address. Default: there are none. */
+  readonly isTrustedPeer?: (address: string) => boolean;
+  /** Hears of an address whose connections reach the bound, once until they have all closed. */
+  readonly onConnectionRefused?: (address: string) => void;
   /** Default: no browser may call from another origin. */
   readonly cors?: CorsOptions;
   readonly routes?: readonly PlainRoute[];
@@ -79,7 +91,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   setMaxListeners(0, closing.signal);
   let isDraining = false;
   const { services, health } = addOwnServices(options.services, options);
-  const gate = skipPublic(services, options.gate);
+  const gate = chooseGate(services, options.gate, options.openGate);
   const live = new Set<UnaryContext>();
   const { takeStream, handle } = handlersOf(
     { ...options, services, gate },
@@ -88,7 +100,8 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
     () => isDraining,
   );
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const connections = createConnections(handle, takeStream, limits, options.tls);
+  const { tls, isTrustedPeer, onConnectionRefused: onRefused } = options;
+  const connections = createConnections(handle, takeStream, { limits, tls, isTrustedPeer, onRefused });
   const abortCalls = () => {
     const reason = drainingError(options);
     shutdown.abort(reason);
@@ -134,7 +147,7 @@ function handlersOf(
   isDraining: () => boolean,
 ) {
   const { services, aroundCall, onCallEnd, onError = () => {} } = options;
-  const errors = wellFormedErrors(options.errors);
+  const errors = boundErrors(options.errors);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const shutdownSignal = signals.shutdown;
   const interceptors = [markHandling, ...(options.interceptors ?? []), deadlineInterceptor];
@@ -144,6 +157,7 @@ function handlersOf(
     interceptors: options.interceptors ?? [],
     errors,
     limits,
+    jsonForm: createJsonForm(options.typeRegistry),
     live,
     onError,
   };
@@ -153,7 +167,7 @@ function handlersOf(
     takeStream: createGrpcTaker(unarySpecs, unary, onCallEnd, aroundCall),
     handle: createRequestHandler({
       cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
-      plain: createPlainRoutes(options.routes ?? [], isDraining),
+      plain: createPlainRoutes(options.routes ?? [], isDraining, limits, options.limitRequest),
       connect: createConnectHandler(connect),
       rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal, unary }),
       errors,

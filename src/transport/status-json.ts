@@ -1,4 +1,4 @@
-import { create, type DescMessage, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { create, type DescMessage, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import type { ConnectError } from "@connectrpc/connect";
 
@@ -14,12 +14,24 @@ function detailJson(detail: Detail): JsonValue {
     return { "@type": typeUrl(detail.type), value: base64Encode(detail.value) };
   }
   const desc: DescMessage = detail.desc;
-  const json = toJson(desc, create(desc, detail.value));
+  const message = create(desc, detail.value);
+  const json = jsonOf(desc, message);
+  // It holds a message of a type that is not at hand.
+  if (json === undefined)
+    return { "@type": typeUrl(desc.typeName), value: base64Encode(toBinary(desc, message)) };
   // Well-known types with a JSON form of their own go into `value`, as Any's mapping says.
   const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
   return isObject
     ? { "@type": typeUrl(desc.typeName), ...json }
     : { "@type": typeUrl(desc.typeName), value: json };
+}
+
+function jsonOf(desc: DescMessage, message: Message): JsonValue | undefined {
+  try {
+    return toJson(desc, message);
+  } catch {
+    return undefined;
+  }
 }
 
 function typeUrl(typeName: string): string {

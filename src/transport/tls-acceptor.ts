@@ -11,7 +11,10 @@ export interface TlsOptions {
 
 /** Makes TLS connections of plain ones. */
 export interface TlsAcceptor {
-  /** Calls back once: with the secured connection and the protocol that was agreed, or not at all when it fails. */
+  /**
+   * Calls back once: with the secured connection, the protocol that was agreed, and the connection that it was made of;
+   * or not at all when the handshake fails.
+   */
   accept(socket: Socket): void;
 }
 
@@ -23,7 +26,7 @@ export interface TlsAcceptor {
 export function createTlsAcceptor(
   { certificatePem, keyPem }: TlsOptions,
   handshakeTimeoutMs: number,
-  onSecure: (socket: TLSSocket, protocol: "h1" | "h2") => void,
+  onSecure: (secured: TLSSocket, protocol: "h1" | "h2", accepted: Socket | undefined) => void,
 ): TlsAcceptor {
   const server = createServer({
     cert: certificatePem,
@@ -32,8 +35,27 @@ export function createTlsAcceptor(
     handshakeTimeout: handshakeTimeoutMs,
     minVersion: "TLSv1.2",
   });
-  server.on("secureConnection", (socket) => onSecure(socket, socket.alpnProtocol === "h2" ? "h2" : "h1"));
+  // Node does not tell which connection a secured one was made of.
+  const handshaking = new Map<string, Socket>();
+  server.on("secureConnection", (secured) => {
+    const accepted = handshaking.get(peerOf(secured));
+    handshaking.delete(peerOf(secured));
+    onSecure(secured, secured.alpnProtocol === "h2" ? "h2" : "h1", accepted);
+  });
   // A handshake that fails concerns nobody but its client.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
-  return { accept: (socket) => server.emit("connection", socket) };
+  return {
+    accept(socket) {
+      const peer = peerOf(socket);
+      handshaking.set(peer, socket);
+      socket.once("close", () => {
+        if (handshaking.get(peer) === socket) handshaking.delete(peer);
+      });
+      server.emit("connection", socket);
+    },
+  };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}|${remotePort}`;
 }

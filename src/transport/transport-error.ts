@@ -14,6 +14,7 @@ export type TransportFault =
   | "RANGE_NOT_SATISFIABLE"
   | "VALIDATION"
   | "BODY_TOO_LARGE"
+  | "MALFORMED_FRAME"
   | "DEADLINE"
   | "DRAINING";
 

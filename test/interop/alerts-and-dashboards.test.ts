@@ -21,7 +21,7 @@ let served: string;
 const START_TIMEOUT_MS = 180_000;
 
 beforeAll(async () => {
-  app = await startAppInProcess();
+  app = await startAppInProcess({ METRICS_PUBLIC: "true" });
   await fetch(`${app.url}/v1/network`);
   served = await (await fetch(`${app.url}/metrics`)).text();
 }, START_TIMEOUT_MS);

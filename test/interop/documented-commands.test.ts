@@ -29,7 +29,6 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
 /** What ends with something else than 0, as the document says. */
 const ENDS: Readonly<Record<string, number | NodeJS.Signals>> = {
   "HOT_WALLET_SUI_SECRET_HEX_FILE=new-wallet.secret tss doctor": 1,
-  "npm start": "SIGTERM",
 };
 const TIMEOUT_MS = 150_000;
 

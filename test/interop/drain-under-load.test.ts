@@ -22,7 +22,7 @@ const CALLERS_PER_PROTOCOL = 50;
 type Call = () => Promise<"answered" | "refused">;
 
 /** What clients say of a port that is closed or just closing, and of a stream above the last one that is served. */
-const REFUSALS = /ECONNREFUSED|ECONNRESET|socket hang up|NGHTTP2_REFUSED_STREAM/;
+const REFUSALS = /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|NGHTTP2_REFUSED_STREAM/;
 
 function isRefused(error: unknown): boolean {
   if (REFUSALS.test(String(error))) return true;

@@ -6,7 +6,7 @@ import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../src/errors/error-mapping.ts";
 import type { ErrorMapping } from "../../src/transport/error-mapping.ts";
 import { registerService } from "../../src/transport/service-registration.ts";
-import { startServer, type TransportServer } from "../../src/transport/start-server.ts";
+import { type ServerOptions, startServer, type TransportServer } from "../../src/transport/start-server.ts";
 import {
   type EchoStatus,
   type Payload,
@@ -37,7 +37,9 @@ export interface TestServer extends TransportServer {
 }
 
 /** Serves `TestService` on a free port of this machine, by the transport with the application's error mapping. */
-export async function startTestServer(): Promise<TestServer> {
+export async function startTestServer(
+  options: Pick<ServerOptions, "ownUnaryPath" | "typeRegistry"> = {},
+): Promise<TestServer> {
   const events: TestServer["events"] = new EventEmitter();
   const mapping = createErrorMapping(() => {});
   const errors: ErrorMapping = {
@@ -53,6 +55,7 @@ export async function startTestServer(): Promise<TestServer> {
     interceptors: [createErrorInterceptor(errors)],
     errors,
     limits: { bodyBytes: BODY_BYTES },
+    ...options,
     cors: { origins: ["*"], requestHeaders: [], replyHeaders: [] },
   });
   return Object.assign(server, { address: `127.0.0.1:${server.port}`, events });
@@ -76,7 +79,12 @@ function implementation(events: TestServer["events"]): Partial<ServiceImpl<DescS
       checkCompressed(request, context);
       if (request.hang) await hang(context.signal);
       failAsAsked(request.responseStatus);
-      return { payload: payloadOf(request.responseSize ?? 0), ...(deadlineMs && { deadlineMs }) };
+      const { echo } = request;
+      return {
+        payload: payloadOf(request.responseSize ?? 0),
+        ...(deadlineMs && { deadlineMs }),
+        ...(echo && { echo }),
+      };
     },
 
     async *streamingOutputCall(request: StreamRequest, context: HandlerContext) {

@@ -1,7 +1,7 @@
 /** `testing.proto` as TypeScript sees it, since nothing is generated from it. */
 import { readFileSync } from "node:fs";
 import { createFileRegistry, type DescMessage, type DescService, fromBinary } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { type Any, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { type CallOptions, createClient, type Transport } from "@connectrpc/connect";
 import { inject } from "vitest";
 
@@ -23,10 +23,12 @@ interface Behaviour {
 }
 
 export interface SimpleRequest extends Behaviour {
+  readonly echo?: Any;
   readonly responseSize?: number;
 }
 
 export interface SimpleResponse {
+  readonly echo?: Any;
   readonly payload?: Payload;
   readonly deadlineMs?: number;
 }

@@ -5,22 +5,29 @@ import {
   type JsonObject,
   type JsonValue,
   type Message,
+  type Registry,
 } from "@bufbuild/protobuf";
 import { TransportError, wrongField } from "../transport-error.ts";
 import { expectedMessage, expectedValue } from "./expected-value.ts";
 import { findField } from "./field-path.ts";
 import { shorten } from "./shorten.ts";
 
+/** The types that a `google.protobuf.Any` may hold. */
+type JsonOptions = { readonly registry?: Registry };
+
 /**
  * Decodes a message from JSON, unknown fields refused.
  * @throws TransportError VALIDATION that names the first field which does not decode, by its path in proto names; the
  *   value is never repeated
  */
-export function decodeJson(desc: DescMessage, json: JsonValue): Message {
+export function decodeJson(desc: DescMessage, json: JsonValue, options: JsonOptions = {}): Message {
   try {
-    return fromJson(desc, json);
+    return fromJson(desc, json, options);
   } catch (cause) {
-    throw explain(desc, json, "", 0) ?? new TransportError("VALIDATION", expectedMessage(desc), { cause });
+    throw (
+      explain(desc, json, "", 0, options) ??
+      new TransportError("VALIDATION", expectedMessage(desc), { cause })
+    );
   }
 }
 
@@ -33,6 +40,7 @@ function explain(
   json: JsonValue,
   prefix: string,
   depth: number,
+  options: JsonOptions,
 ): TransportError | undefined {
   if (!isObject(json) || desc.typeName.startsWith("google.protobuf.")) return undefined;
   const seen = new Map<DescField, JsonValue>();
@@ -44,7 +52,8 @@ function explain(
     const sibling = field.oneof?.fields.find((other) => (seen.get(other) ?? null) !== null);
     if (sibling !== undefined && value !== null) return excludes(path, prefix + sibling.name);
     seen.set(field, value);
-    if (!decodes(desc, { [name]: value })) return explainField(desc, field, value, path, depth);
+    if (!decodes(desc, { [name]: value }, options))
+      return explainField(desc, field, value, path, depth, options);
   }
   // Every member decodes by itself, so it is the whole that nests deeper than the decoder goes.
   return new TransportError("VALIDATION", "the message nests too deeply");
@@ -59,16 +68,17 @@ function explainField(
   value: JsonValue,
   path: string,
   depth: number,
+  options: JsonOptions,
 ): TransportError {
   const wrong = (at: string) => wrongField(at, expectedValue(field));
   if (field.fieldKind === "message") {
-    return explain(field.message, value, `${path}.`, depth + 1) ?? wrong(path);
+    return explain(field.message, value, `${path}.`, depth + 1, options) ?? wrong(path);
   }
   if (field.fieldKind !== "list") return wrong(path);
   if (!Array.isArray(value)) return wrongField(path, "expected an array");
-  const index = value.findIndex((item) => !decodes(desc, { [field.name]: [item] }));
+  const index = value.findIndex((item) => !decodes(desc, { [field.name]: [item] }, options));
   const at = `${path}[${index}]`;
-  const inner = field.message && explain(field.message, value[index] ?? null, `${at}.`, depth + 1);
+  const inner = field.message && explain(field.message, value[index] ?? null, `${at}.`, depth + 1, options);
   return inner ?? wrong(at);
 }
 
@@ -77,9 +87,9 @@ export function excludes(path: string, sibling: string): TransportError {
   return wrongField(path, `excludes ${sibling}, which is given too`);
 }
 
-function decodes(desc: DescMessage, json: JsonObject): boolean {
+function decodes(desc: DescMessage, json: JsonObject, options: JsonOptions): boolean {
   try {
-    fromJson(desc, json);
+    fromJson(desc, json, options);
     return true;
   } catch {
     return false;

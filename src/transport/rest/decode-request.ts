@@ -45,10 +45,10 @@ async function decodeWhole(
 ): Promise<Message> {
   const desc = route.spec.method.input;
   const message = await decodeBody(route, request, limits);
-  merge(message, desc, queryOf(route, request, variables));
+  merge(message, desc, queryOf(route, request, variables), route);
   if (variables.length > 0) {
-    checkAgreement(desc, message, variables, decodeJson(desc, parametersToJson(variables)));
-    merge(message, desc, variables);
+    checkAgreement(desc, message, variables, decodeJson(desc, parametersToJson(variables), route.json));
+    merge(message, desc, variables, route);
   }
   return message;
 }
@@ -101,7 +101,7 @@ async function decodeBody(
   const bytes = await readOctets(request, limits);
   if (bytes.byteLength === 0) return create(desc);
   const json = parseJson(bytes, request.headers["content-type"]);
-  return decodeJson(desc, body.kind === "field" ? { [body.field.jsonName]: json } : json);
+  return decodeJson(desc, body.kind === "field" ? { [body.field.jsonName]: json } : json, route.json);
 }
 
 /** The body as it is, with its media type, in a google.api.HttpBody. */
@@ -125,7 +125,12 @@ async function decodeOctets(
 }
 
 /** @throws TransportError VALIDATION for a value that does not decode, and for a second member of one oneof */
-function merge(message: Message, desc: DescMessage, parameters: readonly Parameter[]): void {
+function merge(
+  message: Message,
+  desc: DescMessage,
+  parameters: readonly Parameter[],
+  { json: options }: RestRoute,
+): void {
   if (parameters.length === 0) return;
   for (const { path } of parameters) {
     const other = replacedMember(desc, message, path);
@@ -135,6 +140,6 @@ function merge(message: Message, desc: DescMessage, parameters: readonly Paramet
   }
   const json: JsonObject = parametersToJson(parameters);
   // Decoded apart first, for an error that names the field.
-  decodeJson(desc, json);
-  mergeFromJson(desc, message, json);
+  decodeJson(desc, json, options);
+  mergeFromJson(desc, message, json, options);
 }

@@ -1,4 +1,5 @@
 import { type Message, toJson } from "@bufbuild/protobuf";
+import { sendBody } from "../send-body.ts";
 import type { UnaryContext } from "../unary/unary-context.ts";
 import { compressReply, isWorthCompressing } from "./compress-reply.ts";
 import { MEDIA_TYPES } from "./negotiate-reply.ts";
@@ -34,12 +35,12 @@ async function replyDecided(target: ReplyTarget, context: UnaryContext, json: Bu
   headers.set("content-length", String(body.byteLength));
   headers.set("content-type", MEDIA_TYPES.json);
   if (replyNotModified(target, context, headers)) return;
-  if (beginBody(target, 200, headers)) target.reply.end(body);
+  if (beginBody(target, 200, headers)) await sendBody(target.reply, body, target.limits);
 }
 
 /** The JSON text of what the route replies with of a message: all of it, or one field. `null` for one that is not set. */
 export function bodyText(route: RestRoute, message: Message): string {
-  const json = toJson(route.spec.method.output, message, { alwaysEmitImplicit: true });
+  const json = toJson(route.spec.method.output, message, { ...route.json, alwaysEmitImplicit: true });
   if (route.reply.kind === "message") return JSON.stringify(json);
   return JSON.stringify((json as Record<string, unknown>)[route.reply.field.jsonName] ?? null);
 }

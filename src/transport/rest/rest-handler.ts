@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { createHandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { createAsyncIterable, transformInvokeImplementation } from "@connectrpc/connect/protocol";
 import type { Call } from "../call.ts";
-import { deadlineOf, untilAborted } from "../deadline.ts";
+import { restDeadlineOf, untilAborted } from "../deadline.ts";
 import type { ErrorMapping } from "../error-mapping.ts";
 import { classify, type RequestGate } from "../guard-call.ts";
 import { LazyHeaders } from "../lazy-headers.ts";
@@ -10,7 +10,6 @@ import type { Limits } from "../limits.ts";
 import { methodNotAllowed } from "../method-not-allowed.ts";
 import { type ServerReply, type ServerRequest, splitTarget } from "../node-http.ts";
 import type { ServiceRegistration } from "../service-registration.ts";
-import { wrongField } from "../transport-error.ts";
 import type { UnaryParts } from "../unary/run-unary.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { fillCursor } from "./event-cursor.ts";
@@ -46,7 +45,7 @@ export type RestHandler = (
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const { limits } = options;
-  const router = createRestRouter(options.services);
+  const router = createRestRouter(options.services, options.unary.jsonForm.registry);
   const serve = (match: PathMatch<RestRoute>, request: ServerRequest, target: ReplyTarget, call: Call) => {
     const { spec } = match.value;
     return spec.kind === "unary"
@@ -127,9 +126,7 @@ function contextOf(
   options: RestHandlerOptions,
 ) {
   const headers = new LazyHeaders(request.headers);
-  const timeout = headers.get("connect-timeout-ms") ?? undefined;
-  const timeoutMs = deadlineOf(timeout, false, options.limits);
-  if (timeoutMs === "malformed") throw wrongField("connect-timeout-ms", "expected decimal digits");
+  const timeoutMs = restDeadlineOf(request.headers, false, options.limits);
   const authority = String(request.headers[":authority"] ?? request.headers.host ?? "localhost");
   const closed = new AbortController();
   reply.once("close", () => closed.abort());

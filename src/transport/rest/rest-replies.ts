@@ -74,6 +74,8 @@ export function replyError(
   const headers = new Headers(error.metadata);
   headers.set("content-type", "application/json");
   headers.set("content-length", String(body.byteLength));
+  // Caches keep some errors by themselves, such as 404.
+  headers.set("cache-control", "no-store");
   writeHead(target.reply, status, headers);
   target.reply.end(target.isHead ? undefined : body);
 }

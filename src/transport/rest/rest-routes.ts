@@ -1,4 +1,11 @@
-import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  type Registry,
+} from "@bufbuild/protobuf";
 import { createServiceImplSpec, type MethodImplSpec } from "@connectrpc/connect";
 import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../../gen/proto/google/api/http_pb.ts";
@@ -26,13 +33,19 @@ export interface RestRoute {
   readonly givesOctets: boolean;
   /** The template's variables, by their text in it. */
   readonly variables: ReadonlyMap<string, FieldPath>;
+  /** With the types that a `google.protobuf.Any` may hold. */
+  readonly json: { readonly registry?: Registry };
 }
 
 /**
  * Builds the routes of all methods with a google.api.http annotation, additional bindings included.
+ * @param registry knows the types that a `google.protobuf.Any` may hold. Default: none
  * @throws Error for a rule that does not fit its method
  */
-export function createRestRouter(services: readonly ServiceRegistration[]): PathRouter<RestRoute> {
+export function createRestRouter(
+  services: readonly ServiceRegistration[],
+  registry?: Registry,
+): PathRouter<RestRoute> {
   const router = createPathRouter<RestRoute>();
   for (const { service, implementation } of services) {
     const { methods } = createServiceImplSpec(service, implementation);
@@ -40,7 +53,9 @@ export function createRestRouter(services: readonly ServiceRegistration[]): Path
       const spec = methods[method.localName];
       if (spec === undefined || !hasOption(method, http)) continue;
       const rule = getOption(method, http);
-      for (const one of [rule, ...rule.additionalBindings]) addRule(router, spec, one, one !== rule);
+      for (const one of [rule, ...rule.additionalBindings]) {
+        addRule(router, spec, one, { isAdditional: one !== rule, registry });
+      }
     }
   }
   return router;
@@ -50,7 +65,7 @@ function addRule(
   router: PathRouter<RestRoute>,
   spec: MethodImplSpec,
   rule: HttpRule,
-  isAdditional: boolean,
+  { isAdditional, registry }: { isAdditional: boolean; registry: Registry | undefined },
 ): void {
   const { method } = spec;
   const { pattern } = rule;
@@ -73,6 +88,7 @@ function addRule(
       reply: reply.kind === "none" ? { kind: "message" } : reply,
       givesOctets: isHttpBody(reply, method.output),
       variables: variablesOf(method, template),
+      json: registry === undefined ? {} : { registry },
     });
   } catch (cause) {
     throw misfit(method, cause instanceof Error ? cause.message : String(cause), cause);

@@ -1,9 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { Call } from "../call.ts";
-import { deadlineOf } from "../deadline.ts";
+import { restDeadlineOf } from "../deadline.ts";
 import type { ServerRequest } from "../node-http.ts";
-import { wrongField } from "../transport-error.ts";
 import type { UnarySpec } from "../unary/invoke-unary.ts";
 import { runUnary, type UnaryExchange, type UnaryParts } from "../unary/run-unary.ts";
 import { UnaryContext } from "../unary/unary-context.ts";
@@ -23,9 +22,7 @@ export function serveUnary(
   call: Call,
   parts: UnaryParts,
 ): Promise<void> {
-  const timeout = request.headers["connect-timeout-ms"];
-  const timeoutMs = deadlineOf(timeout === undefined ? undefined : String(timeout), true, parts.limits);
-  if (typeof timeoutMs !== "number") throw wrongField("connect-timeout-ms", "expected decimal digits");
+  const timeoutMs = restDeadlineOf(request.headers, true, parts.limits) ?? parts.limits.defaultDeadlineMs;
   const { headers, method = "", url = "" } = request;
   const head = { protocolName: "rest", requestMethod: method, target: url, headers };
   const context = new UnaryContext(spec.method, call, head, timeoutMs);

@@ -7,19 +7,23 @@ import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../comp
 import { deadlineOf } from "../deadline.ts";
 import { httpStatusOfCode } from "../http-status.ts";
 import { type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
+import { sendBody } from "../send-body.ts";
 import type { UnarySpec } from "./invoke-unary.ts";
-import { BINARY, JSON_TEXT, type MessageCodec } from "./message-codec.ts";
+import { BINARY, type MessageCodec } from "./message-codec.ts";
 import { receiveBody } from "./receive-body.ts";
 import { runUnary, type UnaryExchange, type UnaryParts } from "./run-unary.ts";
 import { UnaryContext } from "./unary-context.ts";
 
 /** The codec of a unary Connect call by its content type; `undefined` for what is not one. */
-export function connectCodecOf(contentType: string | undefined): MessageCodec | undefined {
-  if (contentType === "application/json") return JSON_TEXT;
+export function connectCodecOf(
+  contentType: string | undefined,
+  json: MessageCodec,
+): MessageCodec | undefined {
+  if (contentType === "application/json") return json;
   if (contentType === undefined) return undefined;
   const match = /^application\/(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType);
   if (match === null) return undefined;
-  return match[1] === undefined ? BINARY : JSON_TEXT;
+  return match[1] === undefined ? BINARY : json;
 }
 
 /** Serves one unary call of the Connect protocol (connectrpc.com/docs/protocol) by POST. Never rejects. */
@@ -110,8 +114,8 @@ class ConnectExchange implements UnaryExchange {
     error.metadata.forEach((value, name) => {
       this.#context.responseHeader.append(name, value);
     });
-    const body = errorToJsonBytes(error, { alwaysEmitImplicit: true });
-    this.#write(httpStatusOfCode(error.code), "application/json", body);
+    const body = errorToJsonBytes(error, this.#parts.jsonForm);
+    void this.#write(httpStatusOfCode(error.code), "application/json", body);
   }
 
   #send(status: number, contentType: string, body: Uint8Array): void | Promise<void> {
@@ -123,7 +127,7 @@ class ConnectExchange implements UnaryExchange {
       .then((compressed) => this.#write(status, contentType, compressed, compression.name));
   }
 
-  #write(status: number, contentType: string, body: Uint8Array, encoding?: string): void {
+  #write(status: number, contentType: string, body: Uint8Array, encoding?: string): void | Promise<void> {
     if (this.#reply.destroyed) return;
     const { setHeaders, setTrailers } = this.#context;
     const head: OutgoingHttpHeaders = {
@@ -137,7 +141,7 @@ class ConnectExchange implements UnaryExchange {
     });
     if (setHeaders === undefined) this.#reply.writeHead(status, head);
     else writeHead(this.#reply, status, setHeaders, head);
-    this.#reply.end(body);
+    return sendBody(this.#reply, body, this.#parts.limits);
   }
 }
 

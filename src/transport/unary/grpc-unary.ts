@@ -9,9 +9,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Call } from "../call.ts";
+import { checkFlags, type EnvelopeRules } from "../check-envelopes.ts";
 import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
 import { grpcDeadlineOf } from "../deadline.ts";
 import { nodeHeaders } from "../node-http.ts";
+import { sendBody } from "../send-body.ts";
 import {
   expectNoMore,
   firstMessage,
@@ -98,10 +100,14 @@ class GrpcExchange implements UnaryExchange {
     const compression = this.#requestCompression();
     if (this.refusal !== undefined) throw this.refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
+    const rules = compression === undefined ? PLAIN : ENCODED;
     const bounds = {
       timeoutMs: this.#context.timeoutMs() > bodyTimeoutMs ? bodyTimeoutMs : undefined,
       check(sizeBytes: number, first: Buffer) {
-        if (first.length >= HEAD_BYTES) checkSize(promisedBytes(first), bodyBytes);
+        if (first.length >= HEAD_BYTES) {
+          checkFlags(first[0] ?? 0, rules);
+          checkSize(promisedBytes(first), bodyBytes);
+        }
         if (sizeBytes > HEAD_BYTES + bodyBytes) checkSize(sizeBytes - HEAD_BYTES, bodyBytes);
       },
     };
@@ -112,13 +118,16 @@ class GrpcExchange implements UnaryExchange {
 
   #messageIn(body: Buffer, compression: Compression | undefined): Message | Promise<Message> {
     const { bodyBytes } = this.#parts.limits;
+    // The head may have come in pieces.
+    if (body.length >= HEAD_BYTES) checkFlags(body[0] ?? 0, compression === undefined ? PLAIN : ENCODED);
     const given = firstMessage(body, bodyBytes);
     const parse = (bytes: Uint8Array) => {
       const message = BINARY.parse(this.#spec.method.input, bytes);
       expectNoMore(body, bodyBytes);
       return message;
     };
-    return isCompressed(body) ? decompress(given, compression, bodyBytes).then(parse) : parse(given);
+    if (compression === undefined || !isCompressed(body)) return parse(given);
+    return compression.decompress(given as Uint8Array<ArrayBuffer>, bodyBytes).then(parse);
   }
 
   #requestCompression() {
@@ -140,7 +149,7 @@ class GrpcExchange implements UnaryExchange {
       .then((compressed) => this.#send(frameMessage(compressed, 1), compression.name));
   }
 
-  #send(frame: Buffer, encoding?: string): void {
+  #send(frame: Buffer, encoding?: string): void | Promise<void> {
     if (this.#stream.destroyed) return;
     const head = this.#head();
     if (encoding !== undefined) head["grpc-encoding"] = encoding;
@@ -148,7 +157,7 @@ class GrpcExchange implements UnaryExchange {
     const trailers = setTrailers === undefined ? OK : { ...nodeHeaders(setTrailers), ...OK };
     this.#stream.respond(head, { waitForTrailers: true });
     this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(trailers));
-    this.#stream.end(frame);
+    return sendBody(this.#stream, frame, this.#parts.limits);
   }
 
   fail(error: ConnectError): void {
@@ -178,19 +187,11 @@ class GrpcExchange implements UnaryExchange {
   }
 }
 
-const OK: OutgoingHttpHeaders = { "grpc-status": "0" };
+/** Of messages that are not, and that are compressed with something that is named. */
+const PLAIN: EnvelopeRules = { knownFlags: 1, isEncodingNamed: false };
+const ENCODED: EnvelopeRules = { knownFlags: 1, isEncodingNamed: true };
 
-function decompress(
-  bytes: Uint8Array,
-  compression: Compression | undefined,
-  maxBytes: number,
-): Promise<Uint8Array> {
-  if (compression !== undefined) return compression.decompress(bytes as Uint8Array<ArrayBuffer>, maxBytes);
-  throw new ConnectError(
-    "received compressed envelope, but do not know how to decompress",
-    Code.InvalidArgument,
-  );
-}
+const OK: OutgoingHttpHeaders = { "grpc-status": "0" };
 
 function checkSize(sizeBytes: number, maxBytes: number): void {
   if (sizeBytes <= maxBytes) return;

@@ -7,6 +7,7 @@ import {
   toJsonString,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { JsonForm } from "../json-form.ts";
 
 /** How messages are written as bytes and read from them. */
 export interface MessageCodec {
@@ -34,19 +35,19 @@ export const BINARY: MessageCodec = {
   serialize: toBinary,
 };
 
-/** Protobuf's JSON form as Connect reads and writes it: unknown fields are ignored, implicit ones written. */
-export const JSON_TEXT: MessageCodec = {
-  parse(desc, bytes) {
-    try {
-      return fromJsonString(desc, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(), {
-        ignoreUnknownFields: true,
-      });
-    } catch (cause) {
-      throw new ConnectError(textOf(cause), Code.InvalidArgument, undefined, undefined, cause);
-    }
-  },
-  serialize: (desc, message) => Buffer.from(toJsonString(desc, message, { alwaysEmitImplicit: true })),
-};
+/** Protobuf's JSON form. */
+export function createJsonCodec(form: JsonForm): MessageCodec {
+  return {
+    parse(desc, bytes) {
+      try {
+        return fromJsonString(desc, form.textDecoder.decode(bytes), form);
+      } catch (cause) {
+        throw new ConnectError(textOf(cause), Code.InvalidArgument, undefined, undefined, cause);
+      }
+    },
+    serialize: (desc, message) => Buffer.from(toJsonString(desc, message, form)),
+  };
+}
 
 function textOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);

@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import type { ErrorMapping } from "../error-mapping.ts";
 import { classify, type RequestGate } from "../guard-call.ts";
+import type { JsonForm } from "../json-form.ts";
 import type { Limits } from "../limits.ts";
 import { invokeUnary, type UnarySpec } from "./invoke-unary.ts";
 import type { UnaryContext } from "./unary-context.ts";
@@ -13,6 +14,7 @@ export interface UnaryParts {
   readonly interceptors: readonly Interceptor[];
   readonly errors: ErrorMapping;
   readonly limits: Limits;
+  readonly jsonForm: JsonForm;
   /** The calls under way, so that they can be told to stop. */
   readonly live: Set<UnaryContext>;
   /** Hears of failures that no caller can be told. */

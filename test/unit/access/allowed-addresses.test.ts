@@ -35,7 +35,7 @@ const made = (allowedAddresses: string[] = []) =>
 /** Calls with the key from an address, by way of proxies if there are any. */
 async function call(key: string, peer: string, at = replica, forwardedFor?: string): Promise<string> {
   const limits = {
-    perSecond: { read: 0, write: 0, chain: 0, stream: 0, refusedKey: 0 },
+    perSecond: { read: 0, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0, open: 0 },
     burstSeconds: 1,
   };
   const clientAddress = createClientAddress(["10.0.0.0/8"]);

@@ -21,8 +21,10 @@ const each = (perSecond: number) => ({
   read: perSecond,
   write: perSecond,
   chain: perSecond,
+  verify: perSecond,
   stream: perSecond,
   refusedKey: 0,
+  open: 0,
 });
 /** Too few tokens for a test to see a second one. */
 const ONE_CALL: RateLimits = { perSecond: each(0.001), burstSeconds: 1_000 };

@@ -1,4 +1,5 @@
 /** A project sees nothing of another's: every method that takes a resource's id says that there is none. */
+
 import { create, type DescMethod } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
@@ -14,6 +15,9 @@ import { createSigningService } from "../../../src/signing/signing-service.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { dkgOfForm } from "../../support/dkg-form.ts";
+import { checkHalfInline } from "../../support/inline-verifier.ts";
+import { flatPrices } from "../../support/prices.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
@@ -71,9 +75,7 @@ const REQUESTS: Record<string, () => Record<string, unknown>> = {
     networkEncryptionKeyId: objectId(),
     senderAddress: objectId(),
     sessionIdentifier: new Uint8Array(32),
-    userDkgMessage: Uint8Array.of(1),
-    encryptedUserShareAndProof: Uint8Array.of(1),
-    userPublicOutput: Uint8Array.of(1),
+    ...dkgOfForm(),
     signerPublicKey: new Uint8Array(32),
   }),
   AcceptDWallet: () => ({
@@ -111,7 +113,7 @@ function clientsOf(projectId: string) {
     parameterStore: {},
   } as never);
   const signing = createSigningService({
-    ...{ database, signals, presigns, priceMicroUsd: 10n },
+    ...{ database, signals, presigns, checkHalf: checkHalfInline, prices: flatPrices(10n) },
     ...{ reservationTtlMs: 60_000, openMaxCount: 10 },
   });
   return {

@@ -5,7 +5,7 @@ import { createLocalCoordination } from "../../../src/coordination/local-coordin
 const TOKEN_MS = 100_000;
 /** Buckets of five that get a token every 100 seconds. */
 const limits = {
-  perSecond: { read: 0.01, write: 0.01, chain: 0, stream: 0.01, refusedKey: 0.01 },
+  perSecond: { read: 0.01, write: 0.01, chain: 0, verify: 0, stream: 0.01, refusedKey: 0.01, open: 0.01 },
   burstSeconds: 500,
 };
 

@@ -16,13 +16,18 @@ import { createApiKey, type NewApiKey } from "../../../src/access/create-api-key
 import { keyedMethods } from "../../../src/access/method-policy.ts";
 import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
 import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import { createStreamLeases, type StreamBounds } from "../../../src/access/stream-leases.ts";
 import { createAdminService } from "../../../src/admin/admin-service.ts";
 import { listChainTransactions } from "../../../src/admin/list-chain-transactions.ts";
 import { createAccountOperations } from "../../../src/app/account-operations.ts";
 import { createAdminKeyOperations } from "../../../src/app/admin-key-operations.ts";
 import { createBillingService } from "../../../src/billing/billing-service.ts";
 import type { Deposits } from "../../../src/billing/deposits/deposits.ts";
+import { createCallerReads } from "../../../src/chain/caller-reads.ts";
+import { createPressures } from "../../../src/chain/pressure.ts";
 import type { TreasuryOverview } from "../../../src/chain/read-treasury.ts";
+import { createNetworkReader } from "../../../src/chain/reader.ts";
+import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
 import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
@@ -34,7 +39,9 @@ import { createParameterStore } from "../../../src/onboarding/parameter-store.ts
 import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import { refillBucket } from "../../../src/presigns/refill-bucket.ts";
+import { createCheckHalf } from "../../../src/signing/check-half.ts";
 import { createSigningService } from "../../../src/signing/signing-service.ts";
+import type { Verifier } from "../../../src/signing/verifier.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
 import { peerAddressKey } from "../../../src/transport/peer-address.ts";
@@ -43,6 +50,8 @@ import { registerService } from "../../../src/transport/service-registration.ts"
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { openTestDatabase, silentLog } from "../../support/database.ts";
 import { type FakePayments, fakePayments, type TestPrices, testDeposits } from "../../support/deposits.ts";
+import { inlineVerifier } from "../../support/inline-verifier.ts";
+import { flatPrices } from "../../support/prices.ts";
 import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
 import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
 
@@ -53,7 +62,8 @@ export const INTERNAL_FAILURE = "ENOSPC: no space left, write '/var/lib/paramete
 /** What a statement fails with whose connection the server has ended. */
 export const DATABASE_FAILURE = "Connection terminated unexpectedly";
 /** Bounds that are small enough to be met. */
-export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n } as const;
+export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n, wrongHalvesCount: 1 } as const;
+const PRICES = flatPrices(BOUNDS.priceMicroUsd, BOUNDS.priceMicroUsd);
 
 /** A project with a key of all scopes. */
 export interface StackProject {
@@ -65,6 +75,12 @@ export interface StackProject {
 export interface ServeOptions {
   readonly limits?: RateLimits;
   readonly takesDeposits?: false;
+  /** Streams that may be open at once. Default: more than a test opens. */
+  readonly streams?: StreamBounds;
+  /** Of the fullnode, by calls of one project. Default: more than any case needs. */
+  readonly readsPerSecond?: number;
+  /** In place of one that verifies at once. */
+  readonly verifier?: Pick<Verifier, "checkHalf">;
   /** In place of the real ones. */
   readonly signing?: (real: ServiceImpl<typeof Signing>) => Partial<ServiceImpl<typeof Signing>>;
 }
@@ -112,8 +128,8 @@ const NO_TREASURY: TreasuryOverview = {
 
 /** The same rate for every class; 0 does not limit. */
 export function perSecond(count: number, burstSeconds = 1): RateLimits {
-  const each = { read: count, write: count, chain: count, stream: count };
-  return { perSecond: { ...each, refusedKey: 0 }, burstSeconds };
+  const each = { read: count, write: count, chain: count, verify: count, stream: count };
+  return { perSecond: { ...each, refusedKey: 0, open: 0 }, burstSeconds };
 }
 
 /** Starts the stack on a database of its own. */
@@ -146,22 +162,37 @@ export async function startErrorStack(): Promise<ErrorStack> {
   };
   const bounds = { lowWaterCount: 1, highWaterCount: 2 };
   const errors = createErrorMapping((failure) => failures.push(failure));
-  const onboarding = createOnboardingService({
-    ...{ database, network, reader, signals, parameters, parameterStore },
-    dkgsPerDay: BOUNDS.dkgsPerDay,
+  const onboardingWith = (readsPerSecond: number) => {
+    const callerReads = createCallerReads({
+      limits: { projectPerSecond: readsPerSecond, totalPerSecond: 1_000 },
+      // A clock that stands: what is used up stays so.
+      coordination: createLocalCoordination(() => 0),
+      pressures: createPressures(),
+    });
+    return createOnboardingService({
+      ...{ database, network, reader, signals, parameters, parameterStore },
+      readerFor: (projectId) => createNetworkReader({ ...network, ...callerReads(projectId) }),
+      ...{ dkgsPerDay: BOUNDS.dkgsPerDay, dkgPriceMicroUsd: PRICES.dkgMicroUsd, refundsPerDay: 1 },
+    });
+  };
+  const wrongHalves = createLocalCoordination().buckets("wrong halves", {
+    burstCount: BOUNDS.wrongHalvesCount,
+    perSecond: 0.01,
   });
-  const signing = createSigningService({
-    ...{ database, signals, priceMicroUsd: BOUNDS.priceMicroUsd, openMaxCount: BOUNDS.openMaxCount },
-    reservationTtlMs: 60_000,
-    // Nobody fills the pool, so nobody waits for it.
-    presigns: createPresignQueue({ signals, waitingMaxCount: 0 }),
-    // A watch is over as soon as it has said where the request stands.
-    watchPace: { lifetimeMs: 0 },
-  });
+  const signingWith = (verifier: Pick<Verifier, "checkHalf">) =>
+    createSigningService({
+      ...{ database, signals, prices: PRICES, openMaxCount: BOUNDS.openMaxCount },
+      checkHalf: createCheckHalf({ verifier, wrongHalves }),
+      reservationTtlMs: 60_000,
+      // Nobody fills the pool, so nobody waits for it.
+      presigns: createPresignQueue({ signals, waitingMaxCount: 0 }),
+      // A watch is over as soon as it has said where the request stands.
+      watchPace: { lifetimeMs: 0 },
+    });
   const chain = fakePayments();
   const prices: TestPrices = { SUI: undefined, IKA: undefined };
   const deposits = testDeposits(database, prices, { reader: chain });
-  const priced = { database, priceSignMicroUsd: BOUNDS.priceMicroUsd };
+  const priced = { database, prices: PRICES };
   const admin = createAdminService({
     accounts: createAccountOperations(database, lookup),
     adminKeys: createAdminKeyOperations(database, adminLookup),
@@ -185,7 +216,11 @@ export async function startErrorStack(): Promise<ErrorStack> {
   ];
   const clientAddress = createClientAddress([]);
 
-  async function serve({ limits = UNLIMITED, takesDeposits, signing: replace }: ServeOptions = {}) {
+  async function serve(options: ServeOptions = {}) {
+    const { limits = UNLIMITED, takesDeposits, verifier = inlineVerifier, signing: replace } = options;
+    const { streams = { perKey: 100, perProject: 100, perAddress: 100 } } = options;
+    const onboarding = onboardingWith(options.readsPerSecond ?? 1_000);
+    const signing = signingWith(verifier);
     const billing = createBillingService(takesDeposits === false ? priced : { ...priced, deposits });
     const server = await startServer({
       host: "127.0.0.1",
@@ -197,7 +232,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
         registerService(Billing, billing),
         registerService(Admin, admin),
       ],
-      interceptors,
+      interceptors: [...interceptors, createStreamLeases({ bounds: streams }).interceptor],
       gate: createAccessGate({
         lookup,
         adminLookup,

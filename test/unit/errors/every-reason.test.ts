@@ -31,10 +31,12 @@ const TABLES = [
 
 /** What one protocol alone can be refused with. Why the other cannot stands beside each provocation. */
 const ONE_PROTOCOL: Readonly<Partial<Record<ErrorReason, Face["name"]>>> = {
+  MALFORMED_FRAME: "grpc",
   METHOD_NOT_ALLOWED: "rest",
   NOT_ACCEPTABLE: "rest",
   RANGE_NOT_SATISFIABLE: "rest",
   UNIMPLEMENTED: "grpc",
+  UNSUPPORTED_MEDIA_TYPE: "rest",
 };
 
 const cases = TABLES.flatMap((table) => Object.entries<readonly Provocation[]>(table)).flatMap(

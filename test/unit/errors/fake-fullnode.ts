@@ -1,4 +1,5 @@
-import { createPressure } from "../../../src/chain/pressure.ts";
+import { ObjectError } from "@mysten/sui/client";
+import { createPressures } from "../../../src/chain/pressure.ts";
 import { createNetworkReader, type NetworkReader } from "../../../src/chain/reader.ts";
 import { objectId } from "../../support/rows.ts";
 
@@ -29,9 +30,9 @@ export function createFakeFullnode(): FakeFullnode {
   const shared = () => ({ objectID: objectId(), initialSharedVersion: 1 });
   const network = {
     name: "localnet",
-    fullnodeUrl: "http://127.0.0.1:9000",
+    publicFullnodeUrl: "http://127.0.0.1:9000",
     senderAddress: objectId(),
-    pressure: createPressure(),
+    pressure: createPressures().work,
     times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
     coordinatorRef: { objectId: objectId(), initialSharedVersion: "1" },
     ikaConfig: {
@@ -40,7 +41,12 @@ export function createFakeFullnode(): FakeFullnode {
     },
     client: {
       core: {
-        getObjects: () => answer({ objects: [] }),
+        getObjects: ({ objectIds }: { objectIds: readonly string[] }) =>
+          answer({
+            objects: objectIds.map(
+              (id) => new ObjectError("notExists", `no object ${id}`, { reason: "notFound" }),
+            ),
+          }),
         simulateTransaction: () => answer({ $kind: "FailedTransaction" }),
       },
     },

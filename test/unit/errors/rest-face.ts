@@ -39,7 +39,9 @@ export function toRestRequest(method: DescMethod, request: JsonObject): RestRequ
   const rest = { ...request };
   const path = pattern.value.replace(/\{(\w+)\}/g, (_, name: string) => {
     const { jsonName } = method.input.fields.find((field) => field.name === name)!;
-    const text = String(rest[jsonName] ?? "");
+    const value = rest[jsonName];
+    // An object may have no way to become text.
+    const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
     delete rest[jsonName];
     return encodeURIComponent(text);
   });

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createLatch, type FakeServer, startFakes, UUID } from "./fake-services.ts";
+import { openRaw, rawRequest } from "./raw-socket.ts";
 
 let server: FakeServer;
 afterEach(() => server.close());
@@ -120,6 +121,22 @@ describe("drain", () => {
     ]);
     const reply = await rest;
     expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+});
+
+describe("a drain", () => {
+  it("is not held by half the head of a request, and ends the call beside it", async () => {
+    const { open, entered } = await startWaiting();
+    const half = await openRaw(server.port);
+    half.socket.write("GET /v1/health HTTP/1.1\r\nhost:");
+    const whole = await openRaw(server.port);
+    whole.socket.write(rawRequest("GET", `/v1/sign/${UUID}`));
+    await entered(1);
+    const drained = server.drain({ delayMs: 0, timeoutMs: 60_000 });
+    expect(await half.closed()).toBe("");
+    open();
+    expect(await whole.closed()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await drained).toBe(true);
   });
 });
 

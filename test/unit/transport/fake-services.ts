@@ -9,6 +9,7 @@ import { createErrorMapping, type FailureRecord } from "../../../src/errors/erro
 import { ServiceError } from "../../../src/errors/service-error.ts";
 import type { FinishedCall } from "../../../src/transport/finished-call.ts";
 import type { Limits } from "../../../src/transport/limits.ts";
+import type { PlainRoute } from "../../../src/transport/plain-routes.ts";
 import { requestIdKey } from "../../../src/transport/request-id.ts";
 import { registerService, type ServiceRegistration } from "../../../src/transport/service-registration.ts";
 import {
@@ -51,6 +52,9 @@ export interface Hooks {
   ownUnaryPath?: boolean;
   interceptors?: readonly Interceptor[];
   grpcHealth?: boolean;
+  /** Beside the route for health. */
+  routes?: readonly PlainRoute[];
+  isTrustedPeer?: (address: string) => boolean;
   grpcReflection?: boolean;
   /** Beside the fakes. */
   services?: readonly ServiceRegistration[];
@@ -60,6 +64,8 @@ export interface FakeServer extends TransportServer {
   readonly failures: FailureRecord[];
   readonly calls: FinishedCall[];
   readonly errors: unknown[];
+  /** Addresses that reached the bound on connections. */
+  readonly refused: string[];
   /** What handlers were given, newest last. */
   readonly seen: { name: string; message: unknown; requestId: string }[];
 }
@@ -70,6 +76,7 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
   const calls: FinishedCall[] = [];
   const unexpected: unknown[] = [];
   const seen: FakeServer["seen"] = [];
+  const refused: string[] = [];
   const note = (name: string, message: unknown, context: HandlerContext) =>
     seen.push({ name, message, requestId: context.values.get(requestIdKey) });
   const errors = createErrorMapping((failure) => failures.push(failure));
@@ -93,6 +100,8 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
     ...(hooks.gate === undefined ? {} : { gate: hooks.gate }),
     ...(hooks.limits === undefined ? {} : { limits: hooks.limits }),
     ...(hooks.ownUnaryPath === undefined ? {} : { ownUnaryPath: hooks.ownUnaryPath }),
+    ...(hooks.isTrustedPeer === undefined ? {} : { isTrustedPeer: hooks.isTrustedPeer }),
+    onConnectionRefused: (address) => refused.push(address),
     ...(hooks.tls === undefined ? {} : { tls: hooks.tls }),
     cors: {
       origins: hooks.corsOrigins ?? ["*"],
@@ -108,12 +117,13 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
           body: '{"status":"ok"}',
         }),
       },
+      ...(hooks.routes ?? []),
     ],
     onCallEnd: (call) => calls.push(call),
     onError: (error) => unexpected.push(error),
   };
   const server = await startServer(options);
-  return Object.assign(server, { failures, calls, errors: unexpected, seen });
+  return Object.assign(server, { failures, calls, errors: unexpected, seen, refused });
 }
 
 type Note = (name: string, message: unknown, context: HandlerContext) => void;

@@ -153,6 +153,7 @@ export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path
       ),
       encoding: ENCODING,
       isSqueezed: fc.boolean(),
+      flags: often(0, fc.constantFrom(1, 2, 0x40, 0x80)),
       accept: ACCEPT,
       inner: damage,
       outer: damage,
@@ -181,7 +182,7 @@ export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path
           "grpc-encoding": encoding,
           "grpc-accept-encoding": accept,
         };
-        const body = damaged(frame(squeezed, isSqueezed && encoding ? 1 : 0), given.outer);
+        const body = damaged(frame(squeezed, (isSqueezed && encoding ? 1 : 0) | given.flags), given.outer);
         return { protocol, method: path, headers: present(headers), body };
       }
       const isCharset = json && given.contentType?.startsWith("application/json");

@@ -9,7 +9,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { Client, credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { type FakeServer, startFakes, UUID } from "./fake-services.ts";
+import { createLatch, type FakeServer, startFakes, UUID } from "./fake-services.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";
 
 let server: FakeServer;
@@ -96,4 +96,27 @@ it("draining closes idle TLS connections of both HTTP versions", async () => {
   const ends = Promise.all([once(session, "close"), once(idle.resume(), "close")]);
   expect(await drained.drain({ delayMs: 0, timeoutMs: 2000 })).toBe(true);
   await ends;
+});
+
+it("a drain waits for a call over TLS, and not for a handshake that does not go on", async () => {
+  const latch = createLatch();
+  const own = await startFakes({
+    tls,
+    async getSign({ signRequestId }) {
+      await latch.wait();
+      return { signRequestId };
+    },
+  });
+  const secured = connectTls({ port: own.port, host: "127.0.0.1", ca, ALPNProtocols: ["http/1.1"] });
+  await once(secured, "secureConnect");
+  secured.write(rawRequest("GET", `/v1/sign/${UUID}`));
+  await latch.entered;
+  const half = await openRaw(own.port);
+  half.socket.write(Buffer.from([0x16, 3, 1, 2, 0]));
+  const drained = own.drain({ delayMs: 0, timeoutMs: 60_000 });
+  await half.closed();
+  latch.open();
+  const [bytes] = await once(secured, "data");
+  expect(String(bytes)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await drained).toBe(true);
 });

@@ -5,6 +5,7 @@ import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { failOperation } from "../../../../src/chain/outbox.ts";
 import { topics } from "../../../../src/coordination/topics.ts";
 import { suiAddress } from "../../../../src/protocol/addresses.ts";
+import { dkgOfForm } from "../../../support/dkg-form.ts";
 import { dwalletOf, objectId } from "../../../support/rows.ts";
 import { BOUNDS, type ErrorStack } from "../error-stack.ts";
 import type { Face } from "../face.ts";
@@ -37,6 +38,11 @@ interface KnownUser {
   readonly sessionIdentifier: Uint8Array;
 }
 
+/** A DKG message of the right form, in JSON. */
+export function jsonDkg(): Record<string, string> {
+  return Object.fromEntries(Object.entries(dkgOfForm()).map(([name, bytes]) => [name, base64(bytes)]));
+}
+
 /** What the row of a dWallet says of its user and its session. */
 export async function userOf({ database }: ErrorStack, dwalletRowId: string): Promise<KnownUser> {
   const [row] = await database.query<KnownUser>(
@@ -63,9 +69,7 @@ async function create(
     networkEncryptionKeyId: stack.fullnode.networkKeyId,
     senderAddress: stack.fullnode.network.senderAddress,
     sessionIdentifier: base64(randomBytes(32)),
-    userDkgMessage: "AQ==",
-    encryptedUserShareAndProof: "AQ==",
-    userPublicOutput: "AQ==",
+    ...jsonDkg(),
     signerPublicKey: base64(user.signerPublicKey),
     ...change(user),
   };
@@ -205,6 +209,21 @@ export const ONBOARDING_PROVOCATIONS = {
           sessionIdentifier: base64(sessionIdentifier),
         })),
       metadata: { sessionIdentifier: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    },
+  ],
+  CHAIN_READS_EXHAUSTED: [
+    {
+      how: "a third look at a dWallet that is being made, where two may come at once",
+      async provoke(stack, face) {
+        const { url } = await stack.serve({ readsPerSecond: 1 });
+        const { projectId, key } = await stack.newProject();
+        const state = "AwaitingKeyHolderSignature";
+        const { objectId: dwalletId } = await dwalletOf(stack.database, projectId, { state });
+        const look = () => face.call({ method: getDWallet, key, request: { dwalletId }, url });
+        for (let count = 0; count < 2; count++) await look();
+        return look();
+      },
+      metadata: { budget: "project" },
     },
   ],
   DWALLET_NOT_FOUND: [

@@ -107,6 +107,13 @@ export const REQUEST_PROVOCATIONS = {
       provoke: byProject({ method: reserveSign, request: { ...sign(), message: "A".repeat(400 * 1024) } }),
     },
   ],
+  MALFORMED_FRAME: [
+    {
+      how: "a message that is compressed with nothing that is named",
+      only: grpc("REST does not frame its messages"),
+      provoke: (stack) => rawGrpc(stack, grpcPathOf(getNetwork), {}, Buffer.from([1, 0, 0, 0, 0])),
+    },
+  ],
   PARAMETERS_NOT_FOUND: [
     {
       how: "a digest of no parameters",
@@ -138,7 +145,7 @@ export const REQUEST_PROVOCATIONS = {
   UNSUPPORTED_MEDIA_TYPE: [
     {
       how: "a body that does not say it is JSON",
-      only: rest("a gRPC message in another codec is below"),
+      only: rest("a gRPC message in another codec is UNIMPLEMENTED"),
       provoke: (stack) =>
         rawRest(stack, {
           verb: "POST",
@@ -146,17 +153,6 @@ export const REQUEST_PROVOCATIONS = {
           headers: { "content-type": "text/plain" },
           body: JSON.stringify(sign()),
         }),
-    },
-    {
-      how: "messages in a codec that the server has not",
-      only: grpc("over REST it is the body's content type, above"),
-      provoke: (stack) =>
-        rawGrpc(
-          stack,
-          grpcPathOf(reserveSign),
-          { "content-type": "application/grpc+xml" },
-          grpcFrame(new Uint8Array()),
-        ),
     },
   ],
   NOT_ACCEPTABLE: [
@@ -191,6 +187,17 @@ export const REQUEST_PROVOCATIONS = {
       only: grpc("over REST it is the body's encoding: UNSUPPORTED_MEDIA_TYPE"),
       provoke: (stack) =>
         rawGrpc(stack, grpcPathOf(getNetwork), { "grpc-encoding": "zstd" }, grpcFrame(new Uint8Array())),
+    },
+    {
+      how: "messages in a codec that the server has not",
+      only: grpc("over REST it is the body's content type: UNSUPPORTED_MEDIA_TYPE"),
+      provoke: (stack) =>
+        rawGrpc(
+          stack,
+          grpcPathOf(reserveSign),
+          { "content-type": "application/grpc+xml" },
+          grpcFrame(new Uint8Array()),
+        ),
     },
   ],
 } as const satisfies Record<string, readonly Provocation[]>;

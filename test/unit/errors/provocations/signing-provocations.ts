@@ -7,6 +7,7 @@ import { callerOf } from "../../../../src/access/caller.ts";
 import { idempotencyOf } from "../../../../src/idempotency/idempotency.ts";
 import { runOnce } from "../../../../src/idempotency/run-once.ts";
 import { newId } from "../../../../src/store/ids.ts";
+import { PoolFullError } from "../../../../src/threads/worker-pool.ts";
 import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns } from "../../../support/rows.ts";
 import { ADMIN_KEY, BOUNDS, type ErrorStack } from "../error-stack.ts";
 import type { Face } from "../face.ts";
@@ -15,6 +16,8 @@ import type { Provocation } from "./provocation.ts";
 const { reserveSign, submitSign, getSign, watchSign, listSigns } = Signing.method;
 const isText = expect.stringMatching(/./);
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+const WRONG_HALF = base64(Uint8Array.of(1, 2, 3));
 
 const sign = (dwalletId: string) => ({
   dwalletId,
@@ -138,8 +141,36 @@ export const SIGNING_PROVOCATIONS = {
       how: "a user's half without the layout of its algorithm",
       async provoke(stack, face) {
         const { key, signRequestId } = await reserved(stack, face);
-        const request = { signRequestId, userSignMessage: base64(Uint8Array.of(1, 2, 3)) };
+        const request = { signRequestId, userSignMessage: WRONG_HALF };
         return face.call({ method: submitSign, key, request });
+      },
+    },
+  ],
+  TOO_MANY_WRONG_HALVES: [
+    {
+      how: "a half of a project that has sent too many wrong ones",
+      async provoke(stack, face) {
+        const { key, signRequestId } = await reserved(stack, face);
+        const submit = () =>
+          face.call({ method: submitSign, key, request: { signRequestId, userSignMessage: WRONG_HALF } });
+        for (let count = 0; count <= BOUNDS.wrongHalvesCount; count++) await submit();
+        return submit();
+      },
+    },
+  ],
+  VERIFICATION_BUSY: [
+    {
+      how: "a half while too many wait to be verified",
+      async provoke(stack, face) {
+        const verifier = { checkHalf: () => Promise.reject(new PoolFullError("full")) };
+        const { url } = await stack.serve({ verifier });
+        const { key, signRequestId } = await reserved(stack, face);
+        return face.call({
+          method: submitSign,
+          key,
+          request: { signRequestId, userSignMessage: WRONG_HALF },
+          url,
+        });
       },
     },
   ],
@@ -178,6 +209,17 @@ export const SIGNING_PROVOCATIONS = {
         const { key, request } = await signer(stack, 1);
         return face.call({ method: reserveSign, key, headers: { "idempotency-key": "one" }, request, url });
       },
+    },
+  ],
+  TOO_MANY_STREAMS: [
+    {
+      how: "one watch more than a key may have open",
+      async provoke(stack, face) {
+        const { key, signRequestId } = await reserved(stack, face);
+        const { url } = await stack.serve({ streams: { perKey: 0, perProject: 1, perAddress: 1 } });
+        return face.call({ method: watchSign, key, url, request: { signRequestId } });
+      },
+      metadata: { per: "key", maxCount: "0" },
     },
   ],
   WATCH_ENDED: [

@@ -1,0 +1,91 @@
+import { ServiceError } from "../errors/service-error.ts";
+
+/** Reads many keys by the hashes of their plaintexts, as hex; those that there are, by their hash. */
+export type ReadKeys<Key> = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Key>>;
+
+/** Looks up keys that nothing is known of, at a cost that does not grow with how many are tried. */
+export interface LookupQueue<Key> {
+  /**
+   * The key with this hash; undefined where there is none. `from` is what its look-ups are bounded by, such as an
+   * address. Rejects with RATE_LIMITED when too many wait, and with what reading rejects with.
+   */
+  read(hash: string, from: string): Promise<Key | undefined>;
+}
+
+/** Keys in one query. */
+const BATCH_MAX_COUNT = 256;
+/** Between the end of one query and the next, so that at most 50 a second are made. */
+const PAUSE_MS = 20;
+/** Look-ups that wait, of all and of one origin. */
+const WAITING_MAX_COUNT = 1_024;
+const WAITING_OF_ONE_MAX_COUNT = 64;
+
+interface Waiting<Key> {
+  readonly from: string;
+  readonly found: Promise<Key | undefined>;
+  settle(found: Key | undefined): void;
+  fail(reason: unknown): void;
+}
+
+/** One query at a time, of all keys that wait by then. The first of a quiet time is made at once. */
+export function createLookupQueue<Key>(read: ReadKeys<Key>): LookupQueue<Key> {
+  const waiting = new Map<string, Waiting<Key>>();
+  const countOf = new Map<string, number>();
+  let isRunning = false;
+  return {
+    async read(hash, from) {
+      const joined = waiting.get(hash);
+      if (joined !== undefined) return joined.found;
+      const count = countOf.get(from) ?? 0;
+      if (waiting.size >= WAITING_MAX_COUNT || count >= WAITING_OF_ONE_MAX_COUNT) throw tooMany();
+      const entry = waitingFrom<Key>(from);
+      waiting.set(hash, entry);
+      countOf.set(from, count + 1);
+      if (!isRunning) void run();
+      return entry.found;
+    },
+  };
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    while (waiting.size > 0) {
+      await readBatch([...waiting.entries()].slice(0, BATCH_MAX_COUNT));
+      await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    isRunning = false;
+  }
+
+  async function readBatch(batch: readonly (readonly [string, Waiting<Key>])[]): Promise<void> {
+    // Who asks for one of them from now on is to hear of what is written from now on.
+    for (const [hash, { from }] of batch) leave(hash, from);
+    try {
+      const found = await read(batch.map(([hash]) => hash));
+      for (const [hash, entry] of batch) entry.settle(found.get(hash));
+    } catch (reason) {
+      for (const [, entry] of batch) entry.fail(reason);
+    }
+  }
+
+  function leave(hash: string, from: string): void {
+    waiting.delete(hash);
+    const count = (countOf.get(from) ?? 1) - 1;
+    if (count === 0) countOf.delete(from);
+    else countOf.set(from, count);
+  }
+}
+
+function waitingFrom<Key>(from: string): Waiting<Key> {
+  let settle: (found: Key | undefined) => void = () => {};
+  let fail: (reason: unknown) => void = () => {};
+  const found = new Promise<Key | undefined>((resolve, reject) => {
+    settle = resolve;
+    fail = reject;
+  });
+  return { from, found, settle, fail };
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError("RATE_LIMITED", "too many keys that are not known are being tried; try again", {
+    retryAfterSeconds: 1,
+  });
+}

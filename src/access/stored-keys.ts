@@ -1,0 +1,38 @@
+import type { Sql } from "../store/database.ts";
+import type { KeyLookupOptions, KeyStanding } from "./key-lookup.ts";
+
+/** What a lookup of keys in a database needs. */
+export interface StoredKeyLookupOptions
+  extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now" | "onLookup"> {
+  readonly database: Sql;
+}
+
+/**
+ * Reads the keys with these hashes, in hex, from a table of keys named `k`, by their hash. The database's clock says
+ * whether one has expired: no replica's is asked.
+ */
+export async function readStoredKeys<Key extends KeyStanding & { readonly id: string }>(
+  database: Sql,
+  columns: string,
+  tables: string,
+  hashes: readonly string[],
+): Promise<Map<string, Key>> {
+  const rows = await database.query<Key & { readonly hash: string }>(
+    `SELECT encode(k.hash, 'hex') AS hash, k.id, ${columns}, k.expires_at AS "expiresAt",
+            k.revoked_at IS NOT NULL AS "isRevoked", coalesce(k.expires_at <= clock_timestamp(), false) AS "isExpired",
+            (extract(epoch FROM k.expires_at - clock_timestamp()) * 1000)::float8 AS "leftMs"
+     FROM ${tables} WHERE k.hash = ANY(SELECT decode(tried, 'hex') FROM unnest($1::text[]) tried)`,
+    [[...hashes]],
+  );
+  return new Map(rows.map((row) => [row.hash, row]));
+}
+
+/** Notes that a good key is in use: once a minute is exact enough to tell keys in use from forgotten ones. */
+export async function noteKeyUse(database: Sql, table: "api_key" | "admin_key", id: string): Promise<void> {
+  await database.query(
+    `UPDATE ${table} SET last_used_at = now()
+     WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+       AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+    [id],
+  );
+}

@@ -1,0 +1,210 @@
+import type { ContextValues, Interceptor } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
+import type { Signals } from "../coordination/signals.ts";
+import { KEY_KINDS } from "../coordination/topics.ts";
+import { ERROR_CATALOGUE } from "../errors/catalogue.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { addressBlock } from "./address-block.ts";
+import { clientAddressKey } from "./client-address.ts";
+import { type StreamStanding, streamStandingOf } from "./stream-standing.ts";
+
+/** How many streams may be open at once in this process. */
+export interface StreamBounds {
+  readonly perKey: number;
+  readonly perProject: number;
+  /** Of calls without a key. */
+  readonly perAddress: number;
+}
+
+/** What {@link createStreamLeases} needs. */
+export interface StreamLeaseOptions {
+  readonly bounds: StreamBounds;
+  /** Says when a key was changed. Default: the sweep finds it. */
+  readonly signals?: Pick<Signals, "subscribeKind">;
+  /** Between looks at the keys of open streams. Default 1 s. */
+  readonly sweepMs?: number;
+}
+
+/** The open streams of this process. */
+export interface StreamLeases {
+  /** Counts each stream, refuses those beyond the bounds, and ends those whose key ends. */
+  readonly interceptor: Interceptor;
+  /** Looks at all keys now, and ends the streams of those that are not good any more. Never rejects. */
+  sweep(): Promise<void>;
+  close(): void;
+}
+
+interface Lease {
+  readonly standing: StreamStanding | undefined;
+  readonly subjects: readonly (readonly [subject: string, maxCount: number])[];
+  /** Why the stream is over. */
+  reason: unknown;
+  /** Ends what the stream waits for. */
+  reject: ((reason: unknown) => void) | undefined;
+}
+
+const SWEEP_MS = 1_000;
+
+/**
+ * Bounds the streams of each key, project and address, and has none outlive its key: once a key is revoked, has
+ * expired, or may not be used from the caller's address any more, its streams end with the reason that a new call gets.
+ * All streams share one timer, and those of one key and address one look.
+ */
+export function createStreamLeases({
+  bounds,
+  signals,
+  sweepMs = SWEEP_MS,
+}: StreamLeaseOptions): StreamLeases {
+  const counts = new Map<string, number>();
+  /** By key and address. */
+  const groups = new Map<string, Set<Lease>>();
+  let timer: NodeJS.Timeout | undefined;
+  const unsubscribe = KEY_KINDS.map((kind) =>
+    signals?.subscribeKind(kind, (keyId) => {
+      for (const leases of groups.values()) if (standingIn(leases)?.keyId === keyId) void judge(leases);
+    }),
+  );
+
+  function take(values: ContextValues): Lease {
+    const standing = streamStandingOf(values);
+    const subjects = subjectsOf(values, standing, bounds);
+    for (const [subject, maxCount] of subjects)
+      if ((counts.get(subject) ?? 0) >= maxCount) throw tooMany(subject, maxCount);
+    for (const [subject] of subjects) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+    const lease: Lease = { standing, subjects, reason: undefined, reject: undefined };
+    if (standing !== undefined) {
+      const leases = groups.get(standing.name) ?? new Set();
+      groups.set(standing.name, leases.add(lease));
+      timer ??= setInterval(() => void sweep(), sweepMs).unref();
+    }
+    return lease;
+  }
+
+  function release(lease: Lease): void {
+    for (const [subject] of lease.subjects) {
+      const left = (counts.get(subject) ?? 1) - 1;
+      if (left === 0) counts.delete(subject);
+      else counts.set(subject, left);
+    }
+    const { standing } = lease;
+    if (standing === undefined) return;
+    const leases = groups.get(standing.name);
+    leases?.delete(lease);
+    if (leases?.size === 0) groups.delete(standing.name);
+    if (groups.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  async function sweep(): Promise<void> {
+    await Promise.all([...groups.values()].map(judge));
+  }
+
+  return {
+    sweep,
+    interceptor: (next) => async (request) => {
+      const response = await next(request);
+      if (!response.stream) return response;
+      const { contextValues } = request;
+      const message = held(response.message, () => take(contextValues), release);
+      return { ...response, message };
+    },
+    close() {
+      clearInterval(timer);
+      for (const leave of unsubscribe) leave?.();
+    },
+  };
+}
+
+function standingIn(leases: ReadonlySet<Lease>): StreamStanding | undefined {
+  for (const { standing } of leases) return standing;
+  return undefined;
+}
+
+/** Ends the streams of one key and address if the key is not good any more. Never rejects. */
+async function judge(leases: ReadonlySet<Lease>): Promise<void> {
+  try {
+    await standingIn(leases)?.check();
+  } catch (reason) {
+    // A database that does not answer says nothing against a key.
+    if (!isRefusal(reason)) return;
+    for (const lease of [...leases]) {
+      lease.reason = reason;
+      lease.reject?.(reason);
+    }
+  }
+}
+
+function isRefusal(reason: unknown): boolean {
+  if (!(reason instanceof ServiceError)) return false;
+  const { code } = ERROR_CATALOGUE[reason.reason];
+  return code === Code.Unauthenticated || code === Code.PermissionDenied;
+}
+
+function subjectsOf(
+  values: ContextValues,
+  standing: StreamStanding | undefined,
+  bounds: StreamBounds,
+): Lease["subjects"] {
+  if (standing === undefined) {
+    const address = values.get(clientAddressKey) ?? "";
+    return [[`address ${addressBlock(address)}`, bounds.perAddress]];
+  }
+  const { keyId, projectId } = standing;
+  const ofKey = [`key ${keyId}`, bounds.perKey] as const;
+  return projectId === undefined ? [ofKey] : [ofKey, [`project ${projectId}`, bounds.perProject]];
+}
+
+function tooMany(subject: string, maxCount: number): ServiceError {
+  const [per = ""] = subject.split(" ");
+  return new ServiceError("TOO_MANY_STREAMS", `no more than ${maxCount} streams may be open for one ${per}`, {
+    metadata: { per, maxCount: String(maxCount) },
+  });
+}
+
+/** The messages, while the lease lasts. It is taken when they are first asked for, and given back at their end. */
+function held<T>(
+  messages: AsyncIterable<T>,
+  take: () => Lease,
+  release: (lease: Lease) => void,
+): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const lease = take();
+      const inner = messages[Symbol.asyncIterator]();
+      let isOpen = true;
+      const end = () => {
+        if (isOpen) release(lease);
+        isOpen = false;
+      };
+      const fail = (reason: unknown) => {
+        end();
+        // It may be waiting for something that never comes, so its end is not waited for.
+        inner.return?.().catch(() => {});
+        return reason;
+      };
+      return {
+        next: () =>
+          new Promise((resolve, reject) => {
+            if (lease.reason !== undefined) return reject(fail(lease.reason));
+            lease.reject = (reason) => reject(fail(reason));
+            inner.next().then(
+              (result) => {
+                lease.reject = undefined;
+                if (result.done === true) end();
+                resolve(result);
+              },
+              (reason: unknown) => {
+                end();
+                reject(reason);
+              },
+            );
+          }),
+        return(value?: T) {
+          end();
+          return inner.return?.(value) ?? Promise.resolve({ done: true, value });
+        },
+      };
+    },
+  };
+}

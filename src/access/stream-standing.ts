@@ -1,0 +1,24 @@
+import { type ContextValues, createContextKey } from "@connectrpc/connect";
+
+/** Whether whoever opened a stream may still have it. */
+export interface StreamStanding {
+  /** Of its key and address: streams of the same name stand and fall together. */
+  readonly name: string;
+  readonly keyId: string;
+  /** Undefined for an operator's key. */
+  readonly projectId: string | undefined;
+  /** Rejects with the refusal that a new call of this caller would get. */
+  check(): Promise<void>;
+}
+
+const standingKey = createContextKey<StreamStanding | undefined>(undefined, { description: "standing" });
+
+/** Notes by what a stream stands. The gate does. */
+export function setStreamStanding(values: ContextValues, standing: StreamStanding): void {
+  values.set(standingKey, standing);
+}
+
+/** By what a stream stands; undefined for a call without a key. */
+export function streamStandingOf(values: ContextValues): StreamStanding | undefined {
+  return values.get(standingKey);
+}

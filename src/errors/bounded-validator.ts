@@ -1,0 +1,64 @@
+import { create, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { createValidator, type Validator } from "@bufbuild/protovalidate";
+
+/** A message with more items than this, in all of its lists and maps, is told its first violation only. */
+const THOROUGH_ITEMS_COUNT = 256;
+/** No pattern of the contract describes a longer text, and matching one takes as long as the text is. */
+const PATTERN_TEXT_CHARS = 4096;
+
+/**
+ * Checks the rules of the protos with work that does not grow with what is wrong. The first pass stops at the first
+ * violation, and meets the size of a list before its items. A second pass collects all violations for the caller, but
+ * only in messages with few items.
+ * @param messages whose rules are compiled now, because compiling them with the first request would block the event loop
+ *   for tens of milliseconds
+ */
+export function createBoundedValidator(messages: readonly DescMessage[] = []): Validator {
+  const first = createValidator({ failFast: true, regexMatch: matchPattern });
+  const every = createValidator({ regexMatch: matchPattern });
+  for (const desc of messages) for (const each of [first, every]) each.validate(desc, create(desc));
+  return {
+    validate(schema, message) {
+      const result = first.validate(schema, message);
+      if (result.kind !== "invalid") return result;
+      const items = countItems(reflect(schema, message), THOROUGH_ITEMS_COUNT);
+      return items > THOROUGH_ITEMS_COUNT ? result : every.validate(schema, message);
+    },
+  };
+}
+
+const patterns = new Map<string, RegExp>();
+
+/** The patterns are the contract's own, so there are few of them, and none backtracks. */
+function matchPattern(pattern: string, text: string): boolean {
+  if (text.length > PATTERN_TEXT_CHARS) return false;
+  let compiled = patterns.get(pattern);
+  if (compiled === undefined) {
+    compiled = new RegExp(pattern, "u");
+    patterns.set(pattern, compiled);
+  }
+  return compiled.test(text);
+}
+
+/** The items in all lists and maps of a message. Stops counting soon after `enough`. */
+function countItems(message: ReflectMessage, enough: number): number {
+  let count = 0;
+  for (const field of message.fields) {
+    if (field.fieldKind === "list" || field.fieldKind === "map") count += message.get(field).size;
+    for (const inner of messagesIn(message, field)) {
+      if (count > enough) return count;
+      count += countItems(inner, enough - count);
+    }
+  }
+  return count;
+}
+
+function messagesIn(message: ReflectMessage, field: DescField): Iterable<ReflectMessage> {
+  if (field.fieldKind === "message") return message.isSet(field) ? [message.get(field)] : [];
+  if (field.fieldKind === "list" && field.listKind === "message")
+    return message.get(field) as Iterable<ReflectMessage>;
+  if (field.fieldKind === "map" && field.mapKind === "message")
+    return message.get(field).values() as Iterable<ReflectMessage>;
+  return [];
+}

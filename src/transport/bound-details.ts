@@ -1,0 +1,121 @@
+import {
+  create,
+  type DescMessage,
+  type Message,
+  type MessageInitShape,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "../../gen/proto/google/rpc/error_details_pb.ts";
+import { cutText } from "./cut-text.ts";
+
+/** All details in the form that takes most: over Connect each is sent in base64 and as JSON. */
+const DETAILS_BYTES = 5 * 1024;
+/** One text within a detail. */
+const TEXT_BYTES = 256;
+
+/** As JSON writes them with escapes, and in base64, so many are below {@link DETAILS_BYTES}. */
+const SMALL_CHARS = 400;
+
+type Details = ConnectError["details"];
+type Detail = Details[number];
+
+/**
+ * The details of an error, as many as fit. The violations of a BadRequest are what is shortened first; then the facts
+ * of an ErrorInfo, but for its reason and the id of the request; other kinds are left out whole.
+ */
+export function boundDetails(details: Details): Details {
+  if (details.every(isSmall) || sum(details.map(sizeOf)) <= DETAILS_BYTES) return details;
+  let leftBytes = DETAILS_BYTES;
+  const kept = new Map<Detail, Detail>();
+  const keep = (detail: Detail, short: Detail) => {
+    const sizeBytes = sizeOf(short);
+    if (sizeBytes > leftBytes) return;
+    leftBytes -= sizeBytes;
+    kept.set(detail, short);
+  };
+  const violations = details.filter((detail) => isOf(detail, BadRequestSchema));
+  for (const detail of details) if (!isOf(detail, BadRequestSchema)) keep(detail, shortenInfo(detail));
+  for (const detail of violations) keep(detail, shortenViolations(detail, leftBytes));
+  return details.flatMap((detail) => kept.get(detail) ?? []);
+}
+
+/** Whether a detail need not be measured, as nearly all need not. */
+function isSmall(detail: Detail): boolean {
+  if (isOf(detail, RetryInfoSchema)) return true;
+  if (!isOf(detail, ErrorInfoSchema)) return false;
+  const {
+    reason = "",
+    domain = "",
+    metadata = {},
+  } = detail.value as MessageInitShape<typeof ErrorInfoSchema>;
+  const texts = [reason, domain, ...Object.entries(metadata).flat()];
+  return sum(texts.map(({ length }) => length)) <= SMALL_CHARS;
+}
+
+function shortenInfo(detail: Detail): Detail {
+  if (!isOf(detail, ErrorInfoSchema) || sizeOf(detail) <= DETAILS_BYTES / 2) return detail;
+  const {
+    reason = "",
+    domain = "",
+    metadata = {},
+  } = detail.value as MessageInitShape<typeof ErrorInfoSchema>;
+  const { requestId } = metadata;
+  const value = {
+    reason: cutText(reason, TEXT_BYTES),
+    domain: cutText(domain, TEXT_BYTES),
+    metadata: requestId === undefined ? {} : { requestId: cutText(requestId, TEXT_BYTES) },
+  };
+  return { desc: ErrorInfoSchema, value };
+}
+
+function shortenViolations(detail: Detail, maxBytes: number): Detail {
+  if (!("desc" in detail)) return detail;
+  const { fieldViolations = [] } = detail.value as MessageInitShape<typeof BadRequestSchema>;
+  const short: Detail & { value: { fieldViolations: object[] } } = {
+    desc: BadRequestSchema,
+    value: { fieldViolations: [] },
+  };
+  for (const { field = "", description = "" } of fieldViolations) {
+    const violation = { field: cutText(field, TEXT_BYTES), description: cutText(description, TEXT_BYTES) };
+    short.value.fieldViolations.push(violation);
+    if (sizeOf(short) <= maxBytes) continue;
+    short.value.fieldViolations.pop();
+    break;
+  }
+  return short;
+}
+
+function isOf(detail: Detail, { typeName }: DescMessage): detail is Extract<Detail, { desc: DescMessage }> {
+  return "desc" in detail && detail.desc.typeName === typeName;
+}
+
+/** In base64 and in JSON. */
+function sizeOf(detail: Detail): number {
+  if (!("desc" in detail)) return base64Bytes(detail.value.byteLength);
+  const desc: DescMessage = detail.desc;
+  const message = create(desc, detail.value);
+  return base64Bytes(toBinary(desc, message).byteLength) + jsonBytes(desc, message);
+}
+
+/** None where a type within is not known: such a detail is sent without its JSON. */
+function jsonBytes(desc: DescMessage, message: Message): number {
+  try {
+    return Buffer.byteLength(toJsonString(desc, message));
+  } catch {
+    return 0;
+  }
+}
+
+function base64Bytes(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / 3) * 4;
+}
+
+function sum(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total + size, 0);
+}

@@ -1,0 +1,32 @@
+const ELLIPSIS = "…";
+/** Of one UTF-16 unit: three bytes in UTF-8, each three characters in percent-encoding. */
+const MAX_BYTES_PER_UNIT = 9;
+
+/**
+ * The text, or as many of its first characters as fit, with an ellipsis. No character is cut in two, and lone
+ * surrogates are replaced.
+ * @param sizeOf the size of a piece of well-formed text; that of a whole is the sum of its pieces. Default: UTF-8
+ */
+export function cutText(
+  text: string,
+  maxBytes: number,
+  sizeOf: (text: string) => number = utf8Bytes,
+): string {
+  // Longer texts are not even read.
+  const wellFormed = text.slice(0, maxBytes + 1).toWellFormed();
+  const isWhole = text.length <= maxBytes;
+  if (isWhole && text.length * MAX_BYTES_PER_UNIT <= maxBytes) return wellFormed;
+  if (isWhole && sizeOf(wellFormed) <= maxBytes) return wellFormed;
+  let leftBytes = maxBytes - sizeOf(ELLIPSIS);
+  let end = 0;
+  for (const character of wellFormed) {
+    leftBytes -= sizeOf(character);
+    if (leftBytes < 0) break;
+    end += character.length;
+  }
+  return wellFormed.slice(0, end) + ELLIPSIS;
+}
+
+function utf8Bytes(text: string): number {
+  return Buffer.byteLength(text);
+}

@@ -1,0 +1,23 @@
+import { isUtf8 } from "node:buffer";
+import type { JsonReadOptions, JsonWriteOptions, Registry } from "@bufbuild/protobuf";
+
+/** How messages are read from JSON and written to it: as Connect does, implicit fields written. */
+export type JsonForm = Partial<JsonReadOptions & JsonWriteOptions> & {
+  readonly textDecoder: { decode(bytes: Uint8Array): string };
+};
+
+/** @param registry knows the types that a `google.protobuf.Any` may hold. Default: none */
+export function createJsonForm(registry: Registry | undefined): JsonForm {
+  return {
+    ignoreUnknownFields: true,
+    alwaysEmitImplicit: true,
+    textDecoder: { decode: decodeUtf8 },
+    ...(registry === undefined ? {} : { registry }),
+  };
+}
+
+/** @throws Error for octets that are not UTF-8 */
+function decodeUtf8(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new Error("the message is not UTF-8");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { createFairQueue } from "../../../src/threads/fair-queue.ts";
+
+/** Takes everything out of a queue, in order. */
+function drained(queue: ReturnType<typeof createFairQueue<string>>): string[] {
+  const items: string[] = [];
+  for (let item = queue.shift(); item !== undefined; item = queue.shift()) items.push(item);
+  return items;
+}
+
+describe("a fair queue", () => {
+  it("serves its subjects in turn, and each one's items in order", () => {
+    const queue = createFairQueue<string>({ maxCount: 10, subjectMaxCount: 10 });
+    for (const item of ["a1", "a2", "a3", "b1", "c1", "c2"]) queue.push(item[0]!, item);
+    expect(drained(queue)).toEqual(["a1", "b1", "c1", "a2", "c2", "a3"]);
+    expect(drained(queue)).toEqual([]);
+  });
+
+  it("lets a subject that comes back wait for the others first", () => {
+    const queue = createFairQueue<string>({ maxCount: 10, subjectMaxCount: 10 });
+    for (const item of ["a1", "a2", "b1"]) queue.push(item[0]!, item);
+    expect(queue.shift()).toBe("a1");
+    queue.push("a", "a3");
+    expect(drained(queue)).toEqual(["b1", "a2", "a3"]);
+  });
+
+  it("refuses an item of a subject that has its share", () => {
+    const queue = createFairQueue<string>({ maxCount: 10, subjectMaxCount: 2 });
+    expect([1, 2, 3].map((n) => queue.push("a", `a${n}`))).toEqual([undefined, undefined, "a3"]);
+    expect(queue.push("b", "b1")).toBeUndefined();
+    expect(drained(queue)).toEqual(["a1", "b1", "a2"]);
+    expect(queue.push("a", "a4")).toBeUndefined();
+  });
+
+  it("gives up the newest item of whoever has most where all of it is full", () => {
+    const queue = createFairQueue<string>({ maxCount: 3, subjectMaxCount: 3 });
+    for (const item of ["a1", "a2", "b1"]) expect(queue.push(item[0]!, item)).toBeUndefined();
+    expect(queue.push("c", "c1")).toBe("a2");
+    // All have one, so the newcomer is refused and nobody is left out again and again.
+    expect(queue.push("d", "d1")).toBe("d1");
+    expect(drained(queue)).toEqual(["a1", "b1", "c1"]);
+  });
+
+  it("is empty once it is cleared, and gives what it had", () => {
+    const queue = createFairQueue<string>({ maxCount: 2, subjectMaxCount: 2 });
+    queue.push("a", "a1");
+    queue.push("a", "a2");
+    expect(queue.clear()).toEqual(["a1", "a2"]);
+    expect(queue.push("b", "b1")).toBeUndefined();
+    expect(drained(queue)).toEqual(["b1"]);
+  });
+});
