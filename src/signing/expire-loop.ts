@@ -57,9 +57,9 @@ export async function expireReservations(
 const EXPIRE = `
 WITH reservation AS (
   SELECT id, project_id, presign_id, price_micro_usd FROM sign_request
-  WHERE status = 'prepared' AND expires_at <= clock_timestamp()
+  WHERE status = 'prepared' AND expires_at <= statement_timestamp()
   ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED
-), ${postings.release("reservation")}, failed AS (
+), ${postings.lapse("reservation")}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id

@@ -3,17 +3,19 @@ import { requestedSessions } from "../chain/events.ts";
 import type { PastTransaction } from "../chain/history.ts";
 import type { Rebuilder, Unrecoverable } from "../chain/replay.ts";
 import { paidSigns } from "../chain/treasury-events.ts";
+import { messageSignPrice, type PriceTable } from "../protocol/price-table.ts";
 import { auditInsert, auditParameters } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
+import { tripleOfRow } from "./algorithm-enums.ts";
 
 type SignData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
 
 /** What rebuilding sign requests needs. */
 export interface SignRebuilderOptions {
   readonly network: string;
-  /** What is charged for a request whose own price is lost, in micro-USD. */
-  readonly priceMicroUsd: bigint;
+  /** What is charged for a request whose own price is lost. */
+  readonly prices: PriceTable;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface SignRebuilderOptions {
  * reservation that is known has its held price captured, any other is charged today's price, or nothing where the
  * project has not that much. A request of a dWallet that is not known cannot be put back.
  */
-export function createSignRebuilder({ network, priceMicroUsd }: SignRebuilderOptions): Rebuilder {
+export function createSignRebuilder({ network, prices }: SignRebuilderOptions): Rebuilder {
   return {
     kind: "sign",
     async rebuild(sql, { events }, sent) {
@@ -54,7 +56,7 @@ export function createSignRebuilder({ network, priceMicroUsd }: SignRebuilderOpt
     await sql.query(INSERT, [
       id,
       dwallet.projectId,
-      priceMicroUsd,
+      messageSignPrice(prices, tripleOfRow(numbersOf(data)).signatureAlgorithm, data.message.length),
       dwallet.id,
       presignId,
       network,
@@ -91,6 +93,12 @@ export function createSignRebuilder({ network, priceMicroUsd }: SignRebuilderOpt
     return row.id;
   }
 }
+
+const numbersOf = (data: SignData) => ({
+  curve: data.curve,
+  signatureAlgorithm: data.signature_algorithm,
+  hashScheme: data.hash_scheme,
+});
 
 const AUDIT = auditParameters({ actor: "system" });
 

@@ -4,6 +4,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { findRemembered } from "../idempotency/key-table.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { messageSignPrice, type PriceTable } from "../protocol/price-table.ts";
 import type { AuditOrigin } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
@@ -25,7 +26,7 @@ export interface ReserveDeps {
   readonly database: Database;
   readonly presigns: PresignTurns;
   readonly signals: Pick<Signals, "notify">;
-  readonly priceMicroUsd: bigint;
+  readonly prices: PriceTable;
   readonly reservationTtlMs: number;
   /** How many reservations a project may have open. */
   readonly openMaxCount: number;
@@ -62,7 +63,7 @@ const WAIT_MAX_MS = 20_000;
 const REPLY_MARGIN_MS = 500;
 
 /**
- * Reserves a presign and holds the price. Waits for a presign while the pool is empty, up to 20 s or the deadline.
+ * Reserves a presign and holds the price, which follows from the algorithm and the length of the message. Waits for a presign while the pool is empty, up to 20 s or the deadline.
  * The same idempotency key with the same request returns the request as it stands. Throws MESSAGE_TOO_LARGE,
  * IDEMPOTENCY_KEY_REUSED, INSUFFICIENT_CREDIT, TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and what {@link findSignableDWallet} throws.
  */
@@ -88,6 +89,8 @@ export async function reserve(
     input.triple,
   );
   const id = newId();
+  const { length } = input.message;
+  const priceMicroUsd = messageSignPrice(deps.prices, input.triple.signatureAlgorithm, length);
   const bucket = {
     network,
     curve: input.triple.curveNumber,
@@ -101,7 +104,7 @@ export async function reserve(
     dwalletId: dwallet.id,
     hashScheme: input.triple.hashNumber,
     message: input.message,
-    priceMicroUsd: deps.priceMicroUsd,
+    priceMicroUsd,
     ttlMs: deps.reservationTtlMs,
     openMaxCount: deps.openMaxCount,
     idempotency: input.idempotency,
@@ -117,9 +120,9 @@ export async function reserve(
     // Another call with the same key was first; its row is the answer to this one too.
     const first = await findRepeated(deps, caller, input);
     if (first !== undefined) return first;
-    if (outcome === "no credit") throw insufficientCredit(deps.priceMicroUsd);
-    if (outcome === "too many open") throw tooManyReservations(deps.openMaxCount);
-    return undefined;
+    if (outcome === "no credit") throw insufficientCredit(priceMicroUsd);
+    if (outcome === "no presign") return undefined;
+    throw tooManyReservations(outcome.openMaxCount);
   });
   if (row === undefined) {
     throw new ServiceError("PRESIGN_POOL_EMPTY", "no presign is ready; the pool is being filled");
@@ -147,7 +150,7 @@ function insufficientCredit(priceMicroUsd: bigint): ServiceError {
 function tooManyReservations(maxCount: number): ServiceError {
   return new ServiceError(
     "TOO_MANY_RESERVATIONS",
-    `the project has ${maxCount} open reservations; submit some, or let them expire`,
+    `the project has ${maxCount} open reservations, and may have no more now; submit some of them`,
     { metadata: { maxCount: String(maxCount) } },
   );
 }

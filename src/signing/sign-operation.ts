@@ -4,6 +4,8 @@ import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import type { Sql } from "../store/database.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
@@ -97,11 +99,12 @@ export function createSignOperation({
     subjects: readonly SignSubject[],
     transaction: LandedTransaction,
   ): Promise<void> {
-    const byPresign = signSessionIdsByPresign(transaction);
-    const signSessionIds = subjects.map(({ id, presignId }) => {
-      const signSessionId = byPresign.get(presignId);
-      if (signSessionId !== undefined) return signSessionId;
-      throw new Error(`transaction ${transaction.digest} requested no signature for ${id}`);
+    const byPresign = sessionsByPresign(transaction);
+    const signSessionIds = subjects.map((subject) => {
+      const session = byPresign.get(subject.presignId);
+      if (session !== undefined && isOf(session, subject)) return session.sign_id;
+      const message = `transaction ${transaction.digest} requested no signature for ${subject.id}`;
+      throw new MixedUpAnswerError("transaction", message);
     });
     await sql.query(LANDED, [subjects.map(({ id }) => id), signSessionIds, transaction.digest]);
   }
@@ -116,10 +119,24 @@ WITH submitted AS (
 UPDATE presign p SET state = 'used', updated_at = now() FROM submitted s
 WHERE p.id = s.presign_id AND p.state = 'held'`;
 
+type SignSessionData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
+
 /** The sign sessions that a transaction requested, by the presign that each uses up. */
-function signSessionIdsByPresign({ events }: LandedTransaction): ReadonlyMap<string, string> {
+function sessionsByPresign({ events }: LandedTransaction): ReadonlyMap<string, SignSessionData> {
   const sessions = requestedSessions(events, "SignRequestEvent");
-  return new Map(sessions.map(({ data }) => [data.presign_id, data.sign_id]));
+  return new Map(sessions.map(({ data }) => [data.presign_id, data]));
+}
+
+/** Whether the session signs the subject's very message with its dWallet. */
+function isOf(session: SignSessionData, subject: SignSubject): boolean {
+  return (
+    session.dwallet_id === subject.dwalletId &&
+    session.curve === subject.curve &&
+    session.signature_algorithm === subject.signatureAlgorithm &&
+    session.hash_scheme === subject.hashScheme &&
+    equalBytes(Uint8Array.from(session.message), subject.message) &&
+    equalBytes(Uint8Array.from(session.message_centralized_signature), subject.userSignMessage)
+  );
 }
 
 /**

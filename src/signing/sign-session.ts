@@ -1,30 +1,35 @@
 import type { OpenSession, SessionKind } from "../chain/session.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
-import { MalformedBytesError } from "../protocol/bytes.ts";
 import { parseSignSession } from "../protocol/chain-objects.ts";
-import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
-import { signatureFromChain } from "../protocol/signature-forms.ts";
-import { verifySignature } from "../protocol/verify-signature.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { Sql } from "../store/database.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
 import type { SignObserver, SignTimes } from "./sign-observer.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
+import type { Verifier } from "./verifier.ts";
+import type { NetworkSignatureClaim } from "./verify-work.ts";
 
 /** What the kind needs. */
 export interface SignSessionOptions {
   readonly network: string;
   /** How many requests of one project that the network rejected are refunded on one day (UTC). */
   readonly refundsPerDay: number;
+  readonly verifier: Pick<Verifier, "checkSignature">;
   readonly signals: Pick<Signals, "notify">;
-  readonly log: { error(fields: object, message: string): void };
   readonly observer?: SignObserver | undefined;
 }
 
-/** Waits for signatures: submitted -> completed once verified, or failed and refunded. */
+/**
+ * Waits for signatures: submitted -> completed once verified, or failed and refunded when the network rejected it.
+ *
+ * A session of another request or dWallet, and a signature that does not verify, change nothing: the network verifies
+ * a signature before the chain has it, so the fullnode is at fault, and the request stays open until it answers right.
+ * `settle` then throws MixedUpAnswerError.
+ */
 export function createSignSession(options: SignSessionOptions): SessionKind {
-  const { network, refundsPerDay, signals, log, observer } = options;
+  const { network, refundsPerDay, verifier, signals, observer } = options;
   return {
     name: "sign",
     requestedBy: "sign",
@@ -34,11 +39,14 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
          WHERE network = $1 AND status = 'submitted' AND id > $2::uuid ORDER BY sign_request.id LIMIT $3`,
         [network, after, limit],
       ),
-    async settle(database, { subjectId: id }, content) {
-      const { state } = parseSignSession(content);
+    async settle(database, { subjectId: id, objectId }, content) {
+      const { id: sessionId, dwalletId, state } = parseSignSession(content);
+      if (state.kind === "Requested") return false;
+      const row = await readSignRequest(database, { id });
+      if (row === undefined) throw new Error(`there is no sign request ${id}`);
+      if (sessionId !== objectId || dwalletId !== row.dwalletId)
+        throw new MixedUpAnswerError("session", `the sign session ${objectId} is another request's`);
       switch (state.kind) {
-        case "Requested":
-          return false;
         case "NetworkRejected":
           if (
             await failSignRequest(database, id, {
@@ -51,9 +59,7 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
             observer?.failed("NETWORK_REJECTED");
           break;
         case "Completed":
-          if (!(await complete(database, id, state.output, observer))) {
-            log.error({ signRequestId: id }, "the network's signature does not verify");
-          }
+          await complete(database, row, state.output, { verifier, observer });
           break;
       }
       signals.notify(topics.sign(id));
@@ -62,28 +68,17 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
   };
 }
 
-/** False if the signature was not what it should be. */
 async function complete(
   sql: Sql,
-  id: string,
+  row: SignRequestRow,
   output: Uint8Array,
-  observer: SignObserver | undefined,
-): Promise<boolean> {
-  const row = await readSignRequest(sql, { id });
-  if (row === undefined) throw new Error(`there is no sign request ${id}`);
-  const signature = verifiedSignature(row, output);
-  if (signature === undefined) {
-    const failure = {
-      from: "submitted",
-      reason: "SIGNATURE_INVALID",
-      message: "the network's signature does not verify under the dWallet's public key",
-    } as const;
-    if (await failSignRequest(sql, id, failure)) observer?.failed("SIGNATURE_INVALID");
-    return false;
-  }
-  const [times] = await sql.query<SignTimes>(COMPLETE, [id, signature]);
+  { verifier, observer }: Pick<SignSessionOptions, "verifier" | "observer">,
+): Promise<void> {
+  const signature = await verifier.checkSignature(claimOf(row, output));
+  if (signature === undefined)
+    throw new MixedUpAnswerError("signature", `the signature of request ${row.id} does not verify`);
+  const [times] = await sql.query<SignTimes>(COMPLETE, [row.id, signature]);
   if (times !== undefined) observer?.completed(times);
-  return true;
 }
 
 /** Moves submitted -> completed, and says how long the request was in each state. */
@@ -98,17 +93,8 @@ SELECT extract(epoch FROM o.created_at - r.created_at)::float8 AS "preparedSecon
 FROM completed r LEFT JOIN chain_operation o ON o.kind = 'sign' AND o.subject_id = r.id
 LEFT JOIN chain_transaction t ON t.digest = o.tx_digest`;
 
-/** The signature in the form of the contract; undefined if it does not verify. */
-function verifiedSignature(row: SignRequestRow, output: Uint8Array): Uint8Array | undefined {
+function claimOf(row: SignRequestRow, signature: Uint8Array): NetworkSignatureClaim {
   const { curve, signatureAlgorithm, hash } = tripleOfRow(row);
-  const publicKey = row.dwalletPublicKey ?? publicKeyFromDWalletOutput(curve, row.dwalletPublicOutput);
-  let signature: Uint8Array;
-  try {
-    signature = signatureFromChain(signatureAlgorithm, output);
-  } catch (error) {
-    if (error instanceof MalformedBytesError) return undefined;
-    throw error;
-  }
-  const claim = { signatureAlgorithm, hash, publicKey, message: row.message, signature };
-  return verifySignature(claim) ? signature : undefined;
+  const { dwalletPublicKey: publicKey, dwalletPublicOutput: dwalletOutput, message } = row;
+  return { curve, signatureAlgorithm, hash, publicKey, dwalletOutput, message, signature };
 }

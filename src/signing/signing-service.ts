@@ -4,6 +4,7 @@ import { callerOf } from "../access/caller.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { idempotencyOf } from "../idempotency/idempotency.ts";
 import { tripleOfEnums } from "./algorithm-enums.ts";
+import { createBatchedLooks } from "./batched-looks.ts";
 import { encodeReservation, encodeSignRequest, encodeWatched } from "./encode-sign-request.ts";
 import { listSigns } from "./list-signs.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
@@ -14,13 +15,14 @@ import { type WatchDeps, watchSign } from "./watch-sign.ts";
 /** What the Signing service needs. */
 export type SigningServiceDeps = ReserveDeps &
   SubmitDeps &
-  WatchDeps & {
+  Omit<WatchDeps, "looks"> & {
     /** The signal that ends a watch: of its end, and of the process about to close. Default: of its end alone. */
     readonly untilClosing?: (context: HandlerContext) => AbortSignal;
   };
 
 /** Implements `tss.v1.Signing`. */
 export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {
+  const looks = createBatchedLooks(deps.database);
   return {
     async reserveSign(request, context) {
       const triple = tripleOfEnums(request.signatureAlgorithm, request.hashScheme);
@@ -48,7 +50,7 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
     async *watchSign({ signRequestId, cursor }, context) {
       const { projectId } = callerOf(context, "project");
       const watched = watchSign(
-        deps,
+        { ...deps, looks },
         { signRequestId, projectId, cursor },
         (deps.untilClosing ?? signalOf)(context),
       );

@@ -2,12 +2,12 @@ import { postings } from "../billing/postings.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import { MalformedBytesError } from "../protocol/bytes.ts";
-import { checkSignMessage } from "../protocol/check-sign-message.ts";
+import type { SignMessageClaim } from "../protocol/check-sign-message.ts";
 import { auditInsert, auditParameters } from "../store/audit.ts";
 import type { Sql } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
+import type { CheckHalf } from "./check-half.ts";
 import type { SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
@@ -16,6 +16,7 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 export interface SubmitDeps {
   readonly database: Sql;
   readonly signals: Pick<Signals, "notify">;
+  readonly checkHalf: CheckHalf;
 }
 
 /** The user's half. */
@@ -26,11 +27,11 @@ export interface SubmitInput {
 
 /**
  * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeat returns
- * the request as it stands, whatever it carries. Throws SIGN_REQUEST_NOT_FOUND, MALFORMED_SIGN_MESSAGE, and
- * WRONG_STATE when the reservation has expired.
+ * the request as it stands, whatever it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE when the reservation has
+ * expired, and what {@link CheckHalf} throws.
  */
 export async function submit(
-  { database, signals }: SubmitDeps,
+  { database, signals, checkHalf }: SubmitDeps,
   caller: SigningCaller,
   { signRequestId, userSignMessage }: SubmitInput,
 ): Promise<SignRequestRow> {
@@ -38,7 +39,7 @@ export async function submit(
   const row = await readOwn(database, signRequestId, projectId);
   if (row.wasSubmitted) return row;
   if (row.status !== "prepared" || row.isExpired) throw expired(row);
-  checkMessage(row, userSignMessage);
+  await checkHalf(projectId, claimOf(row, userSignMessage));
   const [queued] = await database.query<{ updatedAt: Date }>(SUBMIT, [
     signRequestId,
     projectId,
@@ -86,21 +87,10 @@ export function signRequestNotFound(signRequestId: string): ServiceError {
   });
 }
 
-function checkMessage(row: SignRequestRow, userSignMessage: Uint8Array): void {
+function claimOf(row: SignRequestRow, userSignMessage: Uint8Array): SignMessageClaim {
   const { curve, signatureAlgorithm } = tripleOfRow(row);
-  try {
-    checkSignMessage({
-      curve,
-      signatureAlgorithm,
-      dwalletOutput: row.dwalletPublicOutput,
-      presign: row.presign,
-      message: row.message,
-      userSignMessage,
-    });
-  } catch (cause) {
-    if (!(cause instanceof MalformedBytesError)) throw cause;
-    throw new ServiceError("MALFORMED_SIGN_MESSAGE", cause.message, { cause });
-  }
+  const { dwalletPublicOutput: dwalletOutput, presign, message } = row;
+  return { curve, signatureAlgorithm, dwalletOutput, presign, message, userSignMessage };
 }
 
 function expired(row: SignRequestRow): ServiceError {

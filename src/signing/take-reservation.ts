@@ -18,25 +18,32 @@ export interface NewReservation {
   readonly message: Uint8Array;
   readonly priceMicroUsd: bigint;
   readonly ttlMs: number;
-  /** How many reservations the project may have open, this one included. */
+  /** How many reservations the project may have open, this one included, while none of its own expire. */
   readonly openMaxCount: number;
   readonly idempotency: Idempotency | undefined;
 }
 
 /** What became of an attempt. Where nothing was reserved, an earlier call may have the idempotency key. */
-export type ReservationOutcome = "reserved" | "no presign" | "no credit" | "too many open";
+export type ReservationOutcome = "reserved" | "no presign" | "no credit" | TooManyOpen;
+
+/** The project has as many open reservations as it may have now. */
+export interface TooManyOpen {
+  readonly openMaxCount: number;
+}
 
 /**
  * Takes the oldest ready presign of the bucket, holds the price and writes the request, all or nothing, in one
  * statement. The project's row is locked first, so that its calls are decided one after the other, and a presign is
- * only taken by who can pay. Nothing is reserved while the idempotency key is another request's.
+ * only taken by who can pay. Each reservation that expired lately takes one off how many may be open, down to a tenth:
+ * who lets presigns expire holds few of them, and credit that is never spent does not keep presigns from others.
+ * Nothing is reserved while the idempotency key is another request's.
  */
 export async function takeReservation(
   sql: Sql,
   origin: AuditOrigin,
   reservation: NewReservation,
 ): Promise<ReservationOutcome> {
-  const [outcome] = await sql.query<{ funded: boolean; allowed: boolean; reserved: boolean }>(RESERVE, [
+  const [outcome] = await sql.query<Outcome>(RESERVE, [
     reservation.id,
     reservation.projectId,
     reservation.dwalletId,
@@ -53,14 +60,27 @@ export async function takeReservation(
     ...keyParameters({ scope: reservation.projectId, network: reservation.network }, reservation.idempotency),
   ]);
   if (outcome?.reserved) return "reserved";
-  if (outcome?.funded && !outcome.allowed) return "too many open";
+  if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
   return outcome?.funded ? "no presign" : "no credit";
 }
 
+interface Outcome {
+  readonly funded: boolean;
+  readonly allowed: boolean;
+  readonly openMaxCount: number;
+  readonly reserved: boolean;
+}
+
+/** Of the usual number, what a project may have open however many of its reservations have expired: one tenth. */
+const LEAST_SHARE = 10;
+
 const RESERVE = `
-WITH funds AS (
-  SELECT balance_micro_usd - held_micro_usd >= $10::bigint AS funded, open_reservations < $12::integer AS allowed
+WITH account AS (
+  SELECT balance_micro_usd - held_micro_usd >= $10::bigint AS funded, open_reservations,
+    greatest($12::integer - (${postings.countedLapses("project")}), $12::integer / ${LEAST_SHARE}, 1) AS open_max
   FROM project WHERE id = $2::uuid FOR UPDATE
+), funds AS (
+  SELECT funded, open_max, open_reservations < open_max AS allowed FROM account
 ), claim AS (
   SELECT $1::uuid AS id, $2::uuid AS project_id, $10::bigint AS price_micro_usd, presign.id AS presign_row
   FROM presign
@@ -82,4 +102,5 @@ WITH funds AS (
 ), audited AS (${auditInsert("sign.reserve", "reserved", 13)})
 SELECT coalesce((SELECT funded FROM funds), false) AS funded,
   coalesce((SELECT allowed FROM funds), false) AS allowed,
+  coalesce((SELECT open_max FROM funds), 0) AS "openMaxCount",
   (SELECT count(*) FROM reserved) > 0 AS reserved`;

@@ -3,6 +3,7 @@ import { topics } from "../coordination/topics.ts";
 import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Sql } from "../store/database.ts";
+import type { BatchedLooks } from "./batched-looks.ts";
 import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
 import { openCursor, sealCursor } from "./watch-cursor.ts";
@@ -10,6 +11,8 @@ import { openCursor, sealCursor } from "./watch-cursor.ts";
 /** What watching needs. */
 export interface WatchDeps {
   readonly database: Sql;
+  /** Shared by all watches of the process. */
+  readonly looks: BatchedLooks;
   readonly signals: Pick<Signals, "subscribe">;
   /** For tests that cannot wait. */
   readonly watchPace?: Partial<WatchPace>;
@@ -44,12 +47,12 @@ const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lookAgainMs: 3_000, lifet
 
 /**
  * Follows a request of the project until it is completed or failed. The first message comes at once: the state, or a
- * heartbeat where the cursor stands for it. The row is read when a signal says so, and nothing is kept for a reader
- * that is slow, who gets the newest state when he asks. Throws SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of
+ * heartbeat where the cursor stands for it. The row is read when it has changed, for which all watches look together,
+ * and nothing is kept for a reader that is slow, who gets the newest state when he asks. Throws SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of
  * another request, WATCH_ENDED after the watch's lifetime, and the reason of `signal` once that fires.
  */
 export async function* watchSign(
-  { database, signals, watchPace }: WatchDeps,
+  { database, looks, signals, watchPace }: WatchDeps,
   { signRequestId: id, projectId, cursor }: WatchInput,
   signal: AbortSignal,
 ): AsyncGenerator<WatchedSign, void, undefined> {
@@ -81,7 +84,9 @@ export async function* watchSign(
     const untilMs = Math.min(performance.now() + heartbeatMs, endMs);
     for (;;) {
       const timeoutMs = Math.max(0, Math.min(untilMs - performance.now(), lookAgainMs));
-      const row = await waitForSignal(signals, topics.sign(id), { timeoutMs, signal }, () => read(newest));
+      const row = await waitForSignal(signals, topics.sign(id), { timeoutMs, signal }, async () =>
+        (await looks.hasChanged(id, newest)) ? read(newest) : undefined,
+      );
       if (row !== undefined || signal.aborted || performance.now() >= untilMs) return row;
     }
   }

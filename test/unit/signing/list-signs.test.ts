@@ -5,6 +5,8 @@ import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 import { createSigningService } from "../../../src/signing/signing-service.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { checkHalfInline } from "../../support/inline-verifier.ts";
+import { flatPrices } from "../../support/prices.ts";
 import {
   dwalletOf,
   objectId,
@@ -30,7 +32,8 @@ beforeAll(async () => {
     database,
     signals,
     presigns: createPresignQueue({ signals }),
-    priceMicroUsd: 10n,
+    checkHalf: checkHalfInline,
+    prices: flatPrices(10n),
     reservationTtlMs: 60_000,
     openMaxCount: 100,
   });

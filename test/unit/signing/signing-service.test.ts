@@ -11,6 +11,8 @@ import { createSigningService } from "../../../src/signing/signing-service.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { checkHalfInline } from "../../support/inline-verifier.ts";
+import { flatPrices } from "../../support/prices.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
@@ -50,12 +52,13 @@ beforeAll(async () => {
     database,
     signals,
     presigns,
-    priceMicroUsd: 10n,
+    checkHalf: checkHalfInline,
+    prices: flatPrices(10n),
     reservationTtlMs: 60_000,
     openMaxCount: 100,
   };
   signing = clientOf(Signing, createSigningService(deps), caller);
-  billing = clientOf(Billing, createBillingService({ database, priceSignMicroUsd: 10n }), caller);
+  billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n) }), caller);
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 

@@ -18,6 +18,8 @@ import { untilClosing } from "../../../src/transport/closing-signal.ts";
 import { registerService } from "../../../src/transport/service-registration.ts";
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { checkHalfInline } from "../../support/inline-verifier.ts";
+import { flatPrices } from "../../support/prices.ts";
 import {
   dwalletOf,
   projectWith,
@@ -75,7 +77,8 @@ beforeEach(async () => {
     database,
     signals: counted,
     presigns: createPresignQueue({ signals }),
-    priceMicroUsd: 10n,
+    checkHalf: checkHalfInline,
+    prices: flatPrices(10n),
     reservationTtlMs: 60_000,
     openMaxCount: 100,
     untilClosing,

@@ -3,6 +3,7 @@ import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { createRedisCoordination } from "../../../src/coordination/redis-coordination.ts";
 import type { Signals } from "../../../src/coordination/signals.ts";
 import { sealToken } from "../../../src/paging/bound-token.ts";
+import { createBatchedLooks } from "../../../src/signing/batched-looks.ts";
 import {
   type WatchDeps,
   type WatchedSign,
@@ -58,16 +59,22 @@ function observed(signals: Pick<Signals, "subscribe">, watchPace: Partial<WatchP
   let listenerCount = 0;
   let idleCount = 0;
   let check: () => void = () => {};
+  let queryCount = 0;
+  const counted = {
+    async query<Row>(statement: string, parameters: readonly unknown[] = []) {
+      const rows = await database.query<Row>(statement, parameters);
+      queryCount++;
+      // One query may look for many of them.
+      const [looked] = parameters;
+      if (rows.length === 0) idleCount += Array.isArray(looked) ? looked.length : 1;
+      check();
+      return rows;
+    },
+  };
   const deps: WatchDeps = {
     watchPace: { ...NEVER, ...watchPace },
-    database: {
-      async query<Row>(statement: string, parameters?: readonly unknown[]) {
-        const rows = await database.query<Row>(statement, parameters);
-        if (rows.length === 0) idleCount++;
-        check();
-        return rows;
-      },
-    },
+    database: counted,
+    looks: createBatchedLooks(counted),
     signals: {
       subscribe(topic, listener) {
         listenerCount++;
@@ -82,6 +89,7 @@ function observed(signals: Pick<Signals, "subscribe">, watchPace: Partial<WatchP
   return {
     deps,
     listenerCount: () => listenerCount,
+    queryCount: () => queryCount,
     /** Resolves when so many watches listen and have found nothing new. To be called in the turn of their `next`. */
     idle: (count = 1) =>
       new Promise<void>((resolve) => {
@@ -276,11 +284,14 @@ describe("a watch", () => {
     open.push(signals);
     const steps = signSteps(database, signals);
     const id = await steps.reserve(projectId, dwallet);
-    const { deps, idle, listenerCount } = observed(signals);
+    const { deps, idle, listenerCount, queryCount } = observed(signals);
     const watches = Array.from({ length: COUNT }, () => watch(deps, id));
     await Promise.all(watches.map((watching) => watching.next()));
+    const before = queryCount();
     const nexts = watches.map((watching) => watching.next());
     await idle(COUNT);
+    // They look together.
+    expect(queryCount() - before).toBe(1);
     await steps.expire(id);
     expect(new Set(await Promise.all(nexts.map(statusOf)))).toEqual(new Set(["failed"]));
     const ends = await Promise.all(watches.map((watching) => watching.next()));

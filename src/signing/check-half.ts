@@ -1,0 +1,50 @@
+import type { TokenBuckets } from "../coordination/coordination.ts";
+import { RecentMap } from "../coordination/recent-map.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { SignMessageClaim } from "../protocol/check-sign-message.ts";
+import { PoolFullError } from "../threads/worker-pool.ts";
+import type { Verifier } from "./verifier.ts";
+
+/**
+ * Checks a user's half before it is paid for. Throws MALFORMED_SIGN_MESSAGE when it is wrong, TOO_MANY_WRONG_HALVES
+ * without a look at it when the project has sent too many wrong ones, and VERIFICATION_BUSY when too many wait.
+ */
+export type CheckHalf = (projectId: string, claim: SignMessageClaim) => Promise<void>;
+
+/** What {@link createCheckHalf} needs. */
+export interface CheckHalfOptions {
+  readonly verifier: Pick<Verifier, "checkHalf">;
+  /** Where a project's wrong halves are counted. */
+  readonly wrongHalves: TokenBuckets;
+  /** Milliseconds that only grow. Default: the clock of the process. */
+  readonly now?: () => number;
+}
+
+const PROJECTS_MAX_COUNT = 10_000;
+
+/** A check with a budget of wrong halves for each project: what they cost is bounded, whatever the project has. */
+export function createCheckHalf({
+  verifier,
+  wrongHalves,
+  now = () => performance.now(),
+}: CheckHalfOptions): CheckHalf {
+  const pausedUntilMs = new RecentMap<string, number>(PROJECTS_MAX_COUNT);
+  return async (projectId, claim) => {
+    const leftMs = (pausedUntilMs.get(projectId) ?? 0) - now();
+    if (leftMs > 0) throw tooManyWrong(leftMs);
+    const wrong = await verifier.checkHalf(projectId, claim).catch((cause: unknown) => {
+      if (!(cause instanceof PoolFullError)) throw cause;
+      throw new ServiceError("VERIFICATION_BUSY", "too many halves wait to be verified", { cause });
+    });
+    if (wrong === undefined) return;
+    const { isAllowed, waitMs } = await wrongHalves.take(projectId);
+    if (!isAllowed) pausedUntilMs.set(projectId, now() + waitMs);
+    throw new ServiceError("MALFORMED_SIGN_MESSAGE", wrong);
+  };
+}
+
+function tooManyWrong(leftMs: number): ServiceError {
+  return new ServiceError("TOO_MANY_WRONG_HALVES", "the project has sent too many wrong halves", {
+    retryAfterSeconds: leftMs / 1_000,
+  });
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { submit } from "../../../src/signing/submit.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { checkHalfInline } from "../../support/inline-verifier.ts";
+import {
+  dwalletOf,
+  layoutOfSignMessage,
+  moneyOf,
+  projectWith,
+  readyPresigns,
+  TEST_ORIGIN,
+} from "../../support/rows.ts";
+import { signSteps } from "../../support/sign-steps.ts";
+
+const CREDIT = 1_000n;
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+
+it("a reservation that expires after the submit has looked at it is not charged, and nothing is queued", async () => {
+  const signals = createLocalSignals();
+  const projectId = await projectWith(database, CREDIT);
+  const dwallet = await dwalletOf(database, projectId);
+  await readyPresigns(database, dwallet.bucket, 1);
+  const id = await signSteps(database, signals).reserve(projectId, dwallet);
+  const expiring: Database = {
+    ...database,
+    async query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]> {
+      if (statement.includes("posting_capture")) {
+        await database.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [id]);
+      }
+      return database.query<Row>(statement, parameters);
+    },
+  };
+  const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
+  const half = { signRequestId: id, userSignMessage: layoutOfSignMessage() };
+  await expect(
+    submit({ database: expiring, signals, checkHalf: checkHalfInline }, caller, half),
+  ).rejects.toMatchObject({
+    reason: "WRONG_STATE",
+  });
+  expect(await moneyOf(database, projectId)).toMatchObject({ balance: CREDIT, held: 10n, differences: [] });
+  expect(await database.query("SELECT 1 FROM chain_operation WHERE subject_id = $1", [id])).toEqual([]);
+});
