@@ -1,7 +1,9 @@
-import { randomUUID } from "node:crypto";
+import { applyMigration } from "./apply-migration.ts";
 import type { Database, Sql } from "./database.ts";
 import { LOCK_KEYS } from "./lock-keys.ts";
+import { LockWait, type LockWaitOptions } from "./lock-wait.ts";
 import { type Migration, readMigrations } from "./migrations.ts";
+import { isLockTimeout } from "./sql-errors.ts";
 import type { StoreLog } from "./store-log.ts";
 
 /** Prisma's bookkeeping, as its engine makes it. */
@@ -22,28 +24,61 @@ interface AppliedRow {
   readonly finished_at: Date | null;
 }
 
+/** How {@link migrate} behaves. */
+export interface MigrateOptions extends LockWaitOptions {
+  /** Default: those of `prisma/migrations`. */
+  readonly migrations?: readonly Migration[];
+}
+
 /**
  * Brings the database up to date and returns the names of the migrations that it applied. Many processes may call
  * it at once: each migration is applied once, and all return when the database is up to date. Each script runs in
- * one transaction. Throws when a script fails, or when one failed earlier and nobody has resolved that.
+ * one transaction with its bookkeeping, so that a process that dies leaves none half done.
+ *
+ * A migration may want a table to itself while a backup or another long transaction reads it. Everyone else's statements
+ * stand behind a migration that waits, so it waits a second at most, lets the others pass, and tries again.
+ * Throws when a script fails, when one failed earlier and nobody has resolved that, and when a lock is not to be had
+ * within `lockWaitMs`: nothing of that migration is then in the database.
  */
 export async function migrate(
   database: Pick<Database, "session">,
   log: StoreLog,
-  migrations?: readonly Migration[],
+  { migrations, ...waits }: MigrateOptions = {},
 ): Promise<string[]> {
   const wanted = migrations ?? (await readMigrations());
+  const wait = new LockWait(waits);
   return database.session(async (sql) => {
-    await sql.query("SELECT pg_advisory_lock($1)", [LOCK_KEYS.migration]);
+    await takeMigrationLock(sql, wait);
     try {
-      return await applyMissing(sql, wanted, log);
+      return await applyMissing(sql, wanted, wait, log);
     } finally {
-      await sql.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]);
+      // A session that is lost has lost its lock too, and the first failure is the one to tell.
+      await sql.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]).catch(() => {});
     }
   });
 }
 
-async function applyMissing(sql: Sql, wanted: readonly Migration[], log: StoreLog): Promise<string[]> {
+/** The lock is the session's, and outlives the transaction that bounds the wait for it. */
+async function takeMigrationLock(sql: Sql, wait: LockWait): Promise<void> {
+  try {
+    await sql.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${wait.totalMs}`);
+    await sql.query("SELECT pg_advisory_lock($1)", [LOCK_KEYS.migration]);
+    await sql.query("COMMIT");
+  } catch (cause) {
+    await sql.query("ROLLBACK").catch(() => {});
+    if (!isLockTimeout(cause)) throw cause;
+    throw new Error(`another process has been migrating the database for ${wait.totalMs / 1_000} s`, {
+      cause,
+    });
+  }
+}
+
+async function applyMissing(
+  sql: Sql,
+  wanted: readonly Migration[],
+  wait: LockWait,
+  log: StoreLog,
+): Promise<string[]> {
   await sql.query(BOOKKEEPING);
   const rows = await sql.query<AppliedRow>(
     "SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL",
@@ -61,7 +96,7 @@ async function applyMissing(sql: Sql, wanted: readonly Migration[], log: StoreLo
   for (const migration of wanted) {
     const known = checksums.get(migration.name);
     if (known === undefined) {
-      await apply(sql, migration);
+      await applyMigration(sql, migration, wait, log);
       log.info({ migration: migration.name }, "applied a migration");
       applied.push(migration.name);
     } else if (known !== migration.checksum) {
@@ -69,24 +104,4 @@ async function applyMissing(sql: Sql, wanted: readonly Migration[], log: StoreLo
     }
   }
   return applied;
-}
-
-async function apply(sql: Sql, { name, script, checksum }: Migration): Promise<void> {
-  const id = randomUUID();
-  await sql.query("INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)", [
-    id,
-    checksum,
-    name,
-  ]);
-  try {
-    await sql.query(script);
-  } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    await sql.query("UPDATE _prisma_migrations SET logs = $2 WHERE id = $1", [id, text]);
-    throw new Error(`migration ${name} failed: ${text}`, { cause });
-  }
-  await sql.query(
-    "UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1",
-    [id],
-  );
 }

@@ -7,6 +7,8 @@ export interface OpenDatabaseOptions {
   readonly databaseUrl?: string | undefined;
   readonly dataDirectory: string;
   readonly log: StoreLog;
+  /** PostgreSQL ends a statement after so long. Default: never. The embedded database has no such clock. */
+  readonly statementTimeoutMs?: number | undefined;
 }
 
 /** Opens the database. It may still lack migrations. Loads only the engine that is used. */
@@ -14,9 +16,10 @@ export async function openDatabase({
   databaseUrl,
   dataDirectory,
   log,
+  statementTimeoutMs,
 }: OpenDatabaseOptions): Promise<Database> {
   if (databaseUrl !== undefined) {
-    return (await import("./open-postgres.ts")).openPostgres(databaseUrl, log);
+    return (await import("./open-postgres.ts")).openPostgres(databaseUrl, log, { statementTimeoutMs });
   }
   log.info({ dataDirectory }, "no DATABASE_URL: using the embedded database, for one process only");
   return (await import("./open-pglite.ts")).openPglite(dataDirectory);

@@ -1,33 +1,52 @@
-import pg from "pg";
+import { BoundedPool } from "./bounded-pool.ts";
 import { columnTypes } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { createPoolDatabase } from "./pool-database.ts";
 import type { StoreLog } from "./store-log.ts";
 
 const POOL_SIZE_COUNT = 16;
-const CONNECT_TIMEOUT_MS = 30_000;
+/** For a connection: a new one, or one that others have. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** More callers than this do not wait for a connection; they are told at once. */
+const WAITING_MAX_COUNT = 1_000;
 /** A process whose machine was lost would else keep its locks until the server's TCP gives it up, which takes hours. */
 const SILENT_TRANSACTION_MS = 60_000;
 
 /** How {@link openPostgres} behaves. */
 export interface PostgresOptions {
   /** The server ends a transaction whose process says nothing for so long. Default 1 min. */
-  readonly silentTransactionMs?: number;
+  readonly silentTransactionMs?: number | undefined;
+  /** The server ends a statement after so long. Default: never. */
+  readonly statementTimeoutMs?: number | undefined;
+  /** For tests that fill it. Default 16. */
+  readonly poolSizeCount?: number | undefined;
+  /** Default 1,000. */
+  readonly waitingMaxCount?: number | undefined;
+  /** How long a caller waits for a connection. Default 10 s. */
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 /** Opens a pool on a PostgreSQL server. Throws when the server does not answer or refuses. */
 export async function openPostgres(
   databaseUrl: string,
   log: StoreLog,
-  { silentTransactionMs = SILENT_TRANSACTION_MS }: PostgresOptions = {},
+  options: PostgresOptions = {},
 ): Promise<Database> {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    max: POOL_SIZE_COUNT,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    application_name: "threshold-signing-service",
-    types: columnTypes,
-  });
+  const { silentTransactionMs = SILENT_TRANSACTION_MS, statementTimeoutMs } = options;
+  const pool = new BoundedPool(
+    {
+      connectionString: databaseUrl,
+      max: options.poolSizeCount ?? POOL_SIZE_COUNT,
+      connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      application_name: "threshold-signing-service",
+      types: columnTypes,
+      // By a statement, as poolers refuse parameters of a connection's start that they do not know.
+      ...(statementTimeoutMs !== undefined && {
+        onConnect: (client) => client.query(`SET statement_timeout = ${statementTimeoutMs}`),
+      }),
+    },
+    options.waitingMaxCount ?? WAITING_MAX_COUNT,
+  );
   // A connection that breaks while nobody uses it is replaced; unheard, the event would end the process.
   pool.on("error", (cause) => log.warn({ cause }, "an idle database connection broke"));
   try {

@@ -1,4 +1,5 @@
 const UNIQUE_VIOLATION = "23505";
+const DEADLOCK_DETECTED = "40P01";
 const LOCK_NOT_AVAILABLE = "55P03";
 const UNDEFINED_TABLE = "42P01";
 const UNDEFINED_COLUMN = "42703";
@@ -17,6 +18,11 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
 /** Whether a statement waited for a lock longer than its `lock_timeout`. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE;
+}
+
+/** Whether a statement was ended because it and others waited for each other. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === DEADLOCK_DETECTED;
 }
 
 /** Whether a statement failed because the database lacks a table or a column: it was not migrated to this version. */

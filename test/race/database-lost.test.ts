@@ -1,10 +1,12 @@
 /** Calls while a real PostgreSQL ends connections, refuses them or is not there. */
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createErrorMapping, type FailureRecord, reasonOf } from "../../src/errors/error-mapping.ts";
 import type { Database } from "../../src/store/database.ts";
-import { openPostgres } from "../../src/store/open-postgres.ts";
+import { openPostgres, type PostgresOptions } from "../../src/store/open-postgres.ts";
 import { createPoolDatabase } from "../../src/store/pool-database.ts";
 import { silentLog } from "../support/database.ts";
 import { environment } from "../support/environment.ts";
@@ -47,8 +49,8 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     const sleeping = "SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event = 'PgSleep'";
     while ((await admin.query(sleeping, [name])).rowCount === 0);
   };
-  async function opened<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    const database = await openPostgres(test!.url, silentLog);
+  async function opened<T>(work: (database: Database) => Promise<T>, options?: PostgresOptions): Promise<T> {
+    const database = await openPostgres(test!.url, silentLog, options);
     try {
       return await work(database);
     } finally {
@@ -86,13 +88,86 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     await database.close();
   });
 
-  it("was full, but not one that a statement of ours is wrong in", async () => {
+  it.each(["53300", "53200", "57P01", "57P02", "57P03", "57P05", "57014", "55P03", "25P03", "08006"])(
+    "says %s, of a statement of ours or of Prisma's",
+    async (state) => {
+      await opened(async (database) => {
+        const raise = `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`;
+        expect(told(await failureOf(database.query(raise)))).toEqual(UNAVAILABLE);
+        expect(told(await failureOf(database.prisma.$executeRawUnsafe(raise)))).toEqual(UNAVAILABLE);
+      });
+    },
+  );
+
+  it("has no connection left for the role", async () => {
+    const role = `${name}_full`;
+    await admin.query(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 0`);
+    const url = new URL(test!.url);
+    url.username = role;
+    const pool = new pg.Pool({ connectionString: url.href });
+    const database = createPoolDatabase({ kind: "postgres", pool });
+    try {
+      expect(told(await failureOf(database.query("SELECT 1", [])))).toEqual(UNAVAILABLE);
+      expect(told(await failureOf(database.transaction((sql) => sql.query("SELECT 1", []))))).toEqual(
+        UNAVAILABLE,
+      );
+      expect(told(await failureOf(database.prisma.apiKey.findFirst()))).toEqual(UNAVAILABLE);
+      expect(told(await failureOf(database.prisma.$queryRaw`SELECT 1`))).toEqual(UNAVAILABLE);
+    } finally {
+      await database.close();
+      await admin.query(`DROP ROLE ${role}`);
+    }
+  });
+
+  it("is slow: a statement, of ours or of Prisma's, is ended by the server", async () => {
+    await opened(
+      async (database) => {
+        expect(told(await failureOf(database.query("SELECT pg_sleep(60)", [])))).toEqual(UNAVAILABLE);
+        const ended = failureOf(database.prisma.$queryRaw`SELECT pg_sleep(60)::text`);
+        expect(told(await ended)).toEqual(UNAVAILABLE);
+        const inTransaction = database.transaction((sql) => sql.query("SELECT pg_sleep(60)", []));
+        expect(told(await failureOf(inTransaction))).toEqual(UNAVAILABLE);
+      },
+      { statementTimeoutMs: 100 },
+    );
+  });
+
+  it("has all its connections in use, after a wait, and at once where too many wait", async () => {
+    await opened(
+      async (database) => {
+        // Prisma's first call makes ready what its later ones use, and takes longer than anyone waits here.
+        await failureOf(database.prisma.apiKey.findFirst());
+        const held = new AbortController();
+        const busy = database.transaction(() => once(held.signal, "abort"));
+        const waiting = [
+          () => database.query("SELECT 1", []),
+          () => database.prisma.apiKey.findFirst(),
+          () => database.session((sql) => sql.query("SELECT 1", [])),
+        ].map((call) => failureOf(call()));
+        try {
+          while (database.connections().waitingCount < 3) await setImmediate();
+          const refused = { ...UNAVAILABLE, message: "too many calls wait for the database" };
+          expect(told(await failureOf(database.query("SELECT 1", [])))).toEqual(refused);
+          expect(told(await failureOf(database.prisma.apiKey.findFirst()))).toEqual(refused);
+          for (const failure of await Promise.all(waiting)) expect(told(failure)).toEqual(UNAVAILABLE);
+        } finally {
+          held.abort();
+          await busy;
+        }
+        expect(await database.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
+      },
+      { poolSizeCount: 1, waitingMaxCount: 3, connectTimeoutMs: 3_000 },
+    );
+  });
+
+  it("is none of these where a statement of ours is wrong", async () => {
     await opened(async (database) => {
-      const raise = (state: string) =>
-        failureOf(database.query(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`));
-      expect(told(await raise("53300"))).toEqual(UNAVAILABLE);
-      for (const state of ["42601", "23505", "40001"])
-        expect(told(await raise(state))).toMatchObject({ reason: "INTERNAL", level: "error" });
+      for (const state of ["42601", "23505", "40001"]) {
+        const raise = `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`;
+        const internal = { reason: "INTERNAL", level: "error" };
+        expect(told(await failureOf(database.query(raise)))).toMatchObject(internal);
+        expect(told(await failureOf(database.prisma.$executeRawUnsafe(raise)))).toMatchObject(internal);
+      }
     });
   });
 });

@@ -49,11 +49,12 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
 
   beforeAll(async () => {
     localnet = await startLocalnet({ mpc: createCheapMpc() });
-    const { url: fullnodeUrl, ikaConfig, treasury } = localnet;
+    const { url, ikaConfig, treasury } = localnet;
+    const fullnodeUrl = new Secret(url);
     const hotWalletSecret = new Secret(localnetHotWalletSecret());
     network = await connectNetwork({ name: "localnet", fullnodeUrl, ikaConfig, treasury, hotWalletSecret });
     const ika = acceptedCoin("IKA", `${ikaConfig.packages.ikaPackage}::ika::IKA`);
-    payer = await fundedPayer(network.client, fullnodeUrl, ika.coinType);
+    payer = await fundedPayer(network.client, url, ika.coinType);
     replicas = pools.map((pool) =>
       testDeposits(pool, prices, { coins: [SUI, ika], reader: createPaymentReader(network) }),
     );

@@ -12,6 +12,7 @@ import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { flatPrices } from "../support/prices.ts";
 import {
   dwalletOf,
   keyed,
@@ -125,7 +126,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     const reserveAt = (database: Database, projectId: string, dwalletId: string, request = 0) =>
       reserve(
         {
-          ...{ database, signals, presigns, priceMicroUsd: PRICE },
+          ...{ database, signals, presigns, prices: flatPrices(PRICE) },
           ...{ reservationTtlMs: 60_000, openMaxCount: 100 },
         },
         { projectId, network: "localnet", origin: TEST_ORIGIN },

@@ -36,7 +36,7 @@ describe.skipIf(older === undefined)("a database of an older version", () => {
     try {
       const migrations = await readMigrations();
       const at = migrations.findIndex(({ name }) => name.endsWith("_idempotency_keys"));
-      await migrate(database, silentLog, migrations.slice(0, at));
+      await migrate(database, silentLog, { migrations: migrations.slice(0, at) });
       // What the requests are of does not matter to their keys.
       await database.query(
         `ALTER TABLE sign_request DROP CONSTRAINT sign_request_project_id_fkey,

@@ -38,11 +38,12 @@ import { Secret } from "../../src/telemetry/secret.ts";
 import { createLife } from "../sim/mortal.ts";
 import { onboardUser, time } from "../sim/onboard-user.ts";
 import { createRandom } from "../sim/random.ts";
-import { PRICE, type Replica, startReplica } from "../sim/replica.ts";
+import { DKG_PRICE, PRICE, type Replica, startReplica } from "../sim/replica.ts";
 import { createSimMpc } from "../sim/sim-mpc.ts";
 import { silentLog } from "../support/database.ts";
 import { acceptedCoin, fundedPayer, SUI, testDeposits } from "../support/deposits.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { flatPrices } from "../support/prices.ts";
 import { testRedis } from "../support/redis.ts";
 import {
   layoutOfSignMessage,
@@ -175,6 +176,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       DATABASE_URL: copy!.url,
       LOCALNET_URL: localnet.url,
       BILLING_PRICE_SIGN_MICRO_USD: String(PRICE),
+      BILLING_PRICE_DKG_MICRO_USD: String(DKG_PRICE),
       BILLING_USD_PRICES: "SUI=3.5,IKA=0.02",
     });
     const [output, errors] = await Promise.all([text(tss.stdout!), text(tss.stderr!)]);
@@ -204,7 +206,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     const reader = createNetworkReader(network);
     const life = { database: after, network, reader, log: silentLog };
     await prepareLanes({ ...life, afterRestore: true });
-    const config = { submitBatchCount: 5, presignBatchCount: 5, priceSignMicroUsd: PRICE };
+    const config = { submitBatchCount: 5, presignBatchCount: 5, prices: flatPrices(PRICE, DKG_PRICE) };
     const signals = createLocalSignals();
     const kinds = operationKinds({ ...life, signals, config, depositSigner: () => undefined });
     const mortal = kinds.map((kind) => ({
@@ -236,7 +238,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     localnet = await startLocalnet({ mpc: createSimMpc(), epochDurationMs: 24 * 3_600_000 });
     before = await openPostgres(lost!.url, silentLog);
     await migrate(before, silentLog);
-    projectId = await projectWith(before, 2n * PRICE);
+    projectId = await projectWith(before, 2n * PRICE + 2n * DKG_PRICE);
     replica = await start(before);
     revoked = await createApiKey(before, TEST_ORIGIN, { projectId, name: "leaked", scopes: ["sign"] });
     first = await onboard(1);
@@ -325,8 +327,8 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       });
       expect(is.message).toEqual(was.message);
     }
-    // The stranger's signature is the one that nobody could be charged for.
-    expect(await balanceOf(after)).toBe((await balanceOf(before))! + PRICE);
+    // The stranger's dWallet and signature are those that nobody could be charged for.
+    expect(await balanceOf(after)).toBe((await balanceOf(before))! + DKG_PRICE + PRICE);
     await signOne(first.dwalletId);
     expect(await verifyLedger(after)).toEqual([]);
     expect(alarms).toEqual([]);
@@ -375,7 +377,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     const [key] = lines.map((line) => JSON.parse(line) as ReissuedKey);
     expect(key).toMatchObject({ projectId, name: "leaked", replacedPrefix: revoked.prefix });
     const lookup = createApiKeyLookup({ database: after, log: silentLog });
-    expect(await lookup.find(revoked.plaintext)).toMatchObject({ revokedAt: expect.any(Date) });
-    expect(await lookup.find(key!.apiKey)).toMatchObject({ projectId, scopes: ["sign"], revokedAt: null });
+    expect(await lookup.find(revoked.plaintext)).toMatchObject({ isRevoked: true });
+    expect(await lookup.find(key!.apiKey)).toMatchObject({ projectId, scopes: ["sign"], isRevoked: false });
   });
 });

@@ -1,4 +1,5 @@
 /** Charges, holds and presigns under calls that come at the same time, on a real PostgreSQL. */
+
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
@@ -10,6 +11,8 @@ import { type ReserveInput, reserve } from "../../src/signing/reserve.ts";
 import { submit } from "../../src/signing/submit.ts";
 import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase } from "../support/database.ts";
+import { checkHalfInline } from "../support/inline-verifier.ts";
+import { flatPrices } from "../support/prices.ts";
 import {
   dwalletOf,
   keyed,
@@ -35,7 +38,8 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     database: db,
     signals,
     presigns,
-    priceMicroUsd: PRICE,
+    checkHalf: checkHalfInline,
+    prices: flatPrices(PRICE),
     reservationTtlMs: 60_000,
     openMaxCount: 100,
   };
@@ -64,6 +68,21 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(results.map((r) => r.status === "fulfilled" && r.value.status)).toEqual(Array(64).fill("queued"));
     expect(await moneyOf(db, projectId)).toEqual({ balance: 99n * PRICE, held: 0n, differences: [] });
     expect(await db.query("SELECT 1 FROM chain_operation WHERE subject_id = $1", [row.id])).toHaveLength(1);
+  });
+
+  it("hold and charge what the length of each message costs, and no more than the credit has", async () => {
+    const projectId = await projectWith(db, 25n * PRICE);
+    const dwallet = await dwalletOf(db, projectId);
+    await readyPresigns(db, dwallet.bucket, 8);
+    const bySize = { ...deps, prices: { ...flatPrices(PRICE), messageKibMicroUsd: 6_000n } };
+    const long = input(dwallet, { message: new Uint8Array(16_381) });
+    const results = await times(8, () => reserve(bySize, caller(projectId), long, time()));
+    const rows = results.flatMap((r) => (r.status === "fulfilled" ? [r.value] : []));
+    expect(rows.map(({ priceMicroUsd }) => priceMicroUsd)).toEqual([10n * PRICE, 10n * PRICE]);
+    expect(await moneyOf(db, projectId)).toMatchObject({ held: 20n * PRICE, differences: [] });
+    for (const { id } of rows)
+      await submit(bySize, caller(projectId), { signRequestId: id, userSignMessage: layoutOfSignMessage() });
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 5n * PRICE, held: 0n, differences: [] });
   });
 
   it("serve exactly as many requests as the credit pays for", async () => {
@@ -204,10 +223,9 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(rows).toHaveLength(3);
 
     // What is older than a day counts no more.
-    await db.query(
-      "UPDATE encryption_key SET created_at = now() - interval '25 hours' WHERE project_id = $1",
-      [projectId],
-    );
+    await db.query("UPDATE encryption_key SET tried_at = now() - interval '25 hours' WHERE project_id = $1", [
+      projectId,
+    ]);
     await expect(create()).resolves.toBeUndefined();
   });
 

@@ -1,0 +1,122 @@
+/** Presigns that a project reserves and lets expire, while others want them, on a real PostgreSQL. */
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import { expireReservations } from "../../src/signing/expire-loop.ts";
+import { reserve } from "../../src/signing/reserve.ts";
+import type { SignRequestRow } from "../../src/signing/sign-request.ts";
+import { submit } from "../../src/signing/submit.ts";
+import { openRaceDatabase } from "../support/database.ts";
+import { checkHalfInline } from "../support/inline-verifier.ts";
+import { flatPrices } from "../support/prices.ts";
+import {
+  dwalletOf,
+  layoutOfSignMessage,
+  moneyOf,
+  projectWith,
+  readyPresigns,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+  type TestDWalletRow,
+} from "../support/rows.ts";
+
+const PRICE = 10_000n;
+const OPEN_MAX = 50;
+/** Half a dollar, which pays for as many as may be open. */
+const CREDIT = BigInt(OPEN_MAX) * PRICE;
+const database = await openRaceDatabase();
+afterAll(() => database?.close());
+
+describe.skipIf(database === undefined)("a project that lets its reservations expire", () => {
+  const db = database!;
+  const signals = createLocalSignals();
+  const deps = {
+    ...{ database: db, signals, presigns: createPresignQueue({ signals, waitingMaxCount: 0 }) },
+    checkHalf: checkHalfInline,
+    ...{ prices: flatPrices(PRICE), reservationTtlMs: 600_000, openMaxCount: OPEN_MAX },
+  };
+  const callerOf = (projectId: string) => ({ projectId, network: "localnet", origin: TEST_ORIGIN });
+  let project: string;
+  let dwallet: TestDWalletRow;
+
+  beforeEach(async () => {
+    project = await projectWith(db, CREDIT);
+    dwallet = await dwalletOf(db, project);
+    await readyPresigns(db, dwallet.bucket, OPEN_MAX + 10);
+  });
+
+  it("holds a tenth of what it may hold from then on, and the others have the rest", async () => {
+    expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX);
+    const other = await projectWith(db, CREDIT);
+    const othersDWallet = await dwalletOf(db, other, dwallet.bucket);
+    for (let round = 0; round < 3; round++) {
+      await expireAll(project);
+      const again = await reserveAtOnce(project, dwallet, OPEN_MAX);
+      expect(again).toHaveLength(OPEN_MAX / 10);
+      const rows = await reserveAtOnce(other, othersDWallet, 10);
+      expect(rows).toHaveLength(10);
+      for (const row of rows) await submitOne(other, row);
+    }
+    expect(await moneyOf(db, project)).toMatchObject({ balance: CREDIT, differences: [] });
+    await expect(reserveOne(project, dwallet)).rejects.toMatchObject({
+      reason: "TOO_MANY_RESERVATIONS",
+      metadata: { maxCount: String(OPEN_MAX / 10) },
+    });
+  });
+
+  it("may hold one more for each that it submits", async () => {
+    await reserveAtOnce(project, dwallet, OPEN_MAX);
+    await expireAll(project);
+    // 50 have expired: five may be open until more than five of them are made up for.
+    await db.query("UPDATE project SET lapsed_reservations = 44 WHERE id = $1", [project]);
+    const rows = await reserveAtOnce(project, dwallet, OPEN_MAX);
+    expect(rows).toHaveLength(6);
+    for (const row of rows) await submitOne(project, row);
+    expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(12);
+    expect(await moneyOf(db, project)).toMatchObject({ differences: [] });
+  });
+
+  it("may hold as many as before an hour after the last one expired", async () => {
+    await reserveAtOnce(project, dwallet, OPEN_MAX);
+    await expireAll(project);
+    expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX / 10);
+    await db.query("UPDATE project SET lapsed_at = now() - interval '61 minutes' WHERE id = $1", [project]);
+    expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX - OPEN_MAX / 10);
+    // What expires now counts anew.
+    await db.query(
+      `UPDATE sign_request SET expires_at = now() WHERE id = (
+         SELECT id FROM sign_request WHERE project_id = $1 AND status = 'prepared' LIMIT 1)`,
+      [project],
+    );
+    await expireReservations(db, signals, 10);
+    const [row] = await db.query("SELECT lapsed_reservations AS lapsed FROM project WHERE id = $1", [
+      project,
+    ]);
+    expect(row).toEqual({ lapsed: 1 });
+  });
+
+  function reserveOne(projectId: string, { objectId: dwalletId }: TestDWalletRow): Promise<SignRequestRow> {
+    const input = { dwalletId, triple: TEST_TRIPLE, message: Uint8Array.of(1), idempotency: undefined };
+    const time = { timeoutMs: 30_000, signal: new AbortController().signal };
+    return reserve(deps, callerOf(projectId), input, time);
+  }
+
+  /** Those of `count` calls at the same time that were served. */
+  async function reserveAtOnce(projectId: string, of: TestDWalletRow, count: number) {
+    const calls = Array.from({ length: count }, () => reserveOne(projectId, of));
+    const results = await Promise.allSettled(calls);
+    return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  }
+
+  async function submitOne(projectId: string, { id }: SignRequestRow): Promise<void> {
+    await submit(deps, callerOf(projectId), { signRequestId: id, userSignMessage: layoutOfSignMessage() });
+  }
+
+  async function expireAll(projectId: string): Promise<void> {
+    await db.query(
+      "UPDATE sign_request SET expires_at = now() WHERE project_id = $1 AND status = 'prepared'",
+      [projectId],
+    );
+    await Promise.all(Array.from({ length: 4 }, () => expireReservations(db, signals, OPEN_MAX)));
+  }
+});

@@ -1,0 +1,83 @@
+/** Statements that are made all the time, on a real PostgreSQL that holds many old rows. */
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fillOldRows } from "../../bench/support/fill-old-rows.ts";
+import { columnTypes } from "../../src/store/column-types.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { createPoolDatabase } from "../../src/store/pool-database.ts";
+import { silentLog } from "../support/database.ts";
+import { explainReads } from "../support/explain-plan.ts";
+import { callEverythingHot } from "../support/hot-calls.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { type RecordedStatement, recordingClient } from "../support/recorded-statements.ts";
+
+const ROWS = 60_000;
+const PROJECTS = 20;
+/** A table with more rows than this is never read whole. */
+const LARGE_COUNT = 400;
+/** What one statement may read of one table: a page is 20, a transaction of it has ten operations. */
+const READ_MAX_COUNT = 600;
+const KEY_ID = `0x${"02".repeat(32)}`;
+
+const test = await testDatabase();
+
+describe.skipIf(test === undefined)("a database with a year of old rows", () => {
+  const recorded = new Map<string, RecordedStatement>();
+  let database: Database;
+  let largeTables: Set<string>;
+
+  beforeAll(async () => {
+    const pool = new pg.Pool({
+      connectionString: test!.url,
+      Client: recordingClient(recorded),
+      types: columnTypes,
+    });
+    database = createPoolDatabase({ kind: "postgres", pool });
+    await migrate(database, silentLog);
+    const projectIds = await fillOldRows(test!.url, {
+      projects: PROJECTS,
+      rows: ROWS,
+      networkEncryptionKeyId: KEY_ID,
+    });
+    const large = await database.query<{ name: string }>(
+      "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND reltuples > $1",
+      [LARGE_COUNT],
+    );
+    largeTables = new Set(large.map(({ name }) => name));
+    recorded.clear();
+    await callEverythingHot(database, { projectId: projectIds[0]!, networkEncryptionKeyId: KEY_ID });
+  }, 120_000);
+  afterAll(async () => {
+    await database?.close();
+    await test?.drop();
+  });
+
+  it("is large in every table that signing writes to", () => {
+    expect([...largeTables]).toEqual(
+      expect.arrayContaining([
+        ...["audit_event", "audit_leaf", "chain_operation", "chain_transaction", "dwallet", "encryption_key"],
+        ...["idempotency_key", "ledger_entry", "presign", "sign_request"],
+      ]),
+    );
+  });
+
+  it("is never read through by what is asked all the time, planned for any project or for the largest", async () => {
+    const statements = [...recorded.values()].filter(({ text }) =>
+      /^\s*(?:WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text),
+    );
+    expect(statements.length).toBeGreaterThan(40);
+    const scans = await database.session(async (sql) => {
+      const found: string[] = [];
+      for (const statement of statements) {
+        for (const { table, how, rows } of await explainReads(sql, statement)) {
+          if (!largeTables.has(table)) continue;
+          if (how === "Seq Scan" || (rows ?? 0) > READ_MAX_COUNT)
+            found.push(`${how} of ${table}, ${rows ?? "?"} rows: ${statement.text.trim().slice(0, 300)}`);
+        }
+      }
+      return found;
+    });
+    expect(scans).toEqual([]);
+  });
+});

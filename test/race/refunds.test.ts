@@ -1,0 +1,142 @@
+/** Who pays when the network rejects a user's half, on a real PostgreSQL. */
+
+import { afterAll, describe, expect, it } from "vitest";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
+import { reserve } from "../../src/signing/reserve.ts";
+import { createSignOperation } from "../../src/signing/sign-operation.ts";
+import { createSignSession } from "../../src/signing/sign-session.ts";
+import { submit } from "../../src/signing/submit.ts";
+import { signRequested, signSession } from "../support/chain-bytes.ts";
+import { openRaceDatabase } from "../support/database.ts";
+import { checkHalfInline, inlineVerifier } from "../support/inline-verifier.ts";
+import { flatPrices } from "../support/prices.ts";
+import {
+  dwalletOf,
+  layoutOfSignMessage,
+  moneyOf,
+  objectId,
+  projectWith,
+  readyPresigns,
+  TEST_ORIGIN,
+  TEST_TRIPLE,
+} from "../support/rows.ts";
+import { flipBit, vectorOf } from "../support/signature-vectors.ts";
+
+const PRICE = 10_000n;
+const COUNT = 25;
+const REFUNDS_PER_DAY = 20;
+const database = await openRaceDatabase();
+afterAll(() => database?.close());
+
+/** A user's half with everything that it was made for. */
+interface Half {
+  readonly triple: AlgorithmTriple;
+  readonly message: Uint8Array;
+  readonly dwalletOutput: Uint8Array;
+  readonly presign: Uint8Array;
+  readonly userSignMessage: Uint8Array;
+}
+
+describe.skipIf(database === undefined)("what the network rejects", () => {
+  const db = database!;
+  const signals = createLocalSignals();
+  const deps = {
+    ...{ database: db, signals, presigns: createPresignQueue({ signals }) },
+    checkHalf: checkHalfInline,
+    ...{ prices: flatPrices(PRICE), reservationTtlMs: 60_000, openMaxCount: 100 },
+  };
+  const operation = createSignOperation({
+    signals,
+    reader: { sessionRequest: async () => undefined },
+    senderAddress: objectId(),
+    batchCount: 10,
+  });
+  const session = createSignSession({
+    network: "localnet",
+    refundsPerDay: REFUNDS_PER_DAY,
+    verifier: inlineVerifier,
+    signals,
+  });
+
+  it.each(["Taproot", "EdDSA", "Schnorrkel"] as const)(
+    "is always refunded for %s, whose halves the service verifies, and once",
+    async (algorithm) => {
+      const { triple, message, dwalletOutput, presign, userSignMessage } = vectorOf(algorithm);
+      const half = {
+        ...{ triple, message, dwalletOutput },
+        ...{ presign: presign!, userSignMessage: userSignMessage! },
+      };
+      const { projectId, requests, submitOne } = await reserveAll(half);
+      // Verified means: no other half is ever charged for.
+      const [first] = requests;
+      const forged = flipBit(half.userSignMessage, 8 * (half.userSignMessage.length - 4));
+      await expect(submitOne(first!.id, forged)).rejects.toMatchObject({ reason: "MALFORMED_SIGN_MESSAGE" });
+      expect(await moneyOf(db, projectId)).toMatchObject({ balance: BigInt(COUNT) * PRICE });
+
+      await rejectAll(requests, submitOne, half.userSignMessage);
+      expect(await moneyOf(db, projectId)).toEqual({
+        balance: BigInt(COUNT) * PRICE,
+        held: 0n,
+        differences: [],
+      });
+    },
+  );
+
+  it("is refunded up to the budget for ECDSA, whose proofs the network alone verifies", async () => {
+    const half = {
+      ...{ triple: TEST_TRIPLE, message: Uint8Array.of(1), dwalletOutput: Uint8Array.of(1, 2, 3) },
+      ...{ presign: new Uint8Array(16), userSignMessage: layoutOfSignMessage() },
+    };
+    const { projectId, requests, submitOne } = await reserveAll(half);
+    await rejectAll(requests, submitOne, half.userSignMessage);
+    expect(await moneyOf(db, projectId)).toEqual({
+      balance: BigInt(REFUNDS_PER_DAY) * PRICE,
+      held: 0n,
+      differences: [],
+    });
+  });
+
+  async function reserveAll({ triple, message, dwalletOutput, presign }: Half) {
+    const projectId = await projectWith(db, BigInt(COUNT) * PRICE);
+    const { rowId, objectId: dwalletId, bucket } = await dwalletOf(db, projectId);
+    const { curveNumber: curve, signatureAlgorithmNumber: signatureAlgorithm } = triple;
+    await db.query("UPDATE dwallet SET curve = $2, public_output = $3 WHERE id = $1", [
+      ...[rowId, curve, dwalletOutput],
+    ]);
+    await readyPresigns(db, { ...bucket, curve, signatureAlgorithm }, COUNT);
+    await db.query("UPDATE presign SET presign = $2 WHERE network_encryption_key_id = $1", [
+      ...[bucket.networkEncryptionKeyId, presign],
+    ]);
+    const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
+    const input = { dwalletId, triple, message, idempotency: undefined };
+    const time = { timeoutMs: 30_000, signal: new AbortController().signal };
+    const requests = await Promise.all(
+      Array.from({ length: COUNT }, () => reserve(deps, caller, input, time)),
+    );
+    const submitOne = (signRequestId: string, userSignMessage: Uint8Array) =>
+      submit(deps, caller, { signRequestId, userSignMessage });
+    return { projectId, requests, submitOne };
+  }
+
+  /** Submits all of them; the network rejects each, and says so to several who look at the same time. */
+  async function rejectAll(
+    requests: readonly { readonly id: string }[],
+    submitOne: (id: string, half: Uint8Array) => Promise<unknown>,
+    half: Uint8Array,
+  ): Promise<void> {
+    await Promise.all(
+      requests.map(async ({ id }) => {
+        await submitOne(id, half);
+        const signId = objectId();
+        const subject = (await operation.load(db, [id])).get(id)!;
+        const events = [signRequested(subject, signId)];
+        await operation.landed(db, [subject], { digest: "digest", events });
+        const rejected = signSession(signId, subject.dwalletId, { NetworkRejected: true });
+        const settle = () => session.settle(db, { subjectId: id, objectId: signId }, rejected);
+        await Promise.all(Array.from({ length: 3 }, settle));
+      }),
+    );
+  }
+});
