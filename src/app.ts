@@ -16,14 +16,16 @@ import { startWorkerServer } from "./app/worker-server.ts";
 import { createAuditSealer } from "./audit/audit-sealer.ts";
 import { createSealKey } from "./audit/seal-key.ts";
 import { createDepositSigner } from "./billing/sweeps/sweep-signer.ts";
+import { createCallerReads } from "./chain/caller-reads.ts";
 import { checkChain } from "./chain/check-chain.ts";
-import { connectNetwork } from "./chain/network.ts";
+import { connectNetwork, inBackground } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
 import type { Config } from "./config.ts";
 import { createKeySweep } from "./idempotency/sweep-keys.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { startLoops } from "./lifecycle/start-loops.ts";
 import { createPresignQueue } from "./presigns/presign-queue.ts";
+import { createVerifier } from "./signing/verifier.ts";
 import { migrate } from "./store/migrate.ts";
 import { openDatabase } from "./store/open-database.ts";
 import { traceDatabase } from "./store/trace-database.ts";
@@ -66,23 +68,34 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const [opened, chain] = await together(
     lifecycle.start(
       "database",
-      () => openDatabase({ databaseUrl: config.databaseUrl?.reveal(), dataDirectory, log }),
+      () =>
+        openDatabase({ databaseUrl: config.databaseUrl?.reveal(), dataDirectory, log, ...config.database }),
       (running) => running.close(),
     ),
     openChainAccess(config, { lifecycle, log }),
   );
   const database = tracer.isOn ? traceDatabase(opened, tracer) : opened;
-  await migrate(database, log);
+  await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
   const coordination = openCoordination(config, log);
   lifecycle.onStop("coordination", () => coordination.close());
   const { signals } = coordination;
+  const verifier = createVerifier({ threadMaxCount: config.verifyThreads });
+  lifecycle.onStop("verifier", () => verifier.close());
 
-  const network = await connectNetwork(chain);
+  const observe = createServiceMetrics(metrics);
+  const network = await connectNetwork({ ...chain, onMixUp: observe.onMixUp });
   await checkChain(database, network);
   const reader = createNetworkReader(network);
-  const observe = createServiceMetrics(metrics);
+  // Whatever else is read of the fullnode never holds up what the work on the chain reads.
+  const shownNetwork = inBackground(network);
+  const shown = { network: shownNetwork, reader: createNetworkReader(shownNetwork) };
+  const { pressures } = network;
+  const callerReads = createCallerReads({ limits: config.callerReads, coordination, pressures });
   const presigns = createPresignQueue({ signals, onWait: observe.onPresignWait });
-  const taken = await takeDeposits({ database, network, config: config.deposits, log });
+  const taken = await takeDeposits({
+    ...{ database, network: shownNetwork, callerReads },
+    ...{ config: config.deposits, log },
+  });
   await startLoops(lifecycle, taken.priceLoops);
   const { deposits } = taken;
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
@@ -92,6 +105,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     reader,
     signals,
     presigns,
+    verifier,
     deposits,
     depositSigner,
     config,
@@ -110,7 +124,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   }
 
   const ages = readAges(database, network.name, config.deposits);
-  const figures = createObservation({ metrics, database, network, reader, config, ages, log });
+  const figures = createObservation({ ...shown, metrics, database, config, ages, log });
   await startLoops(lifecycle, figures);
 
   const readiness = checkReadiness(readinessChecks({ database, network, coordination, config }));
@@ -122,11 +136,12 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
       ? { url: (await startWorkerServer(parts)).url, banner: [] }
       : await serveContract({
           ...parts,
+          ...shown,
           database,
-          network,
-          reader,
+          callerReads,
           coordination,
           presigns,
+          verifier,
           deposits,
           metrics,
           observe,

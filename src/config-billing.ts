@@ -1,9 +1,35 @@
 import type { ConfigReader, ConfigVariable } from "./config-reader.ts";
 import type { VariableName } from "./config-variables.ts";
+import { CURVE_ALGORITHMS, type SignatureAlgorithmName } from "./protocol/algorithms.ts";
+import type { PriceTable } from "./protocol/price-table.ts";
 import { parseUsdPrice } from "./protocol/usd-price.ts";
-import type { Secret } from "./telemetry/secret.ts";
+import { Secret } from "./telemetry/secret.ts";
 
-/** The variables of deposits and prices: a part of the one table. */
+/** The variables of what projects pay: a part of the one table. */
+export const PRICE_VARIABLES = [
+  {
+    name: "BILLING_PRICE_SIGN_MICRO_USD",
+    default: "10000",
+    description: "Price of one signature of a message of up to 1 KiB, in micro-USD",
+  },
+  {
+    name: "BILLING_PRICE_SIGN_BY_ALGORITHM_MICRO_USD",
+    default: "",
+    description: "The same for algorithms with a price of their own, like ECDSASecp256k1=12000,EdDSA=8000",
+  },
+  {
+    name: "BILLING_PRICE_MESSAGE_KIB_MICRO_USD",
+    default: "6000",
+    description: "Added for each further KiB of the message that is begun, in micro-USD",
+  },
+  {
+    name: "BILLING_PRICE_DKG_MICRO_USD",
+    default: "20000",
+    description: "Price of one dWallet in micro-USD, charged when its DKG is requested",
+  },
+] as const satisfies readonly ConfigVariable[];
+
+/** The variables of deposits and of what their coins are worth: a part of the one table. */
 export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_DEPOSIT_MASTER_SEED_HEX",
@@ -19,6 +45,7 @@ export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_PRICE_FEED_URL",
     description: "Where prices of SUI and IKA are read, see docs/deposits.md; https, or http on this machine",
+    secret: true,
   },
   { name: "BILLING_PRICE_FEED_REFRESH_SECONDS", default: "30", description: "How often the feed is read" },
   {
@@ -48,7 +75,8 @@ export type PricesConfig =
   | { readonly kind: "fixed"; readonly picoUsd: ReadonlyMap<string, bigint> }
   | {
       readonly kind: "feed";
-      readonly url: string;
+      /** A feed may want a key in it. */
+      readonly url: Secret;
       readonly refreshMs: number;
       readonly maxAgeMs: number;
       readonly maxStepPercent: number;
@@ -63,14 +91,42 @@ export interface DepositsConfig {
   readonly pollMs: number;
 }
 
+const PRICE_MAX_MICRO_USD = 1_000_000_000_000;
+
+/** Reads what the service charges. */
+export function readPriceTable(read: ConfigReader<VariableName>): PriceTable {
+  const price = (name: VariableName) => BigInt(read.integer(name, 0, PRICE_MAX_MICRO_USD));
+  return {
+    signMicroUsd: price("BILLING_PRICE_SIGN_MICRO_USD"),
+    signByAlgorithmMicroUsd: readAlgorithmPrices(read),
+    messageKibMicroUsd: price("BILLING_PRICE_MESSAGE_KIB_MICRO_USD"),
+    dkgMicroUsd: price("BILLING_PRICE_DKG_MICRO_USD"),
+  };
+}
+
+function readAlgorithmPrices(read: ConfigReader<VariableName>): ReadonlyMap<SignatureAlgorithmName, bigint> {
+  const name = "BILLING_PRICE_SIGN_BY_ALGORITHM_MICRO_USD";
+  const known = CURVE_ALGORITHMS.map(({ signatureAlgorithm }) => signatureAlgorithm);
+  const prices = new Map<SignatureAlgorithmName, bigint>();
+  for (const item of read.list(name)) {
+    const [, text, price = ""] = /^(\w+)\s*=\s*(\d{1,13})$/.exec(item) ?? [];
+    const algorithm = known.find((one) => one === text);
+    if (algorithm === undefined || Number(price) > PRICE_MAX_MICRO_USD || prices.has(algorithm)) {
+      const expected = `each of ${known.join(", ")} at most once, with a whole number up to ${PRICE_MAX_MICRO_USD}, like EdDSA=8000`;
+      read.fault(name, item, expected);
+    } else prices.set(algorithm, BigInt(price));
+  }
+  return prices;
+}
+
 const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";
 
 /** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
 export function readDeposits(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
   const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
-  const feedUrl = read.url("BILLING_PRICE_FEED_URL");
-  if (feedUrl !== undefined && !isProtected(feedUrl)) {
-    read.fault("BILLING_PRICE_FEED_URL", feedUrl, "an https URL, or http on this machine");
+  const feedUrl = read.secretUrl("BILLING_PRICE_FEED_URL", /^https?:\/\//, "an http(s) URL");
+  if (feedUrl !== undefined && !isProtected(feedUrl.reveal())) {
+    read.secretFault("BILLING_PRICE_FEED_URL", feedUrl.reveal(), "an https URL, or http on this machine");
   }
   const fixed = read.optional("BILLING_USD_PRICES");
   if (masterSeedHex && !isLocalnet && fixed === undefined && feedUrl === undefined) {
@@ -82,7 +138,7 @@ export function readDeposits(read: ConfigReader<VariableName>, isLocalnet: boole
   }
   const feed = {
     kind: "feed",
-    url: feedUrl ?? "",
+    url: feedUrl ?? new Secret(""),
     refreshMs: 1000 * read.integer("BILLING_PRICE_FEED_REFRESH_SECONDS", 1, 3_600),
     maxAgeMs: 1000 * read.integer("BILLING_PRICE_FEED_MAX_AGE_SECONDS", 1, 86_400),
     maxStepPercent: read.integer("BILLING_PRICE_FEED_MAX_STEP_PERCENT", 1, 1_000),

@@ -137,6 +137,16 @@ export class ConfigReader<Name extends string> {
     return value;
   }
 
+  /** A URL that anyone may be shown, so that it must hold no credentials. */
+  publicUrl(name: Name): string | undefined {
+    const value = this.url(name);
+    if (value === undefined || !URL.canParse(value)) return value;
+    const { username, password, search } = new URL(value);
+    if (username !== "" || password !== "" || search !== "")
+      this.secretFault(name, value, "a URL without credentials and query, as anyone is shown it");
+    return value;
+  }
+
   boolean(name: Name): boolean {
     return this.oneOf(name, ["true", "false"]) === "true";
   }
@@ -177,6 +187,13 @@ export class ConfigReader<Name extends string> {
     if (value !== undefined && pattern.test(value) && !URL.canParse(value))
       this.secretFault(name, value, `${expected}, with a password percent-encoded`);
     return secret;
+  }
+
+  /** The same where there must be one. */
+  requiredSecretUrl(name: Name, pattern: RegExp, expected: string): Secret {
+    const secret = this.secretUrl(name, pattern, expected);
+    if (secret === undefined) this.fault(name, undefined, expected);
+    return secret ?? new Secret("");
   }
 
   buckets(name: Name): CurveAlgorithm[] {

@@ -7,7 +7,7 @@ const HEADERS = /^[\w.-]+ *=(?:%[0-9a-f]{2}|[^,%])*(?:, *[\w.-]+ *=(?:%[0-9a-f]{
 
 /** Where traces go: the standard's own variables (opentelemetry.io, SDK configuration). Undefined: nowhere. */
 export function readTracing(read: ConfigReader<VariableName>): TracingConfig | undefined {
-  const endpoint = read.url("OTEL_EXPORTER_OTLP_ENDPOINT");
+  const endpoint = read.secretUrl("OTEL_EXPORTER_OTLP_ENDPOINT", /^https?:\/\//, "an http(s) URL");
   const headers = read.secret("OTEL_EXPORTER_OTLP_HEADERS", HEADERS, "name=value,name=value");
   const sampler = read.oneOf("OTEL_TRACES_SAMPLER", [
     ...SAMPLERS,

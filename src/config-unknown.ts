@@ -3,7 +3,7 @@ import type { ConfigVariable } from "./config-reader.ts";
 /** Names that begin so are this service's own: whatever else begins so is a mistake. */
 const OWN_PREFIXES = [
   ...["ADMIN_API_", "BILLING_", "DRAIN_", "GAS_STATION_", "HOT_WALLET_", "LOCALNET_", "OTEL_EXPORTER_OTLP_"],
-  ...["PRESIGN_", "RATE_LIMIT_", "SERVICECORE_", "SUI_GRPC_URL_", "TRUSTED_PROX"],
+  ...["PRESIGN_", "RATE_LIMIT_", "SERVICECORE_", "SUI_GRPC_", "TRUSTED_PROX"],
 ];
 /** Shorter names are like too many others. */
 const LEAST_CHARACTERS = 7;

@@ -1,4 +1,6 @@
-import { DEPOSIT_VARIABLES } from "./config-billing.ts";
+import { DEPOSIT_VARIABLES, PRICE_VARIABLES } from "./config-billing.ts";
+import { DATABASE_VARIABLES } from "./config-database.ts";
+import { NETWORK_VARIABLES } from "./config-network.ts";
 import type { ConfigVariable } from "./config-reader.ts";
 import { SWEEP_VARIABLES } from "./config-sweeps.ts";
 
@@ -12,7 +14,12 @@ export const CONFIG_VARIABLES = [
   },
   {
     name: "METRICS_PORT",
-    description: "A port of its own for GET /metrics, which PORT then does not serve; 0 takes a free one",
+    description: "A port of its own for GET /metrics; 0 takes a free one",
+  },
+  {
+    name: "METRICS_PUBLIC",
+    default: "false",
+    description: "Whether PORT serves GET /metrics to anyone where METRICS_PORT is unset: true or false",
   },
   {
     name: "PROCESS_TYPE",
@@ -30,6 +37,7 @@ export const CONFIG_VARIABLES = [
     description: "PostgreSQL; unset: PGlite in DATA_DIR, one process only",
     secret: true,
   },
+  ...DATABASE_VARIABLES,
   {
     name: "REDIS_URL",
     description: "Redis for wake-ups, rate limits and revoked keys across replicas; unset: in-process",
@@ -42,31 +50,7 @@ export const CONFIG_VARIABLES = [
       "Ed25519 secret that signs the audit trail's seals, 64 hex digits; unset: they are not signed",
     secret: true,
   },
-  {
-    name: "NETWORKS",
-    default: "localnet",
-    description: "The network to serve: localnet, testnet or mainnet",
-  },
-  {
-    name: "LOCALNET_PORT",
-    default: "9000",
-    description: "Port of the embedded localnet's fullnode; 0 takes a free one",
-  },
-  { name: "LOCALNET_URL", description: "A localnet that runs by itself; unset: one is embedded" },
-  { name: "SUI_GRPC_URL_TESTNET", description: "Fullnode of testnet" },
-  { name: "SUI_GRPC_URL_MAINNET", description: "Fullnode of mainnet" },
-  { name: "SERVICECORE_TESTNET_PACKAGE_ID", description: "The Treasury's package on testnet" },
-  { name: "SERVICECORE_TESTNET_TREASURY_ID", description: "The shared Treasury on testnet" },
-  {
-    name: "SERVICECORE_TESTNET_OPERATOR_CAP_IDS",
-    description: "OperatorCaps of the hot wallet, comma-separated",
-  },
-  { name: "SERVICECORE_MAINNET_PACKAGE_ID", description: "The Treasury's package on mainnet" },
-  { name: "SERVICECORE_MAINNET_TREASURY_ID", description: "The shared Treasury on mainnet" },
-  {
-    name: "SERVICECORE_MAINNET_OPERATOR_CAP_IDS",
-    description: "OperatorCaps of the hot wallet, comma-separated",
-  },
+  ...NETWORK_VARIABLES,
   { name: "HOT_WALLET_PROVIDER", default: "env", description: "Where the hot wallet's key comes from: env" },
   {
     name: "HOT_WALLET_SUI_SECRET_HEX",
@@ -81,11 +65,7 @@ export const CONFIG_VARIABLES = [
   },
   { name: "GAS_STATION_TESTNET_SECRET_HEX", description: "The same on testnet", secret: true },
   { name: "GAS_STATION_MAINNET_SECRET_HEX", description: "The same on mainnet", secret: true },
-  {
-    name: "BILLING_PRICE_SIGN_MICRO_USD",
-    default: "10000",
-    description: "Price of one signature in micro-USD",
-  },
+  ...PRICE_VARIABLES,
   ...DEPOSIT_VARIABLES,
   ...SWEEP_VARIABLES,
   {
@@ -108,7 +88,8 @@ export const CONFIG_VARIABLES = [
   {
     name: "MAX_OPEN_RESERVATIONS_PER_PROJECT",
     default: "50",
-    description: "Reservations that one project may have open",
+    description:
+      "Reservations that one project may have open; one less for each that expired lately, down to a tenth",
   },
   {
     name: "MAX_DKGS_PER_PROJECT_PER_DAY",
@@ -118,7 +99,30 @@ export const CONFIG_VARIABLES = [
   {
     name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
     default: "20",
-    description: "Signatures refunded to one project on one day (UTC) after the network rejected them",
+    description:
+      "ECDSA signatures and dWallets, together, refunded to one project on one day (UTC) after the network rejected the user's part",
+  },
+  {
+    name: "MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE",
+    default: "60",
+    description: "Users' halves of one project that may turn out to be wrong; beyond it none is verified",
+  },
+  {
+    name: "FULLNODE_CALLER_READS_PER_SECOND",
+    default: "100",
+    description:
+      "Reads of the fullnode that calls of all projects may cause; the rest of its limit is the service's",
+  },
+  {
+    name: "FULLNODE_PROJECT_READS_PER_SECOND",
+    default: "20",
+    description: "Reads of the fullnode that calls of one project may cause",
+  },
+  {
+    name: "VERIFY_THREADS",
+    default: "2",
+    description:
+      "Threads that verify halves and signatures, 1 to 64; each takes about 30 MB once it is needed",
   },
   { name: "SUBMIT_BATCH_SIZE", default: "10", description: "Signs in one transaction, 1 to 50" },
   {
@@ -130,6 +134,11 @@ export const CONFIG_VARIABLES = [
   { name: "RATE_LIMIT_WRITE_PER_SECOND", default: "300", description: "The same for the cost class WRITE" },
   { name: "RATE_LIMIT_CHAIN_PER_SECOND", default: "300", description: "The same for the cost class CHAIN" },
   {
+    name: "RATE_LIMIT_VERIFY_PER_SECOND",
+    default: "100",
+    description: "The same for the cost class VERIFY: users' halves",
+  },
+  {
     name: "RATE_LIMIT_STREAM_PER_SECOND",
     default: "100",
     description: "Streams opened per second, likewise",
@@ -140,9 +149,37 @@ export const CONFIG_VARIABLES = [
     description: "Calls with a missing or wrong key per second and address; 0: no limit",
   },
   {
+    name: "RATE_LIMIT_OPEN_PER_SECOND",
+    default: "20",
+    description:
+      "Calls of gRPC's health and reflection, and of GET /openapi.json, per second and address; 0: no limit",
+  },
+  {
+    name: "MAX_STREAMS_PER_KEY",
+    default: "1000",
+    description: "Streams, such as watches, that one key may have open in one process",
+  },
+  { name: "MAX_STREAMS_PER_PROJECT", default: "2000", description: "The same of one project" },
+  {
+    name: "MAX_STREAMS_PER_ADDRESS",
+    default: "100",
+    description: "The same of calls without a key from one address",
+  },
+  {
     name: "RATE_LIMIT_BURST_SECONDS",
     default: "10",
     description: "How many seconds' worth of calls may come at once, 1 to 3600",
+  },
+  {
+    name: "MAX_CONNECTIONS",
+    default: "10000",
+    description: "Connections that a port has open at a time; further ones are closed; 0: no bound",
+  },
+  {
+    name: "MAX_CONNECTIONS_PER_ADDRESS",
+    default: "256",
+    description:
+      "Those of one address, or one IPv6 network of 64 bits, unless it is in TRUSTED_PROXIES; 0: no bound",
   },
   {
     name: "TRUSTED_PROXIES",
@@ -172,6 +209,7 @@ export const CONFIG_VARIABLES = [
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     description:
       "Base URL of an OTLP/HTTP receiver for traces; unset: no traces, and nothing of them is loaded",
+    secret: true,
   },
   {
     name: "OTEL_EXPORTER_OTLP_HEADERS",

@@ -1,45 +1,34 @@
-import { type DepositsConfig, readDeposits } from "./config-billing.ts";
+import { type DepositsConfig, readDeposits, readPriceTable } from "./config-billing.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./config-checks.ts";
 import { type ClientConfig, readClientConfig } from "./config-client.ts";
+import { type DatabaseConfig, readDatabaseConfig } from "./config-database.ts";
+import { type LimitsConfig, readLimits } from "./config-limits.ts";
+import { type NetworkConfig, readNetwork } from "./config-network.ts";
 import { ConfigError, ConfigReader, type Setting } from "./config-reader.ts";
 import { readSweepConfig, type SweepConfig } from "./config-sweeps.ts";
 import { readTracing } from "./config-tracing.ts";
 import { unknownVariables } from "./config-unknown.ts";
 import { CONFIG_VARIABLES, type VariableName } from "./config-variables.ts";
 import type { CurveAlgorithm } from "./protocol/algorithms.ts";
+import type { PriceTable } from "./protocol/price-table.ts";
 import type { TracingConfig } from "./telemetry/open-tracer.ts";
 import type { Secret } from "./telemetry/secret.ts";
-
-/** Where the chain is, and as whom the service acts there. */
-export type NetworkConfig =
-  | {
-      readonly name: "localnet";
-      readonly port: number;
-      /** Where one runs by itself; undefined to embed one. */
-      readonly url: string | undefined;
-    }
-  | {
-      readonly name: "testnet" | "mainnet";
-      readonly fullnodeUrl: string;
-      readonly treasury: {
-        readonly packageId: string;
-        readonly treasuryId: string;
-        readonly operatorCapIds: readonly string[];
-      };
-    };
 
 /** What a process of the service may do. */
 const PROCESS_TYPES = ["api", "worker", "all"] as const;
 
 /** The effective configuration. */
-export interface Config {
+export interface Config extends LimitsConfig {
   readonly host: string;
   readonly port: number;
-  /** Undefined: metrics are served on {@link Config.port}. */
+  /** Undefined: metrics are served on {@link Config.port}, or nowhere. */
   readonly metricsPort: number | undefined;
+  /** Whether {@link Config.port} serves metrics where they have no port of their own. */
+  readonly isMetricsPublic: boolean;
   readonly processType: (typeof PROCESS_TYPES)[number];
   readonly dataDirectory: string;
   readonly databaseUrl: Secret | undefined;
+  readonly database: DatabaseConfig;
   readonly redisUrl: Secret | undefined;
   readonly adminApiKey: Secret | undefined;
   /** 64 hex digits. */
@@ -49,7 +38,7 @@ export interface Config {
   readonly hotWalletSecretHex: Secret | undefined;
   /** 64 hex digits. Undefined where the hot wallet pays for gas. */
   readonly gasStationSecretHex: Secret | undefined;
-  readonly priceSignMicroUsd: bigint;
+  readonly prices: PriceTable;
   readonly deposits: DepositsConfig;
   readonly sweeps: SweepConfig;
   readonly presignBuckets: readonly CurveAlgorithm[];
@@ -60,12 +49,9 @@ export interface Config {
   readonly openReservationsMaxCount: number;
   readonly dkgsPerDay: number;
   readonly refundsPerDay: number;
+  /** Threads that verify halves and signatures. */
+  readonly verifyThreads: number;
   readonly submitBatchCount: number;
-  /** Calls per second by class, 0 for no limit, and how many seconds' worth may come at once. */
-  readonly rateLimits: {
-    readonly perSecond: Readonly<Record<"read" | "write" | "chain" | "stream" | "refusedKey", number>>;
-    readonly burstSeconds: number;
-  };
   /** Addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: string;
@@ -121,6 +107,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: read.integer("PORT", 0, 65_535),
     metricsPort:
       read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
+    isMetricsPublic: read.boolean("METRICS_PUBLIC"),
     processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),
     dataDirectory: read.text("DATA_DIR"),
     databaseUrl: read.secretUrl(
@@ -128,13 +115,14 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       /^postgres(ql)?:\/\//,
       "postgresql://user@host:port/database",
     ),
+    database: readDatabaseConfig(read),
     redisUrl: read.secretUrl("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
     adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, none of them white space"),
     auditSealSecretHex: read.secret("AUDIT_SEAL_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits"),
     network,
     hotWalletSecretHex,
     gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),
-    priceSignMicroUsd: BigInt(read.integer("BILLING_PRICE_SIGN_MICRO_USD", 0, 1_000_000_000_000)),
+    prices: readPriceTable(read),
     deposits: readDeposits(read, network.name === "localnet"),
     sweeps: readSweepConfig(read, network.name),
     presignBuckets: read.buckets("PRESIGN_BUCKETS"),
@@ -150,17 +138,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
     dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    ...readLimits(read),
+    verifyThreads: read.integer("VERIFY_THREADS", 1, 64),
     submitBatchCount: read.integer("SUBMIT_BATCH_SIZE", 1, 50),
-    rateLimits: {
-      perSecond: {
-        read: read.integer("RATE_LIMIT_READ_PER_SECOND", 0, 1_000_000),
-        write: read.integer("RATE_LIMIT_WRITE_PER_SECOND", 0, 1_000_000),
-        chain: read.integer("RATE_LIMIT_CHAIN_PER_SECOND", 0, 1_000_000),
-        stream: read.integer("RATE_LIMIT_STREAM_PER_SECOND", 0, 1_000_000),
-        refusedKey: read.integer("RATE_LIMIT_REFUSED_KEY_PER_SECOND", 0, 1_000_000),
-      },
-      burstSeconds: read.integer("RATE_LIMIT_BURST_SECONDS", 1, 3_600),
-    },
     trustedProxies: read.addressBlocks("TRUSTED_PROXIES"),
     logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
     drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),
@@ -210,36 +190,4 @@ function readTls(read: ConfigReader<VariableName>): Config["tls"] {
   if (certificateFile) read.fault("TLS_KEY_FILE", undefined, "a file, beside TLS_CERT_FILE");
   if (keyFile) read.fault("TLS_CERT_FILE", undefined, "a file, beside TLS_KEY_FILE");
   return undefined;
-}
-
-function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
-  const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
-  if (name !== "testnet" && name !== "mainnet") {
-    return {
-      name: "localnet",
-      port: read.integer("LOCALNET_PORT", 0, 65_535),
-      url: read.url("LOCALNET_URL"),
-    };
-  }
-  const upper = name === "testnet" ? "TESTNET" : "MAINNET";
-  const id = (variable: VariableName): string =>
-    read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
-  const fullnodeUrl = read.url(`SUI_GRPC_URL_${upper}`);
-  if (!fullnodeUrl) read.fault(`SUI_GRPC_URL_${upper}`, undefined, "an http(s) URL");
-  return {
-    name,
-    fullnodeUrl: fullnodeUrl ?? "",
-    treasury: {
-      packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),
-      treasuryId: id(`SERVICECORE_${upper}_TREASURY_ID`),
-      operatorCapIds: read
-        .required(
-          `SERVICECORE_${upper}_OPERATOR_CAP_IDS`,
-          /^(0x[0-9a-f]{64},?)+$/,
-          "object ids, comma-separated",
-        )
-        .split(",")
-        .filter(Boolean),
-    },
-  };
 }

@@ -42,17 +42,12 @@ export async function listAuditEvents(
   { projectId, actor, ...request }: ListAuditEventsInput,
 ): Promise<Page<AuditEventRow>> {
   if (projectId !== undefined) await requireProject(sql, network, projectId);
-  // Only the filters that there are: each list is read from the end of an index of its own.
-  const filters = [
-    ...(projectId === undefined ? [] : ["e.project_id = $4::uuid"]),
-    ...(actor === undefined ? [] : [`e.actor = $${projectId === undefined ? 4 : 5}`]),
-  ];
+  const { bounds, order } = ofIndex(projectId !== undefined, actor !== undefined);
   const statement = `
     SELECT ${AUDIT_EVENT_COLUMNS}
     FROM audit_event e LEFT JOIN project p ON p.id = e.project_id LEFT JOIN audit_leaf l ON l.audit_event_id = e.id
-    WHERE e.id < $2::bigint AND (e.project_id IS NULL OR p.network = $1)
-      ${filters.map((filter) => `AND ${filter}`).join(" ")}
-    ORDER BY e.id DESC LIMIT $3`;
+    WHERE ${bounds} AND (e.project_id IS NULL OR p.network = $1)
+    ORDER BY ${order} LIMIT $3`;
   const values = [projectId, actor].filter((value) => value !== undefined);
   return readPage(request, {
     scope: ["audit_event", network, projectId ?? "", actor ?? ""],
@@ -60,4 +55,18 @@ export async function listAuditEvents(
     position: POSITION,
     read: (after = LAST, count) => sql.query<AuditEventRow>(statement, [network, after, count, ...values]),
   });
+}
+
+/**
+ * Only the filters that there are: each list is read from the end of an index of its own. The bounds are those of that
+ * index, as an equality would let the planner walk back through all events to those of a project that has long been quiet.
+ */
+function ofIndex(hasProject: boolean, hasActor: boolean): { bounds: string; order: string } {
+  if (!hasProject && !hasActor) return { bounds: "e.id < $2::bigint", order: "e.id DESC" };
+  const [column, first] = hasProject ? ["e.project_id", "$4::uuid"] : ["e.actor", "$4::text"];
+  const more = hasProject && hasActor ? " AND e.actor = $5" : "";
+  return {
+    bounds: `${column} >= ${first} AND (${column}, e.id) < (${first}, $2::bigint)${more}`,
+    order: `${column} DESC, e.id DESC`,
+  };
 }

@@ -1,10 +1,13 @@
+import type { HandlerContext } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import { createAccessGate } from "../access/access-gate.ts";
 import { describeCaller } from "../access/caller.ts";
 import { checkPolicies } from "../access/check-policies.ts";
 import { clientAddressKey, createClientAddress } from "../access/client-address.ts";
 import { keyedMethods } from "../access/method-policy.ts";
+import { keepPrivate } from "../access/private-replies.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
+import { createStreamLeases } from "../access/stream-leases.ts";
 import type { Config } from "../config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
@@ -21,6 +24,8 @@ import { peerAddressKey } from "../transport/peer-address.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { requestIdKey } from "../transport/request-id.ts";
 import { startServer, type TransportServer } from "../transport/start-server.ts";
+import { connectionBounds } from "./connection-bounds.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import { openApiRoute } from "./openapi-route.ts";
 import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
@@ -49,29 +54,41 @@ export function startApiServer(
   const keyed = keyedMethods(SERVICES);
   const clientAddress = createClientAddress(config.trustedProxies);
   const errors = createErrorMapping(({ level, message, ...fields }) => log[level](fields, message));
+  const limiter = createRateLimiter({ limits: config.rateLimits, coordination });
+  const openCalls = createOpenCalls(limiter, clientAddress);
+  const leases = createStreamLeases({ bounds: config.streams, signals: parts.signals });
+  lifecycle.onStop("streams", () => leases.close());
+  const gate = createAccessGate({
+    lookup: parts.lookup,
+    adminLookup: parts.adminLookup,
+    adminApiKey,
+    networks: [parts.network.name],
+    limiter,
+    traceOf: ({ values, requestHeader }) => {
+      const address = clientAddress(values.get(peerAddressKey), requestHeader);
+      values.set(clientAddressKey, address);
+      return { requestId: values.get(requestIdKey), address, traceParent: traceParentOf(values) };
+    },
+  });
   const options = {
     host: config.host,
     port: config.port,
     ...(config.tls && { tls: readTls(config.tls) }),
+    ...connectionBounds(config, log),
     errors,
     services: implementServices(parts, config),
     interceptors: [
       createErrorInterceptor(errors),
       createWarmValidateInterceptor(SERVICES),
       createIdempotencyInterceptor((method) => keyed.has(method)),
+      leases.interceptor,
     ],
-    gate: createAccessGate({
-      lookup: parts.lookup,
-      adminLookup: parts.adminLookup,
-      adminApiKey,
-      networks: [parts.network.name],
-      limiter: createRateLimiter({ limits: config.rateLimits, coordination }),
-      traceOf: ({ values, requestHeader }) => {
-        const address = clientAddress(values.get(peerAddressKey), requestHeader);
-        values.set(clientAddressKey, address);
-        return { requestId: values.get(requestIdKey), address, traceParent: traceParentOf(values) };
-      },
-    }),
+    gate(context: HandlerContext) {
+      keepPrivate(context);
+      return gate(context);
+    },
+    openGate: openCalls.limitCall,
+    limitRequest: openCalls.limitRequest,
     cors: { origins: config.corsOrigins, ...CORS_HEADERS },
     routes: [...probes, openApiRoute()],
     aroundCall: traceCalls(tracer),

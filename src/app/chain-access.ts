@@ -35,10 +35,11 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
         `HOT_WALLET_SUI_SECRET_HEX is the localnet's public development key; it cannot be used on ${network.name}`,
       );
     }
-    const { name, fullnodeUrl, treasury } = network;
+    const { name, fullnodeUrl, publicFullnodeUrl, treasury } = network;
     return {
       name,
       fullnodeUrl,
+      publicFullnodeUrl,
       treasury,
       ikaConfig: getNetworkConfig(name),
       hotWalletSecret,
@@ -49,7 +50,8 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
     const { treasury, ikaConfig } = await describeLocalnet(network.url);
     return {
       name: "localnet",
-      fullnodeUrl: network.url,
+      fullnodeUrl: new Secret(network.url),
+      publicFullnodeUrl: network.url,
       treasury,
       ikaConfig,
       hotWalletSecret,
@@ -73,7 +75,15 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
     (running) => running.close(),
   );
   const { url, ikaConfig, treasury } = localnet;
-  return { name: "localnet", fullnodeUrl: url, treasury, ikaConfig, hotWalletSecret, gasStationSecret };
+  return {
+    name: "localnet",
+    fullnodeUrl: new Secret(url),
+    publicFullnodeUrl: url,
+    treasury,
+    ikaConfig,
+    hotWalletSecret,
+    gasStationSecret,
+  };
 }
 
 async function describeLocalnet(url: string): Promise<Pick<NetworkOptions, "treasury" | "ikaConfig">> {

@@ -22,6 +22,7 @@ import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { createPresignSession } from "../presigns/presign-session.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
+import type { Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { ServiceMetrics } from "./observe/service-metrics.ts";
@@ -39,6 +40,7 @@ export interface ChainWorkOptions {
   /** Undefined where none are taken. */
   readonly deposits?: Deposits | undefined;
   readonly depositSigner: DepositSigner;
+  readonly verifier: Pick<Verifier, "checkSignature">;
   readonly config: Pick<
     Config,
     | "submitBatchCount"
@@ -47,13 +49,13 @@ export interface ChainWorkOptions {
     | "presignLowWaterCount"
     | "presignHighWaterCount"
     | "presignBuckets"
-    | "priceSignMicroUsd"
+    | "prices"
     | "sweeps"
   >;
   /** The database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
   /** Default: nobody is told. */
-  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease">;
+  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp">;
   readonly log: {
     debug(fields: object, message: string): void;
     info(fields: object, message: string): void;
@@ -115,6 +117,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       database,
       reader,
       log,
+      onMixUp: options.observe?.onMixUp,
       kinds: sessionKinds(options),
       wakeOn: (wake) => signals.subscribe(topics.landed(network.name), wake),
       ...traced,
@@ -137,11 +140,18 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
   };
 }
 
-function sessionKinds({ network, signals, config, log, observe }: ChainWorkOptions): SessionKind[] {
+function sessionKinds(options: ChainWorkOptions): SessionKind[] {
+  const { network, verifier, signals, config, log, observe } = options;
   const { refundsPerDay } = config;
   return [
-    createSignSession({ network: network.name, refundsPerDay, signals, log, observer: observe?.signs }),
-    createDWalletSession(network.name),
+    createSignSession({
+      network: network.name,
+      refundsPerDay,
+      verifier,
+      signals,
+      observer: observe?.signs,
+    }),
+    createDWalletSession(network.name, refundsPerDay),
     createPresignSession({ network: network.name, signals, log }),
   ];
 }

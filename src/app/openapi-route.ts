@@ -14,6 +14,7 @@ export function openApiRoute(): PlainRoute {
   const headers = { etag, "cache-control": "no-cache" };
   return {
     path: "/openapi.json",
+    isLimited: true,
     handle: (request) =>
       isNotModified(request.headers["if-none-match"] ?? null, etag)
         ? { status: 304, headers, body: "" }

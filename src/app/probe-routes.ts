@@ -5,13 +5,17 @@ import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startServer } from "../transport/start-server.ts";
+import { connectionBounds } from "./connection-bounds.ts";
 import { healthRoute, metricsRoute } from "./health-and-metrics.ts";
 import { listening } from "./port-taken.ts";
 import { type Readiness, readyRoute } from "./readiness.ts";
 
 /** What the routes tell of, and where. */
 export interface ProbeOptions {
-  readonly config: Pick<Config, "host" | "metricsPort">;
+  readonly config: Pick<
+    Config,
+    "host" | "metricsPort" | "isMetricsPublic" | "connections" | "trustedProxies"
+  >;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly lifecycle: Lifecycle;
@@ -19,17 +23,18 @@ export interface ProbeOptions {
 }
 
 /**
- * What every process answers on its port: health, readiness, and metrics. With `METRICS_PORT` the metrics are served
- * there and nowhere else, from now until the process has drained.
+ * What every process answers on its port: health and readiness, and metrics where `METRICS_PUBLIC` says so. With
+ * `METRICS_PORT` the metrics are served there and nowhere else, from now until the process has drained.
  */
 export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> {
   const { config, readiness, metrics, lifecycle, log } = options;
-  const { host, metricsPort: port } = config;
+  const { host, metricsPort: port, isMetricsPublic } = config;
   const probes = [healthRoute(), readyRoute(readiness)];
-  if (port === undefined) return [...probes, metricsRoute(metrics)];
+  if (port === undefined) return isMetricsPublic ? [...probes, metricsRoute(metrics)] : probes;
   const server = {
     host,
     port,
+    ...connectionBounds(config, log),
     services: [],
     grpcHealth: false,
     grpcReflection: false,

@@ -45,7 +45,7 @@ export async function reconcileOffline(
     () => openDatabase({ databaseUrl, dataDirectory: config.dataDirectory, log }),
     (opened) => opened.close(),
   );
-  await migrate(database, log);
+  await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
   const [leased] = await database.query<{ id: string }>(
     "SELECT id FROM lane WHERE leased_until > now() ORDER BY id LIMIT 1",
     [],
@@ -58,7 +58,11 @@ export async function reconcileOffline(
   await checkChain(database, network);
   const reader = createNetworkReader(network);
   await prepareLanes({ database, network, reader, afterRestore: true, log });
-  const { deposits } = await takeDeposits({ database, network, config: config.deposits, log });
+  const { deposits } = await takeDeposits({
+    ...{ database, network, config: config.deposits, log },
+    // Nobody calls.
+    callerReads: () => ({ pressure: network.pressures.callers }),
+  });
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
   const signals = createLocalSignals();
   const kinds = operationKinds({ network, reader, signals, config, depositSigner, log });

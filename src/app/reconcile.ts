@@ -30,7 +30,7 @@ export interface ReconcileOptions {
   readonly kinds: readonly OperationKind[];
   /** Undefined where none are taken. */
   readonly deposits: Deposits | undefined;
-  readonly config: Pick<Config, "priceSignMicroUsd">;
+  readonly config: Pick<Config, "prices">;
   readonly log: { info(fields: object, message: string): void };
 }
 
@@ -75,12 +75,13 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   // What was paid in since may be what the signatures since were paid with.
   for (const transaction of sweeps ? lost : []) await sweeps?.putBackDeposits(database, transaction);
   const creditedCount = deposits ? await scanEveryAddress(deposits, AbortSignal.timeout(PRICES_MS)) : 0;
+  const { prices } = options.config;
   const rebuilders = [
     createKeyRebuilder(network.name),
-    createDWalletRebuilder(network.name),
+    createDWalletRebuilder(network.name, prices.dkgMicroUsd),
     createAcceptanceRebuilder(network.name, reader),
     createPresignRebuilder(network.name),
-    createSignRebuilder({ network: network.name, priceMicroUsd: options.config.priceSignMicroUsd }),
+    createSignRebuilder({ network: network.name, prices }),
     ...(sweeps ? [sweeps] : []),
   ];
   const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0 };

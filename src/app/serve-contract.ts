@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { createAdminKeyLookup } from "../access/admin-key-lookup.ts";
 import { createApiKeyLookup } from "../access/api-key-lookup.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
+import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Config } from "../config.ts";
@@ -12,6 +13,8 @@ import { createParameterBuilder } from "../onboarding/build-parameters.ts";
 import { createParameterStore } from "../onboarding/parameter-store.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { CURVES } from "../protocol/algorithms.ts";
+import { createCheckHalf } from "../signing/check-half.ts";
+import type { Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
@@ -27,8 +30,10 @@ export interface ServeContractOptions {
   readonly database: Database;
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
+  readonly callerReads: CallerReads;
   readonly coordination: Coordination;
   readonly presigns: PresignQueue;
+  readonly verifier: Verifier;
   /** Undefined where none are taken. */
   readonly deposits: Deposits | undefined;
   readonly probes: readonly PlainRoute[];
@@ -53,6 +58,13 @@ export async function serveContract(
   const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
   await startLoops(lifecycle, { parameters });
 
+  const perMinute = config.wrongHalvesPerMinute;
+  const wrongHalves = coordination.buckets("wrong halves", {
+    burstCount: perMinute,
+    perSecond: perMinute / 60,
+  });
+  const checkHalf = createCheckHalf({ verifier: options.verifier, wrongHalves });
+
   const isDevelopment = config.databaseUrl === undefined && network.name === "localnet";
   const keys = isDevelopment
     ? await ensureDevelopmentKeys(database, dataDirectory, config.adminApiKey)
@@ -62,11 +74,11 @@ export async function serveContract(
   const adminLookup = createAdminKeyLookup({ database, signals, log });
   await warmUp(database, lookup);
   const { url } = await startApiServer(
-    { ...options, signals, parameters, parameterStore, lookup, adminLookup },
+    { ...options, signals, checkHalf, parameters, parameterStore, lookup, adminLookup },
     { ...options, adminApiKey: keys?.adminApiKey ?? config.adminApiKey },
   );
   if (keys === undefined) return { url, banner: [] };
-  const { fullnodeUrl } = network;
+  const fullnodeUrl = network.publicFullnodeUrl ?? "";
   writeDevelopmentAccess(dataDirectory, { baseUrl: url, fullnodeUrl, keys });
   return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys) };
 }

@@ -8,15 +8,17 @@ import { createAdminService } from "../admin/admin-service.ts";
 import { listChainTransactions } from "../admin/list-chain-transactions.ts";
 import { createBillingService } from "../billing/billing-service.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
+import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { readTreasury } from "../chain/read-treasury.ts";
-import type { NetworkReader } from "../chain/reader.ts";
+import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
 import { createTreasuryReader } from "../chain/treasury-reader.ts";
 import type { Config } from "../config.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
 import { readPresignHealth } from "../presigns/presign-health.ts";
 import { refillBucket } from "../presigns/refill-bucket.ts";
+import type { CheckHalf } from "../signing/check-half.ts";
 import type { PresignTurns } from "../signing/reserve.ts";
 import { createSigningService } from "../signing/signing-service.ts";
 import type { Database } from "../store/database.ts";
@@ -35,6 +37,8 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly reader: NetworkReader;
   readonly signals: Signals;
   readonly presigns: PresignTurns;
+  readonly callerReads: CallerReads;
+  readonly checkHalf: CheckHalf;
   readonly lookup: ApiKeyLookup;
   readonly adminLookup: AdminKeyLookup;
   /** Undefined where none are taken. */
@@ -50,24 +54,34 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
   };
   const treasury = createTreasuryReader(network);
   const highWaterCount = config.presignHighWaterCount;
+  const onboarding = {
+    dkgsPerDay: config.dkgsPerDay,
+    dkgPriceMicroUsd: config.prices.dkgMicroUsd,
+    refundsPerDay: config.refundsPerDay,
+  };
   return [
-    registerService(Onboarding, createOnboardingService({ ...parts, dkgsPerDay: config.dkgsPerDay })),
+    registerService(
+      Onboarding,
+      createOnboardingService({
+        ...parts,
+        readerFor: (projectId) => createNetworkReader({ ...network, ...parts.callerReads(projectId) }),
+        ...onboarding,
+      }),
+    ),
     registerService(
       Signing,
       createSigningService({
         database,
         presigns,
         signals,
-        priceMicroUsd: config.priceSignMicroUsd,
+        checkHalf: parts.checkHalf,
+        prices: config.prices,
         reservationTtlMs: config.reservationTtlMs,
         openMaxCount: config.openReservationsMaxCount,
         untilClosing,
       }),
     ),
-    registerService(
-      Billing,
-      createBillingService({ database, priceSignMicroUsd: config.priceSignMicroUsd, deposits }),
-    ),
+    registerService(Billing, createBillingService({ database, prices: config.prices, deposits })),
     registerService(
       Admin,
       createAdminService({

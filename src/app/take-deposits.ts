@@ -1,9 +1,11 @@
 import { acceptedCoins } from "../billing/deposits/accepted-coins.ts";
 import { checkMasterSeed } from "../billing/deposits/deposit-address.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
+import { createRecentRefusals } from "../billing/deposits/recent-refusals.ts";
 import { createDepositWatcher } from "../billing/deposits/watch-deposits.ts";
 import { createPriceFeed, type PriceFeedOptions } from "../billing/prices/price-feed.ts";
 import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts";
+import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
 import type { Config } from "../config.ts";
@@ -17,6 +19,7 @@ import { Secret } from "../telemetry/secret.ts";
 export interface TakeDepositsOptions {
   readonly database: Database;
   readonly network: ChainNetwork;
+  readonly callerReads: CallerReads;
   readonly config: Config["deposits"];
   readonly log: {
     info(fields: object, message: string): void;
@@ -42,17 +45,19 @@ type Loops = Readonly<Record<string, Loop>>;
  * one of the database's addresses.
  */
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
-  const { database, network, config, log } = options;
+  const { database, network, callerReads, config, log } = options;
   const masterSeed = masterSeedOf(network.name, config.masterSeedHex);
   if (masterSeed === undefined) return { deposits: undefined, priceLoops: {}, watchLoops: {} };
   await checkMasterSeed(database, { network: network.name, masterSeed });
   const reader = createPaymentReader(network);
+  const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
+  const recentRefusals = createRecentRefusals();
   const { prices: priced, minimumMicroUsd, pollMs } = config;
   const names = priced.kind === "fixed" ? [...priced.picoUsd.keys()] : ["SUI", "IKA"];
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const base = { database, network: network.name, coins };
   const { prices, priceLoops } = pricesOf(priced, { ...base, log });
-  const deposits = { ...base, masterSeed, prices, minimumMicroUsd, reader };
+  const deposits = { ...base, masterSeed, prices, minimumMicroUsd, reader, readerFor, recentRefusals };
   return { deposits, priceLoops, watchLoops: { deposits: createDepositWatcher(deposits, { pollMs, log }) } };
 }
 
@@ -61,7 +66,7 @@ function pricesOf(
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "log">,
 ): { prices: PriceSource; priceLoops: Loops } {
   if (config.kind === "fixed") return { prices: fixedPrices(options.coins, config.picoUsd), priceLoops: {} };
-  const feed = createPriceFeed({ ...config, ...options });
+  const feed = createPriceFeed({ ...config, ...options, url: config.url.reveal() });
   return { prices: feed, priceLoops: { "price feed": feed.loop } };
 }
 

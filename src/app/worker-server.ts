@@ -4,6 +4,7 @@ import { createErrorMapping } from "../errors/error-mapping.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startServer, type TransportServer } from "../transport/start-server.ts";
+import { connectionBounds } from "./connection-bounds.ts";
 import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
 
@@ -29,6 +30,7 @@ export function startWorkerServer({
     host: config.host,
     port: config.port,
     ...(config.tls && { tls: readTls(config.tls) }),
+    ...connectionBounds(config, log),
     services: [],
     grpcReflection: false,
     routes: probes,

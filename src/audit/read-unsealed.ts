@@ -1,19 +1,20 @@
 import type { Sql } from "../store/database.ts";
 
-/** What waits for its seal. */
-export interface Unsealed {
-  readonly count: number;
-  /** How long the oldest event has waited; 0 where there is none. Grows while no replica seals. */
-  readonly oldestAgeMs: number;
+/** Counts the committed events that no seal covers yet. Reads as many rows as there are. */
+export async function countUnsealed(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ count: bigint }>("SELECT count(*) AS count FROM audit_unsealed", []);
+  return Number(row?.count ?? 0n);
 }
 
-/** Reads how many committed events no seal covers yet, and for how long. */
-export async function readUnsealed(sql: Sql): Promise<Unsealed> {
-  const [row] = await sql.query<{ count: bigint; ageMs: number }>(
-    `SELECT count(*) AS count,
-            coalesce(extract(epoch FROM clock_timestamp() - min(e.created_at)) * 1000, 0)::float8 AS "ageMs"
-     FROM audit_unsealed u JOIN audit_event e ON e.id = u.audit_event_id`,
+/**
+ * How long the oldest event has waited for its seal, in milliseconds; 0 where none waits. Grows while no replica seals.
+ * Reads one row, however many wait: that of the smallest id, which is the oldest but for transactions that ran at once.
+ */
+export async function readUnsealedAgeMs(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ ageMs: number }>(
+    `SELECT (extract(epoch FROM clock_timestamp() - e.created_at) * 1000)::float8 AS "ageMs"
+     FROM audit_unsealed u JOIN audit_event e ON e.id = u.audit_event_id ORDER BY u.audit_event_id LIMIT 1`,
     [],
   );
-  return { count: Number(row?.count ?? 0n), oldestAgeMs: Math.max(0, row?.ageMs ?? 0) };
+  return Math.max(0, row?.ageMs ?? 0);
 }

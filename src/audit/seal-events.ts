@@ -63,7 +63,7 @@ export async function sealEvents({ database, key }: SealEventsDeps): Promise<num
 const UNSEALED = `
 SELECT e.id AS "auditEventId", e.created_at AS "createdAt", e.actor, e.action, e.subject, e.project_id AS "projectId",
        e.request_id AS "requestId", e.address
-FROM audit_unsealed u JOIN audit_event e ON e.id = u.audit_event_id
+FROM audit_unsealed u CROSS JOIN LATERAL (SELECT * FROM audit_event WHERE id = u.audit_event_id LIMIT 1) e
 ORDER BY u.audit_event_id LIMIT $1`;
 
 async function lockSealer(sql: Sql): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { open, writeFile } from "node:fs/promises";
 import { exportAudit } from "../audit/export-audit.ts";
-import { readUnsealed } from "../audit/read-unsealed.ts";
+import { countUnsealed } from "../audit/read-unsealed.ts";
 import { loadConfig } from "../config.ts";
 import { command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
@@ -23,7 +23,7 @@ export const auditExport = command({
       const lines = exportAudit(database, { fromSeal, toSeal });
       if (output === undefined) await writeToStandardOutput(lines);
       else await writeToFile(output, lines);
-      const { count } = await readUnsealed(database);
+      const count = await countUnsealed(database);
       if (count > 0) note(`${count} newer events are not sealed yet, and not in the export`);
     } finally {
       await database.close();

@@ -56,7 +56,7 @@ async function callerFor(
 
 function serveInProcess(
   database: Database,
-  { priceSignMicroUsd }: Config,
+  { prices }: Config,
   caller: Caller,
   onInternal: (cause: unknown) => void,
 ): Transport {
@@ -69,8 +69,7 @@ function serveInProcess(
     if (level === "error") onInternal(cause);
   });
   return createRouterTransport(
-    (router) =>
-      router.service(Admin, admin).service(Billing, createBillingService({ database, priceSignMicroUsd })),
+    (router) => router.service(Admin, admin).service(Billing, createBillingService({ database, prices })),
     {
       router: {
         interceptors: [

@@ -15,7 +15,11 @@ export type OpenDatabase = typeof openConfiguredDatabase;
  * does not answer or refuses, and says which service has it where the embedded one is in use.
  */
 export async function openConfiguredDatabase(
-  { databaseUrl, dataDirectory }: Pick<Config, "databaseUrl" | "dataDirectory">,
+  {
+    databaseUrl,
+    dataDirectory,
+    database: { migrationLockWaitMs },
+  }: Pick<Config, "databaseUrl" | "dataDirectory" | "database">,
   { migrates }: { readonly migrates: boolean },
 ): Promise<Database> {
   const log = createLogger({ level: "warn", stream: process.stderr });
@@ -26,7 +30,7 @@ export async function openConfiguredDatabase(
   );
   if (!migrates) return database;
   try {
-    await migrate(database, log);
+    await migrate(database, log, { lockWaitMs: migrationLockWaitMs });
     return database;
   } catch (error) {
     await database.close();

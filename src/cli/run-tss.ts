@@ -43,7 +43,9 @@ async function run(
     const { describeFailure } = await import("./failure.ts");
     const { message, exitCode } = describeFailure(error);
     const { createRedact } = await import("../telemetry/redact.ts");
-    context.note(createRedact()(`tss ${name}: ${message}`));
+    const { readConfig } = await import("../config.ts");
+    const redact = createRedact(readConfig().secrets);
+    context.note(redact(`tss ${name}: ${message}`));
     if (exitCode === EXIT.usage) {
       const { usageOf } = await import("./help.ts");
       context.note(`${usageOf(name, command)}\n\`tss ${name} --help\` says more`);

@@ -14,17 +14,30 @@ export interface RunOptions {
   readonly stop: () => Promise<boolean>;
   /** Ends the process at once. Called for the second signal only. */
   readonly exit: (code: number) => void;
+  /** A clock that never goes back, in milliseconds; default the process's own. */
+  readonly nowMs?: (() => number) | undefined;
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 const FORCED_EXIT_CODE = 1;
+/**
+ * A signal this soon after the first is the same key press: a terminal sends Ctrl-C to npm and to the service, and npm
+ * passes it on.
+ */
+const ECHO_MS = 1_000;
 
 /**
  * Waits for SIGTERM or SIGINT, then stops everything. A second signal ends the process at once.
  * @returns the exit code: 0 after a clean stop, else 1
  */
-export async function runUntilSignal({ signals, log, stop, exit }: RunOptions): Promise<number> {
-  let isStopping = false;
+export async function runUntilSignal({
+  signals,
+  log,
+  stop,
+  exit,
+  nowMs = () => performance.now(),
+}: RunOptions): Promise<number> {
+  let firstAtMs: number | undefined;
   let begin: (signal: string) => void = () => {};
   const first = new Promise<string>((resolve) => {
     begin = resolve;
@@ -32,12 +45,13 @@ export async function runUntilSignal({ signals, log, stop, exit }: RunOptions): 
   const listeners = SIGNALS.map((signal) => ({
     signal,
     listener: () => {
-      if (isStopping) {
+      if (firstAtMs !== undefined) {
+        if (nowMs() - firstAtMs < ECHO_MS) return;
         log.error({ signal }, "second signal: stopping at once");
         exit(FORCED_EXIT_CODE);
         return;
       }
-      isStopping = true;
+      firstAtMs = nowMs();
       begin(signal);
     },
   }));

@@ -2,6 +2,7 @@ import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { bytesToHex } from "../protocol/bytes.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import type { Sql } from "../store/database.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
@@ -83,7 +84,8 @@ export function createPresignOperation({
     const presignIds = subjects.map((subject) => {
       const presignId = byPreimage.get(bytesToHex(preimageOf(subject)));
       if (presignId !== undefined) return presignId;
-      throw new Error(`transaction ${transaction.digest} requested no presign for ${subject.id}`);
+      const message = `transaction ${transaction.digest} requested no presign for ${subject.id}`;
+      throw new MixedUpAnswerError("transaction", message);
     });
     await sql.query(
       `UPDATE presign p SET state = 'pending', presign_id = news.presign_id, tx_digest = $3, updated_at = now()

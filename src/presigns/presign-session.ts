@@ -2,6 +2,8 @@ import type { OpenSession, SessionKind } from "../chain/session.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { parsePresignSession } from "../protocol/chain-objects.ts";
+import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import type { Sql } from "../store/database.ts";
 
 /** What the kind needs. */
 export interface PresignSessionOptions {
@@ -10,7 +12,10 @@ export interface PresignSessionOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Waits for presigns: pending -> ready with its bytes, or burnt when the network refuses. */
+/**
+ * Waits for presigns: pending -> ready with its bytes, or burnt when the network refuses. A session of another presign
+ * or algorithm, or of a single dWallet, changes nothing: `settle` then throws MixedUpAnswerError.
+ */
 export function createPresignSession({ network, signals, log }: PresignSessionOptions): SessionKind {
   return {
     name: "presign",
@@ -21,28 +26,30 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
          WHERE network = $1 AND state = 'pending' AND id > $2::uuid ORDER BY presign.id LIMIT $3`,
         [network, after, limit],
       ),
-    async settle(database, { subjectId }, content) {
-      const { id: presignId, state } = parsePresignSession(content);
-      switch (state.kind) {
-        case "Requested":
-          return false;
-        case "Completed":
-          await database.query(
-            `UPDATE presign SET state = 'ready', presign = $2, ready_at = now(), updated_at = now()
-             WHERE id = $1 AND state = 'pending'`,
-            [subjectId, state.output],
-          );
-          signals.notify(topics.presignReady(network));
-          return true;
-        case "NetworkRejected":
-          log.warn({ presignId }, "the network refused to make a presign");
-          await database.query(
-            "UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = $1 AND state = 'pending'",
-            [subjectId],
-          );
-          signals.notify(topics.presignWanted(network));
-          return true;
-      }
+    async settle(database, { subjectId, objectId }, content) {
+      const session = parsePresignSession(content);
+      const { id: presignId, curveNumber, signatureAlgorithmNumber, dwalletId, state } = session;
+      if (state.kind === "Requested") return false;
+      if (presignId !== objectId || dwalletId !== undefined) throw anothers(objectId);
+      const output = state.kind === "Completed" ? state.output : null;
+      const parameters = [subjectId, curveNumber, signatureAlgorithmNumber, output];
+      const moved = await database.query(output === null ? BURN : FILL, parameters);
+      if (moved.length === 0 && (await isPending(database, subjectId))) throw anothers(objectId);
+      if (output === null) log.warn({ presignId }, "the network refused to make a presign");
+      signals.notify(output === null ? topics.presignWanted(network) : topics.presignReady(network));
+      return true;
     },
   };
+}
+
+const WANTED = "WHERE id = $1 AND state = 'pending' AND curve = $2 AND signature_algorithm = $3 RETURNING id";
+const FILL = `UPDATE presign SET state = 'ready', presign = $4, ready_at = now(), updated_at = now() ${WANTED}`;
+const BURN = `UPDATE presign SET state = 'burnt', presign = coalesce($4, presign), updated_at = now() ${WANTED}`;
+
+async function isPending(sql: Sql, id: string): Promise<boolean> {
+  return (await sql.query("SELECT 1 FROM presign WHERE id = $1 AND state = 'pending'", [id])).length > 0;
+}
+
+function anothers(objectId: string): MixedUpAnswerError {
+  return new MixedUpAnswerError("session", `the session of presign ${objectId} is another presign's`);
 }

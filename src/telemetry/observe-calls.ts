@@ -15,9 +15,10 @@ export interface CallObserverOptions {
 const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Ends the span of each call, writes one line for it, and counts it in `service_request_duration_seconds` by method,
- * protocol and code, with the trace as exemplar where it is recorded. Methods come from the contract and paths that
- * match none share one label, so that the labels are bounded.
+ * Ends the span of each call, writes one line for it, and counts it in `service_request_duration_seconds` by method and
+ * code, with the trace as exemplar where it is recorded. Methods come from the contract and paths that match none share
+ * one label; calls that were refused for what the caller did share another, so that nobody makes a series of every
+ * method with every code.
  * Pass the result to the server as `onCallEnd`, where it sees calls that were refused before any interceptor too.
  */
 export function observeCalls({
@@ -28,14 +29,15 @@ export function observeCalls({
   const durations = metrics.exemplified(
     "request_duration_seconds",
     "Time from the head of a request to the end of its call.",
-    ["method", "protocol", "code"] as const,
+    ["method", "code"] as const,
     BUCKETS_SECONDS,
   );
   return (call) => {
     const { method, protocol, code, durationMs, requestId, values } = call;
     const traceId = traceIdOf(values);
     const codeName = code === undefined ? "ok" : codeToLabel(code);
-    durations.observe({ method, protocol, code: codeName }, durationMs / 1000, endCallSpan(call));
+    const label = code === undefined || !REFUSALS.has(code) ? method : REFUSED;
+    durations.observe({ method: label, code: codeName }, durationMs / 1000, endCallSpan(call));
     const fields = {
       method,
       protocol,
@@ -47,6 +49,22 @@ export function observeCalls({
     logger.info({ ...fields, ...describe?.(values) }, "call");
   };
 }
+
+/** The method of calls that the caller is refused for. */
+const REFUSED = "refused";
+const REFUSALS: ReadonlySet<Code> = new Set([
+  Code.Canceled,
+  Code.InvalidArgument,
+  Code.NotFound,
+  Code.AlreadyExists,
+  Code.PermissionDenied,
+  Code.Unauthenticated,
+  Code.ResourceExhausted,
+  Code.FailedPrecondition,
+  Code.Aborted,
+  Code.OutOfRange,
+  Code.Unimplemented,
+]);
 
 function codeToLabel(code: Code): string {
   return Code[code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();

@@ -4,7 +4,7 @@ import { NO_TRACER, type Tracer } from "./tracer.ts";
 /** Where traces go, and which. */
 export interface TracingConfig {
   /** Base URL of an OTLP/HTTP receiver; spans go to `<endpoint>/v1/traces`. */
-  readonly endpoint: string;
+  readonly endpoint: Secret;
   /** Headers for the receiver, as `name=value,name=value`, values percent-encoded. */
   readonly headers: Secret | undefined;
   readonly serviceName: string;

@@ -15,6 +15,8 @@ const PATTERNS: readonly [RegExp, string][] = [
 ];
 /** A shorter secret would be found in words that are none. */
 const LEAST_CHARACTERS = 8;
+/** A shorter part of a path is rather a word than a key. */
+const LEAST_KEY_CHARACTERS = 16;
 
 /**
  * The second line of defence behind the type `Secret`: takes out of a text what looks like a key, and the values of
@@ -47,14 +49,23 @@ function formsOf(secret: string): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
-/** What is secret by itself: the password of a URL, as it is written there too, and the values of headers. */
+/**
+ * What is secret by itself: the credentials of a URL, as they are written there too, what of its path may be a key, the
+ * values of its query, and the values of headers.
+ */
 function partsOf(secret: string): string[] {
-  const password = URL.canParse(secret) ? new URL(secret).password : "";
+  const credentials = URL.canParse(secret) ? credentialsIn(new URL(secret)) : [];
   const [, written = ""] = /^[a-z+]+:\/\/[^/:@]*:([^/]*)@/.exec(secret) ?? [];
   const headers = HEADERS.test(secret)
     ? secret.split(",").map((header) => header.slice(header.indexOf("=") + 1))
     : [];
-  return [password, written, ...headers].flatMap((part) => [part, decode(part)]);
+  return [...credentials, written, ...headers].flatMap((part) => [part, decode(part)]);
+}
+
+function credentialsIn({ password, protocol, pathname, searchParams }: URL): string[] {
+  if (!/^https?:$/.test(protocol)) return [password];
+  const segments = pathname.split("/").filter((segment) => segment.length >= LEAST_KEY_CHARACTERS);
+  return [password, ...segments, ...searchParams.values()];
 }
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;

@@ -51,7 +51,7 @@ async function lookAtFullnode(chain: DoctorChain): Promise<Finding> {
   const beganMs = performance.now();
   const { chainIdentifier } = await client.core.getChainIdentifier();
   const latencyMs = Math.round(performance.now() - beganMs);
-  const found = `${name}, chain ${chainIdentifier}, at ${new URL(fullnodeUrl).host}, ${latencyMs} ms`;
+  const found = `${name}, chain ${chainIdentifier}, at ${new URL(fullnodeUrl.reveal()).host}, ${latencyMs} ms`;
   if (latencyMs <= SLOW_MS) return { status: "ok", found };
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
 }

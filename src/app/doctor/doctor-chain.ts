@@ -21,7 +21,8 @@ export function openDoctorChain(config: Config): DoctorChain {
     access,
     client: once(async () => {
       const { name, fullnodeUrl } = await access();
-      return new SuiGrpcClient({ network: name, baseUrl: fullnodeUrl, format: "binary", fetch: fetchInTime });
+      const baseUrl = fullnodeUrl.reveal();
+      return new SuiGrpcClient({ network: name, baseUrl, format: "binary", fetch: fetchInTime });
     }),
     network: once(async () => connectNetwork({ ...(await access()), fetch: fetchInTime })),
   };

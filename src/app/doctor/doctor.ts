@@ -1,4 +1,5 @@
 import { type ConfigReading, readConfig } from "../../config.ts";
+import { createRedact } from "../../telemetry/redact.ts";
 import { chainChecks } from "./chain-checks.ts";
 import { clockChecks } from "./clock-check.ts";
 import { databaseChecks } from "./database-checks.ts";
@@ -43,7 +44,9 @@ export async function runDoctor(
       ],
       timeoutMs,
     );
-    return [...judged, ...findings];
+    const redact = createRedact(reading.secrets);
+    // A failure may quote the URL that it failed at.
+    return [...judged, ...findings.map((finding) => ({ ...finding, found: redact(finding.found) }))];
   } finally {
     await database().then(
       (opened) => opened.close(),

@@ -1,4 +1,4 @@
-import { readUnsealed } from "../../audit/read-unsealed.ts";
+import { readUnsealedAgeMs } from "../../audit/read-unsealed.ts";
 import type { Config } from "../../config.ts";
 import type { Sql } from "../../store/database.ts";
 import type { Ages } from "./age-gauges.ts";
@@ -9,7 +9,7 @@ export function readAges(
   network: string,
   { prices }: Pick<Config["deposits"], "prices">,
 ): Ages {
-  const auditUnsealed = async () => (await readUnsealed(database)).oldestAgeMs / 1000;
+  const auditUnsealed = async () => (await readUnsealedAgeMs(database)) / 1000;
   if (prices.kind === "fixed") return { auditUnsealed };
   const price = async () => {
     const [row] = await database.query<{ seconds: number | null }>(

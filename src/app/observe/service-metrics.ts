@@ -1,4 +1,5 @@
 import type { PresignWaitOutcome } from "../../presigns/presign-queue.ts";
+import type { MixUpReport } from "../../protocol/bind-answers.ts";
 import type { SignObserver } from "../../signing/sign-observer.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 
@@ -7,19 +8,27 @@ export interface ServiceMetrics {
   readonly signs: SignObserver;
   onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
   onLease(change: 1 | -1): void;
+  /** Counts answers of the fullnode that belong to another question. */
+  onMixUp: MixUpReport;
   /** Counts what a cache was asked for. */
   onCache(cache: "api_key", result: "hit" | "miss"): void;
 }
 
 /** A request ends in one of these; reasons that are none of them are counted as `other`. */
-const OUTCOMES = [
-  "completed",
-  "reservation_expired",
-  "network_rejected",
-  "signature_invalid",
-  "chain_rejected",
+const OUTCOMES = ["completed", "reservation_expired", "network_rejected", "chain_rejected", "other"] as const;
+
+/** What was asked for when the answer was another's; anything else is counted as `other`. */
+const MIXED_UP_READS = [
+  "object",
+  "owner",
+  "field",
+  "coin",
+  "transaction",
+  "key",
+  "session",
+  "signature",
   "other",
-] as const;
+];
 
 const STAGE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const SIGN_SECONDS = [0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300];
@@ -61,6 +70,13 @@ export function createServiceMetrics(
   ]);
   for (const result of ["hit", "miss"]) cache.inc({ cache: "api_key", result }, 0);
 
+  const mixUps = metrics.counter(
+    "fullnode_mixed_up_answers_total",
+    "Answers of the fullnode that belong to another question. Nothing was concluded from them.",
+    ["read"],
+  );
+  for (const read of MIXED_UP_READS) mixUps.inc({ read }, 0);
+
   return {
     signs: {
       completed({ preparedSeconds, queuedSeconds, submittedSeconds }) {
@@ -78,6 +94,7 @@ export function createServiceMetrics(
     },
     onPresignWait: (outcome, durationMs) => waits.observe({ outcome }, durationMs / 1000),
     onLease: (change) => held.inc(change),
+    onMixUp: ({ read }) => mixUps.inc({ read: MIXED_UP_READS.includes(read) ? read : "other" }),
     onCache: (name, result) => cache.inc({ cache: name, result }),
   };
 }

@@ -12,7 +12,9 @@ export const migrateCommand = command({
     const config = loadConfig(environment);
     const database = await openDatabase(config, { migrates: false });
     try {
-      const applied = await migrate(database, createLogger({ level: config.logLevel }));
+      const applied = await migrate(database, createLogger({ level: config.logLevel }), {
+        lockWaitMs: config.database.migrationLockWaitMs,
+      });
       print(applied.length === 0 ? "the database is up to date" : `applied ${applied.join(", ")}`);
     } finally {
       await database.close();

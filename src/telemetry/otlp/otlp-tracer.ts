@@ -38,7 +38,7 @@ const KINDS = {
 /** Records spans with OpenTelemetry, and sends them over OTLP/HTTP in batches, off the path of any call. */
 export function createOtlpTracer(config: TracingConfig, log: TracerLog): Tracer {
   const exporter = new OTLPTraceExporter({
-    url: `${config.endpoint.replace(/\/+$/, "")}/v1/traces`,
+    url: `${config.endpoint.reveal().replace(/\/+$/, "")}/v1/traces`,
     headers: headersOf(config),
     timeoutMillis: SEND_TIMEOUT_MS,
   });

@@ -1,0 +1,21 @@
+import type { Logger } from "pino";
+import { createAddressList } from "../access/address-list.ts";
+import type { Config } from "../config.ts";
+import type { ServerOptions } from "../transport/start-server.ts";
+
+/** What a port needs to bound its connections: how many, whose are not bounded by address, and who hears of refusals. */
+export function connectionBounds(
+  config: Pick<Config, "connections" | "trustedProxies">,
+  log: Pick<Logger, "warn">,
+): Pick<ServerOptions, "limits" | "isTrustedPeer" | "onConnectionRefused"> {
+  const { maxCount, maxPerAddressCount } = config.connections;
+  return {
+    limits: { connectionsCount: maxCount, connectionsPerAddressCount: maxPerAddressCount },
+    isTrustedPeer: createAddressList(config.trustedProxies),
+    onConnectionRefused: (address) =>
+      log.warn(
+        { address },
+        "connections are refused: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached",
+      ),
+  };
+}

@@ -1,0 +1,31 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { addressBlock } from "../access/address-block.ts";
+import { type ClientAddress, clientAddressKey } from "../access/client-address.ts";
+import { rateLimited } from "../access/limit-call.ts";
+import type { RateLimiter } from "../access/rate-limiter.ts";
+import { peerAddressKey } from "../transport/peer-address.ts";
+import type { LimitedRequest } from "../transport/plain-routes.ts";
+
+/** Counts what anyone may ask of the server itself: health and reflection over gRPC, and documents. */
+export interface OpenCalls {
+  /** For calls of the server's own services. Throws RATE_LIMITED. */
+  limitCall(call: Pick<HandlerContext, "values" | "requestHeader">): Promise<void>;
+  /** For plain routes. Throws RATE_LIMITED. */
+  limitRequest(request: LimitedRequest): Promise<void>;
+}
+
+/** Counts them by address, in the class `open`. */
+export function createOpenCalls(limiter: RateLimiter, clientAddress: ClientAddress): OpenCalls {
+  async function limit(address: string): Promise<void> {
+    const verdict = await limiter.take("open", `address:${addressBlock(address)}`);
+    if (verdict?.isAllowed === false) throw rateLimited(verdict, "too many calls from this address");
+  }
+  return {
+    limitCall({ values, requestHeader }) {
+      const address = clientAddress(values.get(peerAddressKey), requestHeader);
+      values.set(clientAddressKey, address);
+      return limit(address);
+    },
+    limitRequest: async ({ peerAddress, headers }) => limit(clientAddress(peerAddress, headers)),
+  };
+}

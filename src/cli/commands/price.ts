@@ -1,0 +1,30 @@
+import { GetPricingResponseSchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { SignatureAlgorithmSchema } from "../../../gen/proto/tss/v1/types_pb.ts";
+import { formatEnum, formatUsd } from "../format.ts";
+import { serviceCommand } from "../service-command.ts";
+import { formatPairs, formatTable } from "../table.ts";
+
+/** `tss price`. */
+export const priceCommand = serviceCommand({
+  caller: "project",
+  isDirect: true,
+  summary: "show what the service charges for signatures and dWallets",
+  options: {},
+  call: ({ billing }) => billing.getPricing({}),
+  reply: GetPricingResponseSchema,
+  show: (reply) =>
+    [
+      formatTable(
+        [
+          { title: "SIGNATURE", of: (one) => formatEnum(SignatureAlgorithmSchema, one.signatureAlgorithm) },
+          { title: "PRICE", of: (one) => formatUsd(one.priceMicroUsd), align: "right" },
+        ],
+        reply.signPrices,
+      ),
+      formatPairs([
+        ["message included", `${reply.includedMessageBytes} bytes`],
+        ["each further KiB", formatUsd(reply.messageKibPriceMicroUsd)],
+        ["dWallet", formatUsd(reply.dkgPriceMicroUsd)],
+      ]),
+    ].join("\n\n"),
+});

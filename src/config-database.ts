@@ -1,0 +1,33 @@
+import type { ConfigReader } from "./config-reader.ts";
+import type { VariableName } from "./config-variables.ts";
+
+/** How long the database may keep the service waiting. */
+export interface DatabaseConfig {
+  /** The server ends a statement of a call or a worker after so long. */
+  readonly statementTimeoutMs: number;
+  /** All waiting of migrations for locks that others have, at one start. */
+  readonly migrationLockWaitMs: number;
+}
+
+/** The variables that {@link readDatabaseConfig} reads. */
+export const DATABASE_VARIABLES = [
+  {
+    name: "DATABASE_STATEMENT_TIMEOUT_MS",
+    default: "15000",
+    description: "PostgreSQL ends a statement of a call or a worker after so long, 1000 to 600000",
+  },
+  {
+    name: "MIGRATION_LOCK_WAIT_SECONDS",
+    default: "300",
+    description:
+      "How long migrations may try for locks that a backup or another transaction has, 1 to 86400; calls go on meanwhile",
+  },
+] as const;
+
+/** Reads how long the database may keep the service waiting. */
+export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseConfig {
+  return {
+    statementTimeoutMs: read.integer("DATABASE_STATEMENT_TIMEOUT_MS", 1_000, 600_000),
+    migrationLockWaitMs: 1_000 * read.integer("MIGRATION_LOCK_WAIT_SECONDS", 1, 86_400),
+  };
+}

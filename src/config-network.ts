@@ -1,0 +1,95 @@
+import type { ConfigReader, ConfigVariable } from "./config-reader.ts";
+import type { VariableName } from "./config-variables.ts";
+import type { Secret } from "./telemetry/secret.ts";
+
+/** The variables that {@link readNetwork} reads: a part of the one table. */
+export const NETWORK_VARIABLES = [
+  {
+    name: "NETWORKS",
+    default: "localnet",
+    description: "The network to serve: localnet, testnet or mainnet",
+  },
+  {
+    name: "LOCALNET_PORT",
+    default: "9000",
+    description: "Port of the embedded localnet's fullnode; 0 takes a free one",
+  },
+  { name: "LOCALNET_URL", description: "A localnet that runs by itself; unset: one is embedded" },
+  {
+    name: "SUI_GRPC_URL_TESTNET",
+    description:
+      "The service's own fullnode of testnet; it may hold a provider's key, and nobody is shown it",
+    secret: true,
+  },
+  { name: "SUI_GRPC_URL_MAINNET", description: "The same on mainnet", secret: true },
+  {
+    name: "SUI_GRPC_PUBLIC_URL_TESTNET",
+    description: "A fullnode of testnet that GetNetwork names to anyone who asks; unset: it names none",
+  },
+  { name: "SUI_GRPC_PUBLIC_URL_MAINNET", description: "The same on mainnet" },
+  { name: "SERVICECORE_TESTNET_PACKAGE_ID", description: "The Treasury's package on testnet" },
+  { name: "SERVICECORE_TESTNET_TREASURY_ID", description: "The shared Treasury on testnet" },
+  {
+    name: "SERVICECORE_TESTNET_OPERATOR_CAP_IDS",
+    description: "OperatorCaps of the hot wallet, comma-separated",
+  },
+  { name: "SERVICECORE_MAINNET_PACKAGE_ID", description: "The Treasury's package on mainnet" },
+  { name: "SERVICECORE_MAINNET_TREASURY_ID", description: "The shared Treasury on mainnet" },
+  {
+    name: "SERVICECORE_MAINNET_OPERATOR_CAP_IDS",
+    description: "OperatorCaps of the hot wallet, comma-separated",
+  },
+] as const satisfies readonly ConfigVariable[];
+
+/** Where the chain is, and as whom the service acts there. */
+export type NetworkConfig =
+  | {
+      readonly name: "localnet";
+      readonly port: number;
+      /** Where one runs by itself; undefined to embed one. Clients are told. */
+      readonly url: string | undefined;
+    }
+  | {
+      readonly name: "testnet" | "mainnet";
+      /** The service's own fullnode. Providers put their key into the URL. */
+      readonly fullnodeUrl: Secret;
+      /** The fullnode that clients are told of; undefined for none. */
+      readonly publicFullnodeUrl: string | undefined;
+      readonly treasury: {
+        readonly packageId: string;
+        readonly treasuryId: string;
+        readonly operatorCapIds: readonly string[];
+      };
+    };
+
+/** Reads which network is served, and where it is. */
+export function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
+  const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
+  if (name !== "testnet" && name !== "mainnet") {
+    return {
+      name: "localnet",
+      port: read.integer("LOCALNET_PORT", 0, 65_535),
+      url: read.publicUrl("LOCALNET_URL"),
+    };
+  }
+  const upper = name === "testnet" ? "TESTNET" : "MAINNET";
+  const id = (variable: VariableName): string =>
+    read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
+  return {
+    name,
+    fullnodeUrl: read.requiredSecretUrl(`SUI_GRPC_URL_${upper}`, /^https?:\/\//, "an http(s) URL"),
+    publicFullnodeUrl: read.publicUrl(`SUI_GRPC_PUBLIC_URL_${upper}`),
+    treasury: {
+      packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),
+      treasuryId: id(`SERVICECORE_${upper}_TREASURY_ID`),
+      operatorCapIds: read
+        .required(
+          `SERVICECORE_${upper}_OPERATOR_CAP_IDS`,
+          /^(0x[0-9a-f]{64},?)+$/,
+          "object ids, comma-separated",
+        )
+        .split(",")
+        .filter(Boolean),
+    },
+  };
+}
