@@ -58,6 +58,12 @@ const RULES: Partial<Record<ErrorReason, Rule>> = {
   BAD_SIGNATURE: has("signature", "user_output_signature"),
   WRONG_SENDER: has("sender_address"),
   MALFORMED_SIGN_MESSAGE: has("user_sign_message"),
+  TOO_MANY_WRONG_HALVES: has("user_sign_message"),
+  CHAIN_READS_EXHAUSTED: (facts) =>
+    has("tx_digest", "encryption_key", "dwallet_id")(facts) &&
+    !has("page_size")(facts) &&
+    !reservesSignature(facts),
+  VERIFICATION_BUSY: has("user_sign_message"),
   PARAMETERS_NOT_FOUND: has("sha256"),
   INSUFFICIENT_CREDIT: (facts) => reservesSignature(facts) || has("amount_micro_usd")(facts),
   DWALLET_NOT_ACTIVE: reservesSignature,

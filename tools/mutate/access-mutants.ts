@@ -1,0 +1,141 @@
+import type { Mutant } from "./mutant.ts";
+
+const GATE = ["test/unit/access/access-gate.test.ts"];
+const KEYS = ["test/unit/idempotency/run-once.test.ts"];
+
+/** Lines that decide who may call what, and what a repeated call does. */
+export const ACCESS_MUTANTS: readonly Mutant[] = [
+  {
+    name: "the admin key opens the methods of projects",
+    file: "src/access/access-gate.ts",
+    find: "if (mayBeAdmin && adminApiKey !== undefined && isSame(",
+    replace: "if (adminApiKey !== undefined && isSame(",
+    tests: GATE,
+  },
+  {
+    name: "a project's key opens the methods of operators",
+    file: "src/access/access-gate.ts",
+    find: 'if (policy.access === "admin") throw',
+    replace: 'if (policy.access === "public") throw',
+    tests: GATE,
+  },
+  {
+    name: "a named admin key makes further admin keys",
+    file: "src/access/access-gate.ts",
+    find: "policy.isRootOnly && found !== ROOT",
+    replace: "policy.isRootOnly && found === undefined",
+    tests: GATE,
+  },
+  {
+    name: "a key is taken from any address",
+    file: "src/access/access-gate.ts",
+    find: "if (allows !== undefined && !allows(address)) {",
+    replace: "if (allows !== undefined && address === '') {",
+    tests: ["test/unit/access/allowed-addresses.test.ts"],
+  },
+  {
+    name: "a key of one network is taken for another",
+    file: "src/access/access-gate.ts",
+    find: "if (named !== undefined && named !== network) {",
+    replace: "if (named !== undefined && named === '') {",
+    tests: GATE,
+  },
+  {
+    name: "a key of a network that is not served is taken",
+    file: "src/access/access-gate.ts",
+    find: "if (!networks.includes(network)) throw networkDisabled(network);",
+    replace: "",
+    tests: GATE,
+  },
+  {
+    name: "a key is taken for a scope that it has not",
+    file: "src/access/access-gate.ts",
+    find: "if (scope === undefined || !scopes.includes(scope)) {",
+    replace: "if (scope === undefined) {",
+    tests: GATE,
+  },
+  {
+    name: "a revoked key is taken",
+    file: "src/access/access-gate.ts",
+    find: '  if (key.isRevoked) throw new ServiceError("REVOKED_KEY", "the API key was revoked");\n',
+    replace: "",
+    tests: GATE,
+  },
+  {
+    name: "an expired key is taken",
+    file: "src/access/access-gate.ts",
+    find: "if (key.isExpired) {",
+    replace: "if (key === undefined) {",
+    tests: GATE,
+  },
+  {
+    name: "a key is remembered beyond its end",
+    file: "src/access/key-lookup.ts",
+    find: "Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS)",
+    replace: "REMEMBERED_MS",
+    tests: ["test/unit/access/key-lookup.test.ts"],
+  },
+  {
+    name: "a key that was read before it was revoked is remembered as good",
+    file: "src/access/key-lookup.ts",
+    find: "untilMs: isCurrent ? beganMs + rememberedMs : 0",
+    replace: "untilMs: beganMs + rememberedMs",
+    tests: GATE,
+  },
+  {
+    name: "anybody says by a header which address he calls from",
+    file: "src/access/client-address.ts",
+    find: "if (trusted.length === 0 || isIP(peer) === 0 || !isTrusted(peer)) return peer;",
+    replace: "if (isIP(peer) === 0) return peer;",
+    tests: ["test/unit/access/client-address.test.ts"],
+  },
+  {
+    name: "one address tries keys without a bound",
+    file: "src/access/lookup-queue.ts",
+    find: "waiting.size >= WAITING_MAX_COUNT || count >= WAITING_OF_ONE_MAX_COUNT",
+    replace: "waiting.size >= WAITING_MAX_COUNT",
+    tests: ["test/unit/access/key-lookup.test.ts"],
+  },
+  {
+    name: "a stream outlives its key",
+    file: "src/access/stream-leases.ts",
+    find: "lease.reject?.(reason);",
+    replace: "",
+    tests: ["test/unit/access/stream-leases.test.ts"],
+  },
+  {
+    name: "streams of one key are not bounded",
+    file: "src/access/stream-leases.ts",
+    find: "if ((counts.get(subject) ?? 0) >= maxCount) throw tooMany(subject, maxCount);",
+    replace: "",
+    tests: ["test/unit/access/stream-leases.test.ts"],
+  },
+  {
+    name: "a request is answered with the reply to another one",
+    file: "src/idempotency/key-table.ts",
+    find: "if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {",
+    replace: "if (row !== undefined && row.method === '') {",
+    tests: KEYS,
+  },
+  {
+    name: "a project is answered with the reply to another project",
+    file: "src/idempotency/key-table.ts",
+    find: "WHERE scope = $1 AND network = $2 AND key = $3 AND expires_at",
+    replace: "WHERE $1::text IS NOT NULL AND network = $2 AND key = $3 AND expires_at",
+    tests: KEYS,
+  },
+  {
+    name: "a call takes an idempotency key that is another's",
+    file: "src/idempotency/key-table.ts",
+    find: "WHERE known.expires_at <= clock_timestamp()",
+    replace: "WHERE true",
+    tests: KEYS,
+  },
+  {
+    name: "the fingerprint of a request leaves out what it says",
+    file: "src/idempotency/idempotency.ts",
+    find: "toBinary(method.input, request, { writeUnknownFields: false })",
+    replace: "Uint8Array.of(request === undefined ? 1 : 0)",
+    tests: ["test/unit/idempotency/idempotency-interceptor.test.ts"],
+  },
+];

@@ -1,0 +1,108 @@
+import type { Mutant } from "./mutant.ts";
+
+const VERIFY = ["test/unit/protocol/verify-signature.test.ts"];
+const AUDIT = ["test/unit/audit/verify-export.test.ts"];
+const SDK_SIGN = ["test/unit/sdk/sign.test.ts"];
+
+/** Lines that verify a signature, a half, or the audit trail. */
+export const CRYPTO_MUTANTS: readonly Mutant[] = [
+  {
+    name: "an ECDSA signature with high s is taken",
+    file: "src/protocol/verify-signature.ts",
+    find: "  if (curve.Signature.fromBytes(compact).hasHighS()) return false;\n",
+    replace: "",
+    tests: VERIFY,
+  },
+  {
+    name: "an ECDSA signature of any key is taken",
+    file: "src/protocol/verify-signature.ts",
+    find: "return equalBytes(recovered, publicKey);",
+    replace: "return recovered.length === publicKey.length;",
+    tests: VERIFY,
+  },
+  {
+    name: "an ECDSA signature without its recovery id is taken",
+    file: "src/protocol/verify-signature.ts",
+    find: "const recoveryId = signature[64];\n  if (signature.length !== 65 || recoveryId === undefined || recoveryId > 3) return false;",
+    replace: "const recoveryId = signature[64] ?? 0;",
+    tests: VERIFY,
+  },
+  {
+    name: "an Ed25519 signature is judged by the laxer ZIP 215",
+    file: "src/protocol/verify-signature.ts",
+    find: "{ zip215: false }",
+    replace: "{ zip215: true }",
+    tests: VERIFY,
+  },
+  {
+    name: "an sr25519 signature without its mark is taken",
+    file: "src/protocol/verify-schnorrkel.ts",
+    find: "signature.length !== 64 || (signature[63]! & 0x80) === 0",
+    replace: "signature.length !== 64",
+    tests: VERIFY,
+  },
+  {
+    name: "a wrong partial signature is taken",
+    file: "src/protocol/verify-partial-signature.ts",
+    find: "return group.base.multiplyUnsafe(response).equals(ownNonce.add(ownShare.multiplyUnsafe(e)));",
+    replace:
+      "return !ownNonce.add(ownShare.multiplyUnsafe(e)).equals(group.base.multiplyUnsafe(response + 1n));",
+    tests: ["test/unit/protocol/check-sign-message.test.ts"],
+  },
+  {
+    name: "the partial signature of a Taproot key of odd y is refused",
+    file: "src/protocol/verify-partial-signature.ts",
+    find: "isKeyOdd ? output.userPublicShare.negate() : output.userPublicShare",
+    replace: "output.userPublicShare",
+    tests: ["test/unit/protocol/check-sign-message.test.ts"],
+  },
+  {
+    name: "the client signs for an output that is not the chain's",
+    file: "src/sdk/sign.ts",
+    find: "if (!equalBytes(reserved.dwalletPublicOutput, publicOutput)) {",
+    replace: "if (publicOutput.length === 0) {",
+    tests: SDK_SIGN,
+  },
+  {
+    name: "the client returns a signature that does not verify",
+    file: "src/sdk/await-signature.ts",
+    find: "    !verifySignature({ ...triple, publicKey, message, signature })\n",
+    replace: "    message.length === 0\n",
+    tests: SDK_SIGN,
+  },
+  {
+    name: "the client talks to a service of another network",
+    file: "src/sdk/network.ts",
+    find: "if (answer.network !== network) {",
+    replace: "if (answer.network === '') {",
+    tests: ["test/unit/sdk/onboard.test.ts", ...SDK_SIGN],
+  },
+  {
+    name: "an entry of the audit trail does not depend on those before it",
+    file: "src/audit/audit-entry.ts",
+    find: "return sha256(CHAIN_VERSION, previous, leaf);",
+    replace: "return sha256(CHAIN_VERSION, leaf);",
+    tests: ["test/unit/audit/worked-example.test.ts"],
+  },
+  {
+    name: "an entry that does not continue the chain is taken",
+    file: "src/audit/judge-entries.ts",
+    find: "continued?.some((hash) => hash.equals(entry.chainHash)) ?? true",
+    replace: "true",
+    tests: AUDIT,
+  },
+  {
+    name: "a seal is taken that does not fit its entries",
+    file: "src/audit/judge-seal.ts",
+    find: "Buffer.compare(root, seal.merkleRoot) === 0 && Buffer.compare(last.chainHash, seal.chainHash) === 0",
+    replace: "root.length === seal.merkleRoot.length",
+    tests: AUDIT,
+  },
+  {
+    name: "a seal is taken whose signature is wrong",
+    file: "src/audit/judge-seal.ts",
+    find: '  if (!verifySealSignature(publicKey, hash, signature)) return "wrong";\n',
+    replace: "",
+    tests: ["test/unit/audit/seal-events.test.ts"],
+  },
+];

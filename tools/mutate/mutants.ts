@@ -1,0 +1,28 @@
+import { ACCESS_MUTANTS } from "./access-mutants.ts";
+import { CHAIN_MUTANTS } from "./chain-mutants.ts";
+import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
+import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
+import { MONEY_MUTANTS } from "./money-mutants.ts";
+import type { Mutant } from "./mutant.ts";
+import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
+import { SHARE_MUTANTS } from "./share-mutants.ts";
+import { SIGN_MUTANTS } from "./sign-mutants.ts";
+
+/** Lines that decide about money, keys or trust, each changed for the worse. */
+export const MUTANTS: readonly Mutant[] = [
+  ...ACCESS_MUTANTS,
+  ...CHAIN_MUTANTS,
+  ...CHAIN_TRUST_MUTANTS,
+  ...CRYPTO_MUTANTS,
+  ...MONEY_MUTANTS,
+  ...ONBOARDING_MUTANTS,
+  ...SHARE_MUTANTS,
+  ...SIGN_MUTANTS,
+  {
+    name: "an echo of Ctrl-C ends the service at once",
+    file: "src/lifecycle/run-until-signal.ts",
+    find: "if (nowMs() - firstAtMs < ECHO_MS) return;",
+    replace: "",
+    tests: ["test/unit/lifecycle/lifecycle.test.ts"],
+  },
+];

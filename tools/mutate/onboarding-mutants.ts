@@ -1,0 +1,71 @@
+import type { Mutant } from "./mutant.ts";
+
+const CREATE = ["test/unit/onboarding/create-dwallet.test.ts"];
+const UNSIGNED = ["test/unit/onboarding/bad-signature.test.ts"];
+
+/** Lines that decide whose dWallet and key it is, and what onboarding may cost the service. */
+export const ONBOARDING_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a project creates dWallets beyond its quota",
+    file: "src/onboarding/create-dwallet.ts",
+    find: '    await checkQuota(sql, "dwallet", caller.projectId, dkgsPerDay);\n',
+    replace: "",
+    tests: CREATE,
+  },
+  {
+    name: "a project is answered with another project's session",
+    file: "src/onboarding/create-dwallet.ts",
+    find: "row?.projectId !== caller.projectId || !equalBytes(",
+    replace: "row === undefined || !equalBytes(",
+    tests: CREATE,
+  },
+  {
+    name: "a session is answered for another request",
+    file: "src/onboarding/create-dwallet.ts",
+    find: "|| !equalBytes(row.requestHash, hash)) {",
+    replace: "|| hash.length === 0) {",
+    tests: CREATE,
+  },
+  {
+    name: "a project creates one dWallet more than its quota",
+    file: "src/onboarding/check-quota.ts",
+    find: "), 0) > $2 AS excess",
+    replace: "), 0) > $2 + 1 AS excess",
+    tests: CREATE,
+  },
+  {
+    name: "a registration that the chain refuses is tried for ever",
+    file: "src/onboarding/register-encryption-key.ts",
+    find: "tries < TRIES_PER_DAY",
+    replace: "tries < 1_000",
+    tests: ["test/unit/onboarding/registration-tries.test.ts"],
+  },
+  {
+    name: "a try to register does not count against the quota",
+    file: "src/onboarding/register-encryption-key.ts",
+    find: '    if (!isRegistered) await checkQuota(sql, "encryption_key", projectId, deps.dkgsPerDay);\n',
+    replace: "",
+    tests: ["test/unit/onboarding/registration-tries.test.ts"],
+  },
+  {
+    name: "a key is registered that its signer did not sign",
+    file: "src/onboarding/register-encryption-key.ts",
+    find: "if (!verifyUserSignature(signerPublicKey, encryptionKey, signature)) {",
+    replace: "if (signature.length === 0) {",
+    tests: UNSIGNED,
+  },
+  {
+    name: "a dWallet is accepted without its user's signature",
+    file: "src/onboarding/accept-dwallet.ts",
+    find: "if (!verifyUserSignature(row.signerPublicKey, row.publicOutput, request.userOutputSignature)) {",
+    replace: "if (request.userOutputSignature.length === 0) {",
+    tests: UNSIGNED,
+  },
+  {
+    name: "another dWallet's state is written",
+    file: "src/onboarding/dwallet-session.ts",
+    find: "row.objectId === dwallet.id &&",
+    replace: "",
+    tests: ["test/unit/onboarding/dwallet-session.test.ts"],
+  },
+];

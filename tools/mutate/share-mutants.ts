@@ -1,0 +1,129 @@
+import type { Mutant } from "./mutant.ts";
+
+const TRUST = ["test/unit/sdk/share-trust.test.ts"];
+const ONBOARD = ["test/unit/sdk/onboard.test.ts"];
+const DERIVE = ["test/unit/crypto/derive-user-share.test.ts"];
+
+/** Lines by which a client takes no share, key or output but its own user's. */
+export const SHARE_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a share that does not lead to the output is taken as the seed's",
+    file: "src/sdk/seed-share.ts",
+    find: "isOwn = isOutputOfShare(curve, parameters, share.reveal(), state.publicOutput);",
+    replace: "isOwn = true;",
+    tests: TRUST,
+  },
+  {
+    name: "the chain is not asked for the session",
+    file: "src/sdk/seed-share.ts",
+    find: "if (onChain !== undefined) yield onChain;",
+    replace: "",
+    tests: TRUST,
+  },
+  {
+    name: "the network's half of the output is not compared",
+    file: "src/protocol/proofs/user-public-output.ts",
+    find: "return combined.add(scaleBase(curve, constant));",
+    replace: "return combined;",
+    tests: TRUST,
+  },
+  {
+    name: "the user's public output is not compared whole",
+    file: "src/crypto/user-output.ts",
+    find: "return equalBytes(own, userPublicOutputFromDWalletOutput(curveName, dwalletOutput));",
+    replace:
+      "return publicShare.equals(parseDWalletOutput(curveName, dwalletOutput).userPublicShare as never);",
+    tests: TRUST,
+  },
+  {
+    name: "onboard skips the comparison of the outputs",
+    file: "src/sdk/onboard.ts",
+    find: "if (!equalBytes(implied, prepared.userPublicOutput)) {",
+    replace: "if (implied.length === 0) {",
+    tests: [...ONBOARD, ...TRUST],
+  },
+  {
+    name: "a share is accepted that does not lead to the output",
+    file: "src/sdk/finish-onboard.ts",
+    find: "if (!isOutputOfShare(keys.curve, parameters, userSecretKeyShare, publicOutput)) {",
+    replace: "if (userSecretKeyShare.length === 0) {",
+    tests: ONBOARD,
+  },
+  {
+    name: "openShare without the comparison of the output",
+    file: "src/sdk/open-share.ts",
+    find: "isFit = isOutputOfShare(keys.curve, parameters, share.reveal(), publicOutput);",
+    replace: "isFit = true;",
+    tests: TRUST,
+  },
+  {
+    name: "openShare without the signer's own signature",
+    file: "src/sdk/open-share.ts",
+    find: "!verifyEd25519(keys.signerPublicKey, publicOutput, state.userOutputSignature)",
+    replace: "state.userOutputSignature.length === 0",
+    tests: TRUST,
+  },
+  {
+    name: "openShare takes a share that nobody signed for",
+    file: "src/sdk/open-share.ts",
+    find: 'state.kind !== "KeyHolderSigned" ||',
+    replace: 'state.kind === "KeyHolderSigned" &&',
+    tests: TRUST,
+  },
+  {
+    name: "openShare takes a share that is encrypted to another signer",
+    file: "src/sdk/open-share.ts",
+    find: "encrypted.encryptionKeyAddress !== keys.signerAddress",
+    replace: "false",
+    tests: TRUST,
+  },
+  {
+    name: "openShare takes another dWallet's share",
+    file: "src/sdk/open-share.ts",
+    find: "encrypted.dwalletId !== dwallet.id ||",
+    replace: "",
+    tests: TRUST,
+  },
+  {
+    name: "a key that was registered for another signer is taken by the client",
+    file: "src/sdk/onboard.ts",
+    find: "if (registered.signerAddress !== keys.signerAddress) {",
+    replace: 'if (registered.signerAddress === "") {',
+    tests: TRUST,
+  },
+  {
+    name: "a key that was registered for another signer is taken by the service",
+    file: "src/onboarding/is-registered-key.ts",
+    find: "onChain.signerAddress === key.signerAddress &&",
+    replace: "",
+    tests: ["test/unit/onboarding/other-signer.test.ts"],
+  },
+  {
+    name: "a dWallet is made for another signer than the encryption key's",
+    file: "src/onboarding/create-dwallet.ts",
+    find: "if (!equalBytes(key.signerPublicKey, request.signerPublicKey)) {",
+    replace: "if (request.signerPublicKey.length === 0) {",
+    tests: ["test/unit/onboarding/create-dwallet.test.ts"],
+  },
+  {
+    name: "a fullnode's other dWallet is taken for the one asked for",
+    file: "src/sdk/read-dwallet.ts",
+    find: "if (dwallet.id === dwalletId) return dwallet;",
+    replace: "if (dwalletId.length > 0) return dwallet;",
+    tests: TRUST,
+  },
+  {
+    name: "sign takes a given share that does not fit",
+    file: "src/sdk/sign.ts",
+    find: "if (given !== undefined && !fits(triple.curve, parameters, given, publicOutput)) {",
+    replace: "if (given !== undefined && publicOutput.length === 0) {",
+    tests: TRUST,
+  },
+  {
+    name: "the share does not depend on the network key",
+    file: "src/crypto/derive-user-share.ts",
+    find: "hexToBytes(networkEncryptionKeyId.slice(2)),",
+    replace: "new Uint8Array(32),",
+    tests: DERIVE,
+  },
+];

@@ -1,0 +1,156 @@
+import type { Mutant } from "./mutant.ts";
+
+const LIFECYCLE = ["test/unit/signing/sign-lifecycle.test.ts"];
+const MIXED_UP = ["test/unit/signing/mixed-up-session.test.ts"];
+const RACE = ["test/race/sign-money.test.ts"];
+
+/** Lines that move a sign request from one state to the next, with its price and its presign. */
+export const SIGN_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a reservation that has expired is charged",
+    file: "src/signing/submit.ts",
+    find: " AND expires_at > clock_timestamp()",
+    replace: "",
+    tests: ["test/unit/signing/submit-expiry.test.ts"],
+  },
+  {
+    name: "a half that is wrong is charged",
+    file: "src/signing/submit.ts",
+    find: "  await checkHalf(projectId, claimOf(row, userSignMessage));\n",
+    replace: "",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "another project's request is shown and submitted",
+    file: "src/signing/sign-request.ts",
+    find: "WHERE r.id = $1 AND r.project_id = coalesce($2::uuid, r.project_id)",
+    replace: "WHERE r.id = $1 AND ($2::uuid IS NULL OR true)",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "a project signs with another project's dWallet",
+    file: "src/signing/find-signable-dwallet.ts",
+    find: "WHERE project_id = $1 AND network",
+    replace: "WHERE $1::uuid IS NOT NULL AND network",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "a presign is reserved that is not ready",
+    file: "src/signing/take-reservation.ts",
+    find: "AND state = 'ready' AND",
+    replace: "AND",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "a presign of another network key is reserved",
+    file: "src/signing/take-reservation.ts",
+    find: " AND network_encryption_key_id = $8\n",
+    replace: " AND $8::text IS NOT NULL\n",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "a project without credit takes a presign",
+    file: "src/signing/take-reservation.ts",
+    find: "balance_micro_usd - held_micro_usd >= $10::bigint AS funded",
+    replace: "balance_micro_usd >= $10::bigint AS funded",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "a project opens more reservations than it may",
+    file: "src/signing/take-reservation.ts",
+    find: "(SELECT funded AND allowed FROM funds)",
+    replace: "(SELECT funded FROM funds)",
+    tests: RACE,
+  },
+  {
+    name: "reservations of one project are not decided one after the other",
+    file: "src/signing/take-reservation.ts",
+    find: "WHERE id = $2::uuid FOR UPDATE",
+    replace: "WHERE id = $2::uuid",
+    tests: RACE,
+  },
+  {
+    name: "a presign is taken by two reservations at once",
+    file: "src/signing/take-reservation.ts",
+    find: "LIMIT 1 FOR UPDATE SKIP LOCKED",
+    replace: "LIMIT 1",
+    tests: RACE,
+  },
+  {
+    name: "an idempotency key that is another call's reserves once more",
+    file: "src/signing/take-reservation.ts",
+    find: "WHERE $18::text IS NULL OR EXISTS (SELECT 1 FROM keyed)",
+    replace: "WHERE true",
+    tests: RACE,
+  },
+  {
+    name: "a reservation is ended before its time",
+    file: "src/signing/expire-loop.ts",
+    find: "WHERE status = 'prepared' AND expires_at <= statement_timestamp()",
+    replace: "WHERE status = 'prepared'",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "a transaction that landed moves a request that failed",
+    file: "src/signing/sign-operation.ts",
+    find: "WHERE r.id = news.id AND r.status = 'queued' RETURNING",
+    replace: "WHERE r.id = news.id RETURNING",
+    tests: MIXED_UP,
+  },
+  {
+    name: "a session that signs another message is taken for the request's",
+    file: "src/signing/sign-operation.ts",
+    find: "    equalBytes(Uint8Array.from(session.message), subject.message) &&\n",
+    replace: "",
+    tests: MIXED_UP,
+  },
+  {
+    name: "a session of another dWallet ends the request",
+    file: "src/signing/sign-session.ts",
+    find: "sessionId !== objectId || dwalletId !== row.dwalletId",
+    replace: "sessionId !== objectId",
+    tests: MIXED_UP,
+  },
+  {
+    name: "a signature that does not verify completes the request",
+    file: "src/signing/verify-work.ts",
+    find: "verifySignature({ ...claim, publicKey, signature }) ? { signature } : {}",
+    replace: "{ signature }",
+    tests: [...MIXED_UP, "test/unit/signing/verifier.test.ts"],
+  },
+  {
+    name: "a request that was refunded is completed",
+    file: "src/signing/sign-session.ts",
+    find: "WHERE id = $1 AND status = 'submitted' RETURNING",
+    replace: "WHERE id = $1 RETURNING",
+    tests: [...LIFECYCLE, ...MIXED_UP],
+  },
+  {
+    name: "a request that was completed is refunded",
+    file: "src/signing/fail-sign-request.ts",
+    find: "WHERE id = $1 AND status = $2 FOR UPDATE",
+    replace: "WHERE id = $1 AND $2::text IS NOT NULL FOR UPDATE",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "a presign of a stored transaction serves another request",
+    file: "src/signing/fail-sign-request.ts",
+    find: "SET state = 'burnt'",
+    replace: "SET state = 'ready'",
+    tests: LIFECYCLE,
+  },
+  {
+    name: "halves that the service has verified use up the budget of refunds",
+    file: "src/signing/fail-sign-request.ts",
+    find: "}) THEN $5::integer END",
+    replace: "}) THEN $5::integer ELSE $5::integer END",
+    tests: ["test/race/refunds.test.ts"],
+  },
+  {
+    name: "a project that sends wrong halves has them verified for ever",
+    file: "src/signing/check-half.ts",
+    find: "if (leftMs > 0) throw tooManyWrong(leftMs);",
+    replace: "",
+    tests: ["test/unit/signing/check-half.test.ts"],
+  },
+];
