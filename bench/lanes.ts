@@ -4,6 +4,7 @@
  * This measures the submitter alone: an operation is done when its transaction is final and written to the database, and
  * the network, which is a stand-in, begins to work on none. PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1.
  */
+
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
@@ -23,6 +24,8 @@ import { Secret } from "../src/telemetry/secret.ts";
 import { startThread } from "../src/threads/start-thread.ts";
 import { onboardUser } from "../test/sim/onboard-user.ts";
 import { openRaceDatabase } from "../test/support/database.ts";
+import { checkHalfInline, inlineVerifier } from "../test/support/inline-verifier.ts";
+import { flatPrices } from "../test/support/prices.ts";
 import { keyed, layoutOfSignMessage, projectWith, TEST_ORIGIN, TEST_TRIPLE } from "../test/support/rows.ts";
 
 const { values } = parseArgs({
@@ -74,7 +77,7 @@ async function run(
 ) {
   const network = await connectNetwork({
     name: "localnet",
-    fullnodeUrl: localnet.url,
+    fullnodeUrl: new Secret(localnet.url),
     ikaConfig: localnet.ikaConfig,
     treasury: localnet.treasury,
     hotWalletSecret: new Secret(localnetHotWalletSecret()),
@@ -89,6 +92,7 @@ async function run(
       reader,
       signals,
       presigns,
+      verifier: inlineVerifier,
       depositSigner: () => undefined,
       config: {
         submitBatchCount: batchCount,
@@ -97,7 +101,7 @@ async function run(
         presignLowWaterCount: 0,
         presignHighWaterCount: 1,
         presignBuckets: [],
-        priceSignMicroUsd: 10_000n,
+        prices: flatPrices(10_000n),
         sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
       },
       afterRestore: false,
@@ -112,10 +116,12 @@ async function run(
     database,
     network,
     reader,
+    readerFor: () => reader,
     signals,
     presigns,
+    checkHalf: checkHalfInline,
     dkgsPerDay: 10,
-    priceMicroUsd: PRICE,
+    ...{ prices: flatPrices(PRICE), dkgPriceMicroUsd: 0n, refundsPerDay: 0 },
     reservationTtlMs: 600_000,
     openMaxCount: signCount,
   };

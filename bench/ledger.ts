@@ -3,6 +3,7 @@
  * and as the same steps in Prisma's interactive transactions. `npx tsx bench/ledger.ts [--count 2000] [--callers 16]
  * [--projects 100]`; PostgreSQL as in TEST_DATABASE_URL, else 127.0.0.1. Both ways end with a ledger that adds up.
  */
+
 import { parseArgs } from "node:util";
 import { verifyLedger } from "../src/billing/verify-ledger.ts";
 import { createLocalSignals } from "../src/coordination/local-signals.ts";
@@ -13,6 +14,7 @@ import { takeReservation } from "../src/signing/take-reservation.ts";
 import type { Database } from "../src/store/database.ts";
 import { newId } from "../src/store/ids.ts";
 import { openRaceDatabase } from "../test/support/database.ts";
+import { checkHalfInline } from "../test/support/inline-verifier.ts";
 import {
   dwalletOf,
   layoutOfSignMessage,
@@ -83,12 +85,15 @@ const statements: Way = {
       openMaxCount: 1_000_000,
       idempotency: undefined,
     });
-    if (outcome !== "reserved") throw new Error(outcome);
+    if (outcome !== "reserved") throw new Error(JSON.stringify(outcome));
     return id;
   },
   async submit({ projectId }, signRequestId) {
     const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
-    await submit({ database, signals }, caller, { signRequestId, userSignMessage: HALF });
+    await submit({ database, signals, checkHalf: checkHalfInline }, caller, {
+      signRequestId,
+      userSignMessage: HALF,
+    });
   },
 };
 

@@ -57,14 +57,16 @@ const key = {
   network: "localnet",
   scopes: ["read" as const],
   expiresAt: null,
-  revokedAt: null,
+  leftMs: null,
+  isRevoked: false,
+  isExpired: false,
   allows: undefined,
 };
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64");
 const keys = new Map([[hashOf(API_KEY), key]]);
 const gate = createAccessGate({
   lookup: { find: async (text) => keys.get(hashOf(text)), recall: (text) => keys.get(hashOf(text)) },
-  adminLookup: { find: async () => undefined, recall: () => undefined },
+  adminLookup: { find: async () => undefined },
   // The others count nothing.
   limiter: { take: () => undefined },
   adminApiKey: undefined,

@@ -1,0 +1,47 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { programEnvironment } from "../../test/support/environment.ts";
+import { ROOT } from "../../test/support/source-files.ts";
+
+/** The command, as `npm run build` makes it. */
+export const TSS = path.join(ROOT, "dist/src/cli/main.js");
+
+/** A service in a process of its own. */
+export interface BenchService {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts it as it is shipped, which is compiled, and waits until it is ready. It keeps a profile where that is asked for. */
+export async function startBenchService(
+  environment: Record<string, string>,
+  profileFolder?: string,
+): Promise<BenchService> {
+  const profile = profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
+  const child = fork(TSS, ["serve"], {
+    execArgv: profile,
+    env: { ...programEnvironment, ...environment },
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  const ended = exited.then(([code]) => Promise.reject(new Error(`the service ended with ${code}`)));
+  ended.catch(() => {});
+  const ready = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      const [, found] = /^ready at (\S+)$/.exec(line) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  const url = await Promise.race([ready, ended]);
+  return {
+    url,
+    pid: child.pid!,
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}

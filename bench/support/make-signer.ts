@@ -1,0 +1,26 @@
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import { ALL_SCOPES } from "../../src/cli/commands/key.ts";
+import { onboardOverSim } from "../../test/sim/onboard-over.ts";
+import { restFace } from "../../test/soak/rest-face.ts";
+import type { Signer } from "../service-load.ts";
+
+const CREDIT_MICRO_USD = 1_000_000_000_000n;
+
+/** Makes a project with credit, a key and a dWallet. `index` tells it apart. */
+export async function makeSigner(baseUrl: string, adminApiKey: string, index: number): Promise<Signer> {
+  const admin = createClient(Admin, createGrpcTransport({ baseUrl }));
+  const headers = { authorization: `Bearer ${adminApiKey}`, "x-network": "localnet" };
+  const under = (step: string) => ({ headers: { ...headers, "idempotency-key": `bench-${index}-${step}` } });
+  const { project } = await admin.createProject({ name: `bench ${index}` }, under("project"));
+  const { projectId } = project!;
+  const credit = { projectId, amountMicroUsd: CREDIT_MICRO_USD, reason: "benchmark" };
+  await admin.adjustCredit(credit, under("credit"));
+  const { plaintext: apiKey } = await admin.createApiKey(
+    { projectId, name: "bench", scopes: ALL_SCOPES },
+    under("key"),
+  );
+  const dwalletId = await onboardOverSim(restFace(() => [baseUrl], apiKey));
+  return { apiKey, dwalletId };
+}
