@@ -1,9 +1,11 @@
 /** What onboarding promises beside the good case: repeats are the same, and each refusal comes before gas is spent. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
 import type { PreparedDkg, UserKeys } from "../../src/crypto/engine.ts";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys.ts";
+import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
 import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
 import { base64, downloadParameters, fromBase64 } from "../support/user.ts";
 
@@ -22,17 +24,19 @@ type Json = Record<string, string>;
 beforeAll(async () => {
   service = await startService(folder);
   const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
-  keys = await engine.deriveUserKeys({ curve: "ED25519", seed: new Uint8Array(randomBytes(32)) });
+  const seed = new Uint8Array(randomBytes(32));
+  keys = await engine.deriveUserKeys({ curve: "ED25519", seed });
   const { json } = await call("GET", "/v1/network");
   senderAddress = json["senderAddresses"]?.[0] ?? "";
   networkEncryptionKeyId = json["networkEncryptionKeyId"] ?? "";
   const { encryptionKey } = keys;
+  const sessionDigest = sessionIdentifierDigest(sessionIdentifier, senderAddress);
   dkg = await engine.prepareDkg({
     curve: "ED25519",
+    userSecretKeyShare: deriveUserShare({ seed, curve: "ED25519", networkEncryptionKeyId, sessionDigest }),
+    sessionDigest,
     parameters,
     encryptionKey,
-    sessionIdentifier,
-    senderAddress,
   });
 }, 120_000);
 

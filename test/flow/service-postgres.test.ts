@@ -73,7 +73,8 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
       const [project] = await database.query<{ balance: bigint; held: bigint }>(
         "SELECT balance_micro_usd AS balance, held_micro_usd AS held FROM project",
       );
-      expect(project).toEqual({ balance: 990_000n, held: 0n });
+      // One dWallet for $0.02, one signature for $0.01.
+      expect(project).toEqual({ balance: 970_000n, held: 0n });
     } finally {
       await database.close();
     }
@@ -95,7 +96,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     await database.close();
     expect(await verify()).toEqual({
       exitCode: 1,
-      differences: [{ kind: "balance", subject: project!.id, expected: "990000", actual: "990005" }],
+      differences: [{ kind: "balance", subject: project!.id, expected: "970000", actual: "970005" }],
     });
   });
 

@@ -17,6 +17,7 @@ let spans: readonly ReceivedSpan[];
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
   service = await startService(folder, {
+    METRICS_PUBLIC: "true",
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: "x-team=signing%20team",
     OTEL_SERVICE_NAME: "signing-under-test",

@@ -51,10 +51,11 @@ export function faultsOf(server: FakeServer): string[] {
   ];
 }
 
-/** The ids of the requests that a fake failed on purpose. */
+/** The ids of the requests that a fake failed on purpose, or that gRPC wants to be called INTERNAL. */
 export function plannedRequestIds(server: FakeServer): ReadonlySet<string> {
   const planned = server.failures.filter(
-    ({ cause }) => cause instanceof TypeError && cause.message === "secret internals",
+    ({ cause, reason }) =>
+      reason === "MALFORMED_FRAME" || (cause instanceof TypeError && cause.message === "secret internals"),
   );
   return new Set(planned.map(({ requestId }) => requestId));
 }

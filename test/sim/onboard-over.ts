@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { dkgOfForm } from "../support/dkg-form.ts";
 import type { Face } from "../support/faces.ts";
 import { base64, dwalletIn, fromBase64 } from "../support/user.ts";
 
@@ -15,15 +16,16 @@ export async function onboardOverSim(face: Face): Promise<string> {
     signature: base64(await keypair.sign(encryptionKey)),
     signerPublicKey,
   });
+  const dkg = dkgOfForm();
   const { dwalletId } = await face.call("CreateDWallet", {
     curve,
     encryptionKeyId: encryptionKeyId!,
     networkEncryptionKeyId: network["networkEncryptionKeyId"]!,
     senderAddress: (network["senderAddresses"] as string[])[0]!,
     sessionIdentifier: base64(random(32)),
-    userDkgMessage: base64(random(64)),
-    encryptedUserShareAndProof: base64(random(64)),
-    userPublicOutput: base64(random(64)),
+    userDkgMessage: base64(dkg.userDkgMessage),
+    encryptedUserShareAndProof: base64(dkg.encryptedUserShareAndProof),
+    userPublicOutput: base64(dkg.userPublicOutput),
     signerPublicKey,
   });
   const waiting = await dwalletIn(face, dwalletId!, "AwaitingKeyHolderSignature");

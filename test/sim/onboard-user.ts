@@ -13,6 +13,7 @@ import { createDWallet } from "../../src/onboarding/create-dwallet.ts";
 import { findDWallet } from "../../src/onboarding/dwallet-row.ts";
 import type { OnboardingCaller, OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
 import { registerEncryptionKey } from "../../src/onboarding/register-encryption-key.ts";
+import { dkgOfForm } from "../support/dkg-form.ts";
 
 /** A user's dWallet on secp256k1, made with a network that is not picky about the user's half. */
 export interface SimUser {
@@ -65,9 +66,7 @@ export async function onboardUser(
         curve: Curve.SECP256K1,
         encryptionKeyId: encryptionKeyId!,
         sessionIdentifier: bytes(32),
-        userDkgMessage: bytes(64),
-        encryptedUserShareAndProof: bytes(64),
-        userPublicOutput: bytes(64),
+        ...dkgOfForm(),
         signerPublicKey,
         senderAddress: await call(async (deps) => deps.network.senderAddress),
         networkEncryptionKeyId: await call(async (deps) => (await deps.reader.networkKey()).id),

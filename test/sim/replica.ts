@@ -14,10 +14,14 @@ import type { ReserveDeps } from "../../src/signing/reserve.ts";
 import type { SubmitDeps } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
+import { checkHalfInline, inlineVerifier } from "../support/inline-verifier.ts";
+import { flatPrices } from "../support/prices.ts";
 import { type Life, mortalDatabase, mortalFetch } from "./mortal.ts";
 
 /** The price of a signature in the simulation. */
 export const PRICE = 10_000n;
+/** What a dWallet costs here. */
+export const DKG_PRICE = 2n * PRICE;
 
 /** A service without its server: the calls' own code, and the loops behind it. */
 export interface Replica {
@@ -49,7 +53,7 @@ const CONFIG = {
   refundsPerDay: 1_000,
   presignLowWaterCount: 3,
   presignHighWaterCount: 10,
-  priceSignMicroUsd: 10_000n,
+  prices: flatPrices(10_000n),
   presignBuckets: [findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!],
   sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
 };
@@ -67,7 +71,7 @@ export async function startReplica({
   const own = mortalDatabase(database, life);
   const network = await connectNetwork({
     name: "localnet",
-    fullnodeUrl: localnet.url,
+    fullnodeUrl: new Secret(localnet.url),
     ikaConfig: localnet.ikaConfig,
     treasury: localnet.treasury,
     hotWalletSecret: new Secret(localnetHotWalletSecret()),
@@ -82,6 +86,7 @@ export async function startReplica({
     reader,
     signals,
     presigns,
+    verifier: inlineVerifier,
     depositSigner,
     config: CONFIG,
     afterRestore: false,
@@ -101,10 +106,12 @@ export async function startReplica({
       database: own,
       network,
       reader,
+      readerFor: () => reader,
       signals,
       presigns,
+      checkHalf: checkHalfInline,
       dkgsPerDay: 1_000,
-      priceMicroUsd: PRICE,
+      ...{ prices: flatPrices(PRICE), dkgPriceMicroUsd: DKG_PRICE, refundsPerDay: 1_000 },
       reservationTtlMs: 400,
       openMaxCount: 20,
     },

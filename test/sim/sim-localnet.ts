@@ -6,6 +6,7 @@ import { programEnvironment } from "../support/environment.ts";
 
 /** A localnet with {@link createSimMpc} in a process of its own: replicas come and go beside it. */
 export interface SimLocalnet extends Pick<Localnet, "url" | "hotWalletAddress" | "networkEncryptionKeyId"> {
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -14,12 +15,13 @@ export async function startSimLocalnet(): Promise<SimLocalnet> {
   const program = fileURLToPath(new URL("./sim-localnet-process.ts", import.meta.url));
   const child = fork(program, { execArgv: ["--import", "tsx"], env: programEnvironment });
   const exited = once(child, "exit") as Promise<[number | null]>;
-  const described = once(child, "message") as Promise<[Omit<SimLocalnet, "stop">]>;
+  const described = once(child, "message") as Promise<[Omit<SimLocalnet, "stop" | "pid">]>;
   const ended = exited.then(([code]) => Promise.reject(new Error(`the localnet ended with ${code}`)));
   const [description] = await Promise.race([described, ended]);
   ended.catch(() => {});
   return {
     ...description,
+    pid: child.pid!,
     async stop() {
       child.disconnect();
       await exited;

@@ -23,7 +23,7 @@ export interface SimulationReport {
 }
 
 /** After that nothing is under way any more, or something is stuck. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 180_000;
 const LOOK_MS = 20;
 const LOG_LINES = 400;
 
@@ -52,7 +52,7 @@ export async function simulate(seed: number, database: Database): Promise<Simula
   let reports: ClientReport[] = [];
   try {
     const disturbances = disturb();
-    const projects = await Promise.all([1, 2].map(() => projectWith(database, 100n * PRICE)));
+    const projects = await Promise.all([1, 2].map(() => projectWith(database, 110n * PRICE)));
     const clients = projects.map((projectId) =>
       runClient(cluster, random, { projectId, signCount: random.integer(2, 6), isOver }),
     );

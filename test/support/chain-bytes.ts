@@ -1,6 +1,7 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import type { ChainEvent } from "../../src/chain/operation.ts";
 import { PresignSession, SignSession } from "../../src/protocol/chain-structs.ts";
+import type { SignSubject } from "../../src/signing/sign-operation.ts";
 import { objectId } from "./rows.ts";
 
 /** How a session ended, as the chain writes it. */
@@ -23,43 +24,47 @@ export function presignRequested(preimage: Uint8Array, presignId: string): Chain
   });
 }
 
-/** The event of a signature that was requested. */
-export function signRequested(presignId: string, signId: string): ChainEvent {
+/** The event of a signature that was requested for this subject. */
+export function signRequested(subject: Omit<SignSubject, "id">, signId: string): ChainEvent {
   return sessionEvent("SignRequestEvent", CoordinatorInnerModule.SignRequestEvent, new Uint8Array(32), {
     sign_id: signId,
-    dwallet_id: objectId(),
+    dwallet_id: subject.dwalletId,
     dwallet_public_output: [],
-    curve: 0,
-    signature_algorithm: 0,
-    hash_scheme: 1,
-    message: [1],
+    curve: subject.curve,
+    signature_algorithm: subject.signatureAlgorithm,
+    hash_scheme: subject.hashScheme,
+    message: [...subject.message],
     dwallet_network_encryption_key_id: objectId(),
-    presign_id: presignId,
+    presign_id: subject.presignId,
     presign: [2],
-    message_centralized_signature: [3],
+    message_centralized_signature: [...subject.userSignMessage],
     is_future_sign: false,
   });
 }
 
-/** A presign session as its object's content. */
-export function presignSession(id: string, state: TestSessionState): Uint8Array {
+/** A presign session as its object's content; by default a global one of the first curve and algorithm. */
+export function presignSession(
+  id: string,
+  state: TestSessionState,
+  { curve = 0, signatureAlgorithm = 0, dwalletId = null as string | null } = {},
+): Uint8Array {
   return PresignSession.serialize({
     id,
     created_at_epoch: 0n,
-    curve: 0,
-    signature_algorithm: 0,
-    dwallet_id: null,
+    curve,
+    signature_algorithm: signatureAlgorithm,
+    dwallet_id: dwalletId,
     cap_id: objectId(),
     state: chainState(state),
   }).toBytes();
 }
 
-/** A sign session as its object's content. */
-export function signSession(id: string, state: TestSessionState): Uint8Array {
+/** A dWallet's sign session as its object's content. */
+export function signSession(id: string, dwalletId: string, state: TestSessionState): Uint8Array {
   return SignSession.serialize({
     id,
     created_at_epoch: 0n,
-    dwallet_id: objectId(),
+    dwallet_id: dwalletId,
     state: chainState(state),
   }).toBytes();
 }

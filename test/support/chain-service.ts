@@ -3,17 +3,22 @@ import type { DepositSigner } from "../../src/billing/sweeps/sweep-signer.ts";
 import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import type { Signals } from "../../src/coordination/signals.ts";
 import type { Localnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
-import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
+import { createPresignQueue, type PresignQueue } from "../../src/presigns/presign-queue.ts";
 import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
+import { inlineVerifier } from "./inline-verifier.ts";
+import { flatPrices } from "./prices.ts";
 import { TEST_TRIPLE } from "./rows.ts";
 
 /** The work on the chain as the service does it, against a localnet in this process. */
 export interface ChainService {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
+  readonly signals: Signals;
+  readonly presigns: PresignQueue;
   /** What it logged as errors. */
   readonly alarms: readonly object[];
   stop(): Promise<void>;
@@ -26,6 +31,8 @@ export interface ChainServiceOptions {
   /** Default false. */
   readonly afterRestore?: boolean;
   readonly gasStationSecret?: Uint8Array;
+  /** How the fullnode is reached. */
+  readonly fetch?: typeof fetch;
   /** Default 0: the pool asks for nothing by itself. */
   readonly presignLowWaterCount?: number;
   /** What deposit addresses are made from, and where their coins go; without it nothing is swept. */
@@ -40,27 +47,31 @@ export async function startChainService(
     hotWallet = { secret: localnetHotWalletSecret(), operatorCapIds: localnet.treasury.operatorCapIds },
     afterRestore = false,
     gasStationSecret,
+    fetch,
     presignLowWaterCount = 0,
     sweeps,
   }: ChainServiceOptions = {},
 ): Promise<ChainService> {
   const network = await connectNetwork({
     name: "localnet",
-    fullnodeUrl: localnet.url,
+    fullnodeUrl: new Secret(localnet.url),
     ikaConfig: localnet.ikaConfig,
     treasury: { ...localnet.treasury, operatorCapIds: hotWallet.operatorCapIds },
     hotWalletSecret: new Secret(hotWallet.secret),
     gasStationSecret: gasStationSecret && new Secret(gasStationSecret),
+    ...(fetch && { fetch }),
   });
   const reader = createNetworkReader(network);
   const signals = createLocalSignals();
+  const presigns = createPresignQueue({ signals });
   const alarms: object[] = [];
   const work = await createChainWork({
     database,
     network,
     reader,
     signals,
-    presigns: createPresignQueue({ signals }),
+    presigns,
+    verifier: inlineVerifier,
     depositSigner: sweeps?.signerOf ?? (() => undefined),
     config: {
       submitBatchCount: 10,
@@ -68,7 +79,7 @@ export async function startChainService(
       refundsPerDay: 10,
       presignLowWaterCount,
       presignHighWaterCount: 1,
-      priceSignMicroUsd: 10_000n,
+      prices: flatPrices(10_000n),
       presignBuckets: presignLowWaterCount > 0 ? [TEST_TRIPLE] : [],
       sweeps: { destination: sweeps?.destination, minValueMicroUsd: 1_000_000n, intervalMs: 20 },
     },
@@ -81,6 +92,8 @@ export async function startChainService(
   return {
     network,
     reader,
+    signals,
+    presigns,
     alarms,
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));

@@ -49,7 +49,7 @@ async function snapshotFile(): Promise<string> {
   if (existsSync(file)) return file;
   const pglite = await PGlite.create();
   const database = databaseOnPglite(pglite);
-  await migrate(database, silentLog, migrations);
+  await migrate(database, silentLog, { migrations });
   const dump = await pglite.dumpDataDir("none");
   await database.close();
   mkdirSync(folder, { recursive: true });

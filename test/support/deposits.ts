@@ -69,13 +69,16 @@ export function testDeposits(
   change: Partial<Deposits> = {},
 ): Deposits {
   const coins = change.coins ?? [SUI, IKA];
+  const reader = fakePayments();
   return {
     database,
     network: "localnet",
     masterSeed: new Secret(new Uint8Array(32).fill(7)),
     coins,
     minimumMicroUsd: 1_000_000n,
-    reader: fakePayments(),
+    reader,
+    readerFor: () => change.reader ?? reader,
+    recentRefusals: { find: () => undefined, add() {} },
     prices: {
       priceOf(coinType) {
         const name = coins.find((coin) => coin.coinType === coinType)?.name as keyof TestPrices;

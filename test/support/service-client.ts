@@ -11,6 +11,7 @@ import { type Caller, setCaller } from "../../src/access/caller.ts";
 import { methodPolicy } from "../../src/access/method-policy.ts";
 import { createErrorInterceptor } from "../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../src/errors/error-mapping.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
 import { createWarmValidateInterceptor } from "../../src/errors/validate-interceptor.ts";
 import { createIdempotencyInterceptor } from "../../src/idempotency/idempotency-interceptor.ts";
 
@@ -34,11 +35,12 @@ export function clientOf<S extends DescService>(
   return createClient(service, transport);
 }
 
-/** The catalogue's reason that a call was refused with. */
+/** The catalogue's reason that a call was refused with, over a client or by the operation itself. */
 export async function refusalOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
   } catch (error) {
+    if (error instanceof ServiceError) return error.reason;
     const refusal = ConnectError.from(error);
     return refusal.findDetails(ErrorInfoSchema)[0]?.reason ?? refusal.message;
   }

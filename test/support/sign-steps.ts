@@ -8,6 +8,8 @@ import { createSignSession } from "../../src/signing/sign-session.ts";
 import { submit } from "../../src/signing/submit.ts";
 import type { Database } from "../../src/store/database.ts";
 import { signRequested, signSession } from "./chain-bytes.ts";
+import { checkHalfInline, inlineVerifier } from "./inline-verifier.ts";
+import { flatPrices } from "./prices.ts";
 import {
   chainSignature,
   layoutOfSignMessage,
@@ -25,7 +27,8 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
     database,
     signals,
     presigns: createPresignQueue({ signals }),
-    priceMicroUsd: 10n,
+    checkHalf: checkHalfInline,
+    prices: flatPrices(10n),
     reservationTtlMs: 60_000,
     openMaxCount: 1_000,
   };
@@ -39,8 +42,8 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
   const session = createSignSession({
     network: "localnet",
     refundsPerDay: 10,
+    verifier: inlineVerifier,
     signals,
-    log: { error() {} },
     observer,
   });
   const subjectOf = async (id: string) => (await operation.load(database, [id])).get(id)!;
@@ -71,7 +74,7 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
     async land(id: string): Promise<void> {
       await database.transaction(async (sql) => {
         const subject = (await operation.load(sql, [id])).get(id)!;
-        const events = [signRequested(subject.presignId, objectId())];
+        const events = [signRequested(subject, objectId())];
         await operation.landed(sql, [subject], { digest: "digest", events });
       });
       operation.ended?.(id);
@@ -85,13 +88,14 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
     /** submitted -> completed. */
     async complete(id: string, dwallet: TestDWalletRow): Promise<void> {
       const signId = objectId();
-      const content = signSession(signId, { Completed: chainSignature(dwallet, message) });
+      const content = signSession(signId, dwallet.objectId, { Completed: chainSignature(dwallet, message) });
       await session.settle(database, { subjectId: id, objectId: signId }, content);
     },
     /** submitted -> failed. */
     async reject(id: string): Promise<void> {
       const signId = objectId();
-      const content = signSession(signId, { NetworkRejected: true });
+      const { dwalletId } = await subjectOf(id);
+      const content = signSession(signId, dwalletId, { NetworkRejected: true });
       await session.settle(database, { subjectId: id, objectId: signId }, content);
     },
   };

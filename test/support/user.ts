@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { JsonValue } from "@bufbuild/protobuf";
+import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
 import type { CryptoEngine, UserKeys } from "../../src/crypto/engine.ts";
 import { SecretBytes } from "../../src/crypto/secret-bytes.ts";
 import { signDWalletOutput, signEncryptionKey } from "../../src/crypto/user-keys.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
+import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
 import type { Face } from "./faces.ts";
 
 /** A dWallet that a test made, with the user's share. */
@@ -52,12 +54,16 @@ export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array
     signerPublicKey: base64(keys.signerPublicKey),
   });
   const sessionIdentifier = new Uint8Array(randomBytes(32));
+  const sessionDigest = sessionIdentifierDigest(sessionIdentifier, senderAddress);
+  const networkEncryptionKeyId = String(network["networkEncryptionKeyId"]);
+  const { curve } = triple;
+  using share = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest });
   const dkg = await engine.prepareDkg({
-    curve: triple.curve,
+    curve,
+    userSecretKeyShare: share,
+    sessionDigest,
     parameters,
     encryptionKey: keys.encryptionKey,
-    sessionIdentifier,
-    senderAddress,
   });
   const created = await face.call("CreateDWallet", {
     encryptionKeyId: key["encryptionKeyId"]!,
@@ -78,7 +84,7 @@ export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array
     userOutputSignature: base64(signDWalletOutput(keys, fromBase64(waiting["publicOutput"]))),
   });
   const active = await dwalletIn(face, id, "Active");
-  return { id, publicKey: fromBase64(active["publicKey"]), shareHex: hex(dkg.userSecretKeyShare) };
+  return { id, publicKey: fromBase64(active["publicKey"]), shareHex: hex(share) };
 }
 
 /** Reserves a presign; returns the reply of the service. */

@@ -28,7 +28,12 @@ describe("the configuration", () => {
       network: { name: "localnet", port: 9000 },
       databaseUrl: undefined,
       presignLowWaterCount: 2,
-      priceSignMicroUsd: 10_000n,
+      prices: {
+        signMicroUsd: 10_000n,
+        signByAlgorithmMicroUsd: new Map(),
+        messageKibMicroUsd: 6_000n,
+        dkgMicroUsd: 20_000n,
+      },
       presignBuckets: [],
     });
   });
@@ -338,8 +343,9 @@ describe("traces", () => {
 
   it("are off without a receiver, and follow the caller with one", () => {
     expect(loadConfig({ OTEL_TRACES_SAMPLER_ARG: "0.5" }).tracing).toBeUndefined();
-    expect(loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT }).tracing).toMatchObject({
-      endpoint: OTEL_EXPORTER_OTLP_ENDPOINT,
+    const { tracing } = loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT });
+    expect(tracing?.endpoint.reveal()).toBe(OTEL_EXPORTER_OTLP_ENDPOINT);
+    expect(tracing).toMatchObject({
       serviceName: "threshold-signing-service",
       sampledShare: 1,
       followsCaller: true,

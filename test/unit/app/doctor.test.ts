@@ -144,6 +144,21 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(findings[0]).toMatchObject({ status: "warn", found: expect.stringContaining("CORS_ORIGINS") });
   });
 
+  it("shows nothing of a fullnode's URL but its host, also where the fullnode fails", async () => {
+    const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
+    const url = `http://${NOBODY}/v2/0123456789abcdef0?key=fedcba98`;
+    const findings = await look({
+      NETWORKS: "testnet",
+      SUI_GRPC_URL_TESTNET: url,
+      SERVICECORE_TESTNET_PACKAGE_ID: packageId,
+      SERVICECORE_TESTNET_TREASURY_ID: treasuryId,
+      SERVICECORE_TESTNET_OPERATOR_CAP_IDS: operatorCapIds.join(","),
+      HOT_WALLET_SUI_SECRET_HEX: randomBytes(32).toString("hex"),
+    });
+    expect(finding(findings, "fullnode")?.status).toBe("fail");
+    expect(JSON.stringify(findings)).not.toMatch(/0123456789abcdef0|fedcba98/);
+  });
+
   it("refuses the public development key on any other network", async () => {
     const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
     const findings = await look({

@@ -26,6 +26,7 @@ const take = (name: string, seedHex: string | undefined, prices = "SUI=1,IKA=2")
       times: { readMs: 1_000 },
       ikaConfig: { packages: { ikaPackage: "0xabc" } },
     } as unknown as ChainNetwork,
+    callerReads: () => ({ pressure: { run: (call) => call() } }),
     config: loadConfig({
       BILLING_USD_PRICES: prices,
       ...(seedHex && { BILLING_DEPOSIT_MASTER_SEED_HEX: seedHex }),

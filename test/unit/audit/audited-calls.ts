@@ -10,7 +10,7 @@ import { SUI } from "../../support/deposits.ts";
 import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
 import { signSteps } from "../../support/sign-steps.ts";
 import { ADMIN_KEY, type ErrorStack } from "../errors/error-stack.ts";
-import { registration, userOf } from "../errors/provocations/onboarding-provocations.ts";
+import { jsonDkg, registration, userOf } from "../errors/provocations/onboarding-provocations.ts";
 
 /** A call that changes something. */
 export interface AuditedCall {
@@ -110,7 +110,7 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
         networkEncryptionKeyId: stack.fullnode.networkKeyId,
         senderAddress: stack.fullnode.network.senderAddress,
         sessionIdentifier: base64(randomBytes(32)),
-        ...{ userDkgMessage: "AQ==", encryptedUserShareAndProof: "AQ==", userPublicOutput: "AQ==" },
+        ...jsonDkg(),
         signerPublicKey: base64(user.signerPublicKey),
       };
       return { key, request };

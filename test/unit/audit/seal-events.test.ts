@@ -3,8 +3,8 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SEAL_MAX_COUNT } from "../../../src/audit/audit-seal.ts";
 import { createAuditSealer } from "../../../src/audit/audit-sealer.ts";
-import { decodeLine } from "../../../src/audit/export-line.ts";
-import { readUnsealed } from "../../../src/audit/read-unsealed.ts";
+import { decodeLine, encodeLine } from "../../../src/audit/export-line.ts";
+import { countUnsealed, readUnsealedAgeMs } from "../../../src/audit/read-unsealed.ts";
 import { sealEvents } from "../../../src/audit/seal-events.ts";
 import { createSealKey } from "../../../src/audit/seal-key.ts";
 import { writeAuditEvent } from "../../../src/store/audit.ts";
@@ -58,19 +58,18 @@ describe("sealing", () => {
   });
 
   it("is done by the loop, and the wait shows in the count and the age", async () => {
-    expect(await readUnsealed(database)).toEqual({ count: 0, oldestAgeMs: 0 });
+    expect([await countUnsealed(database), await readUnsealedAgeMs(database)]).toEqual([0, 0]);
     await database.query(
       `INSERT INTO audit_event (actor, action, subject, created_at)
        VALUES ('admin', 'test', 'old', now() - interval '1 hour'), ('admin', 'test', 'new', now())`,
     );
-    const { count, oldestAgeMs } = await readUnsealed(database);
-    expect(count).toBe(2);
-    expect(oldestAgeMs).toBeGreaterThanOrEqual(3_600_000);
+    expect(await countUnsealed(database)).toBe(2);
+    expect(await readUnsealedAgeMs(database)).toBeGreaterThanOrEqual(3_600_000);
     const sealer = createAuditSealer({ database, key: undefined, log: silentLog });
     sealer.start();
     // A stop lets the first pass end.
     await sealer.stop();
-    expect(await readUnsealed(database)).toEqual({ count: 0, oldestAgeMs: 0 });
+    expect([await countUnsealed(database), await readUnsealedAgeMs(database)]).toEqual([0, 0]);
   });
 
   it("signs with the key that is configured", async () => {
@@ -101,6 +100,23 @@ describe("sealing", () => {
   });
 });
 
+it("a seal that somebody else signed in the name of a trusted key is found out", async () => {
+  await write("signed");
+  await sealAll(database, createSealKey(new Secret(SECRET)));
+  const publicKey = ed25519.getPublicKey(Buffer.from(SECRET, "hex"));
+  const lines = await exported(database);
+  const at = lines.findIndex((line) => decodeLine(line)?.kind === "seal");
+  const line = decodeLine(lines[at]!);
+  if (line?.kind !== "seal") throw new Error("no seal");
+  const message = Buffer.concat([Buffer.from("tss.audit.signature.v1"), line.seal.sealHash]);
+  const signature = ed25519.sign(message, new Uint8Array(32));
+  const forged = lines.with(at, encodeLine({ kind: "seal", seal: { ...line.seal, signature } }));
+  expect((await verified(forged, { publicKeys: [publicKey] })).faults).toMatchObject([
+    { kind: "signature", seal: 1n },
+    { kind: "signature", message: "the newest seal is not signed by a key that was given" },
+  ]);
+});
+
 describe("the database refuses", () => {
   beforeEach(async () => {
     await write("sealed");
@@ -124,7 +140,7 @@ describe("the database refuses", () => {
       "append-only",
     );
     await expect(database.query("TRUNCATE audit_unsealed")).rejects.toThrow("append-only");
-    expect((await readUnsealed(database)).count).toBe(1);
+    expect(await countUnsealed(database)).toBe(1);
   });
 
   it("to seal an event twice", async () => {

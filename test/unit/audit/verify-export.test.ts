@@ -142,6 +142,20 @@ describe("a fault names", () => {
     expect((await faultsOf(change()))[0]).toMatchObject(fault);
   });
 
+  it.each(["merkleRoot", "chainHash"] as const)(
+    "a seal whose %s is not that of its entries",
+    async (field) => {
+      const at = sealLines()[3]!;
+      const line = decodeLine(lines[at]!);
+      if (line?.kind !== "seal") throw new Error("no seal");
+      const content = { ...line.seal, [field]: new Uint8Array(32) };
+      const seal = { ...content, sealHash: sealHash(content) };
+      expect(await faultsOf(lines.with(at, encodeLine({ kind: "seal", seal })))).toMatchObject([
+        { kind: "seal", seal: 4n, message: "seal 4 does not fit its entries 14 to 25" },
+      ]);
+    },
+  );
+
   it("both of two entries that were swapped across a seal", async () => {
     const faults = await faultsOf(swapped(lineOf(13), lineOf(14)));
     expect(faults.map(({ kind, sequence }) => [kind, sequence])).toEqual([

@@ -77,10 +77,13 @@ describe("a call under a key", () => {
   });
 
   it("has the key for its own scope and network", async () => {
-    await runOnce(database, call(), balance);
-    await runOnce(database, call({ network: "testnet" }), balance);
-    await runOnce(database, call({ scope: await projectWith(database, 0n) }), balance);
+    const calls = [{}, { network: "testnet" }, { scope: await projectWith(database, 0n) }].map(call);
+    const replies = [];
+    for (const one of calls) replies.push(await runOnce(database, one, balance));
     expect(effects).toBe(3);
+    for (const [index, one] of calls.entries()) {
+      expect(await runOnce(database, one, balance)).toEqual(replies[index]);
+    }
   });
 
   it("that fails leaves neither key nor effect", async () => {

@@ -95,16 +95,26 @@ describe("a process that runs until a signal", () => {
     }
   });
 
-  it("ends at once on a second signal", async () => {
+  it("ends at once on a second signal, but not on the echo of the first", async () => {
     const signals = new EventEmitter();
     const codes: number[] = [];
+    let now = 0;
     let finish: (clean: boolean) => void = () => {};
     const stopped = new Promise<boolean>((resolve) => {
       finish = resolve;
     });
-    const code = runUntilSignal({ signals, log, stop: () => stopped, exit: (status) => codes.push(status) });
-    signals.emit("SIGTERM");
+    const code = runUntilSignal({
+      signals,
+      log,
+      stop: () => stopped,
+      exit: (status) => codes.push(status),
+      nowMs: () => now,
+    });
+    signals.emit("SIGINT");
+    now = 999;
+    signals.emit("SIGINT");
     expect(codes).toEqual([]);
+    now = 1_000;
     signals.emit("SIGINT");
     expect(codes).toEqual([1]);
     finish(true);

@@ -202,6 +202,33 @@ describe("a presign", () => {
     expect(stored.state).toBe("used");
   });
 
+  it.each([
+    ["of another presign", (_id: string, state: TestSessionState) => presignSession(objectId(), state)],
+    ["on another curve", (id: string, state: TestSessionState) => presignSession(id, state, { curve: 1 })],
+    [
+      "of another algorithm",
+      (id: string, state: TestSessionState) => presignSession(id, state, { signatureAlgorithm: 1 }),
+    ],
+    [
+      "for one dWallet alone",
+      (id: string, state: TestSessionState) => presignSession(id, state, { dwalletId: objectId() }),
+    ],
+  ])("is neither filled nor burnt by a session %s", async (_, contentOf) => {
+    const { row, id } = await pending();
+    const states: TestSessionState[] = [{ Completed: Uint8Array.of(7) }, { NetworkRejected: true }];
+    for (const state of states) {
+      const open = { subjectId: row.id, objectId: id };
+      await expect(session.settle(database, open, contentOf(id, state))).rejects.toMatchObject({
+        name: "MixedUpAnswerError",
+        read: "session",
+      });
+      expect(await database.prisma.presign.findUniqueOrThrow({ where: { id: row.id } })).toMatchObject({
+        state: "pending",
+        presign: null,
+      });
+    }
+  });
+
   it("counts in the health of its bucket, in whatever state it is", async () => {
     await readyPresigns(database, { ...bucketOfTest(), signatureAlgorithm: 0 }, 2);
     await pending();

@@ -21,29 +21,33 @@ const functions = migration(
 const broken = migration("3_broken", "CREATE TABLE c (id int); CREATE TABLE a (id int);");
 
 it("applies what is missing, in order, and nothing twice", async () => {
-  expect(await migrate(database, silentLog, [first])).toEqual(["1_first"]);
-  expect(await migrate(database, silentLog, [first, functions])).toEqual(["2_functions"]);
-  expect(await migrate(database, silentLog, [first, functions])).toEqual([]);
+  expect(await migrate(database, silentLog, { migrations: [first] })).toEqual(["1_first"]);
+  expect(await migrate(database, silentLog, { migrations: [first, functions] })).toEqual(["2_functions"]);
+  expect(await migrate(database, silentLog, { migrations: [first, functions] })).toEqual([]);
   expect(await database.query("SELECT one() AS one", [])).toEqual([{ one: 1 }]);
 });
 
 it("leaves nothing of a migration that fails, records it, and goes no further until it is resolved", async () => {
-  await expect(migrate(database, silentLog, [first, broken])).rejects.toThrow("migration 3_broken failed");
+  await expect(migrate(database, silentLog, { migrations: [first, broken] })).rejects.toThrow(
+    "migration 3_broken failed",
+  );
   expect(await database.query("SELECT to_regclass('c') AS c", [])).toEqual([{ c: null }]);
-  await expect(migrate(database, silentLog, [first, functions])).rejects.toThrow("3_broken failed earlier");
+  await expect(migrate(database, silentLog, { migrations: [first, functions] })).rejects.toThrow(
+    "3_broken failed earlier",
+  );
   const [row] = await database.query<{ logs: string }>(
     "SELECT logs FROM _prisma_migrations WHERE finished_at IS NULL",
     [],
   );
   expect(row?.logs).toContain("already exists");
   await database.query("UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL", []);
-  expect(await migrate(database, silentLog, [first, functions])).toEqual(["2_functions"]);
+  expect(await migrate(database, silentLog, { migrations: [first, functions] })).toEqual(["2_functions"]);
 });
 
 it("warns of a migration that was edited after it had been applied", async () => {
   const warnings: object[] = [];
-  await migrate(database, silentLog, [first]);
+  await migrate(database, silentLog, { migrations: [first] });
   const log = { ...silentLog, warn: (fields: object) => warnings.push(fields) };
-  expect(await migrate(database, log, [{ ...first, checksum: "other" }])).toEqual([]);
+  expect(await migrate(database, log, { migrations: [{ ...first, checksum: "other" }] })).toEqual([]);
   expect(warnings).toEqual([{ migration: "1_first" }]);
 });

@@ -107,7 +107,7 @@ describe("a finished call", () => {
     ]);
     const { body } = await metrics.render();
     expect(body).toContain(
-      'service_request_duration_seconds_count{method="tss.v1.Signing/GetSign",protocol="grpc",code="ok"} 1',
+      'service_request_duration_seconds_count{method="tss.v1.Signing/GetSign",code="ok"} 1',
     );
   });
 });

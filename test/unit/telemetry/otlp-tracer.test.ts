@@ -31,7 +31,7 @@ async function open(config: Partial<TracingConfig> = {}, statuses: number[] = []
   receiver = await startOtlpReceiver(statuses);
   tracer = await openTracer(
     {
-      endpoint: receiver.endpoint,
+      endpoint: new Secret(receiver.endpoint),
       headers: new Secret("authorization=Bearer%20abc"),
       serviceName: "tests",
       sampledShare: 1,
@@ -168,6 +168,7 @@ describe("a process without a receiver for traces", () => {
     const program = `
       import { createRequire } from "node:module";
       await import("${ROOT}/src/app.ts");
+      const { Secret } = await import("${ROOT}/src/telemetry/secret.ts");
       const { openTracer } = await import("${ROOT}/src/telemetry/open-tracer.ts");
       await openTracer(${tracing}, {});
       const files = Object.keys(createRequire(import.meta.url).cache);
@@ -183,7 +184,7 @@ describe("a process without a receiver for traces", () => {
   };
 
   it("loads nothing of OpenTelemetry", { timeout: 60_000 }, async () => {
-    const config = `{ endpoint: "http://127.0.0.1:9", serviceName: "x", sampledShare: 1, followsCaller: true }`;
+    const config = `{ endpoint: new Secret("http://127.0.0.1:9"), serviceName: "x", sampledShare: 1, followsCaller: true }`;
     const [without, withOne] = await Promise.all([loadedBy("undefined"), loadedBy(config)]);
     expect(without).toEqual([]);
     expect(withOne).toContain("sdk-trace");

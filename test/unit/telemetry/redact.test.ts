@@ -47,9 +47,19 @@ describe("a logger that knows the process's secrets", () => {
     new Secret(PASSWORD),
     new Secret("postgresql://tss:wonder%20land@db/tss"),
     new Secret("postgresql://tss:wond@er%2Fland@db/tss"),
+    new Secret("https://node.example/v2/0123456789abcdef?key=fedc%20ba98"),
     new Secret("short"),
   ];
-  const values = [hex, hex.toUpperCase(), PASSWORD, "wonder land", "wonder%20land", KEY];
+  const values = [
+    hex,
+    hex.toUpperCase(),
+    PASSWORD,
+    "wonder land",
+    "wonder%20land",
+    KEY,
+    "0123456789abcdef",
+    "fedc ba98",
+  ];
 
   function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
     const lines: string[] = [];

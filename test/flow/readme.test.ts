@@ -1,0 +1,156 @@
+/** The README, followed to the letter by a newcomer: its commands and programs, in a copy of the checkout. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runProgram } from "../interop/run-program.ts";
+import { copyCheckout } from "../support/copy-checkout.ts";
+import { programEnvironment, programMissing } from "../support/environment.ts";
+import { readSource } from "../support/source-files.ts";
+
+const README = readSource("README.md").text;
+/** What this test does not run, and where it is run or why it is not. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  "npm ci && npm run demo": "test/flow/demo.test.ts; what npm ci does last is run here",
+  "npm ci && npm test": "this is it",
+};
+const python = await pythonWithCodeGenerators();
+
+describe("the README", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
+  let service: ChildProcess;
+  let url = "http://127.0.0.1:3000";
+  let values: Record<string, string> = {};
+
+  beforeAll(async () => {
+    copyCheckout(folder);
+    await succeeds("npm run prepare");
+    ({ service, url } = await startService());
+  });
+  afterAll(async () => {
+    if (service?.exitCode === null) await stop(service, "SIGTERM");
+    rmSync(folder, { recursive: true });
+  });
+
+  it("has a first program that runs as it stands and prints a signature", async () => {
+    const [, program = ""] = /^Save this as `hello\.ts`[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(README) ?? [];
+    expect(program).toContain("client.onboard");
+    writeFileSync(path.join(folder, "hello.ts"), program);
+    expect(README).toContain("`npx tsx hello.ts`");
+    expect(await succeeds("npx tsx hello.ts")).toMatch(/^[0-9a-f]{130}\n$/);
+  });
+
+  it("has commands for REST that are answered", async () => {
+    const { apiKey } = JSON.parse(readFileSync(path.join(folder, ".data/dev.json"), "utf8")) as {
+      apiKey: string;
+    };
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const list = await (await fetch(`${url}/v1/sign?status=completed`, { headers })).json();
+    const [signed] = (list as { signRequests: [{ signRequestId: string; dwalletId: string }] }).signRequests;
+    values = { API_KEY: apiKey, DWALLET_ID: signed.dwalletId, SIGN_REQUEST_ID: signed.signRequestId };
+    const commands = shellLines("curl ");
+    expect(commands.length).toBeGreaterThan(3);
+    for (const command of commands) {
+      const reply = await succeeds(command.replace("curl ", "curl --fail --silent "));
+      expect(reply, command).toContain("{");
+    }
+  });
+
+  it.skipIf(python === undefined)(
+    "has commands that generate a client for Python, and a program that uses it",
+    async () => {
+      const [generate = ""] = shellLines("npx buf generate");
+      expect(generate).not.toBe("");
+      await succeeds("npx buf build");
+      await succeeds(generate);
+      const [, program = ""] = /`network\.py`:\n\n```python\n([\s\S]*?)^```$/m.exec(README) ?? [];
+      const file = path.join(folder, "client/python/network.py");
+      writeFileSync(file, atService(program));
+      expect(await succeeds(`${python} ${file}`)).toMatch(/^0x[0-9a-f]{64}\n$/);
+    },
+  );
+
+  it("leaves no command of its blocks untried", () => {
+    const tried = ["npm start", "curl ", "npx buf generate"];
+    const untried = shellLines("").filter((line) => !tried.some((start) => line.startsWith(start)));
+    expect(untried).toEqual(Object.keys(NOT_RUN));
+  });
+
+  describe("`npm start`", () => {
+    it("ends with the service, and leaves nothing behind, when npm alone gets SIGTERM", async () => {
+      expect(await stop(service, "SIGTERM")).toBe(0);
+      await expect(fetch(`${url}/v1/health`)).rejects.toThrow();
+    });
+
+    it("ends in the same way when the terminal sends Ctrl-C to all its processes", async () => {
+      const again = await startService();
+      expect(await stop(again.service, "SIGINT", -again.service.pid!)).toBe(0);
+      await expect(fetch(`${again.url}/v1/health`)).rejects.toThrow();
+    });
+  });
+
+  /** The lines of the README's blocks of shell that begin with a text. */
+  function shellLines(start: string): string[] {
+    return [...README.matchAll(/^```bash\n([\s\S]*?)^```$/gm)]
+      .flatMap(([, block = ""]) => block.trim().split("\n"))
+      .filter((line) => line.startsWith(start));
+  }
+
+  function atService(text: string): string {
+    return text.replaceAll("http://127.0.0.1:3000", url).replaceAll("127.0.0.1:3000", new URL(url).host);
+  }
+
+  /** Runs a line of shell in the copy and returns what it prints; fails with what it says. */
+  async function succeeds(line: string): Promise<string> {
+    const options = { folder, timeoutMs: 120_000 };
+    const { code, out, err } = await runProgram("sh", ["-c", atService(line)], "", values, options);
+    expect({ line, code, err: code === 0 ? "" : err }).toEqual({ line, code: 0, err: "" });
+    return out.toString();
+  }
+
+  /** `npm start` as a newcomer would, in a process group of its own, on free ports. */
+  async function startService(): Promise<{ service: ChildProcess; url: string }> {
+    const child = spawn("npm", ["start"], {
+      cwd: folder,
+      detached: true,
+      env: { ...programEnvironment, PORT: "0", LOCALNET_PORT: "0" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: child.stdout! });
+    const exited = once(child, "exit").then(() => Promise.reject(new Error("npm start ended")));
+    exited.catch(() => {});
+    const ready = new Promise<string>((resolve) => {
+      lines.on("line", (line) => {
+        const [, found] = /^ready at (\S+)$/.exec(line) ?? [];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    return { service: child, url: await Promise.race([ready, exited]) };
+  }
+});
+
+/** Sends a signal to a process, or to a process group by its negated id, and returns the exit code of the process. */
+async function stop(
+  child: ChildProcess,
+  signal: NodeJS.Signals,
+  target = child.pid!,
+): Promise<number | null> {
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  process.kill(target, signal);
+  return (await exited)[0];
+}
+
+/** A Python that has grpc, where protoc and gRPC's plugin are there too. */
+async function pythonWithCodeGenerators(): Promise<string | undefined> {
+  const runs = async (program: string, argv: readonly string[]) =>
+    (await runProgram(program, argv).catch(() => undefined))?.code === 0;
+  const generators = (await runs("protoc", ["--version"])) && (await runs("which", ["grpc_python_plugin"]));
+  for (const program of generators ? ["/usr/bin/python3", "python3"] : []) {
+    if (await runs(program, ["-c", "import grpc, google.protobuf"])) return program;
+  }
+  programMissing("protoc, grpc_python_plugin and Python with grpc", "the README's Python client");
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import type { Sql } from "../../src/store/database.ts";
+import type { RecordedStatement } from "./recorded-statements.ts";
+
+/** A step of a plan, as EXPLAIN tells it; only what is looked at here. */
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows"?: number;
+  readonly "Actual Loops"?: number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** What a statement reads. */
+export interface TableRead {
+  readonly table: string;
+  readonly how: string;
+  /** Undefined where the statement was only planned. */
+  readonly rows: number | undefined;
+}
+
+/**
+ * What the statement reads of tables: planned for any parameters, as it is once a connection has prepared it, and for a
+ * statement that changes nothing also carried out with its own. `sql` must be one session.
+ */
+export async function explainReads(sql: Sql, { text, values }: RecordedStatement): Promise<TableRead[]> {
+  await sql.query(`PREPARE looked_at AS ${text}`);
+  await sql.query("SET plan_cache_mode = force_generic_plan");
+  const nothing = values.length === 0 ? "" : `(${values.map(() => "NULL").join(", ")})`;
+  const generic = await sql.query<Explained>(`EXPLAIN (FORMAT JSON) EXECUTE looked_at${nothing}`);
+  await sql.query("DEALLOCATE looked_at; RESET plan_cache_mode");
+  const plans = [generic];
+  if (!/\b(?:INSERT|UPDATE|DELETE)\b/.test(text))
+    plans.push(await sql.query<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values));
+  return plans.flatMap(([row]) => row!["QUERY PLAN"].flatMap(({ Plan }) => readsOf(Plan)));
+}
+
+interface Explained {
+  readonly "QUERY PLAN": readonly { readonly Plan: PlanNode }[];
+}
+
+function readsOf(node: PlanNode): TableRead[] {
+  const below = (node.Plans ?? []).flatMap(readsOf);
+  const table = node["Relation Name"];
+  if (table === undefined || node["Node Type"] === "ModifyTable") return below;
+  const perLoop =
+    node["Actual Rows"] === undefined
+      ? undefined
+      : node["Actual Rows"] +
+        (node["Rows Removed by Filter"] ?? 0) +
+        (node["Rows Removed by Index Recheck"] ?? 0);
+  const rows = perLoop === undefined ? undefined : perLoop * (node["Actual Loops"] ?? 1);
+  return [{ table, how: node["Node Type"], rows }, ...below];
+}

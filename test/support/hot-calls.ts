@@ -1,0 +1,126 @@
+import { readStoredKeys } from "../../src/access/stored-keys.ts";
+import { listAuditEvents } from "../../src/admin/list-audit-events.ts";
+import { listChainTransactions } from "../../src/admin/list-chain-transactions.ts";
+import { readDatabaseFigures } from "../../src/app/observe/read-database-figures.ts";
+import { readUnsealedAgeMs } from "../../src/audit/read-unsealed.ts";
+import { sealEvents } from "../../src/audit/seal-events.ts";
+import { listLedgerEntries } from "../../src/billing/list-ledger-entries.ts";
+import { addLane, leaseLane } from "../../src/chain/lane-table.ts";
+import * as outbox from "../../src/chain/outbox.ts";
+import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { findRemembered } from "../../src/idempotency/key-table.ts";
+import { sweepKeys } from "../../src/idempotency/sweep-keys.ts";
+import { checkQuota } from "../../src/onboarding/check-quota.ts";
+import { findDWallet, listDWallets } from "../../src/onboarding/dwallet-row.ts";
+import { createDWalletSession } from "../../src/onboarding/dwallet-session.ts";
+import { findKeyByObject, listEncryptionKeys } from "../../src/onboarding/encryption-key-row.ts";
+import { createPresignSession } from "../../src/presigns/presign-session.ts";
+import { readWarmBuckets } from "../../src/presigns/read-buckets.ts";
+import { readDemand } from "../../src/presigns/read-demand.ts";
+import { listSigns } from "../../src/signing/list-signs.ts";
+import { readShownSignRequest, SIGN_STATUSES } from "../../src/signing/shown-sign-request.ts";
+import type { Database } from "../../src/store/database.ts";
+import { silentLog } from "./database.ts";
+import { dwalletOf, keyed, NO_ROW, objectId, readyPresigns } from "./rows.ts";
+import { signSteps } from "./sign-steps.ts";
+
+const NETWORK = "localnet";
+const PAGE = { pageSize: 20, pageToken: "" };
+
+/** Whom {@link callEverythingHot} calls for. */
+export interface HotCaller {
+  /** A project with credit. */
+  readonly projectId: string;
+  readonly networkEncryptionKeyId: string;
+}
+
+/**
+ * Makes everything once that callers, workers and metrics ask of the database all the time. A new statement of that
+ * sort belongs here, so that the test of old rows looks at it.
+ */
+export async function callEverythingHot(database: Database, caller: HotCaller): Promise<void> {
+  await sign(database, caller);
+  await submitToChain(database);
+  await list(database, caller);
+  await watch(database, caller);
+}
+
+async function sign(database: Database, { projectId, networkEncryptionKeyId }: HotCaller): Promise<void> {
+  const dwallet = await dwalletOf(database, projectId, { networkEncryptionKeyId });
+  await readyPresigns(database, dwallet.bucket, 10);
+  const steps = signSteps(database, createLocalSignals());
+  const reserved = () => steps.reserve(projectId, dwallet);
+  const submitted = async () => {
+    const id = await reserved();
+    await steps.submit(projectId, id);
+    return id;
+  };
+  const landed = async () => {
+    const id = await submitted();
+    await steps.land(id);
+    return id;
+  };
+  await steps.complete(await landed(), dwallet);
+  await steps.reject(await landed());
+  await steps.refuse(await submitted());
+  await steps.expire(await reserved());
+  await readShownSignRequest(database, { id: await submitted(), projectId });
+  await readStoredKeys(database, "k.project_id", "api_key k JOIN project p ON p.id = k.project_id", [
+    "00".repeat(32),
+  ]);
+  await findRemembered(database, { scope: projectId, network: NETWORK }, keyed("key"));
+  await database.transaction((sql) => checkQuota(sql, "dwallet", projectId, 1_000_000));
+  await database.transaction((sql) => checkQuota(sql, "encryption_key", projectId, 1_000_000));
+  await findDWallet(database, projectId, dwallet.objectId);
+  await findKeyByObject(database, { projectId, objectId: objectId() });
+}
+
+async function submitToChain(database: Database): Promise<void> {
+  const laneId = objectId();
+  await addLane(database, NETWORK, { objectId: laneId, version: "1", digest: "digest" });
+  const lease = await leaseLane(database, laneId, 60_000);
+  if (lease === undefined) throw new Error("no lease");
+  await outbox.hasWork(database, NETWORK, laneId);
+  await outbox.hasStaleOperation(database, NETWORK, 60_000);
+  const claimed = await outbox.claimOperations(database, NETWORK, lease, { sign: 50, presign: 50 });
+  const ids = claimed.map(({ id }) => id);
+  await outbox.unclaimOperations(database, lease, claimed);
+  const stored = { digest: `hot-${laneId}`, bytes: new Uint8Array(1), signatures: [] };
+  const transaction = { ...stored, network: NETWORK, sender: objectId() };
+  await database.transaction((sql) => outbox.storeTransaction(sql, lease, transaction, ids));
+  await outbox.unresolvedTransaction(database, NETWORK, laneId);
+  await database.transaction((sql) => outbox.operationsOf(sql, stored.digest));
+  await outbox.isKnownTransaction(database, stored.digest);
+  await outbox.resolveTransaction(database, stored.digest, { state: "aborted" });
+  await outbox.releaseOperations(database, stored.digest);
+  await outbox.requeueOperations(database, ids, { alone: false, delayMs: 0 });
+  await outbox.finishOperations(database, ids);
+}
+
+async function list(database: Database, { projectId }: HotCaller): Promise<void> {
+  for (const status of [undefined, ...SIGN_STATUSES])
+    await listSigns(database, projectId, { ...PAGE, dwalletId: undefined, status });
+  await listLedgerEntries(database, projectId, PAGE);
+  await listDWallets(database, projectId, PAGE);
+  await listEncryptionKeys(database, projectId, PAGE);
+  await listAuditEvents(database, NETWORK, { ...PAGE, projectId: undefined, actor: undefined });
+  await listAuditEvents(database, NETWORK, { ...PAGE, projectId, actor: undefined });
+  await listAuditEvents(database, NETWORK, { ...PAGE, projectId: undefined, actor: "admin" });
+  const any = { lane: undefined, state: undefined, kind: undefined };
+  await listChainTransactions(database, NETWORK, { ...PAGE, ...any });
+  await listChainTransactions(database, NETWORK, { ...PAGE, ...any, state: "aborted" });
+}
+
+/** What workers look for, and what the metrics show. */
+async function watch(database: Database, { networkEncryptionKeyId }: HotCaller): Promise<void> {
+  const page = { after: NO_ROW, limit: 200 };
+  const signals = createLocalSignals();
+  await createPresignSession({ network: NETWORK, signals, log: silentLog }).open(database, page);
+  await createDWalletSession(NETWORK, 1).open(database, page);
+  await readDemand(database, NETWORK);
+  await readWarmBuckets(database, NETWORK, [], async () => networkEncryptionKeyId);
+  await readDatabaseFigures(database, NETWORK);
+  await readUnsealedAgeMs(database);
+  await sealEvents({ database, key: undefined });
+  await sweepKeys(database, 100);
+}

@@ -1,0 +1,16 @@
+import { createMemoryBuckets } from "../../src/coordination/memory-buckets.ts";
+import { createCheckHalf } from "../../src/signing/check-half.ts";
+import { verifierOf } from "../../src/signing/verifier.ts";
+import { verifyWork } from "../../src/signing/verify-work.ts";
+
+/** Verifies in place, without threads. */
+export const inlineVerifier = verifierOf(
+  async (job) => verifyWork(job),
+  async () => {},
+);
+
+/** Checks halves in place, without a bound on wrong ones that a test would meet. */
+export const checkHalfInline = createCheckHalf({
+  verifier: inlineVerifier,
+  wrongHalves: createMemoryBuckets({ burstCount: 1_000_000, perSecond: 1_000_000 }, () => performance.now()),
+});

@@ -1,0 +1,22 @@
+import pg from "pg";
+
+/** A statement as it went to the server. */
+export interface RecordedStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** A class of connections that record their statements, each text once. To be given to a pool. */
+export function recordingClient(recorded: Map<string, RecordedStatement>): typeof pg.Client {
+  return class extends pg.Client {
+    // pg has many forms of this one; all of them come here with a text or a configuration that has one.
+    override query(...parameters: unknown[]): never {
+      const [first, second] = parameters as [string | { text?: string; values?: unknown[] }, unknown];
+      const text = typeof first === "string" ? first : first.text;
+      const values = typeof first === "string" ? second : (first.values ?? second);
+      if (text !== undefined && !recorded.has(text))
+        recorded.set(text, { text, values: Array.isArray(values) ? values : [] });
+      return super.query(...(parameters as [string])) as never;
+    }
+  };
+}
