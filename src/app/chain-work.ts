@@ -70,6 +70,7 @@ export interface ChainWorkOptions {
     readonly leaseMs: number;
     readonly retryBaseMs: number;
     readonly rememberedMs: number;
+    readonly invalidSignatureMs?: number;
   };
 }
 
@@ -150,6 +151,7 @@ function sessionKinds(options: ChainWorkOptions): SessionKind[] {
       verifier,
       signals,
       observer: observe?.signs,
+      invalidSignatureMs: options.pace?.invalidSignatureMs,
     }),
     createDWalletSession(network.name, refundsPerDay),
     createPresignSession({ network: network.name, signals, log }),

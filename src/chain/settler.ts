@@ -36,8 +36,8 @@ const DEFAULT_INTERVAL_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 /** Times the interval: between looks at the database while nothing is open. */
 const IDLE_INTERVALS = 2.5;
-/** A session that could not be settled is left alone for so long. */
-const FAILED_PAUSE_MS = 5_000;
+/** Times the interval: before a session that could not be settled is tried again. */
+const FAILED_INTERVALS = 50;
 /** Open sessions of one kind in one pass; the next pass goes on after them. */
 const PAGE_COUNT = 200;
 /** So many are written at once. */
@@ -117,7 +117,7 @@ export function createSettler(options: SettlerOptions): Settler {
       const wrong = objectIds.filter((id) => others.has(id));
       if (wrong.length === 0) throw cause;
       log.error({ objectIds: wrong, cause }, "the fullnode answered with other objects than were asked for");
-      for (const id of wrong) pausedUntilMs.set(id, performance.now() + FAILED_PAUSE_MS);
+      for (const id of wrong) pausedUntilMs.set(id, performance.now() + FAILED_INTERVALS * intervalMs);
       return undefined;
     }
   }
@@ -159,7 +159,7 @@ export function createSettler(options: SettlerOptions): Settler {
         { kind: kind.name, ...session, cause },
         "a session could not be settled; it is tried again later",
       );
-      pausedUntilMs.set(session.objectId, performance.now() + FAILED_PAUSE_MS);
+      pausedUntilMs.set(session.objectId, performance.now() + FAILED_INTERVALS * intervalMs);
     }
   }
 }

@@ -19,17 +19,23 @@ export interface SignSessionOptions {
   readonly verifier: Pick<Verifier, "checkSignature">;
   readonly signals: Pick<Signals, "notify">;
   readonly observer?: SignObserver | undefined;
+  /** How long a request waits for the right signature once it was answered with a wrong one. Default: 10 minutes. */
+  readonly invalidSignatureMs?: number | undefined;
 }
+
+const INVALID_SIGNATURE_MS = 600_000;
 
 /**
  * Waits for signatures: submitted -> completed once verified, or failed and refunded when the network rejected it.
  *
- * A session of another request or dWallet, and a signature that does not verify, change nothing: the network verifies
- * a signature before the chain has it, so the fullnode is at fault, and the request stays open until it answers right.
- * `settle` then throws MixedUpAnswerError.
+ * A session of another request or dWallet changes nothing, and `settle` throws MixedUpAnswerError. So it does for a
+ * signature that does not verify: the network verifies a signature before it writes it to the chain, so the fullnode
+ * is at fault, and may answer correctly later. A request that still has no valid signature after `invalidSignatureMs`
+ * fails as SIGNATURE_INVALID and is refunded, so that nobody waits, or pays, for ever.
  */
 export function createSignSession(options: SignSessionOptions): SessionKind {
   const { network, refundsPerDay, verifier, signals, observer } = options;
+  const { invalidSignatureMs = INVALID_SIGNATURE_MS } = options;
   return {
     name: "sign",
     requestedBy: "sign",
@@ -59,7 +65,7 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
             observer?.failed("NETWORK_REJECTED");
           break;
         case "Completed":
-          await complete(database, row, state.output, { verifier, observer });
+          await complete(database, row, state.output, { verifier, observer, invalidSignatureMs });
           break;
       }
       signals.notify(topics.sign(id));
@@ -72,14 +78,32 @@ async function complete(
   sql: Sql,
   row: SignRequestRow,
   output: Uint8Array,
-  { verifier, observer }: Pick<SignSessionOptions, "verifier" | "observer">,
+  options: Pick<SignSessionOptions, "verifier" | "observer"> & { readonly invalidSignatureMs: number },
 ): Promise<void> {
+  const { verifier, observer, invalidSignatureMs } = options;
   const signature = await verifier.checkSignature(claimOf(row, output));
-  if (signature === undefined)
-    throw new MixedUpAnswerError("signature", `the signature of request ${row.id} does not verify`);
+  if (signature === undefined) {
+    const [doubt] = await sql.query<{ isOver: boolean }>(DOUBT, [row.id, invalidSignatureMs]);
+    if (doubt?.isOver !== true)
+      throw new MixedUpAnswerError("signature", `the signature of request ${row.id} does not verify`);
+    if (await failSignRequest(sql, row.id, INVALID)) observer?.failed(INVALID.reason);
+    return;
+  }
   const [times] = await sql.query<SignTimes>(COMPLETE, [row.id, signature]);
   if (times !== undefined) observer?.completed(times);
 }
+
+const INVALID = {
+  from: "submitted",
+  reason: "SIGNATURE_INVALID",
+  message: "the fullnode's signature does not verify under the dWallet's public key",
+} as const;
+
+/** Remembers when the first wrong signature came, and says whether that is longer ago than $2 milliseconds. */
+const DOUBT = `
+UPDATE sign_request SET invalid_signature_at = coalesce(invalid_signature_at, now())
+WHERE id = $1 AND status = 'submitted'
+RETURNING invalid_signature_at <= now() - $2::float8 * interval '1 millisecond' AS "isOver"`;
 
 /** Moves submitted -> completed, and says how long the request was in each state. */
 const COMPLETE = `

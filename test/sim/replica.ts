@@ -45,7 +45,7 @@ export interface ReplicaOptions {
 }
 
 /** Fast enough that a simulation of some seconds has many rounds of everything. */
-const PACE = { intervalMs: 20, leaseMs: 150, retryBaseMs: 5, rememberedMs: 100 };
+const PACE = { intervalMs: 20, leaseMs: 150, retryBaseMs: 5, rememberedMs: 100, invalidSignatureMs: 200 };
 const TIMES = { readMs: 300, buildMs: 300, executeMs: 300 };
 const CONFIG = {
   submitBatchCount: 5,

@@ -23,7 +23,7 @@ export interface SimulationReport {
 }
 
 /** After that nothing is under way any more, or something is stuck. */
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 90_000;
 const LOOK_MS = 20;
 const LOG_LINES = 400;
 

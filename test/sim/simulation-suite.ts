@@ -14,7 +14,7 @@ export async function simulationSuite(from: number, count: number): Promise<void
     const reports: SimulationReport[] = [];
 
     it(`lose nothing and double nothing, with ${count} seeds from ${from}`, {
-      timeout: 2_400_000,
+      timeout: 900_000,
     }, async () => {
       await runSeeds(
         Array.from({ length: count }, (_, index) => from + index),

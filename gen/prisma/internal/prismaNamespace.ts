@@ -2325,6 +2325,7 @@ export const SignRequestScalarFieldEnum = {
   txDigest: 'txDigest',
   signSessionId: 'signSessionId',
   signature: 'signature',
+  invalidSignatureAt: 'invalidSignatureAt',
   failureReason: 'failureReason',
   failureMessage: 'failureMessage',
   refunded: 'refunded',

@@ -237,6 +237,7 @@ export const SignRequestScalarFieldEnum = {
   txDigest: 'txDigest',
   signSessionId: 'signSessionId',
   signature: 'signature',
+  invalidSignatureAt: 'invalidSignatureAt',
   failureReason: 'failureReason',
   failureMessage: 'failureMessage',
   refunded: 'refunded',

@@ -56,6 +56,7 @@ export type SignRequestMinAggregateOutputType = {
   txDigest: string | null
   signSessionId: string | null
   signature: runtime.Bytes | null
+  invalidSignatureAt: Date | null
   failureReason: string | null
   failureMessage: string | null
   refunded: boolean | null
@@ -80,6 +81,7 @@ export type SignRequestMaxAggregateOutputType = {
   txDigest: string | null
   signSessionId: string | null
   signature: runtime.Bytes | null
+  invalidSignatureAt: Date | null
   failureReason: string | null
   failureMessage: string | null
   refunded: boolean | null
@@ -104,6 +106,7 @@ export type SignRequestCountAggregateOutputType = {
   txDigest: number
   signSessionId: number
   signature: number
+  invalidSignatureAt: number
   failureReason: number
   failureMessage: number
   refunded: number
@@ -144,6 +147,7 @@ export type SignRequestMinAggregateInputType = {
   txDigest?: true
   signSessionId?: true
   signature?: true
+  invalidSignatureAt?: true
   failureReason?: true
   failureMessage?: true
   refunded?: true
@@ -168,6 +172,7 @@ export type SignRequestMaxAggregateInputType = {
   txDigest?: true
   signSessionId?: true
   signature?: true
+  invalidSignatureAt?: true
   failureReason?: true
   failureMessage?: true
   refunded?: true
@@ -192,6 +197,7 @@ export type SignRequestCountAggregateInputType = {
   txDigest?: true
   signSessionId?: true
   signature?: true
+  invalidSignatureAt?: true
   failureReason?: true
   failureMessage?: true
   refunded?: true
@@ -303,6 +309,7 @@ export type SignRequestGroupByOutputType = {
   txDigest: string | null
   signSessionId: string | null
   signature: runtime.Bytes | null
+  invalidSignatureAt: Date | null
   failureReason: string | null
   failureMessage: string | null
   refunded: boolean
@@ -350,6 +357,7 @@ export type SignRequestWhereInput = {
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.DateTimeNullableFilter<"SignRequest"> | Date | string | null
   failureReason?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   failureMessage?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolFilter<"SignRequest"> | boolean
@@ -377,6 +385,7 @@ export type SignRequestOrderByWithRelationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   signSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
+  invalidSignatureAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failureMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   refunded?: Prisma.SortOrder
@@ -407,6 +416,7 @@ export type SignRequestWhereUniqueInput = Prisma.AtLeast<{
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.DateTimeNullableFilter<"SignRequest"> | Date | string | null
   failureReason?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   failureMessage?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolFilter<"SignRequest"> | boolean
@@ -434,6 +444,7 @@ export type SignRequestOrderByWithAggregationInput = {
   txDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   signSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
+  invalidSignatureAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failureMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   refunded?: Prisma.SortOrder
@@ -466,6 +477,7 @@ export type SignRequestScalarWhereWithAggregatesInput = {
   txDigest?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableWithAggregatesFilter<"SignRequest"> | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SignRequest"> | Date | string | null
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
   failureMessage?: Prisma.StringNullableWithAggregatesFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolWithAggregatesFilter<"SignRequest"> | boolean
@@ -487,6 +499,7 @@ export type SignRequestCreateInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -514,6 +527,7 @@ export type SignRequestUncheckedCreateInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -535,6 +549,7 @@ export type SignRequestUpdateInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -562,6 +577,7 @@ export type SignRequestUncheckedUpdateInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -586,6 +602,7 @@ export type SignRequestCreateManyInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -607,6 +624,7 @@ export type SignRequestUpdateManyMutationInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -631,6 +649,7 @@ export type SignRequestUncheckedUpdateManyInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -665,6 +684,7 @@ export type SignRequestCountOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   signSessionId?: Prisma.SortOrder
   signature?: Prisma.SortOrder
+  invalidSignatureAt?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   failureMessage?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
@@ -696,6 +716,7 @@ export type SignRequestMaxOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   signSessionId?: Prisma.SortOrder
   signature?: Prisma.SortOrder
+  invalidSignatureAt?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   failureMessage?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
@@ -720,6 +741,7 @@ export type SignRequestMinOrderByAggregateInput = {
   txDigest?: Prisma.SortOrder
   signSessionId?: Prisma.SortOrder
   signature?: Prisma.SortOrder
+  invalidSignatureAt?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   failureMessage?: Prisma.SortOrder
   refunded?: Prisma.SortOrder
@@ -874,6 +896,7 @@ export type SignRequestCreateWithoutProjectInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -899,6 +922,7 @@ export type SignRequestUncheckedCreateWithoutProjectInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -952,6 +976,7 @@ export type SignRequestScalarWhereInput = {
   txDigest?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signSessionId?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   signature?: Prisma.BytesNullableFilter<"SignRequest"> | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.DateTimeNullableFilter<"SignRequest"> | Date | string | null
   failureReason?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   failureMessage?: Prisma.StringNullableFilter<"SignRequest"> | string | null
   refunded?: Prisma.BoolFilter<"SignRequest"> | boolean
@@ -973,6 +998,7 @@ export type SignRequestCreateWithoutDWalletInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -998,6 +1024,7 @@ export type SignRequestUncheckedCreateWithoutDWalletInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -1045,6 +1072,7 @@ export type SignRequestCreateWithoutPresignInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -1070,6 +1098,7 @@ export type SignRequestUncheckedCreateWithoutPresignInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -1119,6 +1148,7 @@ export type SignRequestCreateManyProjectInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -1140,6 +1170,7 @@ export type SignRequestUpdateWithoutProjectInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1165,6 +1196,7 @@ export type SignRequestUncheckedUpdateWithoutProjectInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1188,6 +1220,7 @@ export type SignRequestUncheckedUpdateManyWithoutProjectInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1211,6 +1244,7 @@ export type SignRequestCreateManyDWalletInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -1232,6 +1266,7 @@ export type SignRequestUpdateWithoutDWalletInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1257,6 +1292,7 @@ export type SignRequestUncheckedUpdateWithoutDWalletInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1280,6 +1316,7 @@ export type SignRequestUncheckedUpdateManyWithoutDWalletInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1303,6 +1340,7 @@ export type SignRequestCreateManyPresignInput = {
   txDigest?: string | null
   signSessionId?: string | null
   signature?: runtime.Bytes | null
+  invalidSignatureAt?: Date | string | null
   failureReason?: string | null
   failureMessage?: string | null
   refunded?: boolean
@@ -1324,6 +1362,7 @@ export type SignRequestUpdateWithoutPresignInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1349,6 +1388,7 @@ export type SignRequestUncheckedUpdateWithoutPresignInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1372,6 +1412,7 @@ export type SignRequestUncheckedUpdateManyWithoutPresignInput = {
   txDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   signature?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  invalidSignatureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failureMessage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   refunded?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1398,6 +1439,7 @@ export type SignRequestSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
+  invalidSignatureAt?: boolean
   failureReason?: boolean
   failureMessage?: boolean
   refunded?: boolean
@@ -1425,6 +1467,7 @@ export type SignRequestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
+  invalidSignatureAt?: boolean
   failureReason?: boolean
   failureMessage?: boolean
   refunded?: boolean
@@ -1452,6 +1495,7 @@ export type SignRequestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
+  invalidSignatureAt?: boolean
   failureReason?: boolean
   failureMessage?: boolean
   refunded?: boolean
@@ -1479,6 +1523,7 @@ export type SignRequestSelectScalar = {
   txDigest?: boolean
   signSessionId?: boolean
   signature?: boolean
+  invalidSignatureAt?: boolean
   failureReason?: boolean
   failureMessage?: boolean
   refunded?: boolean
@@ -1487,7 +1532,7 @@ export type SignRequestSelectScalar = {
   updatedAt?: boolean
 }
 
-export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "status" | "userSignMessage" | "txDigest" | "signSessionId" | "signature" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
+export type SignRequestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "dWalletId" | "presignId" | "network" | "curve" | "signatureAlgorithm" | "hashScheme" | "message" | "priceMicroUsd" | "status" | "userSignMessage" | "txDigest" | "signSessionId" | "signature" | "invalidSignatureAt" | "failureReason" | "failureMessage" | "refunded" | "expiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["signRequest"]>
 export type SignRequestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   dWallet?: boolean | Prisma.DWalletDefaultArgs<ExtArgs>
@@ -1530,6 +1575,10 @@ export type $SignRequestPayload<ExtArgs extends runtime.Types.Extensions.Interna
     txDigest: string | null
     signSessionId: string | null
     signature: runtime.Bytes | null
+    /**
+     * When the fullnode first answered with a signature that does not verify.
+     */
+    invalidSignatureAt: Date | null
     failureReason: string | null
     failureMessage: string | null
     refunded: boolean
@@ -1977,6 +2026,7 @@ export interface SignRequestFieldRefs {
   readonly txDigest: Prisma.FieldRef<"SignRequest", 'String'>
   readonly signSessionId: Prisma.FieldRef<"SignRequest", 'String'>
   readonly signature: Prisma.FieldRef<"SignRequest", 'Bytes'>
+  readonly invalidSignatureAt: Prisma.FieldRef<"SignRequest", 'DateTime'>
   readonly failureReason: Prisma.FieldRef<"SignRequest", 'String'>
   readonly failureMessage: Prisma.FieldRef<"SignRequest", 'String'>
   readonly refunded: Prisma.FieldRef<"SignRequest", 'Boolean'>

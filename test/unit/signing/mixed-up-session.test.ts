@@ -101,6 +101,24 @@ describe("a submitted signature", () => {
     },
   );
 
+  it("fails and is refunded once no valid signature came in time", async () => {
+    const { id, signId } = await submitted();
+    const wrong = { Completed: chainSignature(dwallet, Uint8Array.of(1)) };
+    await expect(settle(id, signId, wrong)).rejects.toThrow("does not verify");
+    await shiftDoubt(id, "9 minutes 59 seconds");
+    await expect(settle(id, signId, wrong)).rejects.toThrow("does not verify");
+    await expectOpen(id);
+    await shiftDoubt(id, "1 second");
+    await settle(id, signId, wrong);
+    expect(await read(id)).toMatchObject({
+      status: "failed",
+      failureReason: "SIGNATURE_INVALID",
+      refunded: true,
+      signature: null,
+    });
+    expect(await money()).toEqual({ balance: 3n * PRICE, held: 0n, differences: [] });
+  });
+
   it.each([
     ["completed", () => ({ Completed: chainSignature(dwallet, message) })],
     ["rejected", () => ({ NetworkRejected: true as const })],
@@ -149,6 +167,14 @@ function settle(id: string, signId: string, state: TestSessionState): Promise<bo
     database,
     { subjectId: id, objectId: signId },
     signSession(signId, dwallet.objectId, state),
+  );
+}
+
+/** As if the first wrong signature had come earlier. */
+async function shiftDoubt(id: string, by: string): Promise<void> {
+  await database.query(
+    "UPDATE sign_request SET invalid_signature_at = invalid_signature_at - $2::interval WHERE id = $1",
+    [id, by],
   );
 }
 

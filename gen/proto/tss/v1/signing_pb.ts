@@ -441,7 +441,7 @@ export const SignRequestSchema: GenMessage<SignRequest> = /*@__PURE__*/
  */
 export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
   /**
-   * RESERVATION_EXPIRED, NETWORK_REJECTED or the reason that the operation cannot land.
+   * RESERVATION_EXPIRED, NETWORK_REJECTED, SIGNATURE_INVALID or the reason that the operation cannot land.
    *
    * @generated from field: string reason = 1;
    */

@@ -1,4 +1,4 @@
 /** Clients, replicas that are killed, and a chain that fails, on a real PostgreSQL: what must hold at the end. */
 import { simulationSuite } from "./simulation-suite.ts";
 
-await simulationSuite(101, 25);
+await simulationSuite(1, 100);
