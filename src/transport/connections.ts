@@ -22,6 +22,11 @@ export interface Connections {
   /** From now on every HTTP/1.1 reply asks for its connection to be closed, those under way included. */
   refuseKeepAlive(): void;
   /**
+   * Closes the HTTP/2 connections without breaking a call.
+   * @param newToo whether connections that turn out to be HTTP/2 from now on are closed in the same way
+   */
+  closeSessions(newToo: boolean): void;
+  /**
    * Cuts the HTTP/1.1 connections that have no call under way, such as those with half the head of a request.
    * @param onlySilent whether those that have sent something since the last time are left
    */
@@ -55,6 +60,7 @@ export function createConnections(
   const http1 = createHttp1Connections(addressOf);
   const sessions = new Set<Http2Session>();
   const undecided = new Set<Socket>();
+  let isClosingNew = false;
   const server = createHttp1(http1Options(limits), (request, response) => {
     http1.begin(request, response);
     handler(request, response);
@@ -87,6 +93,8 @@ export function createConnections(
         const tracked = trackHttp2Session(session, socket, limits, addressOf(socket));
         sessions.add(tracked);
         session.once("close", () => sessions.delete(tracked));
+        // Its calls would keep a server that stops from its end. None has been read yet: the peer may try them again.
+        if (isClosingNew) tracked.closeGently();
       });
       http2.emit("connection", socket);
     },
@@ -101,6 +109,10 @@ export function createConnections(
     sessions,
     undecided,
     refuseKeepAlive: () => http1.refuseKeepAlive(),
+    closeSessions(newToo) {
+      isClosingNew ||= newToo;
+      for (const session of sessions) session.closeGently();
+    },
     cutWithoutCall: (onlySilent) => http1.cutWithoutCall(onlySilent),
   };
 }

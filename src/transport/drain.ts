@@ -35,15 +35,15 @@ export async function drainConnections(
   options: DrainOptions,
   { onClosing, onTimeout }: DrainHooks,
 ): Promise<boolean> {
-  const { server, sessions, undecided } = connections;
+  const { server, undecided } = connections;
   let isGraceOver = false;
   let isHeadGraceOver = false;
   connections.refuseKeepAlive();
-  for (const session of sessions) session.closeGently();
+  connections.closeSessions(false);
   if (options.delayMs > 0) await wait(options.delayMs);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   onClosing();
-  for (const session of sessions) session.closeGently();
+  connections.closeSessions(true);
   // Who has just connected may have sent a request already; who says nothing has nothing to lose.
   const silentTimer = setTimeout(() => {
     isGraceOver = true;

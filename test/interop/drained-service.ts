@@ -19,7 +19,7 @@ const server = await startFakes({
   },
 });
 process.on("SIGTERM", () => {
-  void server.drain({ delayMs: DELAY_MS, timeoutMs: 10_000 }).then((isClean) => {
+  void server.drain({ delayMs: DELAY_MS, timeoutMs: 50_000 }).then((isClean) => {
     process.send?.({ isClean, begunCount } satisfies DrainReport);
     process.disconnect();
   });

@@ -138,6 +138,17 @@ describe("a drain", () => {
     expect(await whole.closed()).toMatch(/^HTTP\/1\.1 200 /);
     expect(await drained).toBe(true);
   });
+
+  it("is not held by a connection that turns out to be HTTP/2 once the port is closed", async () => {
+    server = await startFakes();
+    const { socket } = await openRaw(server.port);
+    const drained = server.drain({ delayMs: 0, timeoutMs: 2000 });
+    const session = connect(server.url, { createConnection: () => socket });
+    session.on("error", () => {});
+    const closed = once(session, "close");
+    expect(await drained).toBe(true);
+    await closed;
+  });
 });
 
 describe("close", () => {
