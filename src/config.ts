@@ -49,6 +49,8 @@ export interface Config extends LimitsConfig {
   readonly openReservationsMaxCount: number;
   readonly dkgsPerDay: number;
   readonly refundsPerDay: number;
+  /** How long rows that ended keep what is large; 0: for ever. */
+  readonly retentionDays: number;
   /** Threads that verify halves and signatures. */
   readonly verifyThreads: number;
   readonly submitBatchCount: number;
@@ -138,6 +140,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
     dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
     refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    retentionDays: read.integer("RETENTION_DAYS", 0, 36_500),
     ...readLimits(read),
     verifyThreads: read.integer("VERIFY_THREADS", 1, 64),
     submitBatchCount: read.integer("SUBMIT_BATCH_SIZE", 1, 50),

@@ -29,6 +29,7 @@ import type { ServiceMetrics } from "./observe/service-metrics.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
 import { reconcile } from "./reconcile.ts";
+import { createRetentionLoop } from "./retention-loop.ts";
 
 /** What the work on the chain needs. */
 export interface ChainWorkOptions {
@@ -46,6 +47,7 @@ export interface ChainWorkOptions {
     | "submitBatchCount"
     | "presignBatchCount"
     | "refundsPerDay"
+    | "retentionDays"
     | "presignLowWaterCount"
     | "presignHighWaterCount"
     | "presignBuckets"
@@ -55,7 +57,7 @@ export interface ChainWorkOptions {
   /** The database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
   /** Default: nobody is told. */
-  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp">;
+  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp" | "onRetained">;
   readonly log: {
     debug(fields: object, message: string): void;
     info(fields: object, message: string): void;
@@ -138,6 +140,13 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       log,
     }),
     expiry: createExpireLoop({ database, signals, log, observer: options.observe?.signs, ...pace }),
+    retention: createRetentionLoop({
+      ...pace,
+      database,
+      retentionDays: config.retentionDays,
+      log,
+      onRetained: options.observe?.onRetained,
+    }),
   };
 }
 

@@ -46,7 +46,14 @@ export function createSignRebuilder({ network, prices }: SignRebuilderOptions): 
       id,
     ]);
     if (known?.status === "prepared") await sql.query(CAPTURE, [id, userSignMessage, ...AUDIT]);
-    if (known !== undefined) return true;
+    if (known !== undefined) {
+      // The half is compared with the chain's, so what retention emptied must be there again.
+      await sql.query(
+        "UPDATE sign_request SET user_sign_message = $2 WHERE id = $1 AND user_sign_message = ''",
+        [id, userSignMessage],
+      );
+      return true;
+    }
     const [dwallet] = await sql.query<{ id: string; projectId: string }>(
       `SELECT id, project_id AS "projectId" FROM dwallet WHERE network = $1 AND object_id = $2`,
       [network, data.dwallet_id],

@@ -51,6 +51,7 @@ const CONFIG = {
   submitBatchCount: 5,
   presignBatchCount: 5,
   refundsPerDay: 1_000,
+  retentionDays: 0,
   presignLowWaterCount: 3,
   presignHighWaterCount: 10,
   prices: flatPrices(10_000n),

@@ -77,6 +77,7 @@ export async function startChainService(
       submitBatchCount: 10,
       presignBatchCount: 20,
       refundsPerDay: 10,
+      retentionDays: 0,
       presignLowWaterCount,
       presignHighWaterCount: 1,
       prices: flatPrices(10_000n),

@@ -5,6 +5,7 @@ import { readDatabaseFigures } from "../../src/app/observe/read-database-figures
 import { readUnsealedAgeMs } from "../../src/audit/read-unsealed.ts";
 import { sealEvents } from "../../src/audit/seal-events.ts";
 import { listLedgerEntries } from "../../src/billing/list-ledger-entries.ts";
+import { emptyTransactions } from "../../src/chain/empty-transactions.ts";
 import { addLane, leaseLane } from "../../src/chain/lane-table.ts";
 import * as outbox from "../../src/chain/outbox.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
@@ -17,6 +18,7 @@ import { findKeyByObject, listEncryptionKeys } from "../../src/onboarding/encryp
 import { createPresignSession } from "../../src/presigns/presign-session.ts";
 import { readWarmBuckets } from "../../src/presigns/read-buckets.ts";
 import { readDemand } from "../../src/presigns/read-demand.ts";
+import { deleteLapsedReservations, emptyRequests } from "../../src/signing/empty-requests.ts";
 import { listSigns } from "../../src/signing/list-signs.ts";
 import { readShownSignRequest, SIGN_STATUSES } from "../../src/signing/shown-sign-request.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -123,4 +125,7 @@ async function watch(database: Database, { networkEncryptionKeyId }: HotCaller):
   await readUnsealedAgeMs(database);
   await sealEvents({ database, key: undefined });
   await sweepKeys(database, 100);
+  await emptyRequests(database, 30, 100);
+  await emptyTransactions(database, 30, 100);
+  await deleteLapsedReservations(database, 30, 100);
 }

@@ -61,9 +61,9 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
       return (await reserve(deps, caller, input, time)).id;
     },
     /** prepared -> queued. */
-    async submit(projectId: string, signRequestId: string): Promise<void> {
+    submit(projectId: string, signRequestId: string) {
       const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
-      await submit(deps, caller, { signRequestId, userSignMessage: layoutOfSignMessage() });
+      return submit(deps, caller, { signRequestId, userSignMessage: layoutOfSignMessage() });
     },
     /** prepared -> failed. */
     async expire(id: string): Promise<void> {

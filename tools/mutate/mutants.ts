@@ -5,6 +5,7 @@ import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
 import { MONEY_MUTANTS } from "./money-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
+import { RETENTION_MUTANTS } from "./retention-mutants.ts";
 import { SHARE_MUTANTS } from "./share-mutants.ts";
 import { SIGN_MUTANTS } from "./sign-mutants.ts";
 
@@ -16,6 +17,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CRYPTO_MUTANTS,
   ...MONEY_MUTANTS,
   ...ONBOARDING_MUTANTS,
+  ...RETENTION_MUTANTS,
   ...SHARE_MUTANTS,
   ...SIGN_MUTANTS,
   {

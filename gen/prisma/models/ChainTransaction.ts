@@ -730,6 +730,9 @@ export type $ChainTransactionPayload<ExtArgs extends runtime.Types.Extensions.In
      * The lane that it goes by; one lane has one unresolved transaction at most.
      */
     lane: string
+    /**
+     * Empty, as are the signatures, once retention has emptied a resolved one.
+     */
     bytes: runtime.Bytes
     signatures: string[]
     /**

@@ -1571,6 +1571,9 @@ export type $SignRequestPayload<ExtArgs extends runtime.Types.Extensions.Interna
      * prepared, queued, submitted, completed, failed.
      */
     status: string
+    /**
+     * Null: never submitted, and so never charged. Empty: submitted, and emptied by retention.
+     */
     userSignMessage: runtime.Bytes | null
     txDigest: string | null
     signSessionId: string | null

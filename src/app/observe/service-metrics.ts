@@ -2,6 +2,7 @@ import type { PresignWaitOutcome } from "../../presigns/presign-queue.ts";
 import type { MixUpReport } from "../../protocol/bind-answers.ts";
 import type { SignObserver } from "../../signing/sign-observer.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { RETAINED_KINDS, type RetainedKind } from "../retention-loop.ts";
 
 /** What the parts of the service tell of themselves as it happens. */
 export interface ServiceMetrics {
@@ -10,6 +11,8 @@ export interface ServiceMetrics {
   onLease(change: 1 | -1): void;
   /** Counts answers of the fullnode that belong to another question. */
   onMixUp: MixUpReport;
+  /** Counts old rows that retention emptied or deleted. */
+  onRetained(what: RetainedKind, count: number): void;
   /** Counts what a cache was asked for. */
   onCache(cache: "api_key", result: "hit" | "miss"): void;
 }
@@ -70,6 +73,12 @@ export function createServiceMetrics(
   ]);
   for (const result of ["hit", "miss"]) cache.inc({ cache: "api_key", result }, 0);
 
+  const retained = metrics.counter(
+    "retention_rows_total",
+    "Old rows that lost what was large: users' halves and stored transactions emptied, expired reservations deleted.",
+    ["what"],
+  );
+  for (const what of RETAINED_KINDS) retained.inc({ what }, 0);
   const mixUps = metrics.counter(
     "fullnode_mixed_up_answers_total",
     "Answers of the fullnode that belong to another question. Nothing was concluded from them.",
@@ -95,6 +104,7 @@ export function createServiceMetrics(
     onPresignWait: (outcome, durationMs) => waits.observe({ outcome }, durationMs / 1000),
     onLease: (change) => held.inc(change),
     onMixUp: ({ read }) => mixUps.inc({ read: MIXED_UP_READS.includes(read) ? read : "other" }),
+    onRetained: (what, count) => retained.inc({ what }, count),
     onCache: (name, result) => cache.inc({ cache: name, result }),
   };
 }

@@ -1,0 +1,37 @@
+import type { Sql } from "../store/database.ts";
+
+/**
+ * Empties the user's half of at most `maxCount` requests that ended `days` days ago or earlier, the oldest first, and
+ * returns how many. An empty half still says that the request was submitted and charged. A request whose operation is
+ * not over keeps its half, as the submitter compares it with what is on the chain.
+ */
+export async function emptyRequests(sql: Sql, days: number, maxCount: number): Promise<number> {
+  return (await sql.query(EMPTY, [days, maxCount])).length;
+}
+
+/**
+ * Deletes at most `maxCount` reservations that expired `days` days ago or earlier, the oldest first, and returns how
+ * many. They were never charged, so that no ledger entry names them.
+ */
+export async function deleteLapsedReservations(sql: Sql, days: number, maxCount: number): Promise<number> {
+  return (await sql.query(DELETE, [days, maxCount])).length;
+}
+
+/** The operation is looked up row by row: a join would read all operations. */
+const EMPTY = `
+UPDATE sign_request SET user_sign_message = '' WHERE ctid = ANY(ARRAY(
+  SELECT r.ctid FROM sign_request r
+  WHERE r.status IN ('completed', 'failed') AND octet_length(r.user_sign_message) > 0
+    AND r.updated_at <= statement_timestamp() - $1 * interval '1 day'
+    AND coalesce((SELECT o.state IN ('landed', 'failed') FROM chain_operation o
+                  WHERE o.kind = 'sign' AND o.subject_id = r.id), true)
+  ORDER BY r.updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+)) RETURNING id`;
+
+const DELETE = `
+DELETE FROM sign_request WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM sign_request
+  WHERE failure_reason = 'RESERVATION_EXPIRED' AND user_sign_message IS NULL
+    AND updated_at <= statement_timestamp() - $1 * interval '1 day'
+  ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+)) RETURNING id`;

@@ -1,0 +1,57 @@
+import type { Mutant } from "./mutant.ts";
+
+const LOOP = ["test/unit/app/retention-loop.test.ts"];
+const RACE = ["test/race/retention.test.ts"];
+
+/** Lines that keep retention from what is still needed. */
+export const RETENTION_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a request under way loses its half",
+    file: "src/signing/empty-requests.ts",
+    find: "r.status IN ('completed', 'failed') AND ",
+    replace: "",
+    tests: LOOP,
+  },
+  {
+    name: "a request loses its half while its operation is not over",
+    file: "src/signing/empty-requests.ts",
+    find: "o.state IN ('landed', 'failed')",
+    replace: "true",
+    tests: LOOP,
+  },
+  {
+    name: "a request loses its half as soon as it has ended",
+    file: "src/signing/empty-requests.ts",
+    find: "r.updated_at <= statement_timestamp() - $1 * interval '1 day'",
+    replace: "$1::float8 IS NOT NULL",
+    tests: LOOP,
+  },
+  {
+    name: "a failed request that was charged is deleted",
+    file: "src/signing/empty-requests.ts",
+    find: "failure_reason = 'RESERVATION_EXPIRED' AND user_sign_message IS NULL",
+    replace: "status = 'failed'",
+    tests: LOOP,
+  },
+  {
+    name: "a transaction without an outcome loses its bytes",
+    file: "src/chain/empty-transactions.ts",
+    find: "state <> 'stored' AND ",
+    replace: "",
+    tests: LOOP,
+  },
+  {
+    name: "replicas wait for each other's rows",
+    file: "src/signing/empty-requests.ts",
+    find: "  ORDER BY r.updated_at LIMIT $2 FOR UPDATE SKIP LOCKED",
+    replace: "  ORDER BY r.updated_at LIMIT $2 FOR UPDATE",
+    tests: RACE,
+  },
+  {
+    name: "a rebuilt request stays without the half",
+    file: "src/signing/rebuild-signs.ts",
+    find: "SET user_sign_message = $2 WHERE id = $1 AND user_sign_message = ''",
+    replace: "SET user_sign_message = $2 WHERE id = $1 AND user_sign_message IS NULL",
+    tests: ["test/unit/signing/rebuild-signs.test.ts"],
+  },
+];
