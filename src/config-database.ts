@@ -22,6 +22,12 @@ export const DATABASE_VARIABLES = [
     description:
       "How long migrations may try for locks that a backup or another transaction has, 1 to 86400; calls go on meanwhile",
   },
+  {
+    name: "RETENTION_DAYS",
+    default: "30",
+    description:
+      "Days after which ended rows lose users' halves and stored transactions, and expired reservations go; 0: never",
+  },
 ] as const;
 
 /** Reads how long the database may keep the service waiting. */

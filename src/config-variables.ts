@@ -103,12 +103,6 @@ export const CONFIG_VARIABLES = [
       "ECDSA signatures and dWallets, together, refunded to one project on one day (UTC) after the network rejected the user's part",
   },
   {
-    name: "RETENTION_DAYS",
-    default: "30",
-    description:
-      "Days after which ended rows lose users' halves and stored transactions, and expired reservations go; 0: never",
-  },
-  {
     name: "MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE",
     default: "60",
     description: "Users' halves of one project that may turn out to be wrong; beyond it none is verified",
