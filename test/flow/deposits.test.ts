@@ -37,7 +37,7 @@ beforeAll(async () => {
     localnet.url,
     target.coins.find(({ symbol }) => symbol === "IKA")!.coinType,
   );
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await localnet?.stop();
@@ -92,7 +92,7 @@ describe("a deposit of SUI and IKA on the localnet", () => {
     await credited(undeclared);
     expect(await balance()).toBe(before + 15_000_000n);
     expect(await listed()).toHaveLength(3);
-  }, 180_000);
+  });
 });
 
 /** Resolves once the service says in its log that deposits were credited, and the list has this one so. */

@@ -23,7 +23,7 @@ let service: ServiceProcess | undefined;
 afterAll(async () => {
   await service?.stop();
   remove();
-}, 30_000);
+});
 
 describe("kill -9 between submit and completion", () => {
   it("loses nothing and charges once", { timeout: 240_000 }, async () => {

@@ -36,13 +36,13 @@ beforeAll(async () => {
   service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
   const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
   steps = { engine: createInlineEngine(), parameters, triple };
-}, 180_000);
+});
 
 afterAll(async () => {
   await steps?.engine.close();
   await service?.stop();
   remove();
-}, 30_000);
+});
 
 describe("a service on one port", () => {
   const faces: [string, () => Face][] = [

@@ -38,14 +38,14 @@ beforeAll(async () => {
     parameters,
     encryptionKey,
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   keys?.[Symbol.dispose]();
   await engine.close();
   await service?.stop();
   remove();
-}, 30_000);
+});
 
 describe("registering an encryption key", () => {
   it("refuses a signature that is not the signer's", async () => {

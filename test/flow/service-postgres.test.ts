@@ -43,13 +43,13 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     const created = runTss(argv, { DATA_DIR: folder, ...environment });
     ({ apiKey } = JSON.parse(await text(created.stdout!)) as { apiKey: string });
     service = await startService(folder, environment);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await service?.stop();
     await postgres?.drop();
     remove();
-  }, 60_000);
+  });
 
   it("signs, and its ledger adds up", { timeout: 120_000 }, async () => {
     const { baseUrl } = service!.access;

@@ -10,12 +10,12 @@ let service: ServiceProcess;
 
 beforeAll(async () => {
   service = await startService(folder);
-}, 120_000);
+});
 
 afterAll(async () => {
   await service?.stop();
   remove();
-}, 30_000);
+});
 
 interface Refusal {
   readonly name: string;

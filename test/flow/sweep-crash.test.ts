@@ -25,7 +25,7 @@ const { folder, remove } = serviceFolder();
 const stops: (() => Promise<unknown>)[] = [remove as () => Promise<void>, async () => postgres?.drop()];
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
-}, 60_000);
+});
 
 describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
   it("moves exactly the credited coins, once", { timeout: 300_000 }, async () => {

@@ -45,13 +45,13 @@ beforeAll(async () => {
     all.some(({ traceId, name }) => traceId === CALLER.traceId && name === "settle sign"),
   );
   spans = receiver.spans.filter(({ traceId }) => traceId === CALLER.traceId);
-}, 300_000);
+});
 
 afterAll(async () => {
   await service?.stop();
   await receiver?.close();
   remove();
-}, 30_000);
+});
 
 const named = (name: string): ReceivedSpan => {
   const found = spans.find((span) => span.name === name);

@@ -1,5 +1,5 @@
 import type { Sql } from "../../store/database.ts";
-import { deriveDepositKey } from "./deposit-key.ts";
+import { deriveDepositAddress } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**
@@ -10,7 +10,7 @@ export async function depositAddress(
   { database, network, masterSeed }: Pick<Deposits, "database" | "network" | "masterSeed">,
   projectId: string,
 ): Promise<string> {
-  const address = deriveDepositKey(masterSeed, network, projectId).toSuiAddress();
+  const address = deriveDepositAddress(masterSeed, network, projectId);
   const [row] = await database.query<{ address: string }>(
     `INSERT INTO deposit_address (address, project_id, network) VALUES ($1, $2, $3)
      ON CONFLICT (project_id, network) DO UPDATE SET wanted_at = now(),
@@ -35,7 +35,7 @@ export async function checkMasterSeed(
     [network],
   );
   if (known === undefined) return;
-  if (deriveDepositKey(masterSeed, network, known.projectId).toSuiAddress() !== known.address) {
+  if (deriveDepositAddress(masterSeed, network, known.projectId) !== known.address) {
     throw new Error(
       "BILLING_DEPOSIT_MASTER_SEED_HEX: this database's deposit addresses follow from another seed; set that one",
     );

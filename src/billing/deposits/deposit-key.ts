@@ -1,5 +1,6 @@
 import { hkdfSync } from "node:crypto";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { RecentMap } from "../../coordination/recent-map.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 
 /** Keeps these keys apart from whatever else anyone derives from the same seed. */
@@ -22,4 +23,22 @@ export function deriveDepositKey(
   if (seed.length !== SEED_BYTES) throw new Error(`the master seed must have ${SEED_BYTES} bytes`);
   const info = `${network}:${projectId.toLowerCase()}`;
   return Ed25519Keypair.fromSecretKey(new Uint8Array(hkdfSync("sha256", seed, SALT, info, SECRET_BYTES)));
+}
+
+const REMEMBERED_COUNT = 10_000;
+/** Addresses that were derived from a master seed, which takes milliseconds each, by network and project. */
+const remembered = new WeakMap<Secret<Uint8Array>, RecentMap<string, string>>();
+
+/** The address of {@link deriveDepositKey}. That of a project that called lately is not derived again. */
+export function deriveDepositAddress(
+  masterSeed: Secret<Uint8Array>,
+  network: string,
+  projectId: string,
+): string {
+  const known = remembered.get(masterSeed) ?? new RecentMap<string, string>(REMEMBERED_COUNT);
+  remembered.set(masterSeed, known);
+  const name = `${network}:${projectId}`;
+  const address = known.get(name) ?? deriveDepositKey(masterSeed, network, projectId).toSuiAddress();
+  known.set(name, address);
+  return address;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
+import { deriveDepositAddress, deriveDepositKey } from "../../../../src/billing/deposits/deposit-key.ts";
 import { bytesToHex, hexToBytes } from "../../../../src/protocol/bytes.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
 import { readSource } from "../../../support/source-files.ts";
@@ -20,6 +20,17 @@ test.each(vectors)("the deposit key of $projectId on $network is the vector's", 
   const key = deriveDepositKey(seed, vector.network, vector.projectId.toUpperCase());
   expect(bytesToHex(key.getPublicKey().toRawBytes())).toBe(vector.publicKeyHex);
   expect(key.toSuiAddress()).toBe(vector.address);
+});
+
+test("a remembered deposit address is that of its own seed, network and project", () => {
+  const seeds = vectors.map(({ masterSeedHex }) => new Secret(hexToBytes(masterSeedHex)));
+  // Each is asked for twice, the second time among those of all others.
+  for (let round = 0; round < 2; round++) {
+    for (const [index, { network, projectId, address }] of vectors.entries()) {
+      expect(deriveDepositAddress(seeds[index]!, network, projectId)).toBe(address);
+      for (const other of seeds) deriveDepositAddress(other, network, projectId);
+    }
+  }
 });
 
 test("the documented vectors are these", () => {
