@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Prisma } from "../../gen/prisma/client.ts";
 import { type DWallet, DWallet_State, DWalletSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { RecentMap } from "../coordination/recent-map.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
@@ -81,6 +82,15 @@ export function findDWalletOfSession(
   });
 }
 
+/** Session digests by row: a page of a hundred dWallets would take 8 ms to hash again. */
+const sessionDigests = new RecentMap<string, Uint8Array>(10_000);
+
+function sessionDigestOf({ id, sessionIdentifier, senderAddress }: DWalletRow): Uint8Array {
+  const digest = sessionDigests.get(id) ?? sessionIdentifierDigest(sessionIdentifier, senderAddress);
+  sessionDigests.set(id, digest);
+  return digest;
+}
+
 /** The contract's message. */
 export function encodeDWallet(row: DWalletRow): DWallet {
   return create(DWalletSchema, {
@@ -91,7 +101,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     encryptionKeyId: row.encryptionKey.objectId ?? "",
     networkEncryptionKeyId: row.networkEncryptionKeyId,
     txDigest: row.txDigest ?? "",
-    sessionDigest: sessionIdentifierDigest(row.sessionIdentifier, row.senderAddress),
+    sessionDigest: sessionDigestOf(row),
     ...(row.acceptTxDigest === null ? {} : { acceptTxDigest: row.acceptTxDigest }),
     ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
     ...(row.publicKey === null ? {} : { publicKey: row.publicKey }),
