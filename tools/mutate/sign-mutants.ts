@@ -153,4 +153,18 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     replace: "",
     tests: ["test/unit/signing/check-half.test.ts"],
   },
+  {
+    name: "one invalid signature fails and refunds a request",
+    file: "src/signing/sign-session.ts",
+    find: "if (doubt?.isOver !== true)",
+    replace: "if (doubt === undefined)",
+    tests: ["test/unit/signing/mixed-up-session.test.ts"],
+  },
+  {
+    name: "a request waits for ever for a valid signature",
+    file: "src/signing/sign-session.ts",
+    find: "if (doubt?.isOver !== true)",
+    replace: "if (doubt !== null)",
+    tests: ["test/unit/signing/mixed-up-session.test.ts"],
+  },
 ];
