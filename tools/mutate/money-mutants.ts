@@ -157,8 +157,8 @@ export const MONEY_MUTANTS: readonly Mutant[] = [
   {
     name: "the deposit address of a project is the same on every network",
     file: "src/billing/deposits/deposit-key.ts",
-    find: "{network}:",
-    replace: '{"localnet"}:',
+    find: "{network}:$" + "{projectId.toLowerCase()}",
+    replace: '{"localnet"}:$' + "{projectId.toLowerCase()}",
     tests: ["test/unit/billing/deposits/deposit-key.test.ts"],
   },
 ];
