@@ -4,9 +4,16 @@ import { Transaction } from "@mysten/sui/transactions";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { ServiceError } from "../errors/service-error.ts";
 import { equalBytes } from "../protocol/bytes.ts";
-import { type ChainEncryptionKey, parseEncryptionKey } from "../protocol/chain-objects.ts";
+import {
+  type ChainEncryptionKey,
+  parseEncryptionKey,
+  parseNetworkEncryptionKey,
+} from "../protocol/chain-objects.ts";
 import { type ChainReader, createChainReader, presentObjects } from "../protocol/chain-reader.ts";
+import { coordinatorInnerId, currentEpoch } from "../protocol/coordinator-objects.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { chooseKeyOutput } from "../protocol/parameters/choose-key-output.ts";
+import { readKeyOutputs } from "../protocol/read-key-outputs.ts";
 import { requestedPreimages } from "./events.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { LandedTransaction } from "./operation.ts";
@@ -24,8 +31,6 @@ import type { OwnedRef } from "./treasury-calls.ts";
 export interface NetworkKey {
   readonly id: string;
   readonly epoch: number;
-  /** Whether a reconfiguration has made a newer output than the network's DKG. */
-  readonly isReconfigured: boolean;
 }
 
 /** The current epoch, and what a unit of gas costs in it. */
@@ -51,8 +56,8 @@ export interface NetworkReader extends ChainReader {
   networkKey(): Promise<NetworkKey>;
   /** All of them, the oldest first: a dWallet stays with the key that it was made under. */
   networkKeys(): Promise<readonly NetworkKey[]>;
-  /** The public output of a network key's DKG, as parameters are derived from it. */
-  networkDkgOutput(networkKeyId: string): Promise<Uint8Array>;
+  /** What parameters are derived from, the same in every epoch. Throws as {@link chooseKeyOutput} does. */
+  networkKeyOutput(networkKeyId: string): Promise<Uint8Array>;
   /** The encryption key that this address has registered, if any. */
   registeredEncryptionKey(signerAddress: string): Promise<ChainEncryptionKey | undefined>;
   /** Objects that addresses own, by id, in the newest versions that this fullnode knows; without those it lacks. */
@@ -113,7 +118,7 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
         const keys = read(async () => {
           // The client would keep the first answer for good, and does not keep its order.
           ika.invalidateEncryptionKeyCache();
-          const found = (await ika.getAllNetworkEncryptionKeys()).map(toNetworkKey);
+          const found = (await ika.getAllNetworkEncryptionKeys()).map(({ id, epoch }) => ({ id, epoch }));
           return found.sort((a, b) => a.epoch - b.epoch);
         });
         cached = { keys, untilMs: now() + NETWORK_KEY_TTL_MS };
@@ -123,11 +128,19 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       }
       return cached.keys;
     },
-    networkDkgOutput: (networkKeyId) =>
-      read(async () => {
-        const key = await ika.getNetworkEncryptionKey(networkKeyId);
-        return ika.readTableVecAsRawBytes(key.networkDKGOutputID);
-      }),
+    async networkKeyOutput(networkKeyId) {
+      const one = async (id: string): Promise<Uint8Array> => {
+        const content = (await reader.getObjects([id])).get(id);
+        if (content === undefined)
+          throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode lacks an object of Ika");
+        return content;
+      };
+      const { objectId: coordinatorId } = network.coordinatorRef;
+      // Not the client's: it keeps the first answer for good.
+      const epoch = currentEpoch(await one(coordinatorInnerId(coordinatorId, await one(coordinatorId))));
+      const key = parseNetworkEncryptionKey(await one(networkKeyId));
+      return chooseKeyOutput(await readKeyOutputs(key, epoch, (_, ids) => reader.getObjects(ids)));
+    },
     async registeredEncryptionKey(signerAddress) {
       const id = await read(() => activeEncryptionKeyId(network, signerAddress));
       if (id === undefined) return undefined;
@@ -222,14 +235,6 @@ async function activeEncryptionKeyId(
   const value = result.commandResults?.[0]?.returnValues[0]?.bcs;
   // The call aborts when the address has registered none.
   return result.$kind === "Transaction" && value ? bcs.Address.parse(value) : undefined;
-}
-
-function toNetworkKey(key: {
-  id: string;
-  epoch: number;
-  reconfigurationOutputID?: string | undefined;
-}): NetworkKey {
-  return { id: key.id, epoch: key.epoch, isReconfigured: Boolean(key.reconfigurationOutputID) };
 }
 
 function anySignal(first: AbortSignal | undefined, second: AbortSignal): AbortSignal {

@@ -1,16 +1,19 @@
 import type { Worker } from "node:worker_threads";
 import type { NetworkKey, NetworkReader } from "../chain/reader.ts";
 import { createBackgroundLoop } from "../coordination/background-loop.ts";
+import { UnsupportedOutputError } from "../protocol/parameters/network-key-output.ts";
 import { startThread } from "../threads/start-thread.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
 import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";
 
 /** What building works with. */
 export interface ParameterBuilderOptions {
-  readonly reader: Pick<NetworkReader, "networkKeys" | "networkDkgOutput">;
+  readonly reader: Pick<NetworkReader, "networkKeys" | "networkKeyOutput">;
   readonly store: ParameterStore;
   /** The chain's integers, the first wanted first. */
   readonly curves: readonly number[];
+  /** How often a newer network key is looked for. Default 10 s. */
+  readonly intervalMs?: number;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -33,23 +36,24 @@ export interface ParameterBuilder {
   stop(): Promise<void>;
 }
 
-/** How often a newer network key is looked for. */
-const INTERVAL_MS = 10_000;
+const DEFAULT_INTERVAL_MS = 10_000;
 
 /**
- * Builds compact protocol parameters from the network DKG's output, on a thread that is thrown away afterwards. What
- * was built before, in this folder, is not built again. A key that was reconfigured has another form of output, which
- * this cannot read: then nothing is served, and clients build parameters from the chain themselves.
+ * Builds compact protocol parameters from a network key's outputs, on a thread that is thrown away afterwards. What was
+ * built before, in this folder, is not built again: reconfigurations do not change it. Of a key whose outputs cannot be
+ * read nothing is served until the network has written one that can.
  */
 export function createParameterBuilder({
   reader,
   store,
   curves,
+  intervalMs = DEFAULT_INTERVAL_MS,
   log,
 }: ParameterBuilderOptions): ParameterBuilder {
   const ready = new Map<string, StoredParameters[]>();
+  const unreadable = new Set<string>();
   let worker: Worker | undefined;
-  const loop = createBackgroundLoop({ name: "protocol parameters", pass, intervalMs: INTERVAL_MS, log });
+  const loop = createBackgroundLoop({ name: "protocol parameters", pass, intervalMs, log });
   return {
     ready: () =>
       [...ready].flatMap(([networkKeyId, known]) =>
@@ -69,28 +73,35 @@ export function createParameterBuilder({
   }
 
   async function build(key: NetworkKey, signal: AbortSignal): Promise<void> {
-    if (key.isReconfigured) {
-      if (ready.get(key.id)?.length !== 0) {
-        log.warn(
-          { networkEncryptionKeyId: key.id },
-          "no parameters are served for a reconfigured network key",
-        );
-      }
-      ready.set(key.id, []);
-      return;
-    }
     const known = ready.get(key.id) ?? (await store.find(key.id));
     ready.set(key.id, known);
     const missing = curves.filter((curve) => !known.some((parameters) => parameters.curve === curve));
     if (missing.length === 0) return;
-    const data = { curves: missing, networkDkgOutput: await reader.networkDkgOutput(key.id) };
-    if (signal.aborted) return;
+    const networkKeyOutput = await readable(key);
+    if (signal.aborted || networkKeyOutput === undefined) return;
+    const data = { curves: missing, networkKeyOutput };
     worker = startThread(import.meta.url, "./parameters-worker", data satisfies ParametersWorkerData);
     await collect(worker, async ({ curve, bytes }) => {
       const parameters = await store.put(key.id, curve, bytes);
       known.push(parameters);
       log.info({ ...parameters }, "protocol parameters are ready");
     });
+  }
+
+  /** Undefined for a key without a readable output, which is logged once. */
+  async function readable(key: NetworkKey): Promise<Uint8Array | undefined> {
+    try {
+      return await reader.networkKeyOutput(key.id);
+    } catch (error) {
+      if (!(error instanceof UnsupportedOutputError)) throw error;
+      if (!unreadable.has(key.id))
+        log.warn(
+          { networkEncryptionKeyId: key.id, version: error.version },
+          "no parameters are served for a network key without a readable output",
+        );
+      unreadable.add(key.id);
+      return undefined;
+    }
   }
 }
 

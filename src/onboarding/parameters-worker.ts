@@ -6,7 +6,7 @@ import { lowerPriority } from "../threads/lower-priority.ts";
 export interface ParametersWorkerData {
   /** The chain's integers, in the order in which they are wanted. */
   readonly curves: readonly number[];
-  readonly networkDkgOutput: Uint8Array;
+  readonly networkKeyOutput: Uint8Array;
 }
 
 /** What the thread posts, once for each curve. */
@@ -16,8 +16,8 @@ export interface BuiltParameters {
 }
 
 lowerPriority();
-const { curves, networkDkgOutput } = workerData as ParametersWorkerData;
+const { curves, networkKeyOutput } = workerData as ParametersWorkerData;
 for (const curve of curves) {
-  const bytes = new Uint8Array(buildProtocolParameters(curve, networkDkgOutput));
+  const bytes = new Uint8Array(buildProtocolParameters(curve, networkKeyOutput));
   parentPort?.postMessage({ curve, bytes } satisfies BuiltParameters, [bytes.buffer]);
 }

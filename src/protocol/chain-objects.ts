@@ -96,6 +96,8 @@ export interface ChainNetworkEncryptionKey {
   readonly networkDkgOutputTableId: string;
   /** How many chunks the table has. */
   readonly networkDkgOutputChunkCount: bigint;
+  /** The table that holds the reconfigurations' outputs, each under the epoch that it is for. */
+  readonly reconfigurationOutputsTableId: string;
   readonly supportedCurveNumbers: readonly number[];
   readonly stateKind: string;
 }
@@ -169,6 +171,7 @@ export function parseNetworkEncryptionKey(content: Uint8Array): ChainNetworkEncr
     dkgAtEpoch: BigInt(raw.dkg_at_epoch),
     networkDkgOutputTableId: raw.network_dkg_public_output.id,
     networkDkgOutputChunkCount: BigInt(raw.network_dkg_public_output.size),
+    reconfigurationOutputsTableId: raw.reconfiguration_public_outputs.id,
     supportedCurveNumbers: raw.supported_curves,
     stateKind: raw.state.$kind,
   };

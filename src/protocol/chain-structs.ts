@@ -142,6 +142,13 @@ export const ChunkField = bcs.struct("ChunkField", {
   value: bcs.byteVector(),
 });
 
+/** `Field<u64, TableVec<vector<u8>>>`: the output of a reconfiguration, under its epoch. */
+export const ReconfigurationField = bcs.struct("ReconfigurationField", {
+  id: bcs.Address,
+  epoch: bcs.u64(),
+  output: Table,
+});
+
 /** `Field<Wrapper<ID>, ID>`: one entry of an `ObjectTable` whose keys are ids. */
 export const ObjectTableEntry = bcs.struct("ObjectTableEntry", {
   id: bcs.Address,

@@ -2,7 +2,13 @@ import { bcs } from "@mysten/sui/bcs";
 import { deriveDynamicFieldID } from "@mysten/sui/utils";
 import { MalformedBytesError } from "./bytes.ts";
 import { parseStruct } from "./chain-objects.ts";
-import { ChunkField, CoordinatorInnerHead, DWalletCoordinator, ObjectTableEntry } from "./chain-structs.ts";
+import {
+  ChunkField,
+  CoordinatorInnerHead,
+  DWalletCoordinator,
+  ObjectTableEntry,
+  ReconfigurationField,
+} from "./chain-structs.ts";
 
 /**
  * The way on the chain from Ika's coordinator to the output of a network encryption key. Every id on it is derived from
@@ -20,8 +26,17 @@ export function coordinatorInnerId(coordinatorId: string, content: Uint8Array): 
 
 /** The table of the network's encryption keys, by the contents of the coordinator's state. */
 export function networkKeysTableId(innerContent: Uint8Array): string {
+  return parseInnerHead(innerContent).dwallet_network_encryption_keys.id;
+}
+
+/** The network's epoch, by the contents of the coordinator's state. */
+export function currentEpoch(innerContent: Uint8Array): bigint {
+  return BigInt(parseInnerHead(innerContent).current_epoch);
+}
+
+function parseInnerHead(innerContent: Uint8Array) {
   try {
-    return CoordinatorInnerHead.parse(innerContent).dwallet_network_encryption_keys.id;
+    return CoordinatorInnerHead.parse(innerContent);
   } catch {
     throw new MalformedBytesError("coordinator state: not the chain's layout");
   }
@@ -37,9 +52,21 @@ export function tableEntryObjectId(content: Uint8Array): string {
   return parseStruct("table entry", ObjectTableEntry, content).value;
 }
 
-/** The object that holds one chunk of a `TableVec`. */
-export function chunkId(tableId: string, index: number): string {
+/** The object that holds one chunk of a `TableVec`, or the reconfiguration output of one epoch. */
+export function numberedEntryId(tableId: string, index: number | bigint): string {
   return deriveDynamicFieldID(tableId, "u64", bcs.u64().serialize(index).toBytes());
+}
+
+/** The table of a reconfiguration output's chunks, and how many it has. */
+export function reconfigurationChunks(content: Uint8Array): OutputChunks {
+  const { id, size } = parseStruct("reconfiguration output", ReconfigurationField, content).output;
+  return { tableId: id, count: BigInt(size) };
+}
+
+/** Where an output is. */
+export interface OutputChunks {
+  readonly tableId: string;
+  readonly count: bigint;
 }
 
 /** The bytes of a chunk. */

@@ -1,11 +1,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { bytesToHex, MalformedBytesError } from "../protocol/bytes.ts";
-import { InvalidFormError } from "../protocol/class-groups/class-group.ts";
+import { bytesToHex } from "../protocol/bytes.ts";
 import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
-import { UnsupportedOutputError } from "../protocol/parameters/network-dkg-output.ts";
 import type { ParametersSource } from "./context.ts";
-import { TssError } from "./errors.ts";
 import { readNetworkKeyOutput } from "./network-key-output.ts";
 import type { TrustedChain } from "./trusted-chain.ts";
 
@@ -22,7 +19,7 @@ const built = new Map<string, Uint8Array>();
  * them. For the same reason nothing is kept beyond the program.
  */
 export function createChainParameters(chain: TrustedChain): ParametersSource {
-  // A key's output never changes.
+  // Every output of a key says the same.
   const known = new Map<string, Uint8Array>();
   return {
     async load(action, { curve, networkEncryptionKeyId }) {
@@ -42,29 +39,9 @@ function parametersOf(curve: CurveName, output: Uint8Array): Uint8Array {
   const key = `${curve} ${bytesToHex(sha256(output))}`;
   const found = built.get(key);
   if (found !== undefined) return found;
-  const octets = build(curve, output);
+  const octets = buildProtocolParameters(curveNumber(curve), output);
   remember(built, key, octets);
   return octets;
-}
-
-function build(curve: CurveName, output: Uint8Array): Uint8Array {
-  try {
-    return buildProtocolParameters(curveNumber(curve), output);
-  } catch (cause) {
-    if (cause instanceof UnsupportedOutputError) {
-      throw new TssError(
-        "NETWORK_UNSUPPORTED",
-        "the network encryption key's output is of a version that this client cannot read",
-        { cause },
-      );
-    }
-    if (cause instanceof MalformedBytesError || cause instanceof InvalidFormError) {
-      throw new TssError("PARAMETERS_MISMATCH", "the network encryption key's output is malformed", {
-        cause,
-      });
-    }
-    throw cause;
-  }
 }
 
 /** The oldest goes when there are too many. */

@@ -1,13 +1,16 @@
-import { concatBytes, MalformedBytesError } from "../protocol/bytes.ts";
+import { MalformedBytesError } from "../protocol/bytes.ts";
 import { parseNetworkEncryptionKey } from "../protocol/chain-objects.ts";
+import { InvalidFormError } from "../protocol/class-groups/class-group.ts";
 import {
-  chunkBytes,
-  chunkId,
   coordinatorInnerId,
+  currentEpoch,
   networkKeysTableId,
   tableEntryId,
   tableEntryObjectId,
 } from "../protocol/coordinator-objects.ts";
+import { chooseKeyOutput, DifferingOutputsError } from "../protocol/parameters/choose-key-output.ts";
+import { UnsupportedOutputError } from "../protocol/parameters/network-key-output.ts";
+import { KeyOutputError, readKeyOutputs } from "../protocol/read-key-outputs.ts";
 import type { Action } from "./action.ts";
 import { TssError } from "./errors.ts";
 import {
@@ -17,20 +20,15 @@ import {
   NETWORK_KEY_ENTRY,
   type ObjectKind,
   OUTPUT_CHUNK,
+  RECONFIGURATION_ENTRY,
 } from "./object-kinds.ts";
 import type { TrustedChain } from "./trusted-chain.ts";
 
-/** The largest output: one of 115 parties is expected to be under 1 MiB. */
-const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
-/** The network writes chunks of 5 KiB. */
-const MAX_CHUNK_COUNT = MAX_OUTPUT_BYTES / (4 * 1024);
-/** How many chunks are read at once. */
-const BATCH_COUNT = 50;
-
 /**
- * The public output of a network encryption key's DKG. The key must be one of the coordinator's own, for this curve
- * (the chain's integer), whoever named its id. Throws PARAMETERS_MISMATCH when it is not, or its output is too large;
- * NETWORK_UNSUPPORTED when the coordinator is of a form that this client cannot read.
+ * What the outputs of a network encryption key say, as {@link chooseKeyOutput} writes it: the same octets in every epoch.
+ * The key must be one of the coordinator's own, for this curve (the chain's integer), whoever named its id. Throws
+ * PARAMETERS_MISMATCH when it is not, when an output is too large or malformed, or when two outputs differ;
+ * NETWORK_UNSUPPORTED when the coordinator or every output is of a form that this client cannot read.
  */
 export async function readNetworkKeyOutput(
   chain: TrustedChain,
@@ -38,39 +36,38 @@ export async function readNetworkKeyOutput(
   networkKeyId: string,
   curveNumber: number,
 ): Promise<Uint8Array> {
-  const content = await readNetworkKey(chain, action, networkKeyId);
+  const { content, epoch } = await readNetworkKey(chain, action, networkKeyId);
   const key = supported(() => parseNetworkEncryptionKey(content));
   if (!key.supportedCurveNumbers.includes(curveNumber)) {
     throw mismatch("the network encryption key is not for this curve");
   }
-  const { networkDkgOutputTableId: tableId, networkDkgOutputChunkCount: chunkCount } = key;
-  if (chunkCount === 0n) throw mismatch("the network encryption key has no output yet");
-  if (chunkCount > MAX_CHUNK_COUNT) throw mismatch("the network encryption key's output is too large");
-  const ids = Array.from({ length: Number(chunkCount) }, (_, index) => chunkId(tableId, index));
-  const reader = await chain.reader(action, OUTPUT_CHUNK);
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for (let start = 0; start < ids.length; start += BATCH_COUNT) {
-    const batch = ids.slice(start, start + BATCH_COUNT);
-    const found = await reader.getObjects(batch, action.signal);
-    for (const id of batch) {
-      const chunk = found.get(id);
-      if (chunk === undefined)
-        throw mismatch("the chain lacks a part of the network encryption key's output");
-      chunks.push(supported(() => chunkBytes(chunk)));
-      sizeBytes += chunk.length;
-    }
-    if (sizeBytes > MAX_OUTPUT_BYTES) throw mismatch("the network encryption key's output is too large");
+  let outputs: Uint8Array[];
+  try {
+    outputs = await readKeyOutputs(key, epoch, async (sort, objectIds) => {
+      const reader = await chain.reader(action, sort === "chunk" ? OUTPUT_CHUNK : RECONFIGURATION_ENTRY);
+      return reader.getObjects(objectIds, action.signal);
+    });
+  } catch (error) {
+    if (error instanceof KeyOutputError) throw mismatch(error.message);
+    throw error instanceof MalformedBytesError ? unsupported(error) : error;
   }
-  return concatBytes(...chunks);
+  try {
+    return chooseKeyOutput(outputs);
+  } catch (error) {
+    if (error instanceof UnsupportedOutputError) throw unreadable(error);
+    if (error instanceof DifferingOutputsError) throw mismatch(error.message);
+    if (error instanceof MalformedBytesError || error instanceof InvalidFormError)
+      throw mismatch("the network encryption key's output is malformed", error);
+    throw error;
+  }
 }
 
-/** The key's contents, once the coordinator's own table has it. */
+/** The key's contents, once the coordinator's own table has it, and the network's epoch. */
 async function readNetworkKey(
   chain: TrustedChain,
   action: Action,
   networkKeyId: string,
-): Promise<Uint8Array> {
+): Promise<{ content: Uint8Array; epoch: bigint }> {
   const read = async (kind: ObjectKind, objectId: string): Promise<Uint8Array | undefined> =>
     (await (await chain.reader(action, kind)).getObjects([objectId], action.signal)).get(objectId);
   const { objectId: coordinatorId } = (await chain.ids(action)).ikaDwalletCoordinator;
@@ -87,7 +84,7 @@ async function readNetworkKey(
   if (entry === undefined || key === undefined || tableEntryObjectId(entry) !== networkKeyId) {
     throw mismatch("the chain has no network encryption key with this id");
   }
-  return key;
+  return { content: key, epoch: currentEpoch(inner) };
 }
 
 /** A parsed value. The types of all objects were checked, so another layout means that Ika has changed it. */
@@ -109,6 +106,18 @@ function unsupported(cause?: unknown): TssError {
   );
 }
 
-function mismatch(message: string): TssError {
-  return new TssError("PARAMETERS_MISMATCH", message);
+function unreadable(cause: UnsupportedOutputError): TssError {
+  const help =
+    cause.version === 1
+      ? "use a newer network encryption key, or wait for the network's next epoch, which writes an output that can be read"
+      : "use a newer version of this client";
+  return new TssError(
+    "NETWORK_UNSUPPORTED",
+    `the network encryption key's output is of version ${cause.version}, which this client cannot read: ${help}`,
+    { cause },
+  );
+}
+
+function mismatch(message: string, cause?: unknown): TssError {
+  return new TssError("PARAMETERS_MISMATCH", message, { cause });
 }

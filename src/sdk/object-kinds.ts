@@ -1,5 +1,5 @@
 import { bytesToHex } from "../protocol/bytes.ts";
-import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
+import { type ChainDWallet, parseDWallet, parseNetworkEncryptionKey } from "../protocol/chain-objects.ts";
 import { networkKeysTableId } from "../protocol/coordinator-objects.ts";
 
 /** Objects of one Move type, as the client reads them. */
@@ -31,8 +31,19 @@ export const NETWORK_KEY_ENTRY: ObjectKind = {
   type: () => field("0x2::dynamic_object_field::Wrapper<0x2::object::ID>", "0x2::object::ID"),
 };
 
-/** A network encryption key. */
-export const NETWORK_KEY: ObjectKind = { type: inner("DWalletNetworkEncryptionKey") };
+/** A network encryption key. Every epoch changes its state and adds an output. */
+export const NETWORK_KEY: ObjectKind = {
+  type: inner("DWalletNetworkEncryptionKey"),
+  facts: (content) => {
+    const { stateKind, ...facts } = parseNetworkEncryptionKey(content);
+    return JSON.stringify(facts, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  },
+};
+
+/** The entry of a table of reconfiguration outputs. */
+export const RECONFIGURATION_ENTRY: ObjectKind = {
+  type: () => field("u64", "0x2::table_vec::TableVec<vector<u8>>"),
+};
 
 /** A chunk of a network key's output. */
 export const OUTPUT_CHUNK: ObjectKind = { type: () => field("u64", "vector<u8>") };

@@ -9,7 +9,7 @@ import {
 import { classGroupOfCurve } from "../../src/protocol/class-groups/class-group.ts";
 import { userPublicOutputFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
-import { encodeNetworkDkgPublicOutput } from "../../src/protocol/parameters/network-dkg-output.ts";
+import { encodeNetworkKeyOutput } from "../../src/protocol/parameters/network-key-output.ts";
 import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
 import { readNetworkKeyParts } from "../../src/protocol/proofs/network-key-parts.ts";
 import { decodeUserShare } from "../../src/protocol/user-share.ts";
@@ -81,10 +81,10 @@ function makeParameters(): Uint8Array {
     };
   }) as [NonNullable<Shares>, NonNullable<Shares>, NonNullable<Shares>];
   const keys = [0, 1, 2, 3].map((number) => classGroupOfCurve(number).h) as unknown as Keys;
-  const output = encodeNetworkDkgPublicOutput({ shares: [k1, r1, ed, ed], encryptionKeys: keys });
+  const output = encodeNetworkKeyOutput({ shares: [k1, r1, ed, ed], encryptionKeys: keys });
   return buildProtocolParameters(2, output, { degree: 1, long: false });
 }
 
-type NetworkOutput = Parameters<typeof encodeNetworkDkgPublicOutput>[0];
+type NetworkOutput = Parameters<typeof encodeNetworkKeyOutput>[0];
 type Shares = NetworkOutput["shares"][0];
 type Keys = NetworkOutput["encryptionKeys"];

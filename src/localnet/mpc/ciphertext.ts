@@ -3,7 +3,7 @@ import { concatBytes, encodeVector } from "../../protocol/bytes.ts";
 import { decodeForm, encodeForm, FORM_BYTES } from "../../protocol/class-groups/class-group.ts";
 import { multiPower } from "../../protocol/class-groups/exponentiation.ts";
 import { equalForms, type Form } from "../../protocol/class-groups/forms.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import type { Curve } from "../../protocol/proofs/curve.ts";
 
 /** A ciphertext in the protocol's messages: two vectors of 256 bytes. */

@@ -1,6 +1,6 @@
 import { type ByteReader, byteReader } from "../../protocol/byte-reader.ts";
 import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import { type Curve, type CurvePoint, readPoint, readScalar } from "../../protocol/proofs/curve.ts";
 import type { UserDkgMessage } from "../../protocol/proofs/dkg-transcripts.ts";
 import { FISCHLIN_REPETITIONS } from "../../protocol/proofs/fischlin.ts";

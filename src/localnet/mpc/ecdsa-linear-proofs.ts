@@ -1,7 +1,7 @@
 import { bigIntToLittleEndian, bytesToHex } from "../../protocol/bytes.ts";
 import { multiPower } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import {
   ciphertextGroupJson,
   ciphertextJson,

@@ -1,5 +1,5 @@
 import { bigIntToLittleEndian, bytesToHex } from "../../protocol/bytes.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import { ciphertextJson, pointGroupJson } from "../../protocol/proofs/canonical-parameters.ts";
 import { type CurvePoint, pointJson, scalarJson } from "../../protocol/proofs/curve.ts";
 import { RANDOMIZER_TRANSCRIPT } from "../../protocol/proofs/dkg-transcripts.ts";

@@ -6,7 +6,7 @@ import { combPower } from "../../protocol/class-groups/comb.ts";
 import { powerForm } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form, invertForm } from "../../protocol/class-groups/forms.ts";
 import { deriveDecryptionExponent } from "../../protocol/class-groups/keypair.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import { type Curve, type CurvePoint, curveByNumber, scaleBase } from "../../protocol/proofs/curve.ts";
 import { keyCommitment } from "../../protocol/proofs/network-key-parts.ts";
 import type { FixedBase } from "./fixed-base.ts";

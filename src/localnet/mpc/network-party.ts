@@ -1,7 +1,7 @@
 import {
-  encodeNetworkDkgPublicOutput,
+  encodeNetworkKeyOutput,
   type NetworkKeyShares,
-} from "../../protocol/parameters/network-dkg-output.ts";
+} from "../../protocol/parameters/network-key-output.ts";
 import { pointBytes } from "../../protocol/proofs/curve.ts";
 import { rejectionReason } from "../../protocol/proofs/rejected-input.ts";
 import { runDkg } from "./dkg.ts";
@@ -38,7 +38,7 @@ export function networkParty(seed: Uint8Array, cacheDirectory: string | undefine
     networkDkgPublicOutput: () => {
       const of = ([0, 1, 2, 3] as const).map(keyOf) as [NetworkKey, NetworkKey, NetworkKey, NetworkKey];
       const [k1, r1, ed25519, ristretto] = of;
-      return encodeNetworkDkgPublicOutput({
+      return encodeNetworkKeyOutput({
         shares: [published(k1), published(r1), published(ed25519), published(ristretto)],
         encryptionKeys: [k1.encryptionKey, r1.encryptionKey, ed25519.encryptionKey, ristretto.encryptionKey],
       });

@@ -2,7 +2,7 @@ import type { ByteReader } from "../../protocol/byte-reader.ts";
 import { byteReader } from "../../protocol/byte-reader.ts";
 import { bytesToHex, concatBytes, encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import { type CurvePoint, encodePoint, readPoint, scaleBase } from "../../protocol/proofs/curve.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { encodeCiphertext, readCiphertext } from "./ciphertext.ts";

@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bigIntFromBigEndian, bigIntToBigEndian, concatBytes } from "../../protocol/bytes.ts";
 import { floorMod, invertMod } from "../../protocol/class-groups/integers.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
 import { type Curve, type CurvePoint, pointBytes, scale, scaleBase } from "../../protocol/proofs/curve.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { combineCiphertexts } from "./ciphertext.ts";

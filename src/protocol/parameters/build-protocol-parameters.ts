@@ -10,7 +10,7 @@ import { type CombTable, combTable } from "../class-groups/comb.ts";
 import type { Form } from "../class-groups/forms.ts";
 import { bitLength } from "../class-groups/integers.ts";
 import { type CurveConstants, curveConstants } from "./curve-constants.ts";
-import { decodeNetworkDkgPublicOutput } from "./network-dkg-output.ts";
+import { decodeNetworkKeyOutput } from "./network-key-output.ts";
 
 /** How large the exponentiation tables inside the parameters are. They change speed and size, never a result. */
 export interface TableShape {
@@ -27,7 +27,7 @@ export const COMPACT_TABLES: TableShape = { degree: 8, long: false };
 export const FULL_TABLES: TableShape = { degree: 12, long: true };
 
 /**
- * Derives a curve's protocol public parameters from the network DKG public output, in the form that every function of
+ * Derives a curve's protocol public parameters from an output of the network key, in the form that every function of
  * the Ika SDK 0.4.1 takes, without the wasm module. The tables follow from the constants and the network key, so this
  * is also how to check parameters that someone else made. One to two seconds of one core with compact tables.
  *
@@ -36,12 +36,12 @@ export const FULL_TABLES: TableShape = { degree: 12, long: true };
  */
 export function buildProtocolParameters(
   curve: number,
-  networkDkgPublicOutput: Uint8Array,
+  networkKeyOutput: Uint8Array,
   tables: TableShape = COMPACT_TABLES,
 ): Uint8Array {
   const constants = curveConstants(curve);
   const group = classGroupOfCurve(curve);
-  const network = decodeNetworkDkgPublicOutput(networkDkgPublicOutput);
+  const network = decodeNetworkKeyOutput(networkKeyOutput);
   const { encryptedShares, publicShares } = network.shares[curve as 0 | 1 | 2 | 3];
   const encryptionKey = network.encryptionKeys[curve as 0 | 1 | 2 | 3];
   const shareForms = encryptedShares.flat();

@@ -1,7 +1,7 @@
 import { bigIntToLittleEndian, bytesToHex } from "../bytes.ts";
 import { encodeForm } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
-import type { Ciphertext } from "../parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { type Curve, pointJson, scalarJson } from "./curve.ts";
 
 /**

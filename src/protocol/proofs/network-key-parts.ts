@@ -2,7 +2,7 @@ import { byteReader } from "../byte-reader.ts";
 import { concatBytes, MalformedBytesError } from "../bytes.ts";
 import { decodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
-import type { Ciphertext } from "../parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts";
 import { type Curve, type CurvePoint, pointJson, readPoint } from "./curve.ts";
 import { transcript } from "./transcript.ts";

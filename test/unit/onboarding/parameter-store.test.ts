@@ -5,6 +5,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createParameterBuilder } from "../../../src/onboarding/build-parameters.ts";
 import { createParameterStore } from "../../../src/onboarding/parameter-store.ts";
+import { UnsupportedOutputError } from "../../../src/protocol/parameters/network-key-output.ts";
 
 const KEY = `0x${"a".repeat(64)}`;
 const BYTES = new TextEncoder().encode("parameters of a curve");
@@ -61,8 +62,8 @@ describe("the parameter builder", () => {
       store,
       curves: [2],
       reader: {
-        networkKeys: async () => [{ id: KEY, epoch: 1, isReconfigured: false }],
-        networkDkgOutput: () => Promise.reject(new Error("it must not be read")),
+        networkKeys: async () => [{ id: KEY, epoch: 1 }],
+        networkKeyOutput: () => Promise.reject(new Error("it must not be read")),
       },
       log: silent(),
     });
@@ -71,18 +72,28 @@ describe("the parameter builder", () => {
     expect(builder.ready()).toEqual([{ ...put, networkKeyId: KEY }]);
   });
 
-  it("serves none for a key that was reconfigured, and says so", async () => {
+  it("serves none for a key without a readable output, and says so once, until there is one", async () => {
     const warnings: string[] = [];
+    let reads = 0;
+    let read: () => void = () => {};
+    const readTwice = new Promise<void>((resolve) => {
+      read = resolve;
+    });
     const builder = createParameterBuilder({
       store: createParameterStore(folder),
       curves: [2],
+      intervalMs: 1,
       reader: {
-        networkKeys: async () => [{ id: KEY, epoch: 2, isReconfigured: true }],
-        networkDkgOutput: () => Promise.reject(new Error("it must not be read")),
+        networkKeys: async () => [{ id: KEY, epoch: 2 }],
+        networkKeyOutput: () => {
+          if (++reads === 2) read();
+          return Promise.reject(new UnsupportedOutputError(1));
+        },
       },
       log: { ...silent(), warn: (_fields, message) => void warnings.push(message) },
     });
     builder.start();
+    await readTwice;
     await builder.stop();
     expect(builder.ready()).toEqual([]);
     expect(warnings).toHaveLength(1);

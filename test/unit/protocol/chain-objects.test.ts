@@ -168,6 +168,7 @@ test("encryption keys of users and of the network are read", () => {
     dkgAtEpoch: 5n,
     networkDkgOutputTableId: id("2"),
     networkDkgOutputChunkCount: 7n,
+    reconfigurationOutputsTableId: id("3"),
     supportedCurveNumbers: [0, 1, 2, 3],
     stateKind: "NetworkDKGCompleted",
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MpcOutcome } from "../../../../src/localnet/mpc/engine.ts";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
-import { decodeNetworkDkgPublicOutput } from "../../../../src/protocol/parameters/network-dkg-output.ts";
+import { decodeNetworkKeyOutput } from "../../../../src/protocol/parameters/network-key-output.ts";
 import { NETWORK_SEED } from "./recorded-sessions.ts";
 
 const party = networkParty(NETWORK_SEED, undefined);
@@ -32,6 +32,6 @@ describe("presigns", () => {
 it("the network's public output is read back, and follows from the seed", () => {
   const bytes = party.networkDkgPublicOutput();
   expect(bytes).toHaveLength(7489);
-  expect(decodeNetworkDkgPublicOutput(bytes).shares).toHaveLength(4);
+  expect(decodeNetworkKeyOutput(bytes).shares).toHaveLength(4);
   expect(networkParty(NETWORK_SEED, undefined).networkDkgPublicOutput()).toEqual(bytes);
 });
