@@ -35,7 +35,7 @@ export const NETWORK_KEY_ENTRY: ObjectKind = {
 export const NETWORK_KEY: ObjectKind = {
   type: inner("DWalletNetworkEncryptionKey"),
   facts: (content) => {
-    const { stateKind, ...facts } = parseNetworkEncryptionKey(content);
+    const facts = { ...parseNetworkEncryptionKey(content), stateKind: undefined };
     return JSON.stringify(facts, (_, value) => (typeof value === "bigint" ? String(value) : value));
   },
 };
