@@ -94,7 +94,7 @@ async function measure(): Promise<void> {
     const used = mainThreadMs(service.pid) - before - idleMs * (performance.now() - beganMs);
     rows.push({ name, ms: used / count, refused: refusals.length });
     if (refusals.length > 0)
-      process.stderr.write(`${name}: ${refusals.length} of ${count}: ${refusals[0]}\n`);
+      process.stderr.write(`${name}: ${refusals.length} of ${count}: ${String(refusals[0])}\n`);
     return results;
   };
 
