@@ -1,11 +1,11 @@
 import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
-import { poll } from "../protocol/poll.ts";
+import { PollTimeoutError } from "../protocol/poll.ts";
 import { verifySignature } from "../protocol/verify-signature.ts";
 import type { Action } from "./action.ts";
-import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
+import { followSign } from "./follow-sign.ts";
 import type { SignResult, SignStage } from "./sign-types.ts";
 
 /** What a signature must verify under, from the caller and the chain, not from the service. */
@@ -16,8 +16,8 @@ export interface ExpectedSignature {
 }
 
 /**
- * Follows a submitted request until it is completed, asking after 50 ms and then more and more seldom, at least every
- * 500 ms. A failed request ends the wait at once with the failure's reason. The signature is verified.
+ * Follows a submitted request until it is completed. A failed request ends the wait at once with the failure's reason.
+ * The signature is verified.
  */
 export async function awaitSignature(
   context: ClientContext,
@@ -26,35 +26,7 @@ export async function awaitSignature(
   expected: ExpectedSignature,
 ): Promise<SignResult> {
   const { signRequestId } = first;
-  let current: SignRequest | undefined = first;
-  let reported: Status | undefined;
-  const completed = await poll(
-    async () => {
-      const request =
-        current ?? (await call(action, (options) => context.raw.signing.getSign({ signRequestId }, options)));
-      current = undefined;
-      if (request.status !== reported) {
-        reported = request.status;
-        if (reported === Status.queued) action.stage("queued");
-        if (reported === Status.submitted) action.stage("submitted");
-      }
-      switch (request.status) {
-        case Status.completed:
-          return request;
-        case Status.failed:
-          throw failure(request);
-        case Status.queued:
-        case Status.submitted:
-          return undefined;
-        default:
-          throw new TssError(
-            "WRONG_STATE",
-            "the user's half was not submitted; sign again with the same key",
-          );
-      }
-    },
-    { timeoutMs: action.remainingMs(), signal: action.signal, initialIntervalMs: 50, maxIntervalMs: 500 },
-  );
+  const completed = await untilCompleted(context, action, first);
   action.stage("verify");
   const { signature, signSessionId, txDigest } = completed;
   const { triple, message, publicKey } = expected;
@@ -66,6 +38,34 @@ export async function awaitSignature(
     throw new TssError("SIGNATURE_INVALID", "the signature does not verify under the dWallet's public key");
   }
   return { signature, signRequestId, signSessionId, txDigest: txDigest ?? null };
+}
+
+async function untilCompleted(
+  context: ClientContext,
+  action: Action<SignStage>,
+  first: SignRequest,
+): Promise<SignRequest> {
+  let reported: Status | undefined;
+  for await (const request of followSign(context, action, first)) {
+    if (action.remainingMs() === 0) break;
+    if (request.status !== reported) {
+      reported = request.status;
+      if (reported === Status.queued) action.stage("queued");
+      if (reported === Status.submitted) action.stage("submitted");
+    }
+    switch (request.status) {
+      case Status.completed:
+        return request;
+      case Status.failed:
+        throw failure(request);
+      case Status.queued:
+      case Status.submitted:
+        break;
+      default:
+        throw new TssError("WRONG_STATE", "the user's half was not submitted; sign again with the same key");
+    }
+  }
+  throw new PollTimeoutError("time is up");
 }
 
 function failure({ failure: cause, signRequestId }: SignRequest): TssError {

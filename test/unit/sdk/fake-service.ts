@@ -84,6 +84,8 @@ export interface Script {
   chainPresign: () => Uint8Array | undefined;
   reservedStatus: SignRequest_Status;
   reservedOutput: () => Uint8Array;
+  /** Comes before each message of a watch, which ends as it does. */
+  watching: (cursor: string) => void | Promise<void>;
   /** The sign request's states, one for each reading; the last one stays. */
   signStatuses: SignRequest_Status[];
   signature: () => Uint8Array;
@@ -123,6 +125,7 @@ export function createFakeService(): FakeService {
     registeredSigner: KEYS.signerAddress,
     lie: () => {},
     before: () => {},
+    watching: () => {},
     presign: VECTOR.presign!,
     chainPresign: () => presignSession(PRESIGN_ID, { Completed: VECTOR.presign! }, EDDSA),
     reservedStatus: SignRequest_Status.prepared,
@@ -165,8 +168,12 @@ export function createFakeService(): FakeService {
   };
   const lying: Interceptor = (next) => async (request) => {
     const response = await next(request);
-    if (!response.stream) script.lie(request.method.localName, response.message);
-    return response;
+    const tell = (message: Message) => script.lie(request.method.localName, message);
+    if (!response.stream) {
+      tell(response.message);
+      return response;
+    }
+    return { ...response, message: lied(response.message, tell) };
   };
   const transport = createRouterTransport(
     ({ service }) => {
@@ -222,6 +229,18 @@ export function createFakeService(): FakeService {
           note("getSign", request, context);
           return signRequest();
         },
+        async *watchSign(request, context) {
+          note("watchSign", request, context);
+          for (;;) {
+            await script.watching(request.cursor);
+            const state = signRequest();
+            yield { signRequest: state, cursor: `cursor ${state.status}` };
+            if (state.status === SignRequest_Status.completed || state.status === SignRequest_Status.failed)
+              return;
+            // A stream that is read for ever is a call made for ever.
+            script.before("watchSign", context);
+          }
+        },
       });
     },
     { transport: { interceptors: [lying] } },
@@ -266,6 +285,13 @@ export function createFakeService(): FakeService {
       activeDWallets: new Map(),
     },
   };
+}
+
+async function* lied<T extends Message>(messages: AsyncIterable<T>, tell: (message: T) => void) {
+  for await (const message of messages) {
+    tell(message);
+    yield message;
+  }
 }
 
 /** An error as the service sends it. */

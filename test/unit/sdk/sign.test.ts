@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
@@ -75,7 +75,44 @@ test("a second signature reads neither network, parameters nor dWallet again", a
   service.seen.length = 0;
   service.script.signStatuses = [Status.queued, Status.completed];
   await sign(service.context, args);
-  expect(service.counts()).toEqual({ reserveSign: 1, submitSign: 1, getSign: 1 });
+  expect(service.counts()).toEqual({ reserveSign: 1, submitSign: 1, watchSign: 1 });
+});
+
+describe("the request is followed", () => {
+  test("by one stream, which goes on at its cursor when it breaks", async () => {
+    let messageCount = 0;
+    const cursors: string[] = [];
+    service.script.watching = (cursor) => {
+      if (messageCount === 0 || cursor !== cursors.at(-1)) cursors.push(cursor);
+      if (++messageCount === 2) throw new ConnectError("the connection broke", Code.Unavailable);
+    };
+    service.script.signStatuses = [Status.queued, Status.queued, Status.submitted, Status.completed];
+    await expect(sign(service.context, args)).resolves.toEqual(expected);
+    expect(cursors).toEqual(["", `cursor ${Status.queued}`]);
+    expect(service.counts()).toMatchObject({ reserveSign: 1, submitSign: 1, watchSign: 2, getSign: 1 });
+  });
+
+  test("by GetSign where no stream gets through", async () => {
+    failFirst("watchSign", ...Array.from({ length: 9 }, () => serviceError(Code.ResourceExhausted, "LIMIT")));
+    service.script.signStatuses = [Status.queued, ...Array(5).fill(Status.submitted), Status.completed];
+    await expect(sign(service.context, args)).resolves.toEqual(expected);
+    expect(service.counts()).toMatchObject({ submitSign: 1, watchSign: 3, getSign: 6 });
+  });
+
+  test("by GetSign where the stream stays silent", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      service.script.watching = () => {
+        void vi.advanceTimersByTimeAsync(3_000);
+        return new Promise(() => {});
+      };
+      service.script.signStatuses = [Status.queued, Status.completed];
+      await expect(sign(service.context, args)).resolves.toEqual(expected);
+      expect(service.counts()).toMatchObject({ watchSign: 1, getSign: 1 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });
 
 test("each reservation has an idempotency key: the caller's, or one of its own", async () => {
