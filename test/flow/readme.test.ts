@@ -15,7 +15,6 @@ const README = readSource("README.md").text;
 /** What this test does not run, and where it is run or why it is not. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   "npm ci && npm run demo": "test/flow/demo.test.ts; what npm ci does last is run here",
-  "npm ci && npm test": "this is it",
 };
 const python = await pythonWithCodeGenerators();
 

@@ -4,7 +4,14 @@ import { expect, it } from "vitest";
 import { ROOT, readSource, sourcesBelow } from "../support/source-files.ts";
 
 const documents = [
-  ...["README.md", "SECURITY.md", "CONTRIBUTING.md", "AGENTS.md", "move/treasury/README.md"].map(readSource),
+  ...[
+    "README.md",
+    "SECURITY.md",
+    "CONTRIBUTING.md",
+    "AGENTS.md",
+    "move/treasury/README.md",
+    "bench/README.md",
+  ].map(readSource),
   ...sourcesBelow(["docs"], [".md"]),
 ];
 

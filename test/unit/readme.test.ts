@@ -6,14 +6,18 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { ROOT, readSource } from "../support/source-files.ts";
 
-const README = readSource("README.md").text;
+const DOCUMENTS = ["README.md", "docs/sdk.md"];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("the README", () => {
-  it("shows TypeScript that compiles against the package's entries", { timeout: 30_000 }, async () => {
-    const snippets = [...README.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, snippet]) => snippet ?? "");
-    expect(snippets.length).toBeGreaterThan(0);
+describe("the README and the SDK's guide", () => {
+  it("show TypeScript that compiles against the package's entries", async () => {
+    const snippets = DOCUMENTS.flatMap((document) =>
+      [...readSource(document).text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
+        ([, snippet]) => snippet ?? "",
+      ),
+    );
+    expect(snippets.length).toBeGreaterThan(DOCUMENTS.length);
     snippets.forEach((snippet, index) => {
       // A snippet that exports nothing is still a module of its own.
       writeFileSync(path.join(folder, `snippet-${index}.ts`), `${snippet}export {};\n`);
