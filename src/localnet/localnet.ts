@@ -30,7 +30,7 @@ import type { NetworkMpc } from "./mpc/engine.ts";
 import { createKeyring } from "./mpc/keyring.ts";
 import { type Log, startNetwork } from "./network.ts";
 import { networkRoute } from "./network-route.ts";
-import { epochDurationOf, openHistory } from "./open-history.ts";
+import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
 /** How to start a local network; everything has a default. */
@@ -51,6 +51,8 @@ export interface LocalnetOptions {
   readonly mpc?: NetworkMpc;
   /** Where the real cryptography keeps its tables; default inside `dataDirectory`, else the system's folder for such. */
   readonly cacheDirectory?: string;
+  /** Whether network keys have a DKG output of version 1, as on the live networks, beside that of a reconfiguration. */
+  readonly hasVersion1Dkg?: boolean;
   /** OperatorCaps of the Treasury, default 4. */
   readonly operatorCount?: number;
   /** Length of a Sui epoch, default 24 hours. */
@@ -136,6 +138,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       addresses,
       seed,
       keyring,
+      firstOutputs: (made, epoch) => firstOutputs(made, options, epoch),
       skipTime(durationMs) {
         skippedMs += durationMs;
       },

@@ -1,5 +1,7 @@
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
+import { FIRST_EPOCH } from "./contracts/coordinator/coordinator-genesis.ts";
+import type { NetworkKeyOutputs } from "./contracts/genesis-object.ts";
 import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
 import { blake2b256, utf8 } from "./fullnode/bytes.ts";
 import { genesisCommit } from "./genesis.ts";
@@ -33,7 +35,7 @@ export async function openHistory(
       addresses,
       hotWalletAddress,
       accounts: (options.accounts ?? []).map((address) => normalizeSuiAddress(address)),
-      networkDkgPublicOutput: await mpc.networkDkgPublicOutput(),
+      networkKeyOutputs: await firstOutputs(mpc, options, FIRST_EPOCH),
       timestampMs: BigInt(clock()),
     });
   const identity = {
@@ -48,6 +50,21 @@ export async function openHistory(
       : await durableHistory(options.dataDirectory, identity, genesis, log);
   stops.push(() => history.close());
   return history;
+}
+
+/** The outputs of a key that is new in this epoch. One whose DKG output no client reads has been reconfigured. */
+export async function firstOutputs(
+  mpc: NetworkMpc,
+  { hasVersion1Dkg = false }: Pick<LocalnetOptions, "hasVersion1Dkg">,
+  epoch: bigint,
+): Promise<NetworkKeyOutputs> {
+  const dkg = await mpc.networkDkgPublicOutput();
+  if (!hasVersion1Dkg) return { dkg };
+  const { version1Output } = await import("./mpc/reconfiguration-output.ts");
+  return {
+    dkg: version1Output(dkg),
+    reconfiguration: await mpc.networkReconfigurationPublicOutput(epoch),
+  };
 }
 
 /** Length of a Sui epoch in milliseconds. */

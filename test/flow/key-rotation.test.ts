@@ -1,15 +1,15 @@
-/** The network makes a new encryption key while a service runs: dWallets of the old and of the new key both sign. */
+/**
+ * The network makes a new encryption key, and hands its keys over to other committees, while a service runs. Its keys look
+ * as on the live networks: a DKG output of version 1, and one of version 4 for each epoch.
+ */
 import { randomBytes } from "node:crypto";
+import path from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
+import { startLocalnet } from "../../src/localnet/localnet.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { createClient } from "../../src/sdk/index.ts";
 import { judge } from "../support/judges.ts";
-import {
-  type ServiceProcess,
-  serviceFolder,
-  startLocalnetProcess,
-  startService,
-} from "../support/service.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
 import { fromBase64 } from "../support/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
@@ -21,8 +21,11 @@ afterAll(async () => {
 });
 
 it("old and new dWallets sign after a rotation, each under its own key", { timeout: 240_000 }, async () => {
-  const localnet = await startLocalnetProcess(folder);
-  stops.push(() => localnet.stop());
+  const localnet = await startLocalnet({
+    dataDirectory: path.join(folder, "localnet"),
+    hasVersion1Dkg: true,
+  });
+  stops.push(() => localnet.close());
   const service: ServiceProcess = await startService(folder, {
     LOCALNET_URL: localnet.url,
     PRESIGN_BUCKETS: "ED25519/EdDSA",
@@ -33,8 +36,8 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
   const seeds = [randomBytes(32), randomBytes(32)].map((seed) => new Uint8Array(seed));
   const older = await client.onboard({ seed: seeds[0]!, curve: "ED25519" });
 
-  const rotated = await fetch(`${localnet.url}/localnet/rotate-network-key`, { method: "POST" });
-  const { networkEncryptionKeyId } = (await rotated.json()) as { networkEncryptionKeyId: string };
+  await localnet.controls.advanceEpoch();
+  const networkEncryptionKeyId = await localnet.controls.rotateNetworkKey();
   const read = async (path: string) =>
     (await (await fetch(`${baseUrl}${path}`, { headers: { "x-api-key": apiKey } })).json()) as Record<
       string,
@@ -52,9 +55,11 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
   const newer = await client.onboard({ seed: seeds[1]!, curve: "ED25519" });
   expect(await keyOf(newer.dwallet.id)).toBe(networkEncryptionKeyId);
 
+  await localnet.controls.advanceEpoch();
+  const later = createClient({ baseUrl, apiKey, network: "localnet" });
   for (const [index, { dwallet, userSecretKeyShareHex }] of [older, newer].entries()) {
     const message = new Uint8Array(randomBytes(40));
-    const { signature } = await client.sign({
+    const { signature } = await later.sign({
       seed: seeds[index]!,
       dwalletId: dwallet.id,
       curve: "ED25519",
@@ -66,4 +71,14 @@ it("old and new dWallets sign after a rotation, each under its own key", { timeo
     const publicKey = fromBase64((await read(`/v1/dwallets/${dwallet.id}`))["publicKey"] as string);
     expect(judge({ ...triple, publicKey, message, signature })).toBe(true);
   }
+  // The service has read the same outputs.
+  await vi.waitUntil(
+    async () => {
+      const served = (await read("/v1/network"))["protocolParameters"] as {
+        networkEncryptionKeyId: string;
+      }[];
+      return new Set(served.map((parameters) => parameters.networkEncryptionKeyId)).size === 2;
+    },
+    { timeout: 60_000, interval: 200 },
+  );
 });

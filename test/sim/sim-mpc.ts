@@ -16,6 +16,7 @@ export function createSimMpc(): NetworkMpc {
   const completed = (output: Uint8Array): MpcOutcome => ({ kind: "completed", output });
   return {
     networkDkgPublicOutput: async () => new Uint8Array(100).fill(1),
+    networkReconfigurationPublicOutput: async () => new Uint8Array(100).fill(1),
     async dkg({ sessionId }) {
       const [user, network] = [scalar("user", sessionId), scalar("network", sessionId)];
       const secret = (user + network) % secp256k1.Point.Fn.ORDER;

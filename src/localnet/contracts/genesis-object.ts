@@ -5,12 +5,19 @@ import type { NetworkAddresses } from "./addresses.ts";
 export interface GenesisOptions {
   readonly seed: Uint8Array;
   readonly addresses: NetworkAddresses;
-  readonly networkDkgPublicOutput: Uint8Array;
+  readonly networkKeyOutputs: NetworkKeyOutputs;
   /** Owns the caps of the Treasury; gets the coins below. */
   readonly hotWalletAddress: string;
   /** Further addresses that get the same coins. */
   readonly accounts: readonly string[];
   readonly timestampMs: bigint;
+}
+
+/** The outputs that a network key begins with. */
+export interface NetworkKeyOutputs {
+  readonly dkg: Uint8Array;
+  /** That of the reconfiguration for the current epoch; undefined for a key straight from its DKG. */
+  readonly reconfiguration?: Uint8Array | undefined;
 }
 
 /** An object of the genesis; all have version 1. */

@@ -1,15 +1,23 @@
 import type { NetworkAddresses } from "../contracts/addresses.ts";
-import { updateInner } from "../contracts/coordinator/coordinator-state.ts";
-import { addNetworkKey, networkKeyCount, networkKeyId } from "../contracts/coordinator/network-keys.ts";
+import { coordinatorEpoch, updateInner } from "../contracts/coordinator/coordinator-state.ts";
+import {
+  addNetworkKey,
+  addReconfiguration,
+  networkKeyCount,
+  networkKeyId,
+  newKeyOutputs,
+} from "../contracts/coordinator/network-keys.ts";
+import type { NetworkKeyOutputs } from "../contracts/genesis-object.ts";
 import { Treasury } from "../contracts/treasury/treasury-state.ts";
 import type { ExecutionState } from "../fullnode/execution-state.ts";
 import type { Ledger } from "../fullnode/ledger.ts";
 import { systemCommit } from "../fullnode/system-transaction.ts";
+import type { NetworkMpc } from "../mpc/engine.ts";
 import type { Keyring } from "../mpc/keyring.ts";
 
 /** Changes of the chain that a network makes by itself, at a word. */
 export interface ChainControls {
-  /** Ends the Sui epoch now. Returns the new one's number. */
+  /** Ends the epoch now, with a reconfiguration of every network key. Returns the new one's number. */
   advanceEpoch(): Promise<bigint>;
   /** Multiplies every price of the coordinator by this many percent: 200 doubles them. */
   scalePrices(percent: number): Promise<void>;
@@ -25,29 +33,26 @@ export interface ChainControlsOptions {
   readonly addresses: NetworkAddresses;
   readonly seed: Uint8Array;
   readonly keyring: Keyring;
+  /** The outputs of a key that is new in an epoch. */
+  readonly firstOutputs: (mpc: NetworkMpc, epoch: bigint) => Promise<NetworkKeyOutputs>;
   /** Sets the chain's clock forward by milliseconds. */
   readonly skipTime: (durationMs: number) => void;
 }
 
 /** Each change is a commit of the network's own. */
 export function createChainControls(options: ChainControlsOptions): ChainControls {
-  const { ledger, addresses, seed, keyring, skipTime } = options;
-  let rotating: Promise<unknown> = Promise.resolve();
+  const { ledger, addresses, seed, keyring, firstOutputs, skipTime } = options;
+  let changing: Promise<unknown> = Promise.resolve();
   return {
     rotateNetworkKey() {
-      const rotated = rotating.then(rotate);
-      rotating = rotated.catch(() => undefined);
+      const rotated = changing.then(rotate);
+      changing = rotated.catch(() => undefined);
       return rotated;
     },
-    async advanceEpoch() {
-      skipTime(Number(ledger.epochDurationMs));
-      // The commit makes the new time part of the chain.
-      await commit("advance-epoch", (state) =>
-        updateInner(state, addresses, (inner) => {
-          inner.current_epoch = ledger.now().epoch.toString();
-        }),
-      );
-      return ledger.now().epoch;
+    advanceEpoch() {
+      const advanced = changing.then(advance);
+      changing = advanced.catch(() => undefined);
+      return advanced;
     },
     scalePrices: (percent) =>
       commit("scale-prices", (state) =>
@@ -69,11 +74,29 @@ export function createChainControls(options: ChainControlsOptions): ChainControl
       }),
   };
 
+  async function advance(): Promise<bigint> {
+    skipTime(Number(ledger.epochDurationMs));
+    const { epoch } = ledger.now();
+    const outputs: Uint8Array[] = [];
+    for (let index = 0; index < networkKeyCount(ledger.objects, seed); index++)
+      outputs.push(await (await keyring.at(index)).networkReconfigurationPublicOutput(epoch));
+    // The commit makes the new time part of the chain.
+    await commit("advance-epoch", (state) => {
+      for (const [index, publicOutput] of outputs.entries())
+        addReconfiguration(state, { seed, index }, { epoch, publicOutput });
+      updateInner(state, addresses, (inner) => {
+        inner.current_epoch = epoch.toString();
+      });
+    });
+    return epoch;
+  }
+
   async function rotate(): Promise<string> {
     const index = networkKeyCount(ledger.objects, seed);
-    const dkgPublicOutput = await (await keyring.at(index)).networkDkgPublicOutput();
+    const epoch = coordinatorEpoch(ledger.objects, addresses);
+    const outputs = newKeyOutputs(await firstOutputs(await keyring.at(index), epoch), epoch);
     // Clients order keys by the epoch of their DKG.
-    const key = { seed, addresses, index, dkgPublicOutput, epoch: BigInt(index) + 1n };
+    const key = { seed, addresses, index, ...outputs, epoch: BigInt(index) + 1n };
     await commit("rotate-network-key", (state) => addNetworkKey(state, key));
     return networkKeyId(seed, index);
   }

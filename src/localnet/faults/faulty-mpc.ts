@@ -13,6 +13,7 @@ export function faultyMpc(mpc: NetworkMpc, faults: Faults): NetworkMpc {
 
   return {
     networkDkgPublicOutput: () => mpc.networkDkgPublicOutput(),
+    networkReconfigurationPublicOutput: (epoch) => mpc.networkReconfigurationPublicOutput(epoch),
     dkg: (input) => session("dkg", () => mpc.dkg(input)),
     presign: (input) => session("presign", () => mpc.presign(input)),
     sign: (input) => session("sign", async () => corrupted(await mpc.sign(input))),

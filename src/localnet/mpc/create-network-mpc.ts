@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../threads/start-thread.ts";
 import type { MpcOutcome, NetworkMpc } from "./engine.ts";
+import { reconfigurationOutput } from "./reconfiguration-output.ts";
 import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 
 /** Thrown by every call that the worker could not answer: it failed, or it was closed. Not a verdict on the input. */
@@ -77,12 +78,15 @@ export async function createNetworkMpc(
     if (answer.kind === "completed" || answer.kind === "rejected") return answer;
     throw new NetworkMpcError(`the MPC worker could not ${job.method}: ${answer.message}`);
   };
+  const networkDkgPublicOutput = async (): Promise<Uint8Array> => {
+    const answer = await outcome({ method: "networkDkgPublicOutput" });
+    if (answer.kind === "rejected") throw new NetworkMpcError(answer.reason);
+    return answer.output;
+  };
   return {
-    networkDkgPublicOutput: async () => {
-      const answer = await outcome({ method: "networkDkgPublicOutput" });
-      if (answer.kind === "rejected") throw new NetworkMpcError(answer.reason);
-      return answer.output;
-    },
+    networkDkgPublicOutput,
+    networkReconfigurationPublicOutput: async (epoch) =>
+      reconfigurationOutput(await networkDkgPublicOutput(), epoch),
     dkg: (input) => outcome({ method: "dkg", input }),
     presign: (input) => outcome({ method: "presign", input }),
     sign: (input) => outcome({ method: "sign", input }),

@@ -7,6 +7,8 @@
 export interface NetworkMpc {
   /** The versioned network DKG public output (BCS) that clients derive protocol parameters from. */
   networkDkgPublicOutput(): Promise<Uint8Array>;
+  /** The versioned output (BCS) of the reconfiguration for an epoch, which says the same to clients. */
+  networkReconfigurationPublicOutput(epoch: bigint): Promise<Uint8Array>;
   /** Checks the user's DKG proof and the encrypted share's proof; completes with the dWallet's public output. */
   dkg(input: NetworkDkgInput): Promise<MpcOutcome>;
   /** Makes a presign for `sessionId`; completes with the versioned presign. */

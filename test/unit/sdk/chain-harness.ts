@@ -1,5 +1,6 @@
-import { type Localnet, startLocalnet } from "../../../src/localnet/localnet.ts";
+import { type Localnet, type LocalnetOptions, startLocalnet } from "../../../src/localnet/localnet.ts";
 import { networkParty } from "../../../src/localnet/mpc/network-party.ts";
+import { reconfigurationOutput } from "../../../src/localnet/mpc/reconfiguration-output.ts";
 import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
 import { type Action, runAction } from "../../../src/sdk/action.ts";
 import type { IkaIds } from "../../../src/sdk/chain-pins.ts";
@@ -9,11 +10,17 @@ import { createCheapMpc } from "../localnet/cheap-mpc.ts";
 /** The output of a network key that was really made; everything else about this network is cheap. */
 export const NETWORK_OUTPUT = networkParty(new Uint8Array(32).fill(7), undefined).networkDkgPublicOutput();
 
-/** A localnet whose network key has this output. */
-export function startChain(output = NETWORK_OUTPUT, seed?: Uint8Array): Promise<Localnet> {
+/** A localnet whose network keys have this output, and those of reconfigurations. */
+export function startChain(
+  output = NETWORK_OUTPUT,
+  { reconfigured = output, ...options }: LocalnetOptions & { readonly reconfigured?: Uint8Array } = {},
+): Promise<Localnet> {
   return startLocalnet({
-    mpc: createCheapMpc({ networkDkgPublicOutput: async () => output }),
-    ...(seed === undefined ? {} : { seed }),
+    mpc: createCheapMpc({
+      networkDkgPublicOutput: async () => output,
+      networkReconfigurationPublicOutput: async (epoch) => reconfigurationOutput(reconfigured, epoch),
+    }),
+    ...options,
   });
 }
 

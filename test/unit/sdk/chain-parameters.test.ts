@@ -6,6 +6,7 @@ import { Curve } from "../../../gen/proto/tss/v1/types_pb.ts";
 import type { CryptoEngine } from "../../../src/crypto/engine.ts";
 import { deriveUserKeys } from "../../../src/crypto/user-keys.ts";
 import type { Localnet } from "../../../src/localnet/localnet.ts";
+import { networkParty } from "../../../src/localnet/mpc/network-party.ts";
 import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
 import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
 import { ChunkField, DWalletNetworkEncryptionKey } from "../../../src/protocol/chain-structs.ts";
@@ -83,7 +84,7 @@ describe("parameters", () => {
   });
 
   test("of every network key are found after the network made another", SLOW, async () => {
-    const rotated = await startChain(NETWORK_OUTPUT, new Uint8Array(32).fill(8));
+    const rotated = await startChain(NETWORK_OUTPUT, { seed: new Uint8Array(32).fill(8) });
     try {
       const newest = await rotated.controls.rotateNetworkKey();
       const chain = createTrustedChain({
@@ -98,6 +99,53 @@ describe("parameters", () => {
     } finally {
       await rotated.close();
     }
+  });
+
+  describe("of a network that reconfigures its keys", () => {
+    const networks: Localnet[] = [];
+    const started = async (...args: Parameters<typeof startChain>) => {
+      const network = await startChain(...args);
+      networks.push(network);
+      const chain = createTrustedChain({
+        fullnodes: async () => [connectFullnode("localnet", network.url)],
+        ids: async () => idsOf(network),
+        chainIdentifier: undefined,
+      });
+      const read = (keyId = network.networkEncryptionKeyId) =>
+        act((action) => readNetworkKeyOutput(chain, action, keyId, 2));
+      return { network, read };
+    };
+    afterAll(() => Promise.all(networks.map((network) => network.close())));
+
+    test("are the same in every epoch, for every committee", async () => {
+      const { network, read } = await started();
+      for (let epoch = 2n; epoch < 5n; epoch++) {
+        expect(await network.controls.advanceEpoch()).toBe(epoch);
+        expect(bytesToHex(await read())).toBe(bytesToHex(NETWORK_OUTPUT));
+      }
+    });
+
+    test("need no DKG output that can be read, neither of the first key nor of a later one", async () => {
+      const { network, read } = await started(NETWORK_OUTPUT, { hasVersion1Dkg: true });
+      const newer = await network.controls.rotateNetworkKey();
+      for (const keyId of [network.networkEncryptionKeyId, newer])
+        expect(bytesToHex(await read(keyId))).toBe(bytesToHex(NETWORK_OUTPUT));
+      await network.controls.advanceEpoch();
+      await network.controls.advanceEpoch();
+      for (const keyId of [network.networkEncryptionKeyId, newer])
+        expect(bytesToHex(await read(keyId))).toBe(bytesToHex(NETWORK_OUTPUT));
+    });
+
+    test("are refused where DKG and reconfiguration hold different keys", async () => {
+      const other = networkParty(new Uint8Array(32).fill(6), undefined).networkDkgPublicOutput();
+      const { network, read } = await started(NETWORK_OUTPUT, { reconfigured: other });
+      expect(bytesToHex(await read())).toBe(bytesToHex(NETWORK_OUTPUT));
+      await network.controls.advanceEpoch();
+      await expect(read()).rejects.toMatchObject({
+        reason: "PARAMETERS_MISMATCH",
+        message: "the network key's outputs hold different shares or keys",
+      });
+    });
   });
 
   const unsupported = { reason: "NETWORK_UNSUPPORTED" };

@@ -3,7 +3,7 @@ import { fieldParts, u64Name } from "../../fullnode/dynamic-fields.ts";
 import { COORDINATOR_VERSION, genesisId } from "../addresses.ts";
 import { GENESIS_SHARED, type GenesisObject, type GenesisOptions } from "../genesis-object.ts";
 import { coordinatorTypes } from "./coordinator-state.ts";
-import { networkKeyObjects, networkKeysTableId } from "./network-keys.ts";
+import { networkKeyObjects, networkKeysTableId, newKeyOutputs } from "./network-keys.ts";
 import { Protocol } from "./payment.ts";
 import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
@@ -14,7 +14,8 @@ const PRICES = {
   [Protocol.Sign]: { ika: 10_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
 } as const;
 
-const FIRST_EPOCH = 1n;
+/** The network's epoch at its genesis. */
+export const FIRST_EPOCH = 1n;
 const MAX_ACTIVE_SESSIONS = 100;
 const ZEROS = new Uint8Array(64 * 1024);
 
@@ -36,7 +37,7 @@ export function coordinatorGenesis(options: GenesisOptions): GenesisObject[] {
       seed: options.seed,
       addresses: options.addresses,
       index: 0,
-      dkgPublicOutput: options.networkDkgPublicOutput,
+      ...newKeyOutputs(options.networkKeyOutputs, FIRST_EPOCH),
       epoch: FIRST_EPOCH,
     }),
   ];

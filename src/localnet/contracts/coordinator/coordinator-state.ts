@@ -1,6 +1,7 @@
 import { CoordinatorInnerDynamicField, CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { findObject, idName } from "../../fullnode/dynamic-fields.ts";
 import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import type { ObjectStore } from "../../fullnode/object-store.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 
@@ -52,6 +53,13 @@ export function updateInner(
   change: (inner: CoordinatorInner) => void,
 ): void {
   state.update(innerObject(state, addresses), CoordinatorInnerDynamicField, (field) => change(field.value));
+}
+
+/** The network's epoch, which only its own commits change. */
+export function coordinatorEpoch(objects: ObjectStore, addresses: NetworkAddresses): bigint {
+  const object = objects.get(addresses.coordinatorInnerId);
+  if (object === undefined) throw new Error("the coordinator has no inner state");
+  return BigInt(CoordinatorInnerDynamicField.parse(object.contents).value.current_epoch);
 }
 
 /** The dWallet object; aborts when there is none. */

@@ -4,7 +4,7 @@ import { fieldParts, idName, objectFieldParts, u64Name } from "../../fullnode/dy
 import type { ExecutionState } from "../../fullnode/execution-state.ts";
 import type { ObjectStore } from "../../fullnode/object-store.ts";
 import { genesisId, type NetworkAddresses } from "../addresses.ts";
-import type { GenesisObject } from "../genesis-object.ts";
+import type { GenesisObject, NetworkKeyOutputs } from "../genesis-object.ts";
 import { coordinatorTypes, NetworkEncryptionKey, updateInner } from "./coordinator-state.ts";
 import { SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
@@ -20,6 +20,15 @@ export interface NewNetworkKey {
   readonly index: number;
   readonly dkgPublicOutput: Uint8Array;
   readonly epoch: bigint;
+  /** Undefined for a key straight from its DKG. */
+  readonly reconfiguration?: Reconfiguration | undefined;
+}
+
+/** What a reconfiguration made. */
+export interface Reconfiguration {
+  /** The epoch that it is for. */
+  readonly epoch: bigint;
+  readonly publicOutput: Uint8Array;
 }
 
 /** The table of all network encryption keys. */
@@ -49,18 +58,22 @@ export function networkKeyIndex(objects: ObjectStore, seed: Uint8Array, keyId: s
   throw new Error(`there is no network encryption key ${keyId}`);
 }
 
-/** The objects of a key. It has no reconfiguration output: clients derive their parameters from the DKG's alone. */
+/** The outputs of a key that is new in this epoch. */
+export function newKeyOutputs(
+  { dkg, reconfiguration }: NetworkKeyOutputs,
+  epoch: bigint,
+): Pick<NewNetworkKey, "dkgPublicOutput" | "reconfiguration"> {
+  return {
+    dkgPublicOutput: dkg,
+    reconfiguration: reconfiguration && { epoch, publicOutput: reconfiguration },
+  };
+}
+
+/** The objects of a key. */
 export function networkKeyObjects(key: NewNetworkKey): GenesisObject[] {
-  const { seed, index, dkgPublicOutput: output } = key;
-  const id = (name: string) => genesisId(seed, `coordinator/${name}${index === 0 ? "" : `/${index}`}`);
-  const tableId = id("network-dkg-output");
-  const chunkCount = Math.ceil(output.length / CHUNK_BYTES);
-  const chunks = Array.from({ length: chunkCount }, (_, chunkIndex): GenesisObject => {
-    const chunk = output.subarray(chunkIndex * CHUNK_BYTES, (chunkIndex + 1) * CHUNK_BYTES);
-    const value = bcs.byteVector().serialize(chunk).toBytes();
-    const owner = { kind: "object", parentId: tableId } as const;
-    return { ...fieldParts(tableId, u64Name(BigInt(chunkIndex)), "vector<u8>", value), owner };
-  });
+  const { seed, index, reconfiguration } = key;
+  const tableId = keyPartId(key, "network-dkg-output");
+  const chunks = outputChunks(tableId, key.dkgPublicOutput);
   const keysId = networkKeysTableId(seed);
   const keyId = networkKeyId(seed, index);
   const type = coordinatorTypes(key.addresses.dwalletPackageId).inner("DWalletNetworkEncryptionKey");
@@ -68,24 +81,84 @@ export function networkKeyObjects(key: NewNetworkKey): GenesisObject[] {
   const contents = NetworkEncryptionKey.serialize({
     id: keyId,
     dkg_at_epoch: key.epoch,
-    network_dkg_public_output: { contents: { id: tableId, size: chunkCount } },
-    reconfiguration_public_outputs: { id: id("reconfiguration-outputs"), size: 0 },
+    network_dkg_public_output: { contents: { id: tableId, size: chunks.length } },
+    reconfiguration_public_outputs: {
+      id: keyPartId(key, "reconfiguration-outputs"),
+      size: reconfiguration === undefined ? 0 : 1,
+    },
     dkg_params_for_network: [],
     supported_curves: [...SUPPORTED_CURVES],
-    state: { NetworkDKGCompleted: true },
+    state:
+      reconfiguration === undefined
+        ? { NetworkDKGCompleted: true }
+        : { NetworkReconfigurationCompleted: true },
   }).toBytes();
   return [
     ...chunks,
+    ...(reconfiguration === undefined ? [] : reconfigurationObjects(key, reconfiguration)),
     { ...field, owner: { kind: "object", parentId: keysId } },
     { id: keyId, type, contents, owner: { kind: "object", parentId: field.id } },
   ];
 }
 
+/** The entry of an epoch in the key's table, and the chunks of its output. */
+function reconfigurationObjects(
+  key: Pick<NewNetworkKey, "seed" | "index">,
+  { epoch, publicOutput }: Reconfiguration,
+): GenesisObject[] {
+  const tableId = keyPartId(key, `reconfiguration-output/${epoch}`);
+  const chunks = outputChunks(tableId, publicOutput);
+  const value = TableVec.serialize({ contents: { id: tableId, size: chunks.length } }).toBytes();
+  const parentId = keyPartId(key, "reconfiguration-outputs");
+  const entry = fieldParts(parentId, u64Name(epoch), "0x2::table_vec::TableVec<vector<u8>>", value);
+  return [...chunks, { ...entry, owner: { kind: "object", parentId } }];
+}
+
+/** The entries of a `TableVec` that hold an output in pieces. */
+function outputChunks(tableId: string, output: Uint8Array): GenesisObject[] {
+  const owner = { kind: "object", parentId: tableId } as const;
+  return Array.from({ length: Math.ceil(output.length / CHUNK_BYTES) }, (_, index): GenesisObject => {
+    const chunk = output.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES);
+    const value = bcs.byteVector().serialize(chunk).toBytes();
+    return { ...fieldParts(tableId, u64Name(BigInt(index)), "vector<u8>", value), owner };
+  });
+}
+
+function keyPartId({ seed, index }: Pick<NewNetworkKey, "seed" | "index">, name: string): string {
+  return genesisId(seed, `coordinator/${name}${index === 0 ? "" : `/${index}`}`);
+}
+
+const TableVec = bcs.struct("TableVec", {
+  contents: bcs.struct("Table", { id: bcs.Address, size: bcs.u64() }),
+});
+
 /** Writes a further key, which is the newest from then on. dWallets and presigns of older ones go on to work. */
 export function addNetworkKey(state: ExecutionState, key: NewNetworkKey): void {
-  for (const { id, type, contents, owner, field } of networkKeyObjects(key))
-    state.create({ id, type, contents, owner, ...(field === undefined ? {} : { field }) });
+  createAll(state, networkKeyObjects(key));
   updateInner(state, key.addresses, ({ dwallet_network_encryption_keys: keys }) => {
     keys.size = (BigInt(keys.size) + 1n).toString();
   });
+}
+
+/** Writes the output of a reconfiguration, unless the key has one for that epoch. */
+export function addReconfiguration(
+  state: ExecutionState,
+  key: Pick<NewNetworkKey, "seed" | "index">,
+  reconfiguration: Reconfiguration,
+): void {
+  const objects = reconfigurationObjects(key, reconfiguration);
+  if (state.find(objects.at(-1)!.id) !== undefined) return;
+  createAll(state, objects);
+  const keyObject = state.find(networkKeyId(key.seed, key.index));
+  if (keyObject === undefined) throw new Error(`there is no network encryption key ${key.index}`);
+  state.update(keyObject, NetworkEncryptionKey, (value) => {
+    const { size } = value.reconfiguration_public_outputs;
+    value.reconfiguration_public_outputs.size = (BigInt(size) + 1n).toString();
+    value.state = { $kind: "NetworkReconfigurationCompleted", NetworkReconfigurationCompleted: true };
+  });
+}
+
+function createAll(state: ExecutionState, objects: readonly GenesisObject[]): void {
+  for (const { id, type, contents, owner, field } of objects)
+    state.create({ id, type, contents, owner, ...(field === undefined ? {} : { field }) });
 }

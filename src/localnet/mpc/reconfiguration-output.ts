@@ -1,0 +1,49 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, encodeVector } from "../../protocol/bytes.ts";
+import { classGroupOfCurve } from "../../protocol/class-groups/class-group.ts";
+import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
+import {
+  decodeNetworkKeyOutput,
+  encodeNetworkKeyOutput,
+} from "../../protocol/parameters/network-key-output.ts";
+import { u64Bytes, utf8 } from "../fullnode/bytes.ts";
+
+/** What the live networks write today. */
+const VERSION = 4;
+const FEWEST_PARTIES = 4;
+/** Committees have so many sizes, one after another. */
+const COMMITTEE_SIZES = 4n;
+/** About what a real output has behind its maps for each party. */
+const TAIL_BYTES_PER_PARTY = 6 * 1024;
+
+/**
+ * The output of the reconfiguration that hands a network key over to an epoch's committee, in the form of the live
+ * networks: the key's shares and keys, which stay, and maps and a tail that are the committee's. This network has no
+ * committees: the forms in the maps are some forms, and the tail is noise.
+ */
+export function reconfigurationOutput(dkgPublicOutput: Uint8Array, epoch: bigint): Uint8Array {
+  const output = decodeNetworkKeyOutput(dkgPublicOutput);
+  const group = classGroupOfCurve(0);
+  const partyCount = FEWEST_PARTIES + Number(epoch % COMMITTEE_SIZES);
+  const parties = new Map<number, Form>();
+  let form = output.encryptionKeys[0];
+  for (let id = 1; id <= partyCount; id++) {
+    form = composeForms(group, form, group.h);
+    parties.set(id, form);
+  }
+  const tail = noise(utf8(`reconfiguration ${epoch}`), partyCount * TAIL_BYTES_PER_PARTY);
+  return encodeNetworkKeyOutput(output, { version: VERSION, parties, tail });
+}
+
+/** A key's DKG output as the oldest networks wrote it, which clients of today do not read. */
+export function version1Output(dkgPublicOutput: Uint8Array): Uint8Array {
+  return concatBytes(Uint8Array.of(0), encodeVector(noise(dkgPublicOutput, dkgPublicOutput.length)));
+}
+
+/** Bytes that follow from a label. */
+function noise(label: Uint8Array, length: number): Uint8Array {
+  const blocks: Uint8Array[] = [];
+  for (let index = 0n; blocks.length * 32 < length; index++)
+    blocks.push(sha256(concatBytes(label, u64Bytes(index))));
+  return concatBytes(...blocks).subarray(0, length);
+}
