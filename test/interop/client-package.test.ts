@@ -1,0 +1,97 @@
+/** The client as a package of its own, in a folder where nothing else is. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type InstalledClient, installClient } from "../support/install-client.ts";
+import { ROOT } from "../support/source-files.ts";
+import { runProgram } from "./run-program.ts";
+
+const PACKAGES_MAX = 45;
+const MEGABYTES_MAX = 60;
+/** What only a server needs. */
+const SERVER_PACKAGES =
+  /^(@prisma\/|@electric-sql\/|@ika\.xyz\/|ioredis$|pg$|pino$|prom-client$|@connectrpc\/connect-node$)/;
+
+describe("the client's package", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "client-package-"));
+  let installed: InstalledClient;
+  beforeAll(() => {
+    writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+    installed = installClient(folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("brings no server, few packages, and little to store", () => {
+    const { packages } = installed;
+    expect(packages.filter((name) => SERVER_PACKAGES.test(name))).toEqual([]);
+    expect(packages.length).toBeLessThanOrEqual(PACKAGES_MAX);
+    const bytes = sizeOf(path.join(folder, "node_modules"));
+    expect(bytes / 1e6).toBeLessThanOrEqual(MEGABYTES_MAX);
+  });
+
+  it("holds no file of the server, and its licence and guide", () => {
+    const { tarball } = installed;
+    const files = execFileSync("tar", ["-tzf", tarball]).toString().trim().split("\n");
+    const rooms = new Set(files.map((file) => /^package\/dist\/src\/([^/]+)\//.exec(file)?.[1]));
+    rooms.delete(undefined);
+    expect([...rooms].sort()).toEqual(["crypto", "protocol", "sdk"]);
+    expect(files).toEqual(
+      expect.arrayContaining(["package/LICENSE", "package/README.md", "package/docs/sdk.md"]),
+    );
+  });
+
+  it("starts in Node with what it asks for, and gives what the service's entry gives", async () => {
+    writeFileSync(
+      path.join(folder, "start.js"),
+      'import * as client from "threshold-signing-client";\nconsole.log(Object.keys(client).sort().join());\n',
+    );
+    const { code, out, err } = await runProgram(process.execPath, ["start.js"], "", {}, { folder });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const entry = await import("../../src/sdk/index.ts");
+    expect(out.toString().trim()).toBe(Object.keys(entry).sort().join());
+  });
+
+  it.each([
+    ["nodenext", { module: "nodenext" }],
+    ["a bundler", { module: "esnext", moduleResolution: "bundler" }],
+  ])("has types that %s resolves, and a README that compiles", async (_, options) => {
+    const readme = readFileSync(path.join(folder, "node_modules/threshold-signing-client/README.md"), "utf8");
+    const [, program = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? [];
+    expect(program).toContain("client.sign");
+    writeFileSync(path.join(folder, "sample.ts"), program);
+    const compilerOptions = {
+      ...{ target: "es2023", lib: ["es2023", "dom"], strict: true, noEmit: true, skipLibCheck: false },
+      ...{ types: ["node"], typeRoots: [path.join(ROOT, "node_modules/@types")] },
+      ...options,
+    };
+    writeFileSync(
+      path.join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, files: ["sample.ts"] }),
+    );
+    const { code, out } = await runProgram(path.join(ROOT, "node_modules/.bin/tsc"), ["-p", folder]);
+    expect({ code, out: out.toString() }).toEqual({ code: 0, out: "" });
+  });
+
+  it("is clean for publint and for Are The Types Wrong", async () => {
+    for (const [program, ...options] of [
+      ["publint", "--strict"],
+      ["attw", "--profile", "esm-only"],
+    ] as const) {
+      const { code, out, err } = await runProgram(path.join(ROOT, "node_modules/.bin", program), [
+        installed.tarball,
+        ...options,
+      ]);
+      expect({ program, code, out: code === 0 ? "" : out.toString(), err: code === 0 ? "" : err }).toEqual({
+        ...{ program, code: 0, out: "", err: "" },
+      });
+    }
+  });
+});
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => statSync(path.join(folder, name)))
+    .reduce((sum, stat) => sum + (stat.isFile() ? stat.size : 0), 0);
+}

@@ -1,0 +1,81 @@
+/**
+ * Packs the client as a package of its own, `threshold-signing-client`: the compiled SDK and the modules that it imports,
+ * and nothing of the server. `npm run pack:client [-- --to FOLDER]` builds first, writes the tarball to the folder,
+ * which is this one by default, and prints its path on the last line.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { moduleClosure } from "./client/module-closure.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "..");
+const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
+const destination = path.resolve(values.to);
+const folder = mkdtempSync(path.join(tmpdir(), "client-"));
+try {
+  const dist = path.join(folder, "dist");
+  execFileSync(process.execPath, ["--import", "tsx", path.join(ROOT, "tools/build.ts"), dist], {
+    cwd: ROOT,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const staged = path.join(folder, "package");
+  const manifest = stage(dist, staged);
+  mkdirSync(destination, { recursive: true });
+  execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", destination], {
+    cwd: staged,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  console.log(path.join(destination, `${manifest.name}-${manifest.version}.tgz`));
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+/** Lays the package out in a folder. */
+function stage(dist: string, staged: string): { name: string; version: string } {
+  const service = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
+    version: string;
+    license: string;
+    engines: object;
+    dependencies: Record<string, string>;
+  };
+  const entry = "dist/src/sdk/index";
+  const closure = moduleClosure(path.join(dist, "src/sdk/index.js"));
+  for (const file of closure.files)
+    cpSync(file, path.join(staged, "dist", path.relative(dist, file)), { recursive: true });
+  for (const [from, to] of [
+    ["LICENSE", "LICENSE"],
+    ["tools/client/README.md", "README.md"],
+    ["docs/sdk.md", "docs/sdk.md"],
+  ] as const)
+    cpSync(path.join(ROOT, from), path.join(staged, to), { recursive: true });
+  const versionOf = (name: string): [string, string] => {
+    const version = service.dependencies[name];
+    if (version === undefined) throw new Error(`${name} is imported and is no dependency`);
+    return [name, version];
+  };
+  const optional = [...closure.optionalPackages].sort();
+  const manifest = {
+    name: "threshold-signing-client",
+    version: service.version,
+    description: "The TypeScript client of threshold-signing-service: MPC signing keys on Ika and Sui",
+    license: service.license,
+    type: "module",
+    sideEffects: false,
+    engines: service.engines,
+    keywords: ["mpc", "threshold-signatures", "ika", "dwallet", "sui", "client"],
+    exports: {
+      ".": { types: `./${entry}.d.ts`, default: `./${entry}.js` },
+      "./package.json": "./package.json",
+    },
+    files: ["dist", "docs"],
+    dependencies: Object.fromEntries([...closure.packages].sort().map(versionOf)),
+    ...(optional.length > 0 && {
+      peerDependencies: Object.fromEntries(optional.map(versionOf)),
+      peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
+    }),
+  };
+  writeFileSync(path.join(staged, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}
