@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { moduleClosure } from "./client/module-closure.ts";
+import { moduleClosure } from "./pack-client/module-closure.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
@@ -46,7 +46,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     cpSync(file, path.join(staged, "dist", path.relative(dist, file)), { recursive: true });
   for (const [from, to] of [
     ["LICENSE", "LICENSE"],
-    ["tools/client/README.md", "README.md"],
+    ["tools/pack-client/README.md", "README.md"],
     ["docs/sdk.md", "docs/sdk.md"],
   ] as const)
     cpSync(path.join(ROOT, from), path.join(staged, to), { recursive: true });

@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+/** What a program is made of. */
+export interface ModuleClosure {
+  /** The files of this project, sorted; each module with its declarations. */
+  readonly files: readonly string[];
+  /** The packages that are imported when the program starts. */
+  readonly packages: ReadonlySet<string>;
+  /** The packages that are imported on demand alone. */
+  readonly optionalPackages: ReadonlySet<string>;
+}
+
+const BLOCK_COMMENTS = /\/\*[\s\S]*?\*\//g;
+const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"]+)"/g;
+const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
+
+/** Follows the imports of compiled modules and of their declarations, from an entry on. */
+export function moduleClosure(entry: string): ModuleClosure {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const dynamicPackages = new Set<string>();
+  const waiting = [path.resolve(entry)];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (files.has(file)) continue;
+    files.add(file);
+    const declarations = file.replace(/\.js$/, ".d.ts");
+    if (declarations !== file && existsSync(declarations)) waiting.push(declarations);
+    const text = readFileSync(file, "utf8").replaceAll(BLOCK_COMMENTS, "");
+    // A type may be imported with `import("...")`, which is never run.
+    const isDeclaration = file.endsWith(".d.ts");
+    for (const [pattern, found] of [
+      [STATIC, packages],
+      [DYNAMIC, isDeclaration ? packages : dynamicPackages],
+    ] as const) {
+      for (const [, specifier = ""] of text.matchAll(pattern)) {
+        if (specifier.startsWith(".")) waiting.push(...modulesAt(path.resolve(path.dirname(file), specifier)));
+        else if (!specifier.startsWith("node:")) found.add(packageOf(specifier));
+      }
+    }
+  }
+  return {
+    files: [...files].sort(),
+    packages,
+    optionalPackages: new Set([...dynamicPackages].filter((name) => !packages.has(name))),
+  };
+}
+
+/** A module of ours as a specifier names it: compiled, declared, or both. Data is a module too. */
+function modulesAt(file: string): string[] {
+  const candidates = [file, file.replace(/\.js$/, ".d.ts"), file.replace(/\.ts$/, ".d.ts")];
+  const found = [...new Set(candidates)].filter((candidate) => existsSync(candidate));
+  if (found.length === 0) throw new Error(`nothing is at ${file}`);
+  return found;
+}
+
+/** `@scope/name` of `@scope/name/entry.js`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
