@@ -20,6 +20,7 @@ import {
 import { type ResumeOnboardArgs, resumeOnboard } from "./resume-onboard.ts";
 import { type ResumeSignArgs, resumeSign } from "./resume-sign.ts";
 import { sign } from "./sign.ts";
+import { type SignManyItem, type SignManyOptions, signMany } from "./sign-many.ts";
 import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
 import { createDefaultTransport, withHeaders } from "./transport.ts";
 import { createTrustedChain } from "./trusted-chain.ts";
@@ -55,6 +56,11 @@ export interface TssClient {
   resumeOnboard(args: ResumeOnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /** Signs a message. */
   sign(args: SignArgs, options?: SignOptions): Promise<SignResult>;
+  /** Signs several messages, some at a time. */
+  signMany(
+    items: readonly SignManyItem[],
+    options?: SignManyOptions,
+  ): Promise<PromiseSettledResult<SignResult>[]>;
   /** Follows a signature that was interrupted after it was submitted. */
   resumeSign(args: ResumeSignArgs, options?: ActionOptions<SignStage>): Promise<SignResult>;
   /** Recovers the user's share from the seed and the chain. */
@@ -73,6 +79,7 @@ export function createClient(options: ClientOptions): TssClient {
     onboard: (args, actionOptions) => onboard(context, args, actionOptions),
     resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
     sign: (args, signOptions) => sign(context, args, signOptions),
+    signMany: (items, manyOptions) => signMany(context, items, manyOptions),
     resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
     raw: context.raw,

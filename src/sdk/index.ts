@@ -15,4 +15,5 @@ export type {
 } from "./recover-share.ts";
 export type { ResumeOnboardArgs } from "./resume-onboard.ts";
 export type { ResumeSignArgs } from "./resume-sign.ts";
+export type { SignManyItem, SignManyOptions } from "./sign-many.ts";
 export type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";

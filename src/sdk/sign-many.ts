@@ -1,0 +1,60 @@
+import type { ActionOptions } from "./action.ts";
+import type { ClientContext } from "./context.ts";
+import { TssError } from "./errors.ts";
+import { sign } from "./sign.ts";
+import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
+
+/** One signature of several. */
+export interface SignManyItem extends SignArgs {
+  /** As in the options of `sign`. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Options of several signatures. */
+export interface SignManyOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
+  /** Signatures under way at once, 1 to 64. Default 8. */
+  readonly concurrency?: number | undefined;
+  /** Called when a signature begins a stage, with its place in the list and the time since its own start. */
+  readonly onProgress?: ((index: number, stage: SignStage | "done", elapsedMs: number) => void) | undefined;
+}
+
+const DEFAULT_CONCURRENCY = 8;
+const MAX_CONCURRENCY = 64;
+
+/**
+ * Signs several messages, some at a time. The results stand in the order of the items, as those of
+ * `Promise.allSettled`: one that fails changes nothing for the others. A reason is always a {@link TssError}. Throws a
+ * TssError itself, VALIDATION, only for a malformed option.
+ *
+ * @example
+ * const results = await client.signMany(messages.map((message) => ({ ...key, ...algorithm, message })));
+ * for (const result of results) if (result.status === "rejected") console.error(result.reason);
+ */
+export async function signMany(
+  context: ClientContext,
+  items: readonly SignManyItem[],
+  options: SignManyOptions = {},
+): Promise<PromiseSettledResult<SignResult>[]> {
+  const { concurrency = DEFAULT_CONCURRENCY, onProgress, signal, traceparent } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY)
+    throw new TssError("VALIDATION", `concurrency: a whole number from 1 to ${MAX_CONCURRENCY}`);
+  const results: PromiseSettledResult<SignResult>[] = [];
+  const waiting = items.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, { idempotencyKey, ...args }] of waiting) {
+      try {
+        const value = await sign(context, args, {
+          idempotencyKey,
+          signal,
+          traceparent,
+          onProgress: onProgress && ((stage, elapsedMs) => onProgress(index, stage, elapsedMs)),
+        });
+        results[index] = { status: "fulfilled", value };
+      } catch (reason) {
+        results[index] = { status: "rejected", reason };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
+  return results;
+}

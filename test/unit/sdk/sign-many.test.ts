@@ -1,0 +1,82 @@
+import { Code } from "@connectrpc/connect";
+import { beforeEach, expect, test } from "vitest";
+import { bytesToHex } from "../../../src/protocol/bytes.ts";
+import { TssError } from "../../../src/sdk/errors.ts";
+import { type SignManyItem, signMany } from "../../../src/sdk/sign-many.ts";
+import {
+  createFakeService,
+  DWALLET,
+  DWALLET_ID,
+  type FakeService,
+  MESSAGE,
+  SEED,
+  serviceError,
+} from "./fake-service.ts";
+
+const item: SignManyItem = {
+  seed: SEED,
+  dwalletId: DWALLET_ID,
+  curve: "ED25519",
+  signatureAlgorithm: "EdDSA",
+  hashScheme: "SHA512",
+  message: MESSAGE,
+  userSecretKeyShareHex: bytesToHex(DWALLET.userSecretKeyShare),
+};
+
+let service: FakeService;
+beforeEach(() => {
+  service = createFakeService();
+  service.script.dwalletState = () => ({ Active: DWALLET.output });
+});
+
+test("the results stand in the order of the items, and one that fails changes nothing for the others", async () => {
+  service.script.before = (method, { requestHeader }) => {
+    if (method === "reserveSign" && requestHeader.get("idempotency-key") === "poor")
+      throw serviceError(Code.FailedPrecondition, "INSUFFICIENT_CREDIT");
+  };
+  const items = [item, { ...item, idempotencyKey: "poor" }, { ...item, dwalletId: "none" }, item];
+  const results = await signMany(service.context, items);
+  expect(results.map((result) => (result.status === "fulfilled" ? "signed" : result.reason.reason))).toEqual([
+    "signed",
+    "INSUFFICIENT_CREDIT",
+    "VALIDATION",
+    "signed",
+  ]);
+  expect(results.every((result) => result.status === "fulfilled" || result.reason instanceof TssError)).toBe(
+    true,
+  );
+});
+
+test("no more signatures are under way at once than asked for, and all of them are made", async () => {
+  const open = new Set<number>();
+  let most = 0;
+  const onProgress = (index: number, stage: string) => {
+    if (stage === "done") open.delete(index);
+    else open.add(index);
+    most = Math.max(most, open.size);
+  };
+  const results = await signMany(service.context, Array(7).fill(item), { concurrency: 3, onProgress });
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(7);
+  expect(most).toBe(3);
+});
+
+test("an abort ends all of them, those that have not begun too", async () => {
+  const abort = new AbortController();
+  const onProgress = (_: number, stage: string) => {
+    if (stage === "submit") abort.abort();
+  };
+  const results = await signMany(service.context, Array(4).fill(item), {
+    ...{ concurrency: 2, onProgress },
+    signal: abort.signal,
+  });
+  expect(results.map((result) => result.status === "rejected" && result.reason.reason)).toEqual(
+    Array(4).fill("ABORTED"),
+  );
+});
+
+test.each([0, 65, 1.5, Number.NaN])("a concurrency of %s is refused by name", async (concurrency) => {
+  await expect(signMany(service.context, [item], { concurrency })).rejects.toMatchObject({
+    reason: "VALIDATION",
+    message: expect.stringContaining("concurrency"),
+  });
+});
