@@ -4,7 +4,7 @@ import { blake2b } from "@noble/hashes/blake2.js";
 import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import type { HashName, SignatureAlgorithmName } from "./algorithms.ts";
+import type { CurveName, HashName, SignatureAlgorithmName } from "./algorithms.ts";
 import { encodeSegwitAddress } from "./bech32.ts";
 import { bytesToHex, concatBytes } from "./bytes.ts";
 
@@ -82,5 +82,33 @@ export function addressOfKey(
       return { kind: "solana", address: solanaAddress(publicKey) };
     case "Schnorrkel":
       return { kind: "polkadot", address: polkadotAddress(publicKey) };
+  }
+}
+
+/**
+ * The addresses that a dWallet's public key has. Bitcoin's are those of mainnet; {@link bitcoinP2wpkhAddress} and
+ * {@link bitcoinP2trAddress} give those of its other networks.
+ *
+ * @example
+ * addressesOfKey("ED25519", publicKey); // [{ kind: "solana", … }, { kind: "sui", … }]
+ */
+export function addressesOfKey(curve: CurveName, publicKey: Uint8Array): NamedAddress[] {
+  switch (curve) {
+    case "SECP256K1":
+      return [
+        { kind: "ethereum", address: ethereumAddress(publicKey) },
+        { kind: "bitcoin-p2wpkh", address: bitcoinP2wpkhAddress(publicKey) },
+        { kind: "bitcoin-p2tr", address: bitcoinP2trAddress(publicKey) },
+        { kind: "sui", address: suiAddress(curve, publicKey) },
+      ];
+    case "SECP256R1":
+      return [{ kind: "sui", address: suiAddress(curve, publicKey) }];
+    case "ED25519":
+      return [
+        { kind: "solana", address: solanaAddress(publicKey) },
+        { kind: "sui", address: suiAddress(curve, publicKey) },
+      ];
+    case "RISTRETTO":
+      return [{ kind: "polkadot", address: polkadotAddress(publicKey) }];
   }
 }

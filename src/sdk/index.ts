@@ -1,6 +1,18 @@
 /** The package's entry `threshold-signing-service/sdk`, for Node and browsers. */
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/inline-engine.ts";
+export {
+  addressesOfKey,
+  type BitcoinPrefix,
+  bitcoinP2trAddress,
+  bitcoinP2wpkhAddress,
+  ethereumAddress,
+  type NamedAddress,
+  polkadotAddress,
+  type SuiScheme,
+  solanaAddress,
+  suiAddress,
+} from "../protocol/addresses.ts";
 export type { ActionOptions } from "./action.ts";
 export { type ClientOptions, createClient, type TssClient } from "./client.ts";
 export type { RawClients } from "./context.ts";

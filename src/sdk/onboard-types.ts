@@ -1,3 +1,4 @@
+import type { NamedAddress } from "../protocol/addresses.ts";
 import type { Curve } from "./names.ts";
 
 /** The stages of an onboarding, in order. */
@@ -24,6 +25,10 @@ export interface OnboardArgs {
 /** A new dWallet. */
 export interface OnboardResult {
   readonly dwallet: { readonly id: string; readonly curve: Curve };
+  /** The dWallet's public key, in hex: 33 bytes compressed for the secp curves, else 32. It is the one on the chain. */
+  readonly publicKeyHex: string;
+  /** What the public key is called on the chains that it can sign for. */
+  readonly addresses: readonly NamedAddress[];
   /** The user's secret: keep it like the seed. It can be derived again from the seed and `sessionDigestHex`. */
   readonly userSecretKeyShareHex: string;
   readonly userPublicOutputHex: string;

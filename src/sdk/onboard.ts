@@ -1,7 +1,8 @@
 import { deriveUserShare } from "../crypto/derive-user-share.ts";
 import { signEncryptionKey } from "../crypto/user-keys.ts";
+import { addressesOfKey } from "../protocol/addresses.ts";
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
-import { userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
+import { publicKeyFromDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import { type ActionOptions, runAction } from "./action.ts";
 import { call } from "./call.ts";
@@ -98,8 +99,11 @@ export async function onboard(
       userSecretKeyShare: share.reveal(),
       encryptedUserSecretKeyShareId: shareId,
     });
+    const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
     return {
       dwallet: { id: created.dwalletId, curve },
+      publicKeyHex: bytesToHex(publicKey),
+      addresses: addressesOfKey(curve, publicKey),
       userSecretKeyShareHex: bytesToHex(share.reveal()),
       userPublicOutputHex: bytesToHex(prepared.userPublicOutput),
       encryptedUserSecretKeyShareId: shareId,

@@ -1,5 +1,6 @@
+import { addressesOfKey } from "../protocol/addresses.ts";
 import { bytesToHex } from "../protocol/bytes.ts";
-import { userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
+import { publicKeyFromDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { type ActionOptions, runAction } from "./action.ts";
 import { call } from "./call.ts";
 import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "./checks.ts";
@@ -55,8 +56,11 @@ export async function resumeOnboard(
       userSecretKeyShare: share.reveal(),
       encryptedUserSecretKeyShareId,
     });
+    const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
     return {
       dwallet: { id: dwalletId, curve },
+      publicKeyHex: bytesToHex(publicKey),
+      addresses: addressesOfKey(curve, publicKey),
       userSecretKeyShareHex: bytesToHex(share.reveal()),
       userPublicOutputHex: bytesToHex(userPublicOutputFromDWalletOutput(curve, dwallet.state.publicOutput)),
       encryptedUserSecretKeyShareId,

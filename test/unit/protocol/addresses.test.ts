@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { pointFromScalar } from "tiny-secp256k1";
 import { expect, test } from "vitest";
 import {
+  addressesOfKey,
   addressOfKey,
   bitcoinP2trAddress,
   bitcoinP2wpkhAddress,
@@ -94,3 +95,21 @@ test("each algorithm shows the address of the chain that it is used on", () => {
     "Schnorrkel Merlin": "polkadot",
   });
 });
+
+test.each([
+  ["SECP256K1", ["ethereum", "bitcoin-p2wpkh", "bitcoin-p2tr", "sui"]],
+  ["SECP256R1", ["sui"]],
+  ["ED25519", ["solana", "sui"]],
+  ["RISTRETTO", ["polkadot"]],
+] as const)(
+  "a key on %s has addresses of these kinds, each once, and none of another key",
+  (curve, kinds) => {
+    const keyOf = (scalar: number) =>
+      curve.startsWith("SECP")
+        ? pointFromScalar(new Uint8Array(32).fill(scalar), true)!
+        : new Uint8Array(32).fill(scalar);
+    const [one, other] = [addressesOfKey(curve, keyOf(1)), addressesOfKey(curve, keyOf(2))];
+    expect(one.map(({ kind }) => kind)).toEqual(kinds);
+    expect(new Set([...one, ...other].map(({ address }) => address)).size).toBe(2 * kinds.length);
+  },
+);

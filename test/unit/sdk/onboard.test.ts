@@ -1,3 +1,5 @@
+import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
+import { encodeBase58 } from "ethers";
 import { describe, expect, test } from "vitest";
 import type {
   CreateDWalletRequest,
@@ -14,6 +16,15 @@ import { createFakeService, DWALLET, DWALLET_ID, hourAt, SEED, SHARE_ID } from "
 
 const args = { seed: SEED, curve: "ED25519" } as const;
 
+/** The public key and its addresses, as libraries that the client does not use write them. */
+const publicNames = (publicKey: Uint8Array) => ({
+  publicKeyHex: Buffer.from(publicKey).toString("hex"),
+  addresses: [
+    { kind: "solana", address: encodeBase58(publicKey) },
+    { kind: "sui", address: new Ed25519PublicKey(publicKey).toSuiAddress() },
+  ],
+});
+
 test("an onboarding gives the dWallet, the share and both digests, stage by stage", async () => {
   const service = createFakeService();
   const stages: string[] = [];
@@ -26,6 +37,7 @@ test("an onboarding gives the dWallet, the share and both digests, stage by stag
   });
   expect(result).toEqual({
     dwallet: { id: DWALLET_ID, curve: "ED25519" },
+    ...publicNames(service.script.made.publicKey),
     userSecretKeyShareHex: bytesToHex(service.script.made.userSecretKeyShare),
     userPublicOutputHex: bytesToHex(service.script.made.userPublicOutput),
     encryptedUserSecretKeyShareId: SHARE_ID,
@@ -152,6 +164,7 @@ test("after a time-out the id in the error resumes the same dWallet", async () =
   const resumed = await resumeOnboard(service.context, { ...args, dwalletId: DWALLET_ID });
   expect(resumed).toEqual({
     dwallet: { id: DWALLET_ID, curve: "ED25519" },
+    ...publicNames(service.script.made.publicKey),
     userSecretKeyShareHex: bytesToHex(service.script.made.userSecretKeyShare),
     userPublicOutputHex: bytesToHex(service.script.made.userPublicOutput),
     encryptedUserSecretKeyShareId: SHARE_ID,
