@@ -2,6 +2,7 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { Transaction } from "@mysten/sui/transactions";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { leaseLane } from "../../../src/chain/lane-table.ts";
 import { readTreasury } from "../../../src/chain/read-treasury.ts";
 import { createTreasuryReader } from "../../../src/chain/treasury-reader.ts";
 import { requestPresigns } from "../../../src/presigns/request-presigns.ts";
@@ -140,6 +141,11 @@ describe("the lanes", () => {
     await requestPresigns(database, bucket(), 1);
     expect(await count("lane WHERE foreign_digest IS NOT NULL")).toBe(1);
     expect(await count("chain_operation WHERE state = 'queued'")).toBe(1);
+    await service.stop();
+    // Neither the lane that was used nor any other can be taken, by whatever process.
+    const lanes = await database.query<{ id: string }>("SELECT id FROM lane");
+    expect(lanes.length).toBeGreaterThan(1);
+    for (const { id } of lanes) expect(await leaseLane(database, id, 60_000)).toBeUndefined();
   });
 });
 
