@@ -17,8 +17,8 @@ export async function describeAll(): Promise<string> {
     "usage: tss <command> [options]",
     ...sections.flatMap((section) => ["", ...section]),
     "",
-    "`tss <command> --help` says what a command takes.",
-    `Exit codes: ${EXIT.done} done; ${EXIT.failed} refused or failed; ${EXIT.usage} the command line is wrong; ${EXIT.unreachable} not reached, try again.`,
+    "Run `tss <command> --help` for the options of a command.",
+    `Exit codes: ${EXIT.done} done; ${EXIT.failed} failed or refused; ${EXIT.usage} wrong command line; ${EXIT.unreachable} service not reached, try again.`,
   ].join("\n");
 }
 

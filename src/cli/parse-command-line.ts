@@ -1,10 +1,11 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./command.ts";
 import { type Option, type Options, optionName, toKebab, type Values, WrongValue } from "./option.ts";
+import { shown } from "./shown-word.ts";
 
 /**
- * Reads what follows a command's name. Throws a UsageError that names the option, and never what was given for it: it
- * may be a key that was meant for somewhere else.
+ * Reads what follows a command's name. Throws a UsageError that names the option. It never repeats the option's value,
+ * which may be a key.
  */
 export function parseCommandLine<O extends Options>(argv: readonly string[], options: O): Values<O> {
   const given = readTexts(argv, options);
@@ -38,12 +39,11 @@ function readTexts(argv: readonly string[], options: Options): Map<string, strin
   for (const token of tokens) {
     if (token.kind === "positional") {
       if (operand === undefined || given.has(operand))
-        throw new UsageError(`there is a word too many, of ${token.value.length} characters`);
+        throw new UsageError(`unexpected argument ${shown(token.value)}`);
       note(operand, operand, token.value);
     } else if (token.kind === "option") {
       const [name, option] = named.get(token.name) ?? [];
-      if (name === undefined || option === undefined)
-        throw new UsageError(`there is no option ${token.rawName}`);
+      if (name === undefined || option === undefined) throw new UsageError(`unknown option ${token.rawName}`);
       note(name, token.rawName, textOf(token, option));
     }
   }

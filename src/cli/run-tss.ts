@@ -1,8 +1,6 @@
 import { type Command, type CommandContext, EXIT, isCommand } from "./command.ts";
 import { findCommand } from "./command-groups.ts";
-
-/** How many letters of a word that is no command are repeated: it may be a key that was meant for somewhere else. */
-const WORD_MAX_LENGTH = 20;
+import { shown } from "./shown-word.ts";
 
 /**
  * Runs what the words say: a command, or help on it. Returns the exit code and never throws. What was asked for goes to
@@ -16,13 +14,13 @@ export async function runTss(argv: readonly string[], context: CommandContext): 
   if (noun === undefined) return print(context, await help.describeAll());
   const tree = await findCommand(noun);
   if (tree === undefined)
-    return refuse(context, `tss: there is no ${quoted("command", noun)}`, "`tss help` lists them");
+    return refuse(context, `tss: unknown command ${shown(noun)}`, "Run `tss help` for the list of commands.");
   if (isCommand(tree)) return runOrExplain(noun, tree, words.slice(1));
   const command = verb !== undefined && Object.hasOwn(tree, verb) ? tree[verb] : undefined;
   if (command !== undefined) return runOrExplain(`${noun} ${verb}`, command, words.slice(2));
   const verbs = help.describeTree(noun, tree);
   if (isHelp) return print(context, verbs);
-  const fault = verb === undefined ? "a word is missing" : `there is no ${quoted("word", verb)}`;
+  const fault = verb === undefined ? "a subcommand is missing" : `unknown subcommand ${shown(verb)}`;
   return refuse(context, `tss ${noun}: ${fault}`, verbs);
 
   function runOrExplain(name: string, found: Command, rest: readonly string[]): Promise<number> | number {
@@ -48,7 +46,7 @@ async function run(
     context.note(redact(`tss ${name}: ${message}`));
     if (exitCode === EXIT.usage) {
       const { usageOf } = await import("./help.ts");
-      context.note(`${usageOf(name, command)}\n\`tss ${name} --help\` says more`);
+      context.note(`${usageOf(name, command)}\nRun \`tss ${name} --help\` for details.`);
     }
     return exitCode;
   }
@@ -62,9 +60,4 @@ function print(context: CommandContext, text: string): number {
 function refuse(context: CommandContext, ...lines: readonly string[]): number {
   for (const line of lines) context.note(line);
   return EXIT.usage;
-}
-
-function quoted(kind: "command" | "word", word: string): string {
-  if (word.length > WORD_MAX_LENGTH) return `${kind} of ${word.length} characters like that`;
-  return kind === "command" ? `command ${JSON.stringify(word)}` : JSON.stringify(word);
 }

@@ -18,7 +18,7 @@ const OPERATOR = { caller: "operator", isDirect: true } as const;
 const create = serviceCommand({
   ...OPERATOR,
   isKeyed: true,
-  summary: "make an operator's key, which is shown once; takes ADMIN_API_KEY itself",
+  summary: "create an operator's key and show it once; requires ADMIN_API_KEY",
   options: {
     name: required("<name>", "whose it is, such as alice; the audit trail has it as admin:alice", text),
     expires: optional(
@@ -36,7 +36,7 @@ const create = serviceCommand({
 
 const list = listCommand({
   ...OPERATOR,
-  summary: "list the operators' keys, the newest first, revoked and expired ones too",
+  summary: "list the operators' keys, newest first, including revoked and expired ones",
   options: {},
   async read({ admin }, _values, page) {
     const { adminKeys: rows, nextPageToken } = await admin.listAdminKeys(page);
@@ -56,7 +56,7 @@ const list = listCommand({
 
 const revoke = serviceCommand({
   ...OPERATOR,
-  summary: "revoke an operator's key for good; replicas refuse it after five seconds at most",
+  summary: "revoke an operator's key permanently; replicas refuse it within five seconds",
   options: { key: operand("<key-id>", "the key's id, as `tss admin-key list` shows it", uuid) },
   call: ({ admin }, { key: adminKeyId }) => admin.revokeAdminKey({ adminKeyId }),
   reply: RevokeAdminKeyResponseSchema,

@@ -18,8 +18,8 @@ import { formatPairs } from "../table.ts";
 export const auditProof = serviceCommand({
   caller: "operator",
   isDirect: true,
-  summary: "show an event, and judge the proof that a seal is over it",
-  options: { event: operand("<number>", "the event, by its number in `tss audit list`", rowNumber) },
+  summary: "show an event and verify the proof that a seal covers it",
+  options: { event: operand("<number>", "the event's number in `tss audit list`", rowNumber) },
   async call({ admin }, { event }) {
     const reply = await admin.getAuditProof({ auditEventId: event });
     if (!isProved(reply)) throw new Error("the reply proves nothing: its hashes do not lead to its seal");

@@ -12,10 +12,14 @@ import { auditProof } from "./audit-proof.ts";
 const list = listCommand({
   caller: "operator",
   isDirect: true,
-  summary: "list who changed what, the newest first",
+  summary: "list who changed what, newest first",
   options: {
-    project: optional("<id>", "what concerned this project alone", uuid),
-    actor: optional("<actor>", "what this actor did alone, such as admin:alice, key:<id> or system", text),
+    project: optional("<id>", "show only events of this project", uuid),
+    actor: optional(
+      "<actor>",
+      "show only events by this actor, such as admin:alice, key:<id> or system",
+      text,
+    ),
   },
   async read({ admin }, { project, actor }, page) {
     const filter = { ...(project && { projectId: project }), ...(actor && { actor }) };
@@ -38,7 +42,7 @@ const list = listCommand({
 const seals = listCommand({
   caller: "operator",
   isDirect: true,
-  summary: "list the seals of the trail, the newest first",
+  summary: "list the seals of the audit trail, newest first",
   options: {},
   async read({ admin }, _values, page) {
     const { auditSeals: rows, nextPageToken } = await admin.listAuditSeals(page);

@@ -5,8 +5,8 @@ import { flag } from "../option.ts";
 
 /** `tss config`: every variable as it is in effect and where that comes from, then warnings and every fault. */
 export const configCommand = command({
-  summary: "print every variable with its effective value and source, secrets redacted, and every fault",
-  details: "Ends with exit code 1 if there is a fault.",
+  summary: "print every setting, its value (secrets redacted) and its source, and every error",
+  details: "Exits with 1 if there is an error.",
   options: { json: flag("print a JSON object") },
   async run({ json }, { environment, print }) {
     const reading = readConfig(environment);

@@ -9,10 +9,10 @@ const adjust = serviceCommand({
   caller: "operator",
   isDirect: true,
   isKeyed: true,
-  summary: "give a project credit, or take it away down to what reservations hold",
+  summary: "add credit to a project, or remove credit that no reservation holds",
   options: {
     project: required("<id>", "the project's id", uuid),
-    amountUsd: required("<usd>", "how much, such as 12.50; negative takes away", microUsd),
+    amountUsd: required("<usd>", "the amount, such as 12.50; a negative amount removes credit", microUsd),
     reason: required("<text>", "why; the project reads it in its ledger", text),
   },
   call: ({ admin }, { project: projectId, amountUsd: amountMicroUsd, reason }, once) =>

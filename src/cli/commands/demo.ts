@@ -4,8 +4,8 @@ import { text } from "../option-values.ts";
 
 /** `tss demo`. */
 export const demoCommand = command({
-  summary: "start a service in a throw-away folder, make a key, sign, verify",
-  details: "What is not given is filled in with the first combination that fits what is.",
+  summary: "start a service in a temporary folder, create a key, sign and verify",
+  details: "Options that you leave out take the first combination that fits the others.",
   options: {
     curve: optional("<curve>", "SECP256K1, SECP256R1, ED25519 or RISTRETTO", text),
     algorithm: optional("<name>", "ECDSASecp256k1, Taproot, ECDSASecp256r1, EdDSA or Schnorrkel", text),

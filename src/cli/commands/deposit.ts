@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Deposit>[] = [
 
 const address = serviceCommand({
   ...PROJECT,
-  summary: "show where a project's deposits go, and which coins are taken at which price",
+  summary: "show a project's deposit address, and the coins and prices it accepts",
   options: {},
   call: ({ billing }) => billing.getDepositAddress({}),
   reply: GetDepositAddressResponseSchema,
@@ -55,8 +55,8 @@ const address = serviceCommand({
 
 const declare = serviceCommand({
   ...PROJECT,
-  summary: "have a deposit looked at now; without it, it is found a little later",
-  options: { transaction: operand("<digest>", "the transaction that paid, by its digest", text) },
+  summary: "check a deposit now instead of waiting for the next scan",
+  options: { transaction: operand("<digest>", "the digest of the transaction that paid", text) },
   call: ({ billing }, { transaction: txDigest }) => billing.declareDeposit({ txDigest }),
   reply: DeclareDepositResponseSchema,
   show: ({ deposits }) => formatTable(COLUMNS, deposits),
@@ -64,8 +64,10 @@ const declare = serviceCommand({
 
 const list = listCommand({
   ...PROJECT,
-  summary: "list a project's deposits, the newest first",
-  options: { state: optional("<state>", "waiting or credited ones alone", enumValue(Deposit_State)) },
+  summary: "list a project's deposits, newest first",
+  options: {
+    state: optional("<state>", "show only waiting or only credited deposits", enumValue(Deposit_State)),
+  },
   async read({ billing }, { state }, page) {
     const { deposits: rows, nextPageToken } = await billing.listDeposits({
       ...(state && { state }),

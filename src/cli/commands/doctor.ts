@@ -5,9 +5,8 @@ import { flag } from "../option.ts";
 
 /** `tss doctor`. */
 export const doctorCommand = command({
-  summary: "look at everything that the service needs, and say what to do",
-  details:
-    "Changes nothing, and works beside a running service. Ends with exit code 1 if something is wrong.",
+  summary: "check everything that the service needs, and say what to do",
+  details: "Changes nothing. You can run it beside a running service. Exits with 1 if something is wrong.",
   options: { json: flag("print a JSON object") },
   async run({ json }, { environment, print }) {
     const findings = await runDoctor(environment);

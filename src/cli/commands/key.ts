@@ -32,10 +32,10 @@ const EXPIRES = optional(
 const create = serviceCommand({
   ...OPERATOR,
   isKeyed: true,
-  summary: "make a key for a project, which is shown once",
+  summary: "create an API key for a project and show it once",
   options: {
     project: required("<id>", "the project's id", uuid),
-    name: required("<name>", "for people; not unique", text),
+    name: required("<name>", "a name for people; it need not be unique", text),
     scopes: defaulted("<list>", "what it may do", someOf(SCOPES), SCOPES.join(",")),
     expires: EXPIRES,
     addresses: optional("<list>", `${ADDRESSES}; default anywhere`, addresses),
@@ -56,7 +56,7 @@ const create = serviceCommand({
 
 const list = listCommand({
   ...OPERATOR,
-  summary: "list a project's keys, the newest first, revoked and expired ones too",
+  summary: "list a project's keys, newest first, including revoked and expired ones",
   options: { project: required("<id>", "the project's id", uuid) },
   async read({ admin }, { project: projectId }, page) {
     const { apiKeys: rows, nextPageToken } = await admin.listApiKeys({ projectId, ...page });
@@ -79,7 +79,7 @@ const list = listCommand({
 const rotate = serviceCommand({
   ...OPERATOR,
   isKeyed: true,
-  summary: "make a successor of a key, which is shown once; the old one goes on for a while",
+  summary: "replace a key and show the new one once; the old key works for a while longer",
   options: {
     key: KEY_ID,
     overlap: optional(
@@ -109,7 +109,7 @@ const rotate = serviceCommand({
 
 const allowAddresses = serviceCommand({
   ...OPERATOR,
-  summary: "replace the addresses that a key may be used from",
+  summary: "set the addresses that a key may be used from",
   options: {
     key: KEY_ID,
     addresses: required("<list>", `${ADDRESSES}; "any" means anywhere`, (value) =>
@@ -124,7 +124,7 @@ const allowAddresses = serviceCommand({
 
 const revoke = serviceCommand({
   ...OPERATOR,
-  summary: "revoke a key for good; replicas refuse it after five seconds at most",
+  summary: "revoke a key permanently; replicas refuse it within five seconds",
   options: { key: KEY_ID },
   call: ({ admin }, { key: apiKeyId }) => admin.revokeApiKey({ apiKeyId }),
   reply: RevokeApiKeyResponseSchema,

@@ -9,7 +9,7 @@ import { flag } from "../option.ts";
 import { formatTable } from "../table.ts";
 
 const list = listCommand({
-  summary: "list a project's money, the newest entry first, with the balance after each",
+  summary: "list a project's ledger entries, newest first, with the balance after each",
   caller: "project",
   isDirect: true,
   options: {},
@@ -29,9 +29,9 @@ const list = listCommand({
 });
 
 const verify = command({
-  summary: "recompute all money of the database and name every difference",
-  details: "Ends with exit code 1 if there is a difference. May run beside a service that is at work.",
-  options: { json: flag("print an array of the differences") },
+  summary: "recompute every balance and report each difference",
+  details: "Exits with 1 if there is a difference. You can run it beside a running service.",
+  options: { json: flag("print the differences as a JSON array") },
   async run({ json }, { environment, print, openDatabase = openConfiguredDatabase }) {
     const database = await openDatabase(loadConfig(environment), { migrates: false });
     try {

@@ -5,9 +5,9 @@ import { count, text } from "../option-values.ts";
 
 /** `tss localnet`: the network alone, until a signal. */
 export const localnetCommand = command({
-  summary: "run an Ika network on a Sui fullnode by itself; prints its ids",
+  summary: "run a local Ika network on a Sui fullnode, and print its ids",
   options: {
-    port: defaulted("<port>", "where it listens, 0 for a free one", count(0, 65_535), "9000"),
+    port: defaulted("<port>", "the port to listen on; 0 for any free port", count(0, 65_535), "9000"),
     host: defaulted("<address>", "the address to listen on", text, "127.0.0.1"),
     dataDir: optional("<folder>", "where it keeps its chain; default DATA_DIR/localnet", text),
   },

@@ -6,7 +6,7 @@ import { openConfiguredDatabase } from "../open-configured-database.ts";
 
 /** `tss migrate`: says what it did. */
 export const migrateCommand = command({
-  summary: "bring the database up to date",
+  summary: "migrate the database to this version",
   options: {},
   async run(_values, { environment, print, openDatabase = openConfiguredDatabase }) {
     const config = loadConfig(environment);

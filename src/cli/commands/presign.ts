@@ -12,8 +12,10 @@ const REFILL_MAX_COUNT = 100;
 
 const health = serviceCommand({
   ...OPERATOR,
-  summary: "show the pool, bucket by bucket",
-  options: { bucket: optional("<curve>/<algorithm>", "one alone, such as SECP256K1/Taproot", bucket) },
+  summary: "show the presign pool by bucket",
+  options: {
+    bucket: optional("<curve>/<algorithm>", "show only this bucket, such as SECP256K1/Taproot", bucket),
+  },
   call: ({ admin }, { bucket: wanted }) =>
     admin.getPresignHealth(
       wanted ? { curve: wanted.curveNumber, signatureAlgorithm: wanted.signatureAlgorithmNumber } : {},
@@ -38,9 +40,9 @@ const health = serviceCommand({
 
 const refill = serviceCommand({
   ...OPERATOR,
-  summary: "ask for presigns beyond what the pool would by itself",
+  summary: "request more presigns than the pool does by itself",
   options: {
-    bucket: required("<curve>/<algorithm>", "such as SECP256K1/Taproot", bucket),
+    bucket: required("<curve>/<algorithm>", "the bucket, such as SECP256K1/Taproot", bucket),
     count: required("<count>", `how many, 1 to ${REFILL_MAX_COUNT}`, count(1, REFILL_MAX_COUNT)),
   },
   call: ({ admin }, { bucket: wanted, count: howMany }) =>

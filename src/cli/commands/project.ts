@@ -21,14 +21,14 @@ import { ALL_SCOPES, formatPlaintext } from "./key.ts";
 const OPERATOR = { caller: "operator", isDirect: true } as const;
 const CREATE = { ...OPERATOR, isKeyed: true };
 const CREATE_OPTIONS = {
-  name: required("<name>", "for people; not unique", text),
+  name: required("<name>", "a name for people; it need not be unique", text),
   creditUsd: defaulted("<usd>", "its first credit, such as 50", positiveMicroUsd, "0"),
   noKey: flag("make no API key"),
 };
 
 const create = command({
-  summary: "make a project with credit and an API key, which is shown once",
-  details: `A database is brought up to date first.\n${explainKeys(CREATE)}`,
+  summary: "create a project with credit and an API key, and show the key once",
+  details: `Migrates the database first.\n${explainKeys(CREATE)}`,
   options: { ...CREATE_OPTIONS, ...callOptions(CREATE) },
   async run(given, context) {
     const values = given as NewProject & CallValues;
@@ -48,7 +48,7 @@ const create = command({
 
 const list = listCommand({
   ...OPERATOR,
-  summary: "list the projects, the newest first",
+  summary: "list the projects, newest first",
   options: {},
   async read({ admin }, _values, page) {
     const { projects: rows, nextPageToken } = await admin.listProjects(page);

@@ -20,9 +20,9 @@ const NOT_ON_THE_CHAIN = [
 
 /** `tss reconcile`. */
 export const reconcileCommand = command({
-  summary: "bring a restored copy of the database in line with the chain, with every replica stopped",
+  summary: "bring a restored database in line with the chain; stop every replica first",
   details:
-    "Again, it changes nothing. What cannot be put back is named in the report, and does not change the exit code.",
+    "Running it again changes nothing. The report names what cannot be restored, which does not change the exit code.",
   options: {
     reissueKeys: optional(
       "<file>",

@@ -3,9 +3,9 @@ import { flag } from "../option.ts";
 
 /** `tss serve`. */
 export const serveCommand = command({
-  summary: "run the service; with no configuration, on an embedded database and localnet",
+  summary: "run the service; by default on an embedded database and a local network",
   options: {
-    afterRestore: flag("the database is an older copy, and nothing else uses it or the hot wallet"),
+    afterRestore: flag("the database was restored from a backup, and nothing else uses it or the hot wallet"),
   },
   run: async (values) => (await import("../../main.ts")).serve(values),
 });

@@ -13,9 +13,9 @@ import { enumValue, objectId } from "../option-values.ts";
 const list = listCommand({
   caller: "operator",
   isDirect: false,
-  summary: "list the transactions that were stored to be sent, the newest first",
+  summary: "list the service's transactions, newest first",
   options: {
-    lane: optional("<object-id>", "those by the lane of this OperatorCap alone", objectId),
+    lane: optional("<object-id>", "show only the lane of this OperatorCap", objectId),
     state: optional(
       "<state>",
       "stored, landed, aborted or dropped ones alone",

@@ -14,7 +14,7 @@ import { formatPairs, formatTable } from "../table.ts";
 export const treasuryCommand = serviceCommand({
   caller: "operator",
   isDirect: false,
-  summary: "show what pays: the Treasury on the chain, the wallets, the lanes with their gas",
+  summary: "show the Treasury on the chain, the wallets, and the lanes with their gas",
   options: {},
   call: ({ admin }) => admin.getTreasury({}),
   reply: GetTreasuryResponseSchema,

@@ -60,9 +60,10 @@ describe("a command line", () => {
     );
     expect(refusal("it", "--amount-usd", "1", "--json=yes")).toBe("--json takes no value");
     expect(refusal("it", "--amount-usd", "1", "--amount-usd", "2")).toBe("--amount-usd is given twice");
-    expect(refusal("it", "--ammount-usd", "1")).toBe("there is no option --ammount-usd");
-    expect(refusal("it", "-x")).toBe("there is no option -x");
-    expect(refusal("it", "__proto__", "--amount-usd", "1")).toBe("there is a word too many, of 9 characters");
+    expect(refusal("it", "--ammount-usd", "1")).toBe("unknown option --ammount-usd");
+    expect(refusal("it", "-x")).toBe("unknown option -x");
+    expect(refusal("it", "__proto__", "--amount-usd", "1")).toBe("unexpected argument of 9 characters");
+    expect(refusal("it", "extra", "--amount-usd", "1")).toBe('unexpected argument "extra"');
   });
 
   it("is never repeated with what was given: it may be a key", () => {
@@ -178,21 +179,23 @@ describe("a wrong command line", () => {
       err: [
         "tss credit adjust: --project takes an id, a UUID",
         "usage: tss credit adjust --project <id> --amount-usd <usd> --reason <text> [options]",
-        "`tss credit adjust --help` says more",
+        "Run `tss credit adjust --help` for details.",
       ].join("\n"),
     });
   });
 
   it("with a word that is no command names it, unless it is so long that it may be a key", async () => {
     expect(await runCli(["frob"])).toMatchObject({ exitCode: 2, out: "" });
-    expect((await runCli(["frob"])).err).toBe('tss: there is no command "frob"\n`tss help` lists them');
-    expect((await runCli(["key", "frob"])).err).toMatch(/^tss key: there is no "frob"\nusage: tss key </);
-    expect((await runCli(["key"])).err).toMatch(/^tss key: a word is missing\n/);
+    expect((await runCli(["frob"])).err).toBe(
+      'tss: unknown command "frob"\nRun `tss help` for the list of commands.',
+    );
+    expect((await runCli(["key", "frob"])).err).toMatch(/^tss key: unknown subcommand "frob"\nusage: tss key </);
+    expect((await runCli(["key"])).err).toMatch(/^tss key: a subcommand is missing\n/);
     expect((await runCli(["key", "constructor"])).exitCode).toBe(2);
     const { err } = await runCli(["tss_live_0123456789abcdefghijklmnopqrstuvwxyz"]);
-    expect(err).toBe("tss: there is no command of 45 characters like that\n`tss help` lists them");
+    expect(err).toBe("tss: unknown command of 45 characters\nRun `tss help` for the list of commands.");
     expect((await runCli(["key", "k".repeat(45)])).err).toMatch(
-      /^tss key: there is no word of 45 characters like that\n/,
+      /^tss key: unknown subcommand of 45 characters\n/,
     );
   });
 });
