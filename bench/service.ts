@@ -111,6 +111,8 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
       RATE_LIMIT_STREAM_PER_SECOND: "0",
       // The stand-in's network key has no parameters to build, which the service would go on about.
       LOG_LEVEL: "silent",
+      // Old rows stay as they are.
+      RETENTION_DAYS: "0",
       PORT: "0",
     };
     if (oldRows > 0) {
