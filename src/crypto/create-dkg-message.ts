@@ -14,7 +14,7 @@ import {
   shareRandomizers,
   type UserDkgMessage,
 } from "../protocol/proofs/dkg-transcripts.ts";
-import { FISCHLIN_REPETITIONS, fischlinCommonHash, isFischlinAnswer } from "../protocol/proofs/fischlin.ts";
+import { FISCHLIN_REPETITIONS, findFischlinAnswer, fischlinCommonHash } from "../protocol/proofs/fischlin.ts";
 import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
 import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
 import { encodeUserPublicOutput } from "../protocol/proofs/user-public-output.ts";
@@ -62,13 +62,11 @@ function proveShare(curve: Curve, sessionDigest: Uint8Array, share: bigint): Use
   const masks: readonly CurvePoint[] = nonces.map((nonce) => scaleBase(curve, nonce));
   const commonHash = fischlinCommonHash(shareProofTranscript(curve, sessionDigest, publicShare, masks));
   const answers = nonces.map((nonce, index) => {
-    let response = nonce;
-    for (let challenge = 0n; challenge < MAX_CHALLENGE_COUNT; challenge++) {
-      const responseJson = scalarJson(curve, response);
-      if (isFischlinAnswer(commonHash, index, { challenge, responseJson })) return { challenge, response };
-      response = (response + share) % curve.order;
-    }
-    throw new EngineError("DKG message: no challenge was found");
+    const next = (response: bigint): bigint => (response + share) % curve.order;
+    const json = (response: bigint) => scalarJson(curve, response);
+    const answer = findFischlinAnswer(commonHash, index, nonce, next, json);
+    if (answer === undefined) throw new EngineError("DKG message: no challenge was found");
+    return answer;
   });
   return {
     masks,
@@ -77,9 +75,6 @@ function proveShare(curve: Curve, sessionDigest: Uint8Array, share: bigint): Use
     publicShare,
   };
 }
-
-/** One challenge in 256 is right: that none of so many is happens once in 2^184. */
-const MAX_CHALLENGE_COUNT = 1n << 15n;
 
 function encodeMessage(curve: Curve, message: UserDkgMessage): Uint8Array {
   const body = concatBytes(

@@ -1,5 +1,5 @@
 import { uint32ToLittleEndian } from "./bytes.ts";
-import { createStrobe } from "./strobe.ts";
+import { createStrobe, type Strobe } from "./strobe.ts";
 
 /** A Merlin transcript (merlin.cool): every message and challenge is framed by its label and length. */
 export interface MerlinTranscript {
@@ -7,11 +7,16 @@ export interface MerlinTranscript {
   append(label: string, message: Uint8Array | string): MerlinTranscript;
   /** Draws `length` bytes that depend on everything before. */
   challenge(label: string, length: number): Uint8Array;
+  /** A copy that goes on by itself. */
+  clone(): MerlinTranscript;
 }
 
 /** Starts a transcript under a domain separator. */
 export function createTranscript(label: string): MerlinTranscript {
-  const strobe = createStrobe(utf8("Merlin v1.0"));
+  return transcriptOn(createStrobe(utf8("Merlin v1.0"))).append("dom-sep", label);
+}
+
+function transcriptOn(strobe: Strobe): MerlinTranscript {
   const frame = (name: string, length: number): void => {
     strobe.metaAd(utf8(name), false);
     strobe.metaAd(uint32ToLittleEndian(length), true);
@@ -27,8 +32,9 @@ export function createTranscript(label: string): MerlinTranscript {
       frame(name, length);
       return strobe.prf(length);
     },
+    clone: () => transcriptOn(strobe.clone()),
   };
-  return transcript.append("dom-sep", label);
+  return transcript;
 }
 
 function utf8(text: string): Uint8Array {

@@ -8,6 +8,8 @@ export interface Strobe {
   ad(data: Uint8Array): void;
   /** Squeezes `length` pseudo-random bytes. */
   prf(length: number): Uint8Array;
+  /** Another one that stands where this one stands, and goes on by itself. */
+  clone(): Strobe;
 }
 
 /** Starts STROBE-128/1600 with a protocol label. */
@@ -15,10 +17,16 @@ export function createStrobe(label: Uint8Array): Strobe {
   const state = new Uint8Array(200);
   state.set([1, RATE + 2, 1, 0, 1, 96]);
   state.set(new TextEncoder().encode("STROBEv1.0.2"), 6);
+  keccakP(new Uint32Array(state.buffer), 24);
+  const strobe = strobeAt(state, 0, 0);
+  strobe.metaAd(label, false);
+  return strobe;
+}
+
+function strobeAt(state: Uint8Array, startPosition: number, startBegin: number): Strobe {
   const words = new Uint32Array(state.buffer);
-  let position = 0;
-  let begin = 0;
-  keccakP(words, 24);
+  let position = startPosition;
+  let begin = startBegin;
 
   const permute = (): void => {
     state[position]! ^= begin;
@@ -45,7 +53,6 @@ export function createStrobe(label: Uint8Array): Strobe {
     absorb(data);
   };
 
-  metaAd(label, false);
   return {
     metaAd,
     ad(data) {
@@ -62,6 +69,7 @@ export function createStrobe(label: Uint8Array): Strobe {
       }
       return output;
     },
+    clone: () => strobeAt(state.slice(), position, begin),
   };
 }
 

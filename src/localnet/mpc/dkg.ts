@@ -2,6 +2,8 @@ import { bigIntToLittleEndian, concatBytes, encodeVector, equalBytes } from "../
 import { encodeScalar } from "../../protocol/class-groups/class-group.ts";
 import { composeForms } from "../../protocol/class-groups/forms.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
+import { decodeEncryptionKey } from "../../protocol/class-groups/keypair.ts";
+import { combineCiphertexts, encodeCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import {
   type Curve,
   encodePoint,
@@ -15,12 +17,11 @@ import {
   shareRandomizers,
   type UserDkgMessage,
 } from "../../protocol/proofs/dkg-transcripts.ts";
+import { decodeEncryptedShare, verifyEncryptedShare } from "../../protocol/proofs/encrypted-share.ts";
 import { verifyFischlinHashes } from "../../protocol/proofs/fischlin.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { encodeUserPublicOutput } from "../../protocol/proofs/user-public-output.ts";
-import { combineCiphertexts, encodeCiphertext } from "./ciphertext.ts";
 import { decodeUserDkgMessage } from "./dkg-message.ts";
-import { verifyEncryptedShare } from "./encrypted-share.ts";
 import type { NetworkDkgInput } from "./engine.ts";
 import type { NetworkKey } from "./network-key.ts";
 
@@ -48,18 +49,20 @@ export function runDkg(key: NetworkKey, input: NetworkDkgInput): Uint8Array {
     equalBytes(input.userPublicOutput, encodeUserPublicOutput(curve, message.publicShare, randomizers, key)),
     "user public output does not follow from the DKG message",
   );
-  verifyEncryptedShare(curve, input.encryptionKey, message.publicShare, input.encryptedShareAndProof);
+  const encryptionKey = decodeEncryptionKey(curve.group, input.encryptionKey);
+  const encryptedShare = decodeEncryptedShare(curve, input.encryptedShareAndProof);
+  verifyEncryptedShare(curve, encryptionKey, message.publicShare, encryptedShare);
 
   const combined = combineCiphertexts(curve, [
     { ciphertext: key.encryptedShares[0], weight: first },
     { ciphertext: key.encryptedShares[1], weight: second },
   ]);
   const shifted = composeForms(curve.group, combined[1], encodeScalar(curve.group, constant));
-  const encryptedShare = encodeCiphertext([combined[0], shifted]);
+  const networkCiphertext = encodeCiphertext([combined[0], shifted]);
   const [network, whole, user] = [networkPoint, publicKey, message.publicShare].map((point) =>
     encodePoint(curve, point),
   ) as [Uint8Array, Uint8Array, Uint8Array];
-  const output = concatBytes(ONE, network, whole, encryptedShare, user, ...tail);
+  const output = concatBytes(ONE, network, whole, networkCiphertext, user, ...tail);
   return concatBytes(ONE, encodeVector(pointBytes(publicKey)), encodeVector(output));
 }
 

@@ -1,9 +1,9 @@
 import { byteReader } from "../../protocol/byte-reader.ts";
 import { bigIntFromLittleEndian, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
+import { readCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import { type CurvePoint, pointBytes, readPoint, scaleBase } from "../../protocol/proofs/curve.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import { readCiphertext } from "./ciphertext.ts";
 import type { NetworkKey } from "./network-key.ts";
 
 /** A dWallet as the network signs with it. */

@@ -3,9 +3,9 @@ import { byteReader } from "../../protocol/byte-reader.ts";
 import { bytesToHex, concatBytes, encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
+import { encodeCiphertext, readCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import { type CurvePoint, encodePoint, readPoint, scaleBase } from "../../protocol/proofs/curve.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import { encodeCiphertext, readCiphertext } from "./ciphertext.ts";
 import type { NetworkKey } from "./network-key.ts";
 
 /** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */

@@ -1,30 +1,24 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bigIntFromBigEndian, bigIntToBigEndian, concatBytes } from "../../protocol/bytes.ts";
+import { multiPower, type PowerTerm } from "../../protocol/class-groups/exponentiation.ts";
+import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
 import { floorMod, invertMod } from "../../protocol/class-groups/integers.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
+import { combineCiphertexts } from "../../protocol/proofs/ciphertext.ts";
 import { type Curve, type CurvePoint, pointBytes, scale, scaleBase } from "../../protocol/proofs/curve.ts";
+import {
+  ecdsaEquations,
+  maskedKeyShareTerms,
+  maskedNonceShareTerms,
+} from "../../protocol/proofs/ecdsa-equations.ts";
+import { decodeEcdsaSignMessage, type EcdsaSignMessage } from "../../protocol/proofs/ecdsa-message.ts";
+import { checkEach } from "../../protocol/proofs/equations.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import { combineCiphertexts } from "./ciphertext.ts";
+import type { SignContext } from "../../protocol/proofs/sign-context.ts";
 import type { DWalletShares } from "./dwallet-output.ts";
-import {
-  DISPLACED_NONCE_PROOF,
-  PARTIAL_SIGNATURE_PROOF,
-  verifyLinearEvaluation,
-} from "./ecdsa-linear-proofs.ts";
-import { decodeEcdsaSignMessage, type EcdsaSignMessage } from "./ecdsa-message.ts";
-import {
-  verifyProofAlpha,
-  verifyProofBeta,
-  verifyProofDisplacedNonce,
-  verifyProofK,
-  verifyProofKx,
-  verifyProofNonce,
-} from "./ecdsa-point-proofs.ts";
-import { nonceRandomizers } from "./ecdsa-randomizers.ts";
+import { fixedBaseFactors } from "./fixed-base.ts";
 import type { NetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
-import type { SignContext } from "./sign-context.ts";
 
 /** The hashes of ECDSA. */
 export type EcdsaHash = "KECCAK256" | "SHA256" | "DoubleSHA256";
@@ -50,7 +44,7 @@ export function signEcdsa(
   const { x, isYOdd } = coordinates(userMessage.nonce);
   const r = x % order;
   rejectUnless(r !== 0n, "nonce has x = 0");
-  verifyProofs(context, key, userMessage, digest, r);
+  verifyProofs(context, key, userMessage, digest);
 
   const denominator = key.decrypt(userMessage.displacedNonceShare);
   const numerator = key.decrypt(userMessage.partialSignature);
@@ -70,67 +64,33 @@ export function signEcdsa(
   return concatBytes(Uint8Array.of(recovery), bigIntToBigEndian(r, 32), bigIntToBigEndian(lowS, 32));
 }
 
+/** What follows from a dWallet's randomisers or a message's weights is computed here, whatever the user claims. */
 function verifyProofs(
   context: SignContext,
   key: NetworkKey,
   message: EcdsaSignMessage,
   digest: bigint,
-  r: bigint,
 ): void {
-  const { curve, dwallet, presign } = context;
-  verifyProofK(context, message);
-  verifyProofAlpha(context, message);
-  verifyProofBeta(context, message);
-  verifyProofKx(context, message);
-  verifyProofNonce(context, message);
+  const { curve } = context;
+  const equations = ecdsaEquations(context, key.encryptionKey, message, digest, {
+    maskedKeyShare: combineCiphertexts(curve, maskedKeyShareTerms(context)),
+    maskedNonceShare: (weights) => combineCiphertexts(curve, maskedNonceShareTerms(context, weights)),
+  });
+  checkEach(curve, equations, (terms) => productWithTables(key, terms));
+}
 
-  const [mask, ...masked] = presign.ciphertexts as [
-    Ciphertext,
-    Ciphertext,
-    Ciphertext,
-    Ciphertext,
-    Ciphertext,
-  ];
-  const combine = (pair: readonly [Ciphertext, Ciphertext], weights: readonly [bigint, bigint, bigint]) =>
-    combineCiphertexts(curve, [
-      { ciphertext: pair[0], weight: weights[0] },
-      { ciphertext: pair[1], weight: weights[1] },
-      { ciphertext: mask, weight: weights[2] },
-    ]);
-  const maskedKeyShare = combine([masked[0], masked[1]], dwallet.randomizers);
-  const weights = nonceRandomizers(context, message, digest, maskedKeyShare);
-  const networkNonce = scale(curve, presign.noncePoints[0], weights[0])
-    .add(scale(curve, presign.noncePoints[1], weights[1]))
-    .add(scaleBase(curve, weights[2]));
-  rejectUnless(!networkNonce.equals(curve.zero), "network's nonce is the neutral point");
-  verifyProofDisplacedNonce(context, message, networkNonce);
-
-  // What the two ciphertexts' coefficients are committed to follows from the four commitments (homomorphically):
-  // a partial signature r*k*x_A + m*k and r*k, a displaced nonce share beta and alpha.
-  const commitRk = scale(curve, message.commitK, r);
-  const commitSignature = scale(curve, message.commitKx, r).add(scale(curve, message.commitK, digest));
-  verifyLinearEvaluation(
-    context,
-    key,
-    PARTIAL_SIGNATURE_PROOF,
-    {
-      ciphertext: message.partialSignature,
-      inputs: [mask, maskedKeyShare],
-      commitments: [commitSignature, commitRk],
-    },
-    message.proofPartialSignature,
-  );
-  verifyLinearEvaluation(
-    context,
-    key,
-    DISPLACED_NONCE_PROOF,
-    {
-      ciphertext: message.displacedNonceShare,
-      inputs: [mask, combine([masked[2], masked[3]], weights)],
-      commitments: [message.commitBeta, message.commitAlpha],
-    },
-    message.proofDisplacedNonceShare,
-  );
+/** A product of powers, with the network's tables for those of h and of its encryption key. */
+function productWithTables({ curve, h, ek, encryptionKey }: NetworkKey, terms: readonly PowerTerm[]): Form {
+  const { group } = curve;
+  const powers: Form[] = [];
+  const rest = terms.map((term) => {
+    const table = term.base === group.h ? h : term.base === encryptionKey ? ek : undefined;
+    if (table === undefined) return term;
+    const factors = fixedBaseFactors(group, table, term.exponent);
+    powers.push(factors.power);
+    return factors.rest;
+  });
+  return powers.reduce((left, right) => composeForms(group, left, right), multiPower(group, rest));
 }
 
 const DIGEST: Record<EcdsaHash, (message: Uint8Array) => Uint8Array> = {

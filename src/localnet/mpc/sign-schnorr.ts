@@ -19,9 +19,9 @@ import {
   scaleBase,
 } from "../../protocol/proofs/curve.ts";
 import { RANDOMIZER_TRANSCRIPT } from "../../protocol/proofs/dkg-transcripts.ts";
+import { openVersion0 } from "../../protocol/proofs/message-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { transcript, uniformScalar } from "../../protocol/proofs/transcript.ts";
-import { openVersion0 } from "./dkg-message.ts";
 import type { DWalletShares } from "./dwallet-output.ts";
 import type { NetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";

@@ -19,14 +19,43 @@ export function fischlinCommonHash(proof: Transcript): Uint8Array {
   return proof.challenge("common hash", 32);
 }
 
-/** True if the hash of the first messages, the index, the challenge and the response starts with a zero byte. */
-export function isFischlinAnswer(commonHash: Uint8Array, index: number, answer: FischlinAnswer): boolean {
-  const check = transcript("Fischlin hash check");
-  check.append("common hash", commonHash);
-  check.append("i", Uint8Array.of(0, 0, 0, 0, 0, 0, 0, index));
-  check.append("challenge", bigIntToLittleEndian(answer.challenge, 16));
-  check.appendJson("response", answer.responseJson);
-  return check.challenge("hash", 16)[0] === 0;
+/**
+ * The check of one repetition: true if the hash of the first messages, the index, the challenge and the response
+ * starts with a zero byte. What all answers have in common is absorbed once.
+ */
+export function fischlinCheck(commonHash: Uint8Array, index: number): (answer: FischlinAnswer) => boolean {
+  const common = transcript("Fischlin hash check");
+  common.append("common hash", commonHash);
+  common.append("i", Uint8Array.of(0, 0, 0, 0, 0, 0, 0, index));
+  return ({ challenge, responseJson }) => {
+    const check = common.clone();
+    check.append("challenge", bigIntToLittleEndian(challenge, 16));
+    check.appendJson("response", responseJson);
+    return check.challenge("hash", 16)[0] === 0;
+  };
+}
+
+/** One challenge in 256 is right: that none of so many is happens once in 2^184. */
+const MAX_CHALLENGE_COUNT = 1n << 15n;
+
+/**
+ * Looks for the first challenge whose response has the leading zero byte; `next` goes from one challenge's response to
+ * the following one's. Undefined if there is none.
+ */
+export function findFischlinAnswer<Response>(
+  commonHash: Uint8Array,
+  index: number,
+  first: Response,
+  next: (response: Response) => Response,
+  json: (response: Response) => Json,
+): { readonly challenge: bigint; readonly response: Response } | undefined {
+  const isAnswer = fischlinCheck(commonHash, index);
+  let response = first;
+  for (let challenge = 0n; challenge < MAX_CHALLENGE_COUNT; challenge++) {
+    if (isAnswer({ challenge, responseJson: json(response) })) return { challenge, response };
+    response = next(response);
+  }
+  return undefined;
 }
 
 /**
@@ -40,9 +69,6 @@ export function verifyFischlinHashes(
 ): void {
   const commonHash = fischlinCommonHash(proof);
   repetitions.forEach((answer, index) => {
-    rejectUnless(
-      isFischlinAnswer(commonHash, index, answer),
-      `${what}: hash ${index} has no leading zero byte`,
-    );
+    rejectUnless(fischlinCheck(commonHash, index)(answer), `${what}: hash ${index} has no leading zero byte`);
   });
 }

@@ -1,10 +1,10 @@
-import type { ByteReader } from "../../protocol/byte-reader.ts";
-import { concatBytes, encodeVector } from "../../protocol/bytes.ts";
-import { decodeForm, encodeForm, FORM_BYTES } from "../../protocol/class-groups/class-group.ts";
-import { multiPower } from "../../protocol/class-groups/exponentiation.ts";
-import { equalForms, type Form } from "../../protocol/class-groups/forms.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
-import type { Curve } from "../../protocol/proofs/curve.ts";
+import type { ByteReader } from "../byte-reader.ts";
+import { concatBytes, encodeVector } from "../bytes.ts";
+import { decodeForm, encodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
+import { multiPower } from "../class-groups/exponentiation.ts";
+import { equalForms, type Form } from "../class-groups/forms.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
+import type { Curve } from "./curve.ts";
 
 /** A ciphertext in the protocol's messages: two vectors of 256 bytes. */
 export function encodeCiphertext(ciphertext: Ciphertext): Uint8Array {
@@ -17,11 +17,14 @@ export function readCiphertext(curve: Curve, reader: ByteReader): Ciphertext {
   return [form(), form()];
 }
 
+/** A summand of a linear combination. */
+export interface CiphertextTerm {
+  readonly ciphertext: Ciphertext;
+  readonly weight: bigint;
+}
+
 /** The encryption of the sum of weight * plaintext: the scheme is linearly homomorphic. */
-export function combineCiphertexts(
-  curve: Curve,
-  terms: readonly { readonly ciphertext: Ciphertext; readonly weight: bigint }[],
-): Ciphertext {
+export function combineCiphertexts(curve: Curve, terms: readonly CiphertextTerm[]): Ciphertext {
   const combine = (part: 0 | 1): Form =>
     multiPower(
       curve.group,

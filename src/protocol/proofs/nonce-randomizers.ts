@@ -1,12 +1,19 @@
-import { bigIntToLittleEndian, bytesToHex } from "../../protocol/bytes.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
-import { ciphertextJson, pointGroupJson } from "../../protocol/proofs/canonical-parameters.ts";
-import { type CurvePoint, pointJson, scalarJson } from "../../protocol/proofs/curve.ts";
-import { RANDOMIZER_TRANSCRIPT } from "../../protocol/proofs/dkg-transcripts.ts";
-import { transcript, uniformScalar } from "../../protocol/proofs/transcript.ts";
+import { bigIntToLittleEndian, bytesToHex } from "../bytes.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
+import { ciphertextJson, pointGroupJson } from "./canonical-parameters.ts";
+import { type CurvePoint, pointJson, scalarJson } from "./curve.ts";
+import { RANDOMIZER_TRANSCRIPT } from "./dkg-transcripts.ts";
 import type { EcdsaSignMessage, PointProof } from "./ecdsa-message.ts";
+import { openingJson } from "./ecdsa-point-proofs.ts";
 import { pedersenJson } from "./pedersen.ts";
 import type { SignContext } from "./sign-context.ts";
+import { transcript, uniformScalar } from "./transcript.ts";
+
+/** What the randomisers of the network's nonce follow from: commitments, and the proofs that they open. */
+export type NonceCommitments = Pick<
+  EcdsaSignMessage,
+  "commitK" | "commitAlpha" | "commitBeta" | "commitKx" | "proofK" | "proofAlpha" | "proofBeta"
+>;
 
 /**
  * The three weights that turn the presign's nonce shares and G into the network's nonce for this message: both sides
@@ -15,7 +22,7 @@ import type { SignContext } from "./sign-context.ts";
  */
 export function nonceRandomizers(
   { curve, dwallet, presign }: SignContext,
-  message: EcdsaSignMessage,
+  message: NonceCommitments,
   digest: bigint,
   maskedKeyShare: Ciphertext,
 ): readonly [bigint, bigint, bigint] {
@@ -23,7 +30,7 @@ export function nonceRandomizers(
   const scalar = (of: bigint) => scalarJson(curve, of);
   const decommitment = ({ masks, responses }: PointProof) => ({
     statement_masks: masks.map(point),
-    responses: [[[scalar(responses[0]!)], scalar(responses[1]!)]],
+    responses: [openingJson(curve, responses as readonly [bigint, bigint])],
     _protocol_context_choice: null,
   });
   const [mask, , , firstNonce, secondNonce] = presign.ciphertexts as [
@@ -59,10 +66,7 @@ export function nonceRandomizers(
   hash.appendJson("$\\pi_{\\beta}$", {
     maurer_proof: {
       statement_masks: message.proofBeta.masks.map(point),
-      responses: message.proofBeta.responses.map(([value, randomness]) => [
-        [scalar(value)],
-        scalar(randomness),
-      ]),
+      responses: message.proofBeta.responses.map((response) => openingJson(curve, response)),
       _protocol_context_choice: null,
     },
     challenges: message.proofBeta.challenges.map((challenge) =>

@@ -2,13 +2,8 @@ import { hash_to_field } from "@noble/curves/abstract/hash-to-curve.js";
 import { p256_hasher } from "@noble/curves/nist.js";
 import { secp256k1, secp256k1_hasher } from "@noble/curves/secp256k1.js";
 import { shake256 } from "@noble/hashes/sha3.js";
-import {
-  type Json,
-  pointGroupJson,
-  productJson,
-  scalarGroupJson,
-} from "../../protocol/proofs/canonical-parameters.ts";
-import { type Curve, type CurvePoint, pointJson, scale } from "../../protocol/proofs/curve.ts";
+import { type Json, pointGroupJson, productJson, scalarGroupJson } from "./canonical-parameters.ts";
+import { type Curve, type CurvePoint, pointJson, scale } from "./curve.ts";
 
 /** message * generator + randomness * H: a Pedersen commitment to a scalar. */
 export function pedersenCommit(

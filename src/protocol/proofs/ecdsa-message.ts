@@ -1,11 +1,11 @@
-import type { ByteReader } from "../../protocol/byte-reader.ts";
-import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
-import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
-import { type Curve, type CurvePoint, readPoint, readScalar } from "../../protocol/proofs/curve.ts";
-import { FISCHLIN_REPETITIONS } from "../../protocol/proofs/fischlin.ts";
-import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import { readCiphertext } from "./ciphertext.ts";
-import { openVersion0, readRandomnessResponse, readUint128 } from "./dkg-message.ts";
+import type { ByteReader } from "../byte-reader.ts";
+import { bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector } from "../bytes.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
+import { encodeCiphertext, readCiphertext } from "./ciphertext.ts";
+import { type Curve, type CurvePoint, encodePoint, encodeScalar, readPoint, readScalar } from "./curve.ts";
+import { FISCHLIN_REPETITIONS } from "./fischlin.ts";
+import { encodeVersion0, openVersion0, readRandomnessResponse, readUint128 } from "./message-parts.ts";
+import { rejectUnless } from "./rejected-input.ts";
 
 /** First messages that are points, and responses that are scalars: a Maurer proof over the curve. */
 export interface PointProof {
@@ -26,6 +26,8 @@ export interface LinearEvaluationProof {
   readonly maskCommitments: readonly [CurvePoint, CurvePoint];
   readonly coefficientResponses: readonly [bigint, bigint];
   readonly commitmentResponses: readonly [bigint, bigint];
+  /** For the plaintext's mask, a multiple of q: it changes no ciphertext, so no equation contains it. */
+  readonly plaintextMaskResponse: bigint;
   readonly randomnessResponse: bigint;
 }
 
@@ -79,6 +81,44 @@ export function decodeEcdsaSignMessage(curve: Curve, bytes: Uint8Array): EcdsaSi
   return message;
 }
 
+/** Writes what {@link decodeEcdsaSignMessage} reads. */
+export function encodeEcdsaSignMessage(curve: Curve, message: EcdsaSignMessage): Uint8Array {
+  const points = (all: readonly CurvePoint[]) => all.map((point) => encodePoint(curve, point));
+  const scalars = (all: readonly bigint[]) => all.map((scalar) => encodeScalar(curve, scalar));
+  const pointProof = ({ masks, responses }: PointProof) => [...points(masks), ...scalars(responses)];
+  const evaluationProof = (proof: LinearEvaluationProof) => [
+    encodeCiphertext(proof.maskCiphertext),
+    ...points(proof.maskCommitments),
+    ...proof.coefficientResponses.map((response) => encodeInteger(response, COEFFICIENT_BYTES)),
+    ...scalars([...proof.commitmentResponses, proof.plaintextMaskResponse]),
+    encodeInteger(proof.randomnessResponse, RANDOMNESS_BYTES),
+  ];
+  const { nonce, displacedNonce, commitK, commitAlpha, commitBeta, commitKx, proofBeta } = message;
+  return encodeVersion0(
+    ...points([nonce, displacedNonce, commitK, commitAlpha, commitBeta, commitKx]),
+    encodeCiphertext(message.partialSignature),
+    encodeCiphertext(message.displacedNonceShare),
+    ...pointProof(message.proofK),
+    ...pointProof(message.proofAlpha),
+    ...points(proofBeta.masks),
+    ...scalars(proofBeta.responses.flat()),
+    ...proofBeta.challenges.map((challenge) => encodeInteger(challenge, CHALLENGE_BYTES)),
+    ...pointProof(message.proofKx),
+    ...pointProof(message.proofNonce),
+    ...pointProof(message.proofDisplacedNonce),
+    ...evaluationProof(message.proofPartialSignature),
+    ...evaluationProof(message.proofDisplacedNonceShare),
+  );
+}
+
+const COEFFICIENT_BYTES = 384;
+const RANDOMNESS_BYTES = 192;
+const CHALLENGE_BYTES = 16;
+
+function encodeInteger(value: bigint, length: number): Uint8Array {
+  return encodeVector(bigIntToLittleEndian(value, length));
+}
+
 function times<T>(count: number, read: () => T): T[] {
   return Array.from({ length: count }, read);
 }
@@ -106,15 +146,21 @@ function readLinearEvaluationProof(curve: Curve, reader: ByteReader): LinearEval
   const maskCommitments = [point(), point()] as const;
   const coefficientResponses = [readCoefficientResponse(reader), readCoefficientResponse(reader)] as const;
   const commitmentResponses = [scalar(), scalar()] as const;
-  // The response for the plaintext's mask, a multiple of q: it changes no ciphertext, so no equation contains it.
-  scalar();
+  const plaintextMaskResponse = scalar();
   const randomnessResponse = readRandomnessResponse(reader);
-  return { maskCiphertext, maskCommitments, coefficientResponses, commitmentResponses, randomnessResponse };
+  return {
+    maskCiphertext,
+    maskCommitments,
+    coefficientResponses,
+    commitmentResponses,
+    plaintextMaskResponse,
+    randomnessResponse,
+  };
 }
 
 /** A coefficient blinded by a multiple of q, and masked: 48 words, below the protocol's bound of 1535 bits. */
 function readCoefficientResponse(reader: ByteReader): bigint {
-  const response = bigIntFromLittleEndian(reader.vector(384));
+  const response = bigIntFromLittleEndian(reader.vector(COEFFICIENT_BYTES));
   rejectUnless(
     response >> BigInt(COEFFICIENT_SPACE.upper_bound_bits) === 0n,
     "coefficient response exceeds 1535 bits",

@@ -1,0 +1,135 @@
+import { bigIntFromBigEndian } from "../bytes.ts";
+import type { Form } from "../class-groups/forms.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
+import type { CiphertextTerm } from "./ciphertext.ts";
+import { type Curve, type CurvePoint, pointBytes, scale, scaleBase } from "./curve.ts";
+import type { EcdsaSignMessage } from "./ecdsa-message.ts";
+import { pointProofEquations, repeatedProofEquations } from "./ecdsa-point-proofs.ts";
+import {
+  statementAlpha,
+  statementBeta,
+  statementDisplacedNonce,
+  statementK,
+  statementKx,
+  statementNonce,
+} from "./ecdsa-point-statements.ts";
+import type { ProofEquations } from "./equations.ts";
+import { DISPLACED_NONCE_PROOF, evaluationEquations, PARTIAL_SIGNATURE_PROOF } from "./linear-evaluation.ts";
+import { nonceRandomizers } from "./nonce-randomizers.ts";
+import { rejectUnless } from "./rejected-input.ts";
+import type { SignContext } from "./sign-context.ts";
+
+/** The weights of g's, and of a pair's, encryptions. */
+type Weights = readonly [bigint, bigint, bigint];
+
+/** Ciphertexts that follow from the presign. Whoever verifies computes them, or checks what they are claimed to be. */
+export interface DerivedCiphertexts {
+  /** g times the dWallet's network share. */
+  readonly maskedKeyShare: Ciphertext;
+  /** g times the network's nonce share under these weights. */
+  readonly maskedNonceShare: (weights: Weights) => Ciphertext;
+}
+
+/**
+ * All that the eight proofs of an ECDSA sign message claim. Hashes are checked here and throw a verdict; the equations
+ * are the caller's to check. `digest` is the message's hash modulo the order.
+ */
+export function ecdsaEquations(
+  context: SignContext,
+  encryptionKey: Form,
+  message: EcdsaSignMessage,
+  digest: bigint,
+  { maskedKeyShare, maskedNonceShare }: DerivedCiphertexts,
+): ProofEquations {
+  const { curve, presign } = context;
+  const r = nonceAbscissa(curve, message.nonce);
+  const weights = nonceRandomizers(context, message, digest, maskedKeyShare);
+  const displacement = statementDisplacedNonce(
+    context,
+    message,
+    message.displacedNonce,
+    networkNonce(context, weights),
+  );
+  const mask = presign.ciphertexts[0]!;
+  const partialSignature = evaluationEquations(
+    context,
+    encryptionKey,
+    PARTIAL_SIGNATURE_PROOF,
+    {
+      ciphertext: message.partialSignature,
+      inputs: [mask, maskedKeyShare],
+      commitments: partialSignatureCommitments(curve, message, r, digest),
+    },
+    message.proofPartialSignature,
+  );
+  const displacedNonceShare = evaluationEquations(
+    context,
+    encryptionKey,
+    DISPLACED_NONCE_PROOF,
+    {
+      ciphertext: message.displacedNonceShare,
+      inputs: [mask, maskedNonceShare(weights)],
+      commitments: [message.commitBeta, message.commitAlpha],
+    },
+    message.proofDisplacedNonceShare,
+  );
+  return {
+    points: [
+      ...pointProofEquations(context, statementK(context, message), message.proofK),
+      ...pointProofEquations(context, statementAlpha(context, message), message.proofAlpha),
+      ...repeatedProofEquations(context, statementBeta(context, message), message.proofBeta),
+      ...pointProofEquations(context, statementKx(context, message), message.proofKx),
+      ...pointProofEquations(context, statementNonce(context, message, message), message.proofNonce),
+      ...pointProofEquations(context, displacement, message.proofDisplacedNonce),
+      ...partialSignature.points,
+      ...displacedNonceShare.points,
+    ],
+    forms: [...partialSignature.forms, ...displacedNonceShare.forms],
+  };
+}
+
+/** r, the nonce's x coordinate modulo the order. Zero is rejected. */
+export function nonceAbscissa(curve: Curve, nonce: CurvePoint): bigint {
+  const r = bigIntFromBigEndian(pointBytes(nonce).subarray(1)) % curve.order;
+  rejectUnless(r !== 0n, "nonce has x = 0");
+  return r;
+}
+
+/** R'_B, the network's nonce under the message's weights. The neutral point is rejected. */
+export function networkNonce({ curve, presign }: SignContext, weights: Weights): CurvePoint {
+  const nonce = scale(curve, presign.noncePoints[0], weights[0])
+    .add(scale(curve, presign.noncePoints[1], weights[1]))
+    .add(scaleBase(curve, weights[2]));
+  rejectUnless(!nonce.equals(curve.zero), "network's nonce is the neutral point");
+  return nonce;
+}
+
+/** What the network's masked key share of a dWallet is combined from. */
+export function maskedKeyShareTerms({ dwallet, presign }: SignContext): readonly CiphertextTerm[] {
+  return weighted(
+    [presign.ciphertexts[1]!, presign.ciphertexts[2]!, presign.ciphertexts[0]!],
+    dwallet.randomizers,
+  );
+}
+
+/** What the network's masked nonce share is combined from. */
+export function maskedNonceShareTerms({ presign }: SignContext, weights: Weights): readonly CiphertextTerm[] {
+  return weighted([presign.ciphertexts[3]!, presign.ciphertexts[4]!, presign.ciphertexts[0]!], weights);
+}
+
+/**
+ * What the coefficients of the encrypted partial signature, r*k*x_A + m*k and r*k, are committed to: it follows from
+ * the commitments to k, homomorphically.
+ */
+export function partialSignatureCommitments(
+  curve: Curve,
+  { commitK, commitKx }: Pick<EcdsaSignMessage, "commitK" | "commitKx">,
+  r: bigint,
+  digest: bigint,
+): readonly [CurvePoint, CurvePoint] {
+  return [scale(curve, commitKx, r).add(scale(curve, commitK, digest)), scale(curve, commitK, r)];
+}
+
+function weighted(ciphertexts: readonly [Ciphertext, Ciphertext, Ciphertext], weights: Weights) {
+  return ciphertexts.map((ciphertext, index) => ({ ciphertext, weight: weights[index]! }));
+}

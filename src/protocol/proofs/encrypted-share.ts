@@ -1,0 +1,131 @@
+import { bigIntToLittleEndian, encodeVector } from "../bytes.ts";
+import { encodeScalar as encodePlaintext } from "../class-groups/class-group.ts";
+import { multiPower } from "../class-groups/exponentiation.ts";
+import { composeForms, type Form, type FormGroup } from "../class-groups/forms.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
+import {
+  ciphertextGroupJson,
+  ciphertextJson,
+  encryptionSchemeJson,
+  languageGroupsJson,
+  pointGroupJson,
+  RANDOMNESS_SPACE,
+  scalarGroupJson,
+} from "./canonical-parameters.ts";
+import { encodeCiphertext, equalCiphertexts, readCiphertext } from "./ciphertext.ts";
+import {
+  type Curve,
+  type CurvePoint,
+  encodePoint,
+  encodeScalar,
+  pointJson,
+  readPoint,
+  readScalar,
+  scale,
+  scaleBase,
+} from "./curve.ts";
+import { encodeVersion0, openVersion0, readRandomnessResponse } from "./message-parts.ts";
+import { rejectUnless } from "./rejected-input.ts";
+import { proofChallenge, transcript } from "./transcript.ts";
+
+/** The user's share encrypted to the user, with the proof that it is the logarithm of the public share. */
+export interface EncryptedShareAndProof {
+  readonly maskCiphertext: Ciphertext;
+  readonly maskPoint: CurvePoint;
+  readonly scalarResponse: bigint;
+  readonly randomnessResponse: bigint;
+  readonly ciphertext: Ciphertext;
+}
+
+/** Reads a versioned encrypted share with its proof; rejects anything malformed. */
+export function decodeEncryptedShare(curve: Curve, bytes: Uint8Array): EncryptedShareAndProof {
+  const reader = openVersion0(bytes, "encrypted user share");
+  const message = {
+    maskCiphertext: readCiphertext(curve, reader),
+    maskPoint: readPoint(curve, reader, "encrypted share proof's mask"),
+    scalarResponse: readScalar(curve, reader, "encrypted share proof's response"),
+    randomnessResponse: readRandomnessResponse(reader),
+    ciphertext: readCiphertext(curve, reader),
+  };
+  reader.end();
+  return message;
+}
+
+/** Writes what {@link decodeEncryptedShare} reads: 1,296 bytes on the secp curves, else 1,293. */
+export function encodeEncryptedShare(curve: Curve, message: EncryptedShareAndProof): Uint8Array {
+  return encodeVersion0(
+    encodeCiphertext(message.maskCiphertext),
+    encodePoint(curve, message.maskPoint),
+    encodeScalar(curve, message.scalarResponse),
+    encodeVector(bigIntToLittleEndian(message.randomnessResponse, 192)),
+    encodeCiphertext(message.ciphertext),
+  );
+}
+
+/**
+ * Checks that a share was encrypted under `encryptionKey` and is the logarithm of `publicShare`: a Maurer proof for the
+ * language (Enc(x; r), x*G) over the class group and the curve. Throws a verdict otherwise.
+ */
+export function verifyEncryptedShare(
+  curve: Curve,
+  encryptionKey: Form,
+  publicShare: CurvePoint,
+  message: EncryptedShareAndProof,
+): void {
+  const challenge = encryptedShareChallenge(curve, encryptionKey, publicShare, message);
+  const { maskCiphertext, maskPoint, scalarResponse, randomnessResponse, ciphertext } = message;
+
+  const expected = maskPoint.add(scale(curve, publicShare, challenge));
+  rejectUnless(
+    scaleBase(curve, scalarResponse).equals(expected),
+    "encrypted share proof: share is not the DKG's",
+  );
+
+  // Enc(z; rho) / ct^e must be the first message. Every term shares one run of squarings.
+  const { group } = curve;
+  const opened = (base: Form, part: 0 | 1) =>
+    quotient(group, base, randomnessResponse, ciphertext[part], challenge);
+  const recovered = [
+    opened(group.h, 0),
+    composeForms(group, encodePlaintext(group, scalarResponse), opened(encryptionKey, 1)),
+  ] as const;
+  rejectUnless(
+    equalCiphertexts(recovered, maskCiphertext),
+    "encrypted share proof: ciphertext does not match",
+  );
+}
+
+/** base^exponent / divisor^weight. */
+function quotient(group: FormGroup, base: Form, exponent: bigint, divisor: Form, weight: bigint): Form {
+  return multiPower(group, [
+    { base, exponent },
+    { base: divisor, exponent: -weight },
+  ]);
+}
+
+/** The proof's challenge, which binds the key, the statement and the first message. */
+export function encryptedShareChallenge(
+  curve: Curve,
+  encryptionKey: Form,
+  publicShare: CurvePoint,
+  {
+    maskCiphertext,
+    maskPoint,
+    ciphertext,
+  }: Pick<EncryptedShareAndProof, "maskCiphertext" | "maskPoint" | "ciphertext">,
+): bigint {
+  const proof = transcript("Encryption of Discrete Log");
+  proof.appendJson("protocol context", null);
+  proof.appendJson("language public parameters", {
+    canonical_groups_public_parameters: languageGroupsJson(
+      [scalarGroupJson(curve), RANDOMNESS_SPACE],
+      [ciphertextGroupJson(curve), pointGroupJson(curve)],
+    ),
+    canonical_encryption_scheme_public_parameters: encryptionSchemeJson(curve, encryptionKey),
+    base: pointJson(curve, curve.base),
+    discrete_log_sample_bits: null,
+  });
+  proof.appendJson("statement value", [ciphertextJson(ciphertext), pointJson(curve, publicShare)]);
+  proof.appendJson("statement mask value", [ciphertextJson(maskCiphertext), pointJson(curve, maskPoint)]);
+  return proofChallenge(proof);
+}

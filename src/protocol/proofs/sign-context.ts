@@ -1,0 +1,55 @@
+import { bytesToHex } from "../bytes.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
+import type { Json } from "./canonical-parameters.ts";
+import { type Curve, type CurvePoint, pointJson } from "./curve.ts";
+import { type Transcript, transcript } from "./transcript.ts";
+
+/** What every proof of one ECDSA sign message is about: public parts of the dWallet's output and of the presign. */
+export interface SignContext {
+  readonly curve: Curve;
+  readonly dwallet: {
+    readonly publicKey: CurvePoint;
+    readonly userPublicShare: CurvePoint;
+    /** mu_0, mu_1 and mu_G, which combine the network key's parts to this dWallet's network share. */
+    readonly randomizers: readonly [bigint, bigint, bigint];
+  };
+  readonly presign: {
+    readonly sessionId: Uint8Array;
+    /** Encryptions of g, g*x0, g*x1, g*k0 and g*k1, where g is the presign's mask. */
+    readonly ciphertexts: readonly Ciphertext[];
+    /** k0*G and k1*G. */
+    readonly noncePoints: readonly [CurvePoint, CurvePoint];
+  };
+}
+
+/** One proof's statement: which language it is in, under which name, and what it claims. */
+export interface ProofStatement {
+  /** The transcript's name: the language's. */
+  readonly language: string;
+  /** The proof's name in the protocol's context. */
+  readonly name: string;
+  readonly parameters: Json;
+  readonly statement: Json;
+}
+
+/** The transcript of a Maurer proof up to its statement. First messages follow: see {@link appendMasks}. */
+export function proofTranscript(context: SignContext, proof: ProofStatement): Transcript {
+  const publicKey = JSON.stringify(pointJson(context.curve, context.dwallet.publicKey));
+  const hash = transcript(proof.language);
+  hash.appendJson("protocol context", {
+    party: "CentralizedParty",
+    session_id: bytesToHex(context.presign.sessionId),
+    protocol_name: "2PC-MPC Sign",
+    round_name: "1 - Signature Homomorphic Evaluation",
+    proof_name: proof.name,
+    public_key: [...new TextEncoder().encode(publicKey)],
+  });
+  hash.appendJson("language public parameters", proof.parameters);
+  hash.appendJson("statement value", proof.statement);
+  return hash;
+}
+
+/** Absorbs the first messages, each in the statement's own shape. */
+export function appendMasks(to: Transcript, masks: readonly Json[]): void {
+  for (const mask of masks) to.appendJson("statement mask value", mask);
+}
