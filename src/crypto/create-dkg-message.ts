@@ -18,6 +18,7 @@ import { FISCHLIN_REPETITIONS, findFischlinAnswer, fischlinCommonHash } from "..
 import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
 import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
 import { encodeUserPublicOutput } from "../protocol/proofs/user-public-output.ts";
+import type { Steps } from "../protocol/steps.ts";
 import { decodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";
 
@@ -33,22 +34,22 @@ export interface DkgMessage {
  * Proves that the user knows the share behind X_A = x_A G, for one session, and computes what the DKG leads to. The
  * proof is Fischlin's (Crypto 2005) over Schnorr's: 16 times a first message M = m G and the first challenge c for
  * which the hash of the response z = m + c x_A has a leading zero byte. The first messages are random, so that two
- * calls give two messages and two outputs for one share. About half a second, on the caller's thread.
+ * calls give two messages and two outputs for one share. About a quarter of a second.
  *
  * Point multiplications by secrets are noble's, which aims at constant time. The responses are computed with BigInt,
  * whose time depends on the share: do not run this where others can measure it to the microsecond. The numbers in
  * between cannot be overwritten. Throws EngineError for parameters or a share of another form.
  */
-export function createDkgMessage(
+export function* createDkgMessage(
   curveName: CurveName,
   parameters: Uint8Array,
   sessionDigest: Uint8Array,
   userSecretKeyShare: Uint8Array,
-): DkgMessage {
+): Steps<DkgMessage> {
   const curve = curveByNumber(curveNumber(curveName));
   if (sessionDigest.length !== 32) throw new EngineError("DKG message: the session digest has 32 bytes");
   const { key, share } = readInput(curve, parameters, userSecretKeyShare);
-  const message = proveShare(curve, sessionDigest, share);
+  const message = yield* proveShare(curve, sessionDigest, share);
   const randomizers = shareRandomizers(curve, sessionDigest, key.publicShares, message);
   return {
     userDkgMessage: encodeMessage(curve, message),
@@ -56,18 +57,20 @@ export function createDkgMessage(
   };
 }
 
-function proveShare(curve: Curve, sessionDigest: Uint8Array, share: bigint): UserDkgMessage {
+function* proveShare(curve: Curve, sessionDigest: Uint8Array, share: bigint): Steps<UserDkgMessage> {
   const publicShare = scaleBase(curve, share);
   const nonces = Array.from({ length: FISCHLIN_REPETITIONS }, () => randomScalar(curve));
   const masks: readonly CurvePoint[] = nonces.map((nonce) => scaleBase(curve, nonce));
   const commonHash = fischlinCommonHash(shareProofTranscript(curve, sessionDigest, publicShare, masks));
-  const answers = nonces.map((nonce, index) => {
+  const answers: { readonly challenge: bigint; readonly response: bigint }[] = [];
+  for (const [index, nonce] of nonces.entries()) {
+    yield;
     const next = (response: bigint): bigint => (response + share) % curve.order;
     const json = (response: bigint) => scalarJson(curve, response);
     const answer = findFischlinAnswer(commonHash, index, nonce, next, json);
     if (answer === undefined) throw new EngineError("DKG message: no challenge was found");
-    return answer;
-  });
+    answers.push(answer);
+  }
   return {
     masks,
     responses: answers.map(({ response }) => response),

@@ -1,8 +1,9 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { bigIntFromBigEndian, concatBytes, encodeVector, hexToBytes } from "../protocol/bytes.ts";
-import { curveByNumber, encodeScalar } from "../protocol/proofs/curve.ts";
+import { bigIntFromBigEndian, concatBytes, hexToBytes } from "../protocol/bytes.ts";
+import { curveByNumber } from "../protocol/proofs/curve.ts";
+import { encodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
@@ -38,10 +39,7 @@ export function deriveUserShare(input: UserShareInput): SecretBytes {
   // 256 bits more than the order has: the remainder is uniform up to 2^-256, and never zero.
   const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
   wide.fill(0);
-  const encoded = encodeScalar(curve, scalar);
-  const share = concatBytes(Uint8Array.of(0), encodeVector(encoded));
-  encoded.fill(0);
-  return new SecretBytes(share);
+  return new SecretBytes(encodeUserShare(input.curve, scalar));
 }
 
 /** The version of the derivation. Another way to derive gets another label, and is tried beside this one. */

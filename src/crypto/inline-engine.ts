@@ -1,48 +1,72 @@
+import { curveNumber } from "../protocol/algorithms.ts";
+import { curveByNumber } from "../protocol/proofs/curve.ts";
+import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
+import { isEcdsa } from "../protocol/signature-forms.ts";
+import type { Steps } from "../protocol/steps.ts";
+import { decodeUserShare } from "../protocol/user-share.ts";
 import { createDkgMessage } from "./create-dkg-message.ts";
-import { type CryptoEngine, EngineError } from "./engine.ts";
-import { type IkaWasmCalls, loadIkaWasm } from "./ika-wasm.ts";
+import { createSignMessage } from "./create-sign-message.ts";
+import { decryptShare } from "./decrypt-share.ts";
+import { encryptShare } from "./encrypt-share.ts";
+import { type CryptoEngine, EngineError, type PrepareDkgInput, type PreparedDkg } from "./engine.ts";
+import { createReferenceEngine } from "./reference-engine.ts";
+import { runYielding } from "./run-yielding.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 import { deriveUserKeys } from "./user-keys.ts";
 
 /**
- * The engine on the caller's own thread, for Node and browsers. Its calls block that thread for as long as they take:
- * half a second for keys, two seconds for a DKG, ten seconds for an ECDSA sign message.
+ * The engine on the caller's own thread, for Node and browsers, all in TypeScript. The longer calls work in slices of
+ * about 20 milliseconds, between which the event loop goes on.
  */
 export function createInlineEngine(): CryptoEngine {
   let isClosed = false;
-  const open = async (): Promise<IkaWasmCalls> => {
+  const reference = createReferenceEngine();
+  const run = async <T>(what: string, begin: () => Steps<T>): Promise<T> => {
     if (isClosed) throw new EngineError("the engine is closed");
-    return await loadIkaWasm();
+    try {
+      return await runYielding(begin());
+    } catch (error) {
+      const reason = rejectionReason(error);
+      throw reason === undefined ? error : new EngineError(`${what}: ${reason}`);
+    }
   };
   return {
     async ready() {
-      await open();
+      if (isClosed) throw new EngineError("the engine is closed");
     },
     async deriveUserKeys({ seed, curve }) {
       if (isClosed) throw new EngineError("the engine is closed");
       return deriveUserKeys(seed, curve);
     },
-    async prepareDkg({ curve, parameters, encryptionKey, sessionDigest, userSecretKeyShare }) {
-      const wasm = await open();
-      const share = userSecretKeyShare.reveal();
-      const message = createDkgMessage(curve, parameters, sessionDigest, share);
-      const encryptedUserShareAndProof = wasm.encryptShare(curve, share, encryptionKey, parameters);
-      return { ...message, encryptedUserShareAndProof };
-    },
-    async decryptShare({ curve, parameters, decryptionKey, dwalletOutput, encryptedShareAndProof }) {
-      const wasm = await open();
-      const key = decryptionKey.reveal();
-      return new SecretBytes(
-        wasm.decryptShare(curve, key, dwalletOutput, encryptedShareAndProof, parameters),
+    prepareDkg: (input) => run("DKG", () => prepareDkg(input)),
+    async decryptShare({ curve, decryptionKey, dwalletOutput, encryptedShareAndProof }) {
+      const share = await run("share decryption", () =>
+        decryptShare(
+          curveByNumber(curveNumber(curve)),
+          decryptionKey.reveal(),
+          dwalletOutput,
+          encryptedShareAndProof,
+        ),
       );
+      return new SecretBytes(share);
     },
-    async createSignMessage({ triple, parameters, dwalletOutput, userSecretKeyShare, presign, message }) {
-      const wasm = await open();
-      const share = userSecretKeyShare.reveal();
-      return wasm.createSignMessage(triple, parameters, dwalletOutput, share, presign, message);
+    createSignMessage: (input) => {
+      if (isEcdsa(input.triple.signatureAlgorithm)) return reference.createSignMessage(input);
+      return run("sign message", () =>
+        createSignMessage({ ...input, userSecretKeyShare: input.userSecretKeyShare.reveal() }),
+      );
     },
     async close() {
       isClosed = true;
     },
   };
+}
+
+function* prepareDkg(input: PrepareDkgInput): Steps<PreparedDkg> {
+  const { curve, parameters, sessionDigest, encryptionKey } = input;
+  const share = input.userSecretKeyShare.reveal();
+  const scalar = decodeUserShare(curve, share);
+  const message = yield* createDkgMessage(curve, parameters, sessionDigest, share);
+  const encrypted = encryptShare(curveByNumber(curveNumber(curve)), encryptionKey, scalar);
+  return { ...message, encryptedUserShareAndProof: yield* encrypted };
 }

@@ -1,12 +1,12 @@
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { parseDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
-import { type Curve, curveByNumber, scaleBase } from "../protocol/proofs/curve.ts";
-import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
+import { curveByNumber, scaleBase } from "../protocol/proofs/curve.ts";
 import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
 import { encodeUserPublicOutput } from "../protocol/proofs/user-public-output.ts";
 import { decodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";
+import { knownNetworkKey } from "./known-network-key.ts";
 
 /**
  * True if a dWallet's public output is one that the user's share and the network's key lead to. The user's public
@@ -25,22 +25,11 @@ export function isOutputOfShare(
   try {
     const { randomizers } = parseDWalletOutput(curveName, dwalletOutput);
     const publicShare = scaleBase(curve, decodeUserShare(curveName, userSecretKeyShare));
-    const key = knownKeyParts(curve, parameters);
+    const key = knownNetworkKey(curve, parameters);
     const own = encodeUserPublicOutput(curve, publicShare, randomizers, key);
     return equalBytes(own, userPublicOutputFromDWalletOutput(curveName, dwalletOutput));
   } catch (error) {
     const reason = rejectionReason(error);
     throw reason === undefined ? error : new EngineError(reason);
   }
-}
-
-/** Parameters stay in memory for as long as a client does, and reading the key out of them takes the longest here. */
-const KEY_PARTS = new WeakMap<Uint8Array, { readonly curve: Curve; readonly key: NetworkKeyParts }>();
-
-function knownKeyParts(curve: Curve, parameters: Uint8Array): NetworkKeyParts {
-  const known = KEY_PARTS.get(parameters);
-  if (known?.curve === curve) return known.key;
-  const key = readNetworkKeyParts(curve, parameters);
-  KEY_PARTS.set(parameters, { curve, key });
-  return key;
 }

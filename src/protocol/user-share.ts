@@ -1,6 +1,6 @@
 import type { CurveName } from "./algorithms.ts";
 import { byteReader } from "./byte-reader.ts";
-import { MalformedBytesError } from "./bytes.ts";
+import { bigIntToLittleEndian, MalformedBytesError } from "./bytes.ts";
 import { curveGroup } from "./curve-group.ts";
 
 /**
@@ -15,5 +15,17 @@ export function decodeUserShare(curve: CurveName, userSecretKeyShare: Uint8Array
   const share = curveGroup(curve).readScalar(inner);
   inner.end();
   if (share === 0n) throw new MalformedBytesError("user secret key share: zero");
+  return share;
+}
+
+/** Writes what {@link decodeUserShare} reads, into one buffer that is the caller's to overwrite. */
+export function encodeUserShare(curve: CurveName, scalar: bigint): Uint8Array {
+  const bytes = bigIntToLittleEndian(scalar, 32);
+  const { isSecp } = curveGroup(curve);
+  const header = isSecp ? [0, 33, 32] : [0, 32];
+  const share = new Uint8Array(header.length + bytes.length);
+  share.set(header);
+  share.set(isSecp ? bytes.reverse() : bytes, header.length);
+  bytes.fill(0);
   return share;
 }

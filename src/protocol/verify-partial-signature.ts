@@ -12,14 +12,29 @@ import { schnorrkelChallenge } from "./verify-schnorrkel.ts";
 /** The Schnorr family: algorithms whose user half is a partial signature that anyone can check. */
 export type SchnorrAlgorithmName = Exclude<SignatureAlgorithmName, "ECDSASecp256k1" | "ECDSASecp256r1">;
 
-/** A user's half of a Schnorr-family signature with everything public that it depends on. */
-export interface PartialSignatureClaim {
+/** All that is public of one Schnorr-family signature before the user's half. */
+export interface SchnorrRequest {
   readonly signatureAlgorithm: SchnorrAlgorithmName;
   readonly dwalletOutput: Uint8Array;
   readonly presign: Uint8Array;
   /** The message before hashing. */
   readonly message: Uint8Array;
+}
+
+/** A user's half of a Schnorr-family signature with everything public that it depends on. */
+export interface PartialSignatureClaim extends SchnorrRequest {
   readonly userSignMessage: Uint8Array;
+}
+
+/** What a user's half answers once his nonce is fixed: z_A = k_A + e * x_A, with signs. */
+export interface PartialSignatureTerms {
+  /** e, the signature's challenge. */
+  readonly challenge: bigint;
+  /** BIP-340 keeps the points of even y; when the joint one is odd, both parties negate their part. */
+  readonly isNonceNegated: boolean;
+  readonly isShareNegated: boolean;
+  /** X_A. */
+  readonly userPublicShare: GroupPoint;
 }
 
 /**
@@ -28,15 +43,26 @@ export interface PartialSignatureClaim {
  * network's round). Costs a few milliseconds. Throws MalformedBytesError for bytes of another layout.
  */
 export function verifyPartialSignature(claim: PartialSignatureClaim): boolean {
-  const { curve, hash } = SETTINGS[claim.signatureAlgorithm];
+  const { curve } = SETTINGS[claim.signatureAlgorithm];
   const group = curveGroup(curve);
   const { nonce, response } = parsePartialSignature(curve, claim.userSignMessage);
-  const presign = parseSchnorrPresign(curve, claim.presign);
-  const output = parseDWalletOutput(curve, claim.dwalletOutput);
+  const { challenge: e, userPublicShare, ...signs } = partialSignatureTerms(claim, nonce);
+  const ownNonce = signs.isNonceNegated ? nonce.negate() : nonce;
+  const ownShare = signs.isShareNegated ? userPublicShare.negate() : userPublicShare;
+  return group.base.multiplyUnsafe(response).equals(ownNonce.add(ownShare.multiplyUnsafe(e)));
+}
+
+/** The terms for the user's nonce K_A. Throws MalformedBytesError for bytes of another layout. */
+export function partialSignatureTerms(request: SchnorrRequest, nonce: GroupPoint): PartialSignatureTerms {
+  const { signatureAlgorithm, message } = request;
+  const { curve, hash } = SETTINGS[signatureAlgorithm];
+  const group = curveGroup(curve);
+  const presign = parseSchnorrPresign(curve, request.presign);
+  const output = parseDWalletOutput(curve, request.dwalletOutput);
 
   const transcript = createTranscript(NONCE_LABEL)
     .append("$ sid $", presign.sessionId)
-    .append("$ msg $", claim.message)
+    .append("$ msg $", message)
     .append("$ H $", prettyJson(hash))
     .append("$ \\GG,G,q $", groupParametersJson(curve))
     .append("$X$", prettyJson(pointJson(curve, output.publicKeyPoint)))
@@ -49,14 +75,13 @@ export function verifyPartialSignature(claim: PartialSignatureClaim): boolean {
   );
   const mu = bigIntFromLittleEndian(wide) % group.order;
   const jointNonce = nonce.add(presign.nonces[0]).add(presign.nonces[1].multiplyUnsafe(mu));
-
-  // BIP-340 keeps the points of even y; when the joint one is odd, both parties negate their part.
-  const isTaproot = claim.signatureAlgorithm === "Taproot";
-  const ownNonce = isTaproot && hasOddY(jointNonce) ? nonce.negate() : nonce;
-  const isKeyOdd = isTaproot && hasOddY(output.publicKeyPoint);
-  const ownShare = isKeyOdd ? output.userPublicShare.negate() : output.userPublicShare;
-  const e = challenge(claim.signatureAlgorithm, group, jointNonce, output.publicKeyPoint, claim.message);
-  return group.base.multiplyUnsafe(response).equals(ownNonce.add(ownShare.multiplyUnsafe(e)));
+  const isTaproot = signatureAlgorithm === "Taproot";
+  return {
+    challenge: challenge(signatureAlgorithm, group, jointNonce, output.publicKeyPoint, message),
+    isNonceNegated: isTaproot && hasOddY(jointNonce),
+    isShareNegated: isTaproot && hasOddY(output.publicKeyPoint),
+    userPublicShare: output.userPublicShare,
+  };
 }
 
 /** The Schnorr family's presign, version 2: 01 | vec(vec(session id) | ct_0 | ct_1 | K_0 | K_1 | vec(commitment)). */

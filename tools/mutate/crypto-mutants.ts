@@ -52,8 +52,8 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   {
     name: "the partial signature of a Taproot key of odd y is refused",
     file: "src/protocol/verify-partial-signature.ts",
-    find: "isKeyOdd ? output.userPublicShare.negate() : output.userPublicShare",
-    replace: "output.userPublicShare",
+    find: "signs.isShareNegated ? userPublicShare.negate() : userPublicShare",
+    replace: "userPublicShare",
     tests: ["test/unit/protocol/check-sign-message.test.ts"],
   },
   {

@@ -1,5 +1,6 @@
 import { composeForms, type Form, type FormGroup, invertForm, squareForm } from "./forms.ts";
 import { bitLength } from "./integers.ts";
+import { nonAdjacentForm } from "./non-adjacent-form.ts";
 
 /** One factor base^exponent of a product. A negative exponent raises the inverse. */
 export interface PowerTerm {
@@ -48,25 +49,4 @@ function oddPowers(group: FormGroup, base: Form, count: number): Form[] {
 /** Balances the table's cost (2^(w-2) products) with the digits it saves. */
 function windowWidth(bits: number): number {
   return bits > 512 ? 6 : bits > 160 ? 5 : bits > 40 ? 4 : 2;
-}
-
-/** The non-zero digits, all odd and below 2^(width-1) in magnitude, with value = sum of digit * 2^position. */
-function nonAdjacentForm(value: bigint, width: number): { position: number; digit: number }[] {
-  const bits = [...value.toString(2)].reverse().map(Number);
-  const digits: { position: number; digit: number }[] = [];
-  let carry = 0;
-  let position = 0;
-  while (position < bits.length || carry !== 0) {
-    if ((((bits[position] ?? 0) + carry) & 1) === 0) {
-      carry = ((bits[position] ?? 0) + carry) >> 1;
-      position++;
-      continue;
-    }
-    let digit = carry;
-    for (let index = 0; index < width; index++) digit += (bits[position + index] ?? 0) << index;
-    carry = digit >= 1 << (width - 1) ? 1 : 0;
-    digits.push({ position, digit: digit - (carry << width) });
-    position += width;
-  }
-  return digits;
 }

@@ -26,6 +26,7 @@ export interface CurvePoint {
   multiplyUnsafe(scalar: bigint): CurvePoint;
   isTorsionFree(): boolean;
   toBytes(compressed?: boolean): Uint8Array;
+  toAffine(): { readonly x: bigint; readonly y: bigint };
 }
 
 /** A curve by its chain number, with its arithmetic and the class group that encrypts its scalars. */
@@ -68,7 +69,11 @@ export function encodePoint(curve: Curve, point: CurvePoint): Uint8Array {
 
 /** Reads {@link encodePoint}; rejects what is not a point of the prime-order group, and the neutral one. */
 export function readPoint(curve: Curve, reader: ByteReader, what: string): CurvePoint {
-  const bytes = curve.constants.lengthPrefixed ? reader.vector(33) : reader.take(32);
+  return decodePoint(curve, curve.constants.lengthPrefixed ? reader.vector(33) : reader.take(32), what);
+}
+
+/** Reads {@link pointBytes}, with the checks of {@link readPoint}. */
+export function decodePoint(curve: Curve, bytes: Uint8Array, what: string): CurvePoint {
   let point: CurvePoint;
   try {
     point = curve.decode(bytes);

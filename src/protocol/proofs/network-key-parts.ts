@@ -7,10 +7,12 @@ import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts"
 import { type Curve, type CurvePoint, pointJson, readPoint } from "./curve.ts";
 import { transcript } from "./transcript.ts";
 
-/** What is public of the network's key for one curve, as far as a dWallet's public output follows from it. */
+/** What is public of the network's key for one curve, as far as a user's messages follow from it. */
 export interface NetworkKeyParts {
   /** X_0 and X_1, from which the network's public share of every dWallet is combined. */
   readonly publicShares: readonly [CurvePoint, CurvePoint];
+  /** Under which everything is encrypted to the network. */
+  readonly encryptionKey: Form;
   /** Binds dWallets and presigns to this key: 32 bytes. */
   readonly commitment: Uint8Array;
 }
@@ -27,7 +29,8 @@ export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): Netwo
   const ciphertext = (): Ciphertext => [form(), form()];
   const encryptedShares = [ciphertext(), ciphertext()] as const;
   const encryptionKey = readLastForm(curve, parameters);
-  return { publicShares, commitment: keyCommitment(curve, { encryptionKey, publicShares, encryptedShares }) };
+  const commitment = keyCommitment(curve, { encryptionKey, publicShares, encryptedShares });
+  return { publicShares, encryptionKey, commitment };
 }
 
 /** The commitment to a network key, which dWallets and presigns carry: 32 bytes. */

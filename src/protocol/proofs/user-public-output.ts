@@ -24,7 +24,7 @@ export function encodeUserPublicOutput(
   curve: Curve,
   publicShare: CurvePoint,
   randomizers: ShareRandomizers,
-  key: NetworkKeyParts,
+  key: Pick<NetworkKeyParts, "publicShares" | "commitment">,
 ): Uint8Array {
   const network = networkPublicShare(curve, key, randomizers);
   const points = [publicShare, publicShare.add(network), network].map((point) => encodePoint(curve, point));

@@ -1,0 +1,74 @@
+import { expand, extract } from "@noble/hashes/hkdf.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { bigIntFromBigEndian, bigIntFromLittleEndian, concatBytes, encodeVector } from "../protocol/bytes.ts";
+import { type Curve, scalarBytes } from "../protocol/proofs/curve.ts";
+
+/** Everything that a user's sign message follows from. */
+export interface SignRandomnessInput {
+  readonly triple: AlgorithmTriple;
+  /** The share's scalar. Secret. */
+  readonly share: bigint;
+  readonly dwalletOutput: Uint8Array;
+  readonly presign: Uint8Array;
+  /** To the network key in the protocol parameters: 32 bytes. */
+  readonly commitment: Uint8Array;
+  /** The message before hashing. */
+  readonly message: Uint8Array;
+}
+
+/** The secret numbers of one sign message, each under a name of its own. A name is drawn once. */
+export interface SignRandomness {
+  /** Uniform up to 2^-256 in 1..order-1. `binding`: what else this number depends on. */
+  scalar(name: string, binding?: Uint8Array): bigint;
+  /** Uniform below 2^bits. */
+  integer(name: string, bits: number, binding?: Uint8Array): bigint;
+  /** Overwrites the key that the numbers are derived from. */
+  destroy(): void;
+}
+
+/**
+ * The randomness of a sign message, version 1 of `docs/user-share.md`: derived from the share and from all that the
+ * message depends on, as RFC 6979 does for ECDSA's nonce. The same input gives the same octets, in any process; an
+ * input that differs in one bit gives numbers that have nothing to do with them.
+ */
+export function deriveSignRandomness(curve: Curve, input: SignRandomnessInput): SignRandomness {
+  const { triple, share, dwalletOutput, presign, commitment, message } = input;
+  const secret = scalarBytes(curve, share);
+  const key = extract(sha512, secret, SIGN_RANDOMNESS_LABEL);
+  secret.fill(0);
+  const context = sha512(
+    concatBytes(
+      Uint8Array.of(triple.curveNumber, triple.signatureAlgorithmNumber, triple.hashNumber),
+      encodeVector(dwalletOutput),
+      encodeVector(presign),
+      encodeVector(commitment),
+      encodeVector(message),
+    ),
+  );
+  const bytes = (name: string, binding: Uint8Array, length: number): Uint8Array => {
+    const info = concatBytes(context, encodeVector(new TextEncoder().encode(name)), encodeVector(binding));
+    return expand(sha512, key, info, length);
+  };
+  return {
+    scalar(name, binding = NOTHING) {
+      const wide = bytes(name, binding, WIDE_BYTES);
+      const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
+      wide.fill(0);
+      return scalar;
+    },
+    integer(name, bits, binding = NOTHING) {
+      const long = bytes(name, binding, Math.ceil(bits / 8));
+      const integer = BigInt.asUintN(bits, bigIntFromLittleEndian(long));
+      long.fill(0);
+      return integer;
+    },
+    destroy: () => void key.fill(0),
+  };
+}
+
+/** The version of the derivation. Whoever changes a message's octets for any input changes this too. */
+const SIGN_RANDOMNESS_LABEL = new TextEncoder().encode("threshold-signing-service/sign-randomness/v1");
+/** 256 bits more than the order has. */
+const WIDE_BYTES = 64;
+const NOTHING = new Uint8Array();

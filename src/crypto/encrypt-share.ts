@@ -1,0 +1,77 @@
+import { bigIntFromBigEndian, bigIntFromLittleEndian } from "../protocol/bytes.ts";
+import { encodeScalar } from "../protocol/class-groups/class-group.ts";
+import { composeForms, type Form } from "../protocol/class-groups/forms.ts";
+import { decodeEncryptionKey } from "../protocol/class-groups/keypair.ts";
+import { ladderProduct, type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
+import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
+import { type Curve, scaleBase } from "../protocol/proofs/curve.ts";
+import {
+  encodeEncryptedShare,
+  encryptedShareChallenge,
+  verifyEncryptedShare,
+} from "../protocol/proofs/encrypted-share.ts";
+import type { Steps } from "../protocol/steps.ts";
+import { knownLadder } from "./known-network-key.ts";
+import { MASK_BITS, maskedResponse, RANDOMNESS_BITS } from "./mask-lengths.ts";
+
+/**
+ * The share encrypted under a class-groups key, with the proof that it is the logarithm of the public share: a Maurer
+ * proof for (Enc(x; r), x*G). Randomness is drawn anew each time. What is returned was verified, on the encoded bytes'
+ * own terms. About a fifth of a second. Throws MalformedBytesError or InvalidFormError for a key of another form.
+ */
+export function* encryptShare(
+  curve: Curve,
+  encryptionKeyBytes: Uint8Array,
+  share: bigint,
+): Steps<Uint8Array> {
+  const { group } = curve;
+  const encryptionKey = decodeEncryptionKey(group, encryptionKeyBytes);
+  const ladders = [
+    yield* knownLadder(curve, group.h),
+    yield* powerLadder(group, encryptionKey, MASK_BITS),
+  ] as const;
+  const publicShare = scaleBase(curve, share);
+  const randomness = randomInteger(RANDOMNESS_BITS);
+  const ciphertext = yield* encrypt(curve, ladders, share, randomness);
+  const scalarMask = randomScalar(curve);
+  const randomnessMask = randomInteger(MASK_BITS);
+  const maskCiphertext = yield* encrypt(curve, ladders, scalarMask, randomnessMask);
+  const maskPoint = scaleBase(curve, scalarMask);
+  const masks = { maskCiphertext, maskPoint, ciphertext };
+  const challenge = encryptedShareChallenge(curve, encryptionKey, publicShare, masks);
+  const message = {
+    ...masks,
+    scalarResponse: (scalarMask + challenge * share) % curve.order,
+    randomnessResponse: maskedResponse(randomnessMask, challenge, randomness, RANDOMNESS_BITS),
+  };
+  yield;
+  verifyEncryptedShare(curve, encryptionKey, publicShare, message);
+  return encodeEncryptedShare(curve, message);
+}
+
+/** (h^r, f^m * ek^r). */
+function* encrypt(
+  { group }: Curve,
+  [h, ek]: readonly [PowerLadder, PowerLadder],
+  scalar: bigint,
+  randomness: bigint,
+): Steps<Ciphertext> {
+  const first: Form = yield* ladderProduct(group, [{ ladder: h, exponent: randomness }]);
+  const mask: Form = yield* ladderProduct(group, [{ ladder: ek, exponent: randomness }]);
+  return [first, composeForms(group, encodeScalar(group, scalar), mask)];
+}
+
+function randomInteger(bits: number): bigint {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(Math.ceil(bits / 8)));
+  const integer = BigInt.asUintN(bits, bigIntFromLittleEndian(bytes));
+  bytes.fill(0);
+  return integer;
+}
+
+/** Uniform up to 2^-256 in 1..order-1. */
+function randomScalar(curve: Curve): bigint {
+  const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
+  const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
+  wide.fill(0);
+  return scalar;
+}

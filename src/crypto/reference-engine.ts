@@ -1,0 +1,50 @@
+import { runSteps } from "../protocol/steps.ts";
+import { createDkgMessage } from "./create-dkg-message.ts";
+import { type CryptoEngine, EngineError } from "./engine.ts";
+import { type IkaWasmCalls, loadIkaWasm } from "./ika-wasm.ts";
+import { SecretBytes } from "./secret-bytes.ts";
+import { deriveUserKeys } from "./user-keys.ts";
+
+/**
+ * The engine that leaves encryption, decryption and sign messages to ika-wasm 0.2.1, for comparison. Its calls block
+ * the caller's thread for as long as they take: two seconds for a DKG, ten seconds for an ECDSA sign message. Sign
+ * messages are random: two for one input differ.
+ */
+export function createReferenceEngine(): CryptoEngine {
+  let isClosed = false;
+  const open = async (): Promise<IkaWasmCalls> => {
+    if (isClosed) throw new EngineError("the engine is closed");
+    return await loadIkaWasm();
+  };
+  return {
+    async ready() {
+      await open();
+    },
+    async deriveUserKeys({ seed, curve }) {
+      if (isClosed) throw new EngineError("the engine is closed");
+      return deriveUserKeys(seed, curve);
+    },
+    async prepareDkg({ curve, parameters, encryptionKey, sessionDigest, userSecretKeyShare }) {
+      const wasm = await open();
+      const share = userSecretKeyShare.reveal();
+      const message = runSteps(createDkgMessage(curve, parameters, sessionDigest, share));
+      const encryptedUserShareAndProof = wasm.encryptShare(curve, share, encryptionKey, parameters);
+      return { ...message, encryptedUserShareAndProof };
+    },
+    async decryptShare({ curve, parameters, decryptionKey, dwalletOutput, encryptedShareAndProof }) {
+      const wasm = await open();
+      const key = decryptionKey.reveal();
+      return new SecretBytes(
+        wasm.decryptShare(curve, key, dwalletOutput, encryptedShareAndProof, parameters),
+      );
+    },
+    async createSignMessage({ triple, parameters, dwalletOutput, userSecretKeyShare, presign, message }) {
+      const wasm = await open();
+      const share = userSecretKeyShare.reveal();
+      return wasm.createSignMessage(triple, parameters, dwalletOutput, share, presign, message);
+    },
+    async close() {
+      isClosed = true;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { type DWalletOutput, parseDWalletOutput } from "../protocol/dwallet-output.ts";
+import {
+  type Curve,
+  type CurvePoint,
+  curveByNumber,
+  decodePoint,
+  scaleBase,
+} from "../protocol/proofs/curve.ts";
+import type { NetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
+import { type PublicPresign, readPresign } from "../protocol/proofs/presign.ts";
+import { rejectUnless } from "../protocol/proofs/rejected-input.ts";
+import { isEcdsa } from "../protocol/signature-forms.ts";
+import { decodeUserShare } from "../protocol/user-share.ts";
+import { deriveSignRandomness, type SignRandomness } from "./derive-sign-randomness.ts";
+import { knownNetworkKey } from "./known-network-key.ts";
+
+/** The bytes that a user's half of one signature is made from. */
+export interface SignRequest {
+  readonly triple: AlgorithmTriple;
+  readonly parameters: Uint8Array;
+  readonly dwalletOutput: Uint8Array;
+  /** 00 | vec(scalar). It is read, not kept. */
+  readonly userSecretKeyShare: Uint8Array;
+  readonly presign: Uint8Array;
+  /** The message before hashing. */
+  readonly message: Uint8Array;
+}
+
+/** A sign request that was read, and whose parts belong together. */
+export interface OpenSignRequest {
+  readonly curve: Curve;
+  /** x_A. Secret. */
+  readonly share: bigint;
+  readonly dwallet: DWalletOutput;
+  readonly publicKey: CurvePoint;
+  /** X_A. */
+  readonly userPublicShare: CurvePoint;
+  readonly presign: PublicPresign;
+  readonly key: NetworkKeyParts;
+  /** The caller destroys it. */
+  readonly randomness: SignRandomness;
+}
+
+/**
+ * Reads a sign request. dWallet and presign must be bound to the network key in the parameters, and the share must be
+ * the dWallet's. Throws MalformedBytesError, InvalidFormError or RejectedInput.
+ */
+export function openSignRequest(request: SignRequest): OpenSignRequest {
+  const { triple, dwalletOutput, parameters } = request;
+  const curve = curveByNumber(triple.curveNumber);
+  const key = knownNetworkKey(curve, parameters);
+  const dwallet = parseDWalletOutput(triple.curve, dwalletOutput);
+  const family = isEcdsa(triple.signatureAlgorithm) ? "ecdsa" : "schnorr";
+  const presign = readPresign(curve, family, request.presign);
+  rejectUnless(equalBytes(dwallet.commitment, key.commitment), "the dWallet is of another network key");
+  rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign is of another network key");
+  const userPublicShare = decodePoint(curve, dwallet.userPublicShare.toBytes(), "user's public share");
+  const share = decodeUserShare(triple.curve, request.userSecretKeyShare);
+  rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share is not the dWallet's");
+  const { commitment } = key;
+  return {
+    curve,
+    share,
+    dwallet,
+    publicKey: decodePoint(curve, dwallet.publicKey, "public key"),
+    userPublicShare,
+    presign,
+    key,
+    randomness: deriveSignRandomness(curve, { ...request, share, commitment }),
+  };
+}

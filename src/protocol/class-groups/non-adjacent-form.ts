@@ -1,0 +1,26 @@
+/** A non-zero digit and the power of two that it counts. */
+export interface SignedDigit {
+  readonly position: number;
+  readonly digit: number;
+}
+
+/** The non-zero digits, all odd and below 2^(width-1) in magnitude, with value = sum of digit * 2^position. */
+export function nonAdjacentForm(value: bigint, width: number): SignedDigit[] {
+  const bits = [...value.toString(2)].reverse().map(Number);
+  const digits: SignedDigit[] = [];
+  let carry = 0;
+  let position = 0;
+  while (position < bits.length || carry !== 0) {
+    if ((((bits[position] ?? 0) + carry) & 1) === 0) {
+      carry = ((bits[position] ?? 0) + carry) >> 1;
+      position++;
+      continue;
+    }
+    let digit = carry;
+    for (let index = 0; index < width; index++) digit += (bits[position + index] ?? 0) << index;
+    carry = digit >= 1 << (width - 1) ? 1 : 0;
+    digits.push({ position, digit: digit - (carry << width) });
+    position += width;
+  }
+  return digits;
+}

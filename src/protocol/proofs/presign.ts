@@ -1,0 +1,36 @@
+import { byteReader } from "../byte-reader.ts";
+import type { Ciphertext } from "../parameters/network-key-output.ts";
+import { readCiphertext } from "./ciphertext.ts";
+import { type Curve, type CurvePoint, readPoint } from "./curve.ts";
+import { rejectUnless } from "./rejected-input.ts";
+
+/** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
+export type PresignFamily = "ecdsa" | "schnorr";
+
+/** A presign as its bytes say. */
+export interface PublicPresign {
+  readonly sessionId: Uint8Array;
+  /** ECDSA: encryptions of g, g*x0, g*x1, g*k0, g*k1. Schnorr: of k0, k1. */
+  readonly ciphertexts: readonly Ciphertext[];
+  /** k0*G and k1*G. */
+  readonly noncePoints: readonly [CurvePoint, CurvePoint];
+  /** To the network key that it was made under: 32 bytes. */
+  readonly commitment: Uint8Array;
+}
+
+/** Reads version 2 of a presign; throws a verdict on anything malformed. */
+export function readPresign(curve: Curve, family: PresignFamily, bytes: Uint8Array): PublicPresign {
+  const outer = byteReader(bytes, "presign");
+  rejectUnless(outer.uint8() === 1, "presign is not version 2");
+  const reader = byteReader(outer.vector(), "presign");
+  outer.end();
+  if (family === "ecdsa") rejectUnless(reader.uint8() === 1, "presign is not of the ECDSA kind");
+  const sessionId = reader.vector(32);
+  const count = family === "ecdsa" ? 5 : 2;
+  const ciphertexts = Array.from({ length: count }, () => readCiphertext(curve, reader));
+  const nonce = (): CurvePoint => readPoint(curve, reader, "presign's nonce");
+  const noncePoints = [nonce(), nonce()] as const;
+  const commitment = reader.vector(32);
+  reader.end();
+  return { sessionId, ciphertexts, noncePoints, commitment };
+}

@@ -1,0 +1,120 @@
+import { createDkgMessage } from "../../src/crypto/create-dkg-message.ts";
+import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
+import { encryptShare } from "../../src/crypto/encrypt-share.ts";
+import type { SignRequest } from "../../src/crypto/sign-request.ts";
+import type { MpcOutcome, NetworkSignInput } from "../../src/localnet/mpc/engine.ts";
+import { type NetworkParty, networkParty } from "../../src/localnet/mpc/network-party.ts";
+import { type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
+import { concatBytes } from "../../src/protocol/bytes.ts";
+import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
+import { publicKeyFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
+import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
+import { runSteps } from "../../src/protocol/steps.ts";
+import { decodeUserShare } from "../../src/protocol/user-share.ts";
+import { judge } from "./judges.ts";
+
+/** A dWallet whose user's half this project made, with the network that has the other half. */
+export interface OwnDWallet {
+  readonly curve: number;
+  readonly parameters: Uint8Array;
+  readonly output: Uint8Array;
+  readonly publicKey: Uint8Array;
+  /** 00 | vec(scalar). */
+  readonly share: Uint8Array;
+  readonly keypair: { readonly encryptionKey: Uint8Array; readonly decryptionKey: Uint8Array };
+  readonly encryptedShareAndProof: Uint8Array;
+  /** What the user's half is made from, for a presign of the session. */
+  request(triple: AlgorithmTriple, sessionId: Uint8Array, message: Uint8Array): SignRequest;
+}
+
+/** A network, which tells its seed. */
+export const ownNetwork = (seed: number): NetworkParty =>
+  networkParty(new Uint8Array(32).fill(seed), undefined);
+
+/** Makes a dWallet of a network on a curve. */
+export function makeOwnDWallet(network: NetworkParty, curve: number, seed = 31): OwnDWallet {
+  const name = CURVES[curve]!;
+  const sessionDigest = new Uint8Array(32).fill(32);
+  const share = deriveUserShare({
+    seed: new Uint8Array(32).fill(seed),
+    curve: name,
+    networkEncryptionKeyId: `0x${"22".repeat(32)}`,
+    sessionDigest,
+  }).reveal();
+  const parameters = buildProtocolParameters(curve, network.networkDkgPublicOutput(), {
+    degree: 1,
+    long: false,
+  });
+  const keypair = deriveClassGroupsKeypair(curve, new Uint8Array(32).fill(12));
+  const dkg = runSteps(createDkgMessage(name, parameters, sessionDigest, share));
+  const scalar = decodeUserShare(name, share);
+  const encryptedShareAndProof = runSteps(encryptShare(curveByNumber(curve), keypair.encryptionKey, scalar));
+  const output = completed(
+    network.dkg({
+      curve,
+      sessionId: sessionDigest,
+      ...dkg,
+      encryptedShareAndProof,
+      encryptionKey: keypair.encryptionKey,
+    }),
+  );
+  return {
+    curve,
+    parameters,
+    output,
+    publicKey: publicKeyFromDWalletOutput(name, output),
+    share,
+    keypair,
+    encryptedShareAndProof,
+    request: (triple, sessionId, message) => ({
+      triple,
+      parameters,
+      dwalletOutput: output,
+      userSecretKeyShare: share,
+      presign: presignOf(network, triple, sessionId),
+      message,
+    }),
+  };
+}
+
+/** The network's presign of a session. */
+export function presignOf(network: NetworkParty, triple: AlgorithmTriple, sessionId: Uint8Array): Uint8Array {
+  const { curveNumber: curve, signatureAlgorithmNumber: signatureAlgorithm } = triple;
+  return completed(network.presign({ curve, signatureAlgorithm, sessionId }));
+}
+
+/** What the network gets for a request. */
+export function networkSignInput(request: SignRequest, userSignMessage: Uint8Array): NetworkSignInput {
+  const { triple, dwalletOutput, presign, message } = request;
+  return {
+    curve: triple.curveNumber,
+    signatureAlgorithm: triple.signatureAlgorithmNumber,
+    hashScheme: triple.hashNumber,
+    dwalletPublicOutput: dwalletOutput,
+    presign,
+    message,
+    userSignMessage,
+  };
+}
+
+/** Whether an outside library accepts what the network made of a message. */
+export function isSigned(network: NetworkParty, request: SignRequest, userSignMessage: Uint8Array): boolean {
+  const signature = completed(network.sign(networkSignInput(request, userSignMessage)));
+  const { signatureAlgorithm, hash, curve } = request.triple;
+  return judge({
+    signatureAlgorithm,
+    hash,
+    publicKey: publicKeyFromDWalletOutput(curve, request.dwalletOutput),
+    message: request.message,
+    // The chain has v before r and s, the judge after them.
+    signature:
+      signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature,
+  });
+}
+
+/** The output of what the network completed. */
+export function completed(outcome: MpcOutcome): Uint8Array {
+  if (outcome.kind === "rejected") throw new Error(`rejected: ${outcome.reason}`);
+  return outcome.output;
+}

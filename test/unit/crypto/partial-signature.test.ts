@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { createSignMessage } from "../../../src/crypto/create-sign-message.ts";
+import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../../../src/protocol/algorithms.ts";
+import { parsePartialSignature } from "../../../src/protocol/sign-message-layout.ts";
+import { isEcdsa } from "../../../src/protocol/signature-forms.ts";
+import { runSteps } from "../../../src/protocol/steps.ts";
+import {
+  isSigned,
+  makeOwnDWallet,
+  networkSignInput,
+  type OwnDWallet,
+  ownNetwork,
+} from "../../support/own-dwallet.ts";
+import { flipBit, vectorOf } from "../../support/signature-vectors.ts";
+
+const network = ownNetwork(11);
+const dwallets = new Map<number, OwnDWallet>();
+const dwalletOn = (curve: number): OwnDWallet => {
+  const dwallet = dwallets.get(curve) ?? makeOwnDWallet(network, curve);
+  dwallets.set(curve, dwallet);
+  return dwallet;
+};
+const text = (of: string) => new TextEncoder().encode(of);
+const session = (byte: number) => new Uint8Array(32).fill(byte);
+const nonceOf = (triple: AlgorithmTriple, userSignMessage: Uint8Array) =>
+  parsePartialSignature(triple.curve, userSignMessage).nonce.toBytes();
+
+describe.each(ALGORITHM_TRIPLES.filter((triple) => !isEcdsa(triple.signatureAlgorithm)))(
+  "a half of $signatureAlgorithm",
+  (triple) => {
+    const dwallet = dwalletOn(triple.curveNumber);
+    const request = dwallet.request(triple, session(1), text("a message"));
+    const half = runSteps(createSignMessage(request));
+
+    test("signs, with a signature that an outside library accepts", () => {
+      // Both parities of the joint nonce, as BIP-340 tells them apart.
+      for (const message of ["a", "b", "c", "d", "e", "f"].map(text)) {
+        const other = { ...request, message };
+        expect(isSigned(network, other, runSteps(createSignMessage(other)))).toBe(true);
+      }
+    });
+
+    test("has the length of the wasm's", () => {
+      expect(half).toHaveLength(vectorOf(triple.signatureAlgorithm).userSignMessage!.length);
+    });
+
+    test("is the same octets each time", () => {
+      expect(runSteps(createSignMessage(request))).toEqual(half);
+    });
+
+    test("has another nonce for any other message, presign, dWallet or share", () => {
+      const otherDWallet = makeOwnDWallet(network, triple.curveNumber, 33);
+      const others = [
+        { ...request, message: flipBit(request.message, 0) },
+        { ...request, message: text("") },
+        dwallet.request(triple, session(2), request.message),
+        { ...otherDWallet.request(triple, session(1), request.message), presign: request.presign },
+        // The randomisers of a DKG are new each time: another output for the very same share.
+        { ...makeOwnDWallet(network, triple.curveNumber).request(triple, session(1), request.message) },
+      ];
+      const nonces = [request, ...others].map((one) =>
+        Buffer.from(nonceOf(triple, runSteps(createSignMessage(one)))).toString("hex"),
+      );
+      expect(new Set(nonces).size).toBe(nonces.length);
+    });
+
+    test("is rejected by the network with any bit flipped", () => {
+      for (let byte = 0; byte < half.length; byte++) {
+        const flipped = flipBit(half, 8 * byte + (byte % 8));
+        expect(network.sign(networkSignInput(request, flipped)).kind, `byte ${byte}`).toBe("rejected");
+      }
+    });
+  },
+);
