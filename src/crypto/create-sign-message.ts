@@ -1,4 +1,5 @@
 import type { Steps } from "../protocol/steps.ts";
+import { createEcdsaMessage } from "./create-ecdsa-message.ts";
 import { createPartialSignature } from "./create-partial-signature.ts";
 import type { SignRequest } from "./sign-request.ts";
 
@@ -13,7 +14,7 @@ export function* createSignMessage(request: SignRequest): Steps<Uint8Array> {
   switch (signatureAlgorithm) {
     case "ECDSASecp256k1":
     case "ECDSASecp256r1":
-      throw new RangeError("not made here");
+      return yield* createEcdsaMessage(request);
     case "Taproot":
     case "EdDSA":
     case "Schnorrkel":

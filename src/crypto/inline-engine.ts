@@ -1,7 +1,6 @@
 import { curveNumber } from "../protocol/algorithms.ts";
 import { curveByNumber } from "../protocol/proofs/curve.ts";
 import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
-import { isEcdsa } from "../protocol/signature-forms.ts";
 import type { Steps } from "../protocol/steps.ts";
 import { decodeUserShare } from "../protocol/user-share.ts";
 import { createDkgMessage } from "./create-dkg-message.ts";
@@ -9,7 +8,6 @@ import { createSignMessage } from "./create-sign-message.ts";
 import { decryptShare } from "./decrypt-share.ts";
 import { encryptShare } from "./encrypt-share.ts";
 import { type CryptoEngine, EngineError, type PrepareDkgInput, type PreparedDkg } from "./engine.ts";
-import { createReferenceEngine } from "./reference-engine.ts";
 import { runYielding } from "./run-yielding.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 import { deriveUserKeys } from "./user-keys.ts";
@@ -20,7 +18,6 @@ import { deriveUserKeys } from "./user-keys.ts";
  */
 export function createInlineEngine(): CryptoEngine {
   let isClosed = false;
-  const reference = createReferenceEngine();
   const run = async <T>(what: string, begin: () => Steps<T>): Promise<T> => {
     if (isClosed) throw new EngineError("the engine is closed");
     try {
@@ -50,12 +47,10 @@ export function createInlineEngine(): CryptoEngine {
       );
       return new SecretBytes(share);
     },
-    createSignMessage: (input) => {
-      if (isEcdsa(input.triple.signatureAlgorithm)) return reference.createSignMessage(input);
-      return run("sign message", () =>
+    createSignMessage: (input) =>
+      run("sign message", () =>
         createSignMessage({ ...input, userSecretKeyShare: input.userSecretKeyShare.reveal() }),
-      );
-    },
+      ),
     async close() {
       isClosed = true;
     },

@@ -38,5 +38,7 @@ function transcriptOn(strobe: Strobe): MerlinTranscript {
 }
 
 function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
+  return ENCODER.encode(text);
 }
+
+const ENCODER = new TextEncoder();

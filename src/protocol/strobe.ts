@@ -37,8 +37,8 @@ function strobeAt(state: Uint8Array, startPosition: number, startBegin: number):
     begin = 0;
   };
   const absorb = (data: Uint8Array): void => {
-    for (const byte of data) {
-      state[position++]! ^= byte;
+    for (let index = 0; index < data.length; index++) {
+      state[position++]! ^= data[index]!;
       if (position === RATE) permute();
     }
   };

@@ -111,26 +111,60 @@ export function composeFormsPlainly(group: FormGroup, left: Form, right: Form): 
 
 /**
  * A form equivalent to `form` whose leading coefficient is coprime to `modulus`, and that coefficient's inverse.
- * The candidates are form(1, 0), form(0, 1), form(1, 1), form(1, -1) and form(1, 2) completed to a basis; a primitive
- * form represents numbers coprime to any modulus, and undefined (all five share a factor) is rare.
+ * A primitive form represents numbers coprime to any modulus; that none of these eight is one is rare, and undefined.
  */
 function coprimeRepresentative(modulus: bigint, form: Form): { form: Form; inverse: bigint } | undefined {
-  const { a, b, c } = form;
-  for (let candidate = 0; candidate < 5; candidate++) {
-    const equivalent =
-      candidate === 0
-        ? form
-        : candidate === 1
-          ? { a: c, b: -b, c: a }
-          : candidate === 2
-            ? { a: a + b + c, b: b + 2n * c, c }
-            : candidate === 3
-              ? { a: a - b + c, b: b - 2n * c, c }
-              : { a: a + 2n * b + 4n * c, b: b + 4n * c, c };
+  const excluded = smallFactors(modulus);
+  for (let candidate = 0; candidate < 8; candidate++) {
+    const equivalent = representative(form, candidate);
+    // A common small factor is what usually rules a candidate out, and is seen without a long division.
+    if ((smallFactors(equivalent.a) & excluded) !== 0) continue;
     const residue = equivalent.a % modulus;
-    if (residue === 0n || ((residue | modulus) & 1n) === 0n) continue;
+    if (residue === 0n) continue;
     const [gcd, inverse] = gcdWithCofactor(modulus, residue);
     if (gcd === 1n) return { form: equivalent, inverse };
   }
   return undefined;
+}
+
+/** form(x, y) for (1, 0), (0, 1), (1, 1), (1, -1), (1, 2), (1, -2), (-2, 1) and (2, 1), completed to a basis. */
+function representative(form: Form, candidate: number): Form {
+  const swapped = { a: form.c, b: -form.b, c: form.a };
+  switch (candidate) {
+    case 0:
+      return form;
+    case 1:
+      return swapped;
+    case 2:
+      return shifted(form, 1n);
+    case 3:
+      return shifted(form, -1n);
+    case 4:
+      return shifted(form, 2n);
+    case 5:
+      return shifted(form, -2n);
+    case 6:
+      return shifted(swapped, 2n);
+    default:
+      return shifted(swapped, -2n);
+  }
+}
+
+/** form(x, y + k*x). */
+function shifted({ a, b, c }: Form, k: bigint): Form {
+  return { a: a + k * (b + k * c), b: b + 2n * k * c, c };
+}
+
+const ODD_PRIMES = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43];
+/** Their product, which a double holds. */
+const PRIMORIAL = BigInt(ODD_PRIMES.reduce((product, prime) => product * prime, 1));
+
+/** Which of the primes 2 to 43 divide a number, a bit for each. */
+function smallFactors(value: bigint): number {
+  const residue = Number(value % PRIMORIAL);
+  let factors = Number(BigInt.asUintN(1, value)) ^ 1;
+  for (let index = 0; index < ODD_PRIMES.length; index++) {
+    if (residue % ODD_PRIMES[index]! === 0) factors |= 2 << index;
+  }
+  return factors;
 }

@@ -1,9 +1,10 @@
 import { bitLength } from "./integers.ts";
 
 /**
- * Euclid's algorithm, several quotients at a time, on the leading 53 bits of the operands (Lehmer's idea: Knuth,
- * TAOCP 2, 4.5.2, Algorithm L; the test that a quotient is certain is Collins' and Jebelean's). One step on long
- * integers then replaces about fifteen, which is where a product of forms spends its time.
+ * Euclid's algorithm, many quotients at a time, on the leading bits of the operands (Lehmer's idea: Knuth, TAOCP 2,
+ * 4.5.2, Algorithm L; the test that a quotient is certain is Collins' and Jebelean's). A step looks at 53 bits, and
+ * then once more at 53 bits of what is left of the leading 106, all in floating point; its matrix is applied to the
+ * long integers once, which replaces about thirty divisions. That is where a product of forms spends its time.
  */
 
 /** [gcd(left, right), v] with v*right = gcd (mod left), for left > right > 0. */
@@ -11,16 +12,13 @@ export function gcdWithCofactor(left: bigint, right: bigint): readonly [bigint, 
   let [r0, r1, v0, v1] = [left, right, 0n, 1n];
   let bits = bitLength(r0);
   while (r1 !== 0n) {
-    if (bits > 53) {
-      const shift = bits - 53;
-      const top1 = Number(r1 >> BigInt(shift));
-      if (top1 > 0 && lehmer(Number(r0 >> BigInt(shift)), top1)) {
-        const [a, b, c, d] = [BigInt(stepA), BigInt(stepB), BigInt(stepC), BigInt(stepD)];
-        [r0, r1] = [a * r0 + b * r1, c * r0 + d * r1];
-        [v0, v1] = [a * v0 + b * v1, c * v0 + d * v1];
-        bits = shift + bitLengthOfNumber(stepX) + 1;
-        continue;
-      }
+    if (bits <= 53) return finishGcd(Number(r0), Number(r1), v0, v1);
+    if (lehmer(r0, r1, bits, 0)) {
+      const [a, b, c, d] = [BigInt(stepA), BigInt(stepB), BigInt(stepC), BigInt(stepD)];
+      [r0, r1] = [a * r0 + b * r1, c * r0 + d * r1];
+      [v0, v1] = [a * v0 + b * v1, c * v0 + d * v1];
+      bits = stepBits;
+      continue;
     }
     const quotient = r0 / r1;
     [r0, r1] = [r1, r0 - quotient * r1];
@@ -28,6 +26,19 @@ export function gcdWithCofactor(left: bigint, right: bigint): readonly [bigint, 
     bits = bitLength(r0);
   }
   return [r0, v0];
+}
+
+/** The same for what is left of it: neither operands nor cofactors exceed a double's 53 bits. */
+function finishGcd(left: number, right: number, v0: bigint, v1: bigint): readonly [bigint, bigint] {
+  let [x, y] = [left, right];
+  let [a, b, c, d] = [1, 0, 0, 1];
+  while (y !== 0) {
+    const quotient = Math.floor(x / y);
+    [x, y] = [y, x - quotient * y];
+    [a, c] = [c, a - quotient * c];
+    [b, d] = [d, b - quotient * d];
+  }
+  return [BigInt(x), BigInt(a) * v0 + BigInt(b) * v1];
 }
 
 /** Two vectors (r1, y1), (r2, y2): see {@link partialEuclid}. */
@@ -47,17 +58,12 @@ export function partialEuclid(modulus: bigint, root: bigint, bound: bigint, boun
   let [r1, r2, y1, y2] = [modulus, root, 0n, 1n];
   let bits = bitLength(r1);
   while (r2 > bound) {
-    // A Lehmer step takes off 26 bits at most, so it cannot pass the bound while there are that many to go.
-    if (bits - 26 > boundBits) {
-      const shift = bits - 53;
-      const top2 = shift < 0 ? 0 : Number(r2 >> BigInt(shift));
-      if (top2 > 0 && lehmer(Number(r1 >> BigInt(shift)), top2)) {
-        const [a, b, c, d] = [BigInt(stepA), BigInt(stepB), BigInt(stepC), BigInt(stepD)];
-        [r1, r2] = [a * r1 + b * r2, c * r1 + d * r2];
-        [y1, y2] = [a * y1 + b * y2, c * y1 + d * y2];
-        bits = shift + bitLengthOfNumber(stepX) + 1;
-        continue;
-      }
+    if (lehmer(r1, r2, bits, boundBits)) {
+      const [a, b, c, d] = [BigInt(stepA), BigInt(stepB), BigInt(stepC), BigInt(stepD)];
+      [r1, r2] = [a * r1 + b * r2, c * r1 + d * r2];
+      [y1, y2] = [a * y1 + b * y2, c * y1 + d * y2];
+      bits = stepBits;
+      continue;
     }
     const quotient = r1 / r2;
     [r1, r2] = [r2, r1 - quotient * r2];
@@ -67,27 +73,72 @@ export function partialEuclid(modulus: bigint, root: bigint, bound: bigint, boun
   return { r1, r2, y1, y2 };
 }
 
-// The step's matrix and its larger remainder are left in module variables: an array per step would double the time.
+// The step's matrix and a bound on the bits of its larger remainder are left in module variables: an array per step
+// would double the time.
 let stepA = 1;
 let stepB = 0;
 let stepC = 0;
 let stepD = 1;
-let stepX = 0;
+let stepBits = 0;
+
+/**
+ * Finds the matrix of as many certain quotients of (x, y) as there are, with entries below 2^53. `bits`: x has that
+ * many or one less. Goes on while the smaller remainder surely has more than `endBits` bits. False if there is none.
+ */
+function lehmer(x: bigint, y: bigint, bits: number, endBits: number): boolean {
+  const shift = bits - 53;
+  if (shift <= 0) return false;
+  const lead = BigInt(shift);
+  const y0 = Number(y >> lead);
+  if (y0 === 0 || !run(Number(x >> lead), y0, endBits - shift, 1)) return false;
+  [stepA, stepB, stepC, stepD] = [runA, runB, runC, runD];
+  stepBits = shift + bitLengthOfNumber(runX) + 1;
+  if (shift < 53) return true;
+
+  // The same matrix on the 53 bits below, in as many bits as the double has left. Off by less than 4.
+  const below = BigInt(shift - 53);
+  const [xLow, yLow] = [Number(BigInt.asUintN(53, x >> below)), Number(BigInt.asUintN(53, y >> below))];
+  const room = 53 - bitLengthOfNumber(runX);
+  const [up, down] = [2 ** room, 2 ** (room - 53)];
+  const x1 = runX * up + Math.floor((stepA * xLow + stepB * yLow) * down);
+  const y1 = runY * up + Math.floor((stepC * xLow + stepD * yLow) * down);
+  if (y1 <= 0 || y1 >= x1 || !run(x1, y1, endBits - shift + room, 4)) return true;
+  const [a, b, c, d] = [stepA, stepB, stepC, stepD];
+  stepA = runA * a + runB * c;
+  stepB = runA * b + runB * d;
+  stepC = runC * a + runD * c;
+  stepD = runC * b + runD * d;
+  stepBits = shift - room + bitLengthOfNumber(runX) + 1;
+  return true;
+}
+
+let runA = 1;
+let runB = 0;
+let runC = 0;
+let runD = 1;
+let runX = 0;
+let runY = 0;
 
 const MAX_COFACTOR = 2 ** 26 - 1;
 
-/** Runs Euclid on (x, y) while the quotients are surely those of the long integers. False if not one was certain. */
-function lehmer(x0: number, y0: number): boolean {
+/**
+ * Runs Euclid on (x, y) while the quotients are surely those of the long integers, whose leading bits these are but
+ * for less than `error` units, and while y has more than `endBits` bits. False if not one quotient was certain.
+ */
+function run(x0: number, y0: number, endBits: number, error: number): boolean {
   let [x, y] = [x0, y0];
   let [a, b, c, d] = [1, 0, 0, 1];
-  while (y !== 0) {
+  const end = endBits <= 0 ? 0 : 2 ** endBits;
+  while (y > end) {
     const quotient = Math.floor(x / y);
     const nextY = x - quotient * y;
     const nextC = a - quotient * c;
     const nextD = b - quotient * d;
     if (Math.abs(nextC) > MAX_COFACTOR || Math.abs(nextD) > MAX_COFACTOR) break;
     const certain =
-      nextC < 0 ? nextY >= -nextC && y - nextY >= nextD - d : nextY >= -nextD && y - nextY >= nextC - c;
+      nextC < 0
+        ? nextY >= -nextC * error && y - nextY >= (nextD - d) * error
+        : nextY >= -nextD * error && y - nextY >= (nextC - c) * error;
     if (!certain) break;
     x = y;
     y = nextY;
@@ -96,11 +147,12 @@ function lehmer(x0: number, y0: number): boolean {
     c = nextC;
     d = nextD;
   }
-  stepA = a;
-  stepB = b;
-  stepC = c;
-  stepD = d;
-  stepX = x;
+  runA = a;
+  runB = b;
+  runC = c;
+  runD = d;
+  runX = x;
+  runY = y;
   return b !== 0;
 }
 

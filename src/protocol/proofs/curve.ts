@@ -25,6 +25,8 @@ export interface CurvePoint {
   /** For 0 <= scalar < order. */
   multiplyUnsafe(scalar: bigint): CurvePoint;
   isTorsionFree(): boolean;
+  /** Has the point remember a table for its multiplications, which it builds at the first one. */
+  precompute(windowSize: number): CurvePoint;
   toBytes(compressed?: boolean): Uint8Array;
   toAffine(): { readonly x: bigint; readonly y: bigint };
 }

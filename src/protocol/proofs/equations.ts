@@ -45,17 +45,15 @@ export function checkEach(
 }
 
 /**
- * True if one combination of all equations holds in each group. Every equation is raised to a random weight of its own,
- * so that a false one passes at most once in 2^64 draws of weights (small orders in the class group aside, which no
- * computation that merely went wrong hits). A base that stands in several equations is raised once.
- * `weight` draws 64 random bits.
+ * One combination of all equations in each group, which holds if they all hold. Every equation is raised to a random
+ * weight of its own, so that a false one passes once in as many draws as there are weights (small orders in the class
+ * group aside, which no computation that merely went wrong hits). A base that stands in several equations is raised
+ * once.
  */
-export function holdTogether(
-  curve: Curve,
+export function combineEquations(
   { points, forms }: ProofEquations,
   weight: () => bigint,
-  product: PowerProduct = (terms) => multiPower(curve.group, terms),
-): boolean {
+): { readonly points: readonly PointTerm[]; readonly forms: readonly PowerTerm[] } {
   const scalars = new Map<CurvePoint, bigint>();
   for (const { terms } of points) {
     const factor = weight();
@@ -67,16 +65,14 @@ export function holdTogether(
     for (const { base, exponent } of terms)
       exponents.set(base, (exponents.get(base) ?? 0n) + factor * exponent);
   }
-  const sum = pointSum(
-    curve,
-    [...scalars].map(([point, scalar]) => ({ point, scalar })),
-  );
-  const whole = product([...exponents].map(([base, exponent]) => ({ base, exponent })));
-  return sum.equals(curve.zero) && equalForms(whole, curve.group.identity);
+  return {
+    points: [...scalars].map(([point, scalar]) => ({ point, scalar })),
+    forms: [...exponents].map(([base, exponent]) => ({ base, exponent })),
+  };
 }
 
-/** In a time that depends on the scalars: all of them are public. */
-function pointSum(curve: Curve, terms: readonly PointTerm[]): CurvePoint {
+/** The sum of all terms, in a time that depends on the scalars: for public ones. */
+export function pointSum(curve: Curve, terms: readonly PointTerm[]): CurvePoint {
   return terms.reduce((sum, { point, scalar }) => {
     // The representative of smaller magnitude: weights and challenges are short, and many are negative.
     const reduced = floorMod(scalar, curve.order);

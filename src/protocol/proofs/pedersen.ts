@@ -3,16 +3,19 @@ import { p256_hasher } from "@noble/curves/nist.js";
 import { secp256k1, secp256k1_hasher } from "@noble/curves/secp256k1.js";
 import { shake256 } from "@noble/hashes/sha3.js";
 import { type Json, pointGroupJson, productJson, scalarGroupJson } from "./canonical-parameters.ts";
-import { type Curve, type CurvePoint, pointJson, scale } from "./curve.ts";
+import { type Curve, type CurvePoint, pointJson } from "./curve.ts";
 
-/** message * generator + randomness * H: a Pedersen commitment to a scalar. */
-export function pedersenCommit(
+/**
+ * message * generator + randomness * H: a Pedersen commitment to a secret scalar. Both scalars are between 1 and the
+ * order less one; points are multiplied as noble does it for secrets.
+ */
+export function commitSecretly(
   curve: Curve,
   generator: CurvePoint,
   message: bigint,
   randomness: bigint,
 ): CurvePoint {
-  return scale(curve, generator, message).add(scale(curve, randomnessGenerator(curve), randomness));
+  return generator.multiply(message).add(randomnessGenerator(curve).multiply(randomness));
 }
 
 /** The scheme's public parameters with a given message generator. */
@@ -62,6 +65,9 @@ export function randomnessGenerator(curve: Curve): CurvePoint {
 
 const TEXT = new TextEncoder().encode("commitment/pedersen: randomness generator");
 
+/** A message commits about thirty times. The table is as large as noble's for the base point. */
+const TABLE_WIDTH = 8;
+
 const GENERATORS = [
   once(() => {
     const elements = hash_to_field(TEXT, 2, {
@@ -74,9 +80,12 @@ const GENERATORS = [
     });
     // For a prime field the library takes the bare element and gives a point; its types say otherwise.
     const { mapToCurve } = secp256k1_hasher as unknown as { mapToCurve(fieldElement: bigint): CurvePoint };
-    return mapToCurve(elements[0]![0]!).add(mapToCurve(elements[1]![0]!));
+    return mapToCurve(elements[0]![0]!).add(mapToCurve(elements[1]![0]!)).precompute(TABLE_WIDTH);
   }),
-  once(() => p256_hasher.hashToCurve(TEXT, { DST: "QUUX-V01-CS02-with-P256_XMD:SHA-256_SSWU_RO_" })),
+  once(() => {
+    const DST = "QUUX-V01-CS02-with-P256_XMD:SHA-256_SSWU_RO_";
+    return p256_hasher.hashToCurve(TEXT, { DST }).precompute(TABLE_WIDTH);
+  }),
 ];
 
 function once(make: () => CurvePoint): () => CurvePoint {

@@ -1,0 +1,110 @@
+import type { Form } from "../protocol/class-groups/forms.ts";
+import { ladderProduct, type PowerLadder } from "../protocol/class-groups/power-ladder.ts";
+import type { Ciphertext } from "../protocol/parameters/network-dkg-output.ts";
+import type { CurvePoint } from "../protocol/proofs/curve.ts";
+import type { LinearEvaluationProof } from "../protocol/proofs/ecdsa-message.ts";
+import {
+  evaluationTranscript,
+  imageJson,
+  type LinearEvaluation,
+  type LinearEvaluationName,
+} from "../protocol/proofs/linear-evaluation.ts";
+import { commitSecretly } from "../protocol/proofs/pedersen.ts";
+import { appendMasks, type SignContext } from "../protocol/proofs/sign-context.ts";
+import { proofChallenge } from "../protocol/proofs/transcript.ts";
+import type { Steps } from "../protocol/steps.ts";
+import type { SignRandomness } from "./derive-sign-randomness.ts";
+import {
+  COEFFICIENT_BITS,
+  COEFFICIENT_MASK_BITS,
+  MASK_BITS,
+  maskedResponse,
+  RANDOMNESS_BITS,
+} from "./mask-lengths.ts";
+import { transcriptBinding } from "./prove-points.ts";
+
+/** A pair of numbers, one for each input. */
+type Pair = readonly [bigint, bigint];
+
+/** What is evaluated, with the ladders of all bases. */
+export interface EvaluationTask {
+  readonly name: LinearEvaluationName;
+  readonly encryptionKey: Form;
+  readonly inputs: readonly [Ciphertext, Ciphertext];
+  /** Of the inputs' forms, by part and input, and of h and the encryption key. */
+  readonly ladders: readonly [EvaluationLadders, EvaluationLadders];
+  /** c1 and c2 modulo the order. Secret. */
+  readonly coefficients: Pair;
+  /** Pedersen commitments to the coefficients, and what they were made with. */
+  readonly commitments: readonly [CurvePoint, CurvePoint];
+  readonly commitmentRandomness: Pair;
+}
+
+/** The ladders of one part of the ciphertexts. */
+export interface EvaluationLadders {
+  readonly inputs: readonly [PowerLadder, PowerLadder];
+  readonly randomizer: PowerLadder;
+}
+
+/** c1*inputs[0] + c2*inputs[1] + Enc(0), with the proof that its coefficients are the committed ones. */
+export function* proveEvaluation(
+  context: SignContext,
+  task: EvaluationTask,
+  randomness: SignRandomness,
+): Steps<{ readonly ciphertext: Ciphertext; readonly proof: LinearEvaluationProof }> {
+  const { curve } = context;
+  const { label } = task.name;
+  // A multiple of q changes no plaintext, and hides what the coefficient was as an integer.
+  const blinded = task.coefficients.map(
+    (coefficient, index) =>
+      coefficient + randomness.integer(`${label}/blinding/${index}`, RANDOMNESS_BITS) * curve.order,
+  ) as unknown as Pair;
+  const encryptionRandomness = randomness.integer(`${label}/randomness`, RANDOMNESS_BITS);
+  const ciphertext = yield* evaluate(context, task, blinded, encryptionRandomness);
+
+  const { inputs, commitments } = task;
+  const evaluation: LinearEvaluation = { ciphertext, inputs, commitments };
+  const transcript = evaluationTranscript(context, task.encryptionKey, task.name, evaluation);
+  const binding = transcriptBinding(transcript);
+  const pair = (draw: (index: number) => bigint): Pair => [draw(0), draw(1)];
+  const masks = pair((index) =>
+    randomness.integer(`${label}/coefficient mask/${index}`, COEFFICIENT_MASK_BITS, binding),
+  );
+  const randomnessMask = randomness.integer(`${label}/randomness mask`, MASK_BITS, binding);
+  const nonces = pair((index) => randomness.scalar(`${label}/commitment nonce/${index}`, binding));
+  const plaintextMaskResponse = randomness.scalar(`${label}/plaintext mask`, binding);
+  const maskCiphertext = yield* evaluate(context, task, masks, randomnessMask);
+  const commit = (index: 0 | 1) =>
+    commitSecretly(curve, curve.base, masks[index] % curve.order, nonces[index]);
+  const maskCommitments = [commit(0), commit(1)] as const;
+  appendMasks(transcript, [imageJson(context, maskCiphertext, maskCommitments)]);
+  const challenge = proofChallenge(transcript);
+  const proof = {
+    maskCiphertext,
+    maskCommitments,
+    coefficientResponses: pair((index) =>
+      maskedResponse(masks[index]!, challenge, blinded[index]!, COEFFICIENT_BITS),
+    ),
+    commitmentResponses: pair(
+      (index) => (nonces[index]! + challenge * task.commitmentRandomness[index]!) % curve.order,
+    ),
+    plaintextMaskResponse,
+    randomnessResponse: maskedResponse(randomnessMask, challenge, encryptionRandomness, RANDOMNESS_BITS),
+  };
+  return { ciphertext, proof };
+}
+
+/** c1*inputs[0] + c2*inputs[1] + Enc(0; randomness), with coefficients as integers. */
+function* evaluate(
+  { curve }: SignContext,
+  { ladders }: EvaluationTask,
+  coefficients: Pair,
+  randomness: bigint,
+): Steps<Ciphertext> {
+  const forms: Form[] = [];
+  for (const { inputs, randomizer } of ladders) {
+    const terms = inputs.map((ladder, index) => ({ ladder, exponent: coefficients[index]! }));
+    forms.push(yield* ladderProduct(curve.group, [...terms, { ladder: randomizer, exponent: randomness }]));
+  }
+  return forms as unknown as Ciphertext;
+}

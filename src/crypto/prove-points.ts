@@ -1,0 +1,83 @@
+import type { Curve, CurvePoint } from "../protocol/proofs/curve.ts";
+import type { PointProof, RepeatedProof } from "../protocol/proofs/ecdsa-message.ts";
+import { openingJson } from "../protocol/proofs/ecdsa-point-proofs.ts";
+import type { PointStatement } from "../protocol/proofs/ecdsa-point-statements.ts";
+import { FISCHLIN_REPETITIONS, findFischlinAnswer, fischlinCommonHash } from "../protocol/proofs/fischlin.ts";
+import { appendMasks, proofTranscript, type SignContext } from "../protocol/proofs/sign-context.ts";
+import { proofChallenge, type Transcript } from "../protocol/proofs/transcript.ts";
+import type { Steps } from "../protocol/steps.ts";
+import type { SignRandomness } from "./derive-sign-randomness.ts";
+import { EngineError } from "./engine.ts";
+
+/** A Maurer proof of a statement: first messages for random witnesses, and w' + e*w with the transcript's challenge. */
+export function provePoints(
+  context: SignContext,
+  statement: PointStatement,
+  witness: readonly bigint[],
+  randomness: SignRandomness,
+): PointProof {
+  const { curve } = context;
+  const transcript = proofTranscript(context, statement);
+  const binding = transcriptBinding(transcript);
+  const nonces = witness.map((_, index) => randomness.scalar(`${statement.label}/nonce/${index}`, binding));
+  const masks = pointImages(curve, statement, nonces);
+  appendMasks(transcript, statement.masksJson(masks));
+  const challenge = proofChallenge(transcript);
+  const responses = nonces.map((nonce, index) => (nonce + challenge * witness[index]!) % curve.order);
+  return { masks, responses };
+}
+
+/** A Fischlin proof that a commitment opens to `witness`. */
+export function* proveRepeatedly(
+  context: SignContext,
+  statement: PointStatement,
+  witness: readonly [bigint, bigint],
+  randomness: SignRandomness,
+): Steps<RepeatedProof> {
+  const { curve } = context;
+  const { order } = curve;
+  const transcript = proofTranscript(context, statement);
+  const binding = transcriptBinding(transcript);
+  const nonces: (readonly [bigint, bigint])[] = [];
+  const masks: CurvePoint[] = [];
+  for (let index = 0; index < FISCHLIN_REPETITIONS; index++) {
+    const nonce = (part: number) => randomness.scalar(`${statement.label}/nonce/${index}/${part}`, binding);
+    const pair = [nonce(0), nonce(1)] as const;
+    nonces.push(pair);
+    masks.push(...pointImages(curve, statement, pair));
+    yield;
+  }
+  appendMasks(transcript, statement.masksJson(masks));
+  const commonHash = fischlinCommonHash(transcript);
+  const responses: (readonly [bigint, bigint])[] = [];
+  const challenges: bigint[] = [];
+  const next = ([value, blinding]: readonly [bigint, bigint]) =>
+    [(value + witness[0]) % order, (blinding + witness[1]) % order] as const;
+  const json = (response: readonly [bigint, bigint]) => openingJson(curve, response);
+  for (const [index, first] of nonces.entries()) {
+    const answer = findFischlinAnswer(commonHash, index, first, next, json);
+    if (answer === undefined) throw new EngineError("sign message: no challenge was found");
+    responses.push(answer.response);
+    challenges.push(answer.challenge);
+    yield;
+  }
+  return { masks, responses, challenges };
+}
+
+/**
+ * What a proof's nonces are derived from beside everything else: all that its transcript has absorbed. Should the
+ * context, the language or the statement ever differ, so do the nonces, and no nonce meets two challenges.
+ */
+export function transcriptBinding(transcript: Transcript): Uint8Array {
+  return transcript.clone().challenge("prover's nonces", 32);
+}
+
+/** The images of a witness of scalars between 1 and the order less one, each point times scalar in constant time. */
+function pointImages(curve: Curve, { rows }: PointStatement, witness: readonly bigint[]): CurvePoint[] {
+  return rows.map((row) =>
+    row.reduce<CurvePoint>(
+      (sum, point, index) => (point === undefined ? sum : sum.add(point.multiply(witness[index]!))),
+      curve.zero,
+    ),
+  );
+}
