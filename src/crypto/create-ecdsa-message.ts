@@ -24,14 +24,13 @@ import {
 import { DISPLACED_NONCE_PROOF, PARTIAL_SIGNATURE_PROOF } from "../protocol/proofs/linear-evaluation.ts";
 import { nonceRandomizers } from "../protocol/proofs/nonce-randomizers.ts";
 import { commitSecretly } from "../protocol/proofs/pedersen.ts";
-import type { SignContext } from "../protocol/proofs/sign-context.ts";
 import type { Steps } from "../protocol/steps.ts";
 import { checkEcdsaMessage } from "./check-ecdsa-message.ts";
-import { knownLadder } from "./known-network-key.ts";
+import { forgetLadders, knownLadder } from "./known-network-key.ts";
 import { COEFFICIENT_MASK_BITS } from "./mask-lengths.ts";
 import { type EvaluationLadders, proveEvaluation } from "./prove-evaluation.ts";
 import { provePoints, proveRepeatedly } from "./prove-points.ts";
-import { type OpenSignRequest, openSignRequest, type SignRequest } from "./sign-request.ts";
+import { type OpenSignRequest, openSignRequest, type SignRequest, signContext } from "./sign-request.ts";
 
 /**
  * The user's half of an ECDSA signature with its eight proofs, 7,144 bytes. With the nonce share k, the displacers
@@ -53,15 +52,7 @@ export function* createEcdsaMessage(request: SignRequest): Steps<Uint8Array> {
 function* prove(opened: OpenSignRequest, digest: bigint): Steps<Uint8Array> {
   const { curve, key, randomness } = opened;
   const { order } = curve;
-  const context: SignContext = {
-    curve,
-    dwallet: {
-      publicKey: opened.publicKey,
-      userPublicShare: opened.userPublicShare,
-      randomizers: opened.dwallet.randomizers,
-    },
-    presign: opened.presign,
-  };
+  const context = signContext(opened);
   const draw = (name: string): bigint => randomness.scalar(name);
   const [k, alpha, beta] = [draw("k"), draw("alpha"), draw("beta")];
   const [blindK, blindAlpha, blindBeta, blindKx] = [
@@ -155,7 +146,12 @@ function* prove(opened: OpenSignRequest, digest: bigint): Steps<Uint8Array> {
   };
   const bytes = encodeEcdsaSignMessage(curve, message);
   const state = { maskedKeyShare, maskedNonceShare, ladders: ladders.all };
-  yield* checkEcdsaMessage(context, key.encryptionKey, bytes, digest, state);
+  try {
+    yield* checkEcdsaMessage(context, key.encryptionKey, bytes, digest, state);
+  } catch (error) {
+    forgetLadders(curve.group.h, key.encryptionKey);
+    throw error;
+  }
   return bytes;
 }
 

@@ -11,13 +11,14 @@ import {
   verifyEncryptedShare,
 } from "../protocol/proofs/encrypted-share.ts";
 import type { Steps } from "../protocol/steps.ts";
-import { knownLadder } from "./known-network-key.ts";
+import { EngineError } from "./engine.ts";
+import { forgetLadders, knownLadder } from "./known-network-key.ts";
 import { MASK_BITS, maskedResponse, RANDOMNESS_BITS } from "./mask-lengths.ts";
 
 /**
  * The share encrypted under a class-groups key, with the proof that it is the logarithm of the public share: a Maurer
- * proof for (Enc(x; r), x*G). Randomness is drawn anew each time. What is returned was verified, on the encoded bytes'
- * own terms. About a fifth of a second. Throws MalformedBytesError or InvalidFormError for a key of another form.
+ * proof for (Enc(x; r), x*G). Randomness is drawn anew each time. What is returned was verified.
+ * About a third of a second. Throws MalformedBytesError or InvalidFormError for a key of another form.
  */
 export function* encryptShare(
   curve: Curve,
@@ -45,7 +46,12 @@ export function* encryptShare(
     randomnessResponse: maskedResponse(randomnessMask, challenge, randomness, RANDOMNESS_BITS),
   };
   yield;
-  verifyEncryptedShare(curve, encryptionKey, publicShare, message);
+  try {
+    verifyEncryptedShare(curve, encryptionKey, publicShare, message);
+  } catch (cause) {
+    forgetLadders(group.h);
+    throw new EngineError("share encryption: the computation went wrong; nothing was sent", { cause });
+  }
   return encodeEncryptedShare(curve, message);
 }
 

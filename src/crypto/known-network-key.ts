@@ -20,6 +20,11 @@ export function knownNetworkKey(curve: Curve, parameters: Uint8Array): NetworkKe
 const LADDER_BITS = 941;
 const LADDERS = new WeakMap<Form, PowerLadder>();
 
+/** Has the ladders of these bases built anew: what was computed with them turned out to be wrong. */
+export function forgetLadders(...bases: readonly Form[]): void {
+  for (const base of bases) LADDERS.delete(base);
+}
+
 /** The ladder of a base that outlives one message: h, or an encryption key. Built once, which takes 0.05 s. */
 export function* knownLadder(curve: Curve, base: Form): Steps<PowerLadder> {
   const known = LADDERS.get(base);

@@ -11,6 +11,7 @@ import {
 import type { NetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
 import { type PublicPresign, readPresign } from "../protocol/proofs/presign.ts";
 import { rejectUnless } from "../protocol/proofs/rejected-input.ts";
+import type { SignContext } from "../protocol/proofs/sign-context.ts";
 import { isEcdsa } from "../protocol/signature-forms.ts";
 import { decodeUserShare } from "../protocol/user-share.ts";
 import { deriveSignRandomness, type SignRandomness } from "./derive-sign-randomness.ts";
@@ -70,4 +71,10 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
     key,
     randomness: deriveSignRandomness(curve, { ...request, share, commitment }),
   };
+}
+
+/** What the proofs of an ECDSA message are about. */
+export function signContext(opened: OpenSignRequest): SignContext {
+  const { curve, publicKey, userPublicShare, dwallet, presign } = opened;
+  return { curve, dwallet: { publicKey, userPublicShare, randomizers: dwallet.randomizers }, presign };
 }

@@ -1,11 +1,13 @@
 import type { Transport } from "@connectrpc/connect";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import { createInlineEngine } from "../crypto/inline-engine.ts";
+import { createReferenceEngine } from "../crypto/reference-engine.ts";
 import type { ActionOptions } from "./action.ts";
 import { createChainParameters } from "./chain-parameters.ts";
 import { createChainSessionSource } from "./chain-session.ts";
 import { chooseChain } from "./choose-chain.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
+import { TssError } from "./errors.ts";
 import { createMadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import { createNetworkSource } from "./network.ts";
@@ -34,8 +36,12 @@ export interface ClientOptions {
   readonly network: Network;
   /** Another Connect transport; default Connect over fetch with binary messages. Headers are added to it. */
   readonly transport?: Transport | undefined;
-  /** Where the user's half is computed; default on this thread. The caller closes an engine that it passes. */
-  readonly engine?: CryptoEngine | undefined;
+  /**
+   * What computes the user's half; default this package's own TypeScript, on this thread. `reference` leaves it to Ika's
+   * WebAssembly, which takes about ten seconds for an ECDSA half and blocks the thread. The caller closes an engine
+   * that it passes.
+   */
+  readonly engine?: CryptoEngine | "reference" | undefined;
   /**
    * The fullnode to read the chain from, or up to eight of them, which all must answer, and alike. Default on testnet and
    * mainnet: Sui's public one; on a localnet: the one that the service names. The service has no say elsewhere.
@@ -96,7 +102,7 @@ function createContext(options: ClientOptions): ClientContext {
   return {
     network,
     raw,
-    engine: options.engine ?? createInlineEngine(),
+    engine: chooseEngine(options.engine),
     parameters: createChainParameters(chain),
     getNetwork: source.read,
     chainReader: chain.reader,
@@ -104,4 +110,11 @@ function createContext(options: ClientOptions): ClientContext {
     madeHalves: createMadeHalves(),
     activeDWallets: new Map(),
   };
+}
+
+function chooseEngine(engine: ClientOptions["engine"]): CryptoEngine {
+  if (typeof engine === "object") return engine;
+  if (engine === undefined) return createInlineEngine();
+  if (engine === "reference") return createReferenceEngine();
+  throw new TssError("VALIDATION", 'engine: an engine, "reference", or nothing');
 }

@@ -1,0 +1,226 @@
+import { describe, expect, test } from "vitest";
+import { checkEcdsaMessage } from "../../src/crypto/check-ecdsa-message.ts";
+import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
+import { transcriptBinding } from "../../src/crypto/prove-points.ts";
+import { openSignRequest, signContext } from "../../src/crypto/sign-request.ts";
+import { networkParty } from "../../src/localnet/mpc/network-party.ts";
+import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";
+import { bigIntFromBigEndian, bytesToHex } from "../../src/protocol/bytes.ts";
+import type { Form } from "../../src/protocol/class-groups/forms.ts";
+import { bitLength } from "../../src/protocol/class-groups/integers.ts";
+import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";
+import { messageDigest } from "../../src/protocol/message-digest.ts";
+import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { combineCiphertexts } from "../../src/protocol/proofs/ciphertext.ts";
+import { type Curve, curveByNumber, decodePoint } from "../../src/protocol/proofs/curve.ts";
+import { maskedKeyShareTerms, maskedNonceShareTerms } from "../../src/protocol/proofs/ecdsa-equations.ts";
+import { decodeEcdsaSignMessage, encodeEcdsaSignMessage } from "../../src/protocol/proofs/ecdsa-message.ts";
+import {
+  DISPLACED_NONCE_PROOF,
+  evaluationTranscript,
+  imageJson,
+} from "../../src/protocol/proofs/linear-evaluation.ts";
+import { readNetworkKeyParts } from "../../src/protocol/proofs/network-key-parts.ts";
+import { nonceRandomizers } from "../../src/protocol/proofs/nonce-randomizers.ts";
+import { readPresign } from "../../src/protocol/proofs/presign.ts";
+import { appendMasks, type SignContext } from "../../src/protocol/proofs/sign-context.ts";
+import { proofChallenge } from "../../src/protocol/proofs/transcript.ts";
+import { isEcdsa } from "../../src/protocol/signature-forms.ts";
+import { runSteps } from "../../src/protocol/steps.ts";
+import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";
+import { completed, isSigned, makeOwnDWallet, networkSignInput, ownNetwork } from "../support/own-dwallet.ts";
+import { flipBit, vectorOf } from "../support/signature-vectors.ts";
+import { NETWORK_SEED, SESSIONS } from "../unit/localnet/mpc/recorded-sessions.ts";
+
+const network = ownNetwork(11);
+const DWALLETS = [makeOwnDWallet(network, 0), makeOwnDWallet(network, 1)];
+const text = (of: string) => new TextEncoder().encode(of);
+const session = (byte: number) => new Uint8Array(32).fill(byte);
+
+describe.each(ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm)))(
+  "a half of $signatureAlgorithm with $hash",
+  (triple) => {
+    const dwallet = DWALLETS[triple.curveNumber]!;
+    const request = dwallet.request(triple, session(1), text("a message"));
+    const half = runSteps(createSignMessage(request));
+    const opened = openSignRequest(request);
+    const { curve } = opened;
+    const message = decodeEcdsaSignMessage(curve, half);
+
+    test("passes the network's eight proofs and signs, as an outside library finds", () => {
+      expect(isSigned(network, request, half)).toBe(true);
+    });
+
+    test("has the wasm's length and layout", () => {
+      expect(half).toHaveLength(vectorOf(triple.signatureAlgorithm).userSignMessage!.length);
+      expect(encodeEcdsaSignMessage(curve, message)).toEqual(half);
+    });
+
+    test("is the same octets each time, and other octets for the same message under another hash", () => {
+      expect(runSteps(createSignMessage(request))).toEqual(half);
+      const others = ALGORITHM_TRIPLES.filter(
+        (other) => other.signatureAlgorithm === triple.signatureAlgorithm && other !== triple,
+      ).map((other) => runSteps(createSignMessage({ ...request, triple: other })));
+      const commitments = [half, ...others].map((one) => bytesToHex(one.subarray(71, 207)));
+      expect(new Set(commitments).size).toBe(commitments.length);
+    });
+
+    test("offers to pause at every few milliseconds of its work", () => {
+      const steps = createSignMessage(request);
+      let pauses = 0;
+      while (steps.next().done !== true) pauses++;
+      // Twelve thousand products of forms and 32 steps of the Fischlin proof.
+      expect(pauses).toBeGreaterThan(180);
+    });
+
+    test.each(ECDSA_PARTS)(
+      "is refused by the network and by its own check with one bit flipped in %s",
+      (_, at) => {
+        const flipped = flipBit(half, 8 * at);
+        expect(network.sign(networkSignInput(request, flipped)).kind).toBe("rejected");
+        const digest = bigIntFromBigEndian(messageDigest(triple.hash, request.message)) % curve.order;
+        const { encryptionKey } = opened.key;
+        expect(() => runCheck(signContext(opened), encryptionKey, flipped, digest)).toThrow("went wrong");
+      },
+    );
+  },
+);
+
+describe("the masks of an ECDSA half", () => {
+  const triple = ALGORITHM_TRIPLES[0]!;
+  const { curve } = openSignRequest(DWALLETS[0]!.request(triple, session(1), text("")));
+  const proofs = [1, 2, 3].flatMap((byte) => {
+    const request = DWALLETS[0]!.request(triple, session(byte), text("masks"));
+    const message = decodeEcdsaSignMessage(curve, runSteps(createSignMessage(request)));
+    return [message.proofPartialSignature, message.proofDisplacedNonceShare];
+  });
+  const longest = (responses: readonly bigint[]) => Math.max(...responses.map(bitLength));
+
+  // A response is as long as its mask: 64 bits longer than challenge times secret. That the masks of all responses
+  // begin with 24 zero bits happens once in 2^144 runs or less.
+  test("for coefficients have 1198 bits, 192 more than the blinded coefficients' 1006", () => {
+    const length = longest(proofs.flatMap(({ coefficientResponses }) => coefficientResponses));
+    expect(length).toBeGreaterThan(1198 - 24);
+    expect(length).toBeLessThanOrEqual(1199);
+  });
+
+  test("for encryption randomness have 941 bits, 192 more than the randomness' 749", () => {
+    const length = longest(proofs.map(({ randomnessResponse }) => randomnessResponse));
+    expect(length).toBeGreaterThan(941 - 24);
+    expect(length).toBeLessThanOrEqual(942);
+  });
+
+  test("differ between any two messages for one presign", () => {
+    const masks = ["a", "b"].map((one) => {
+      const request = DWALLETS[0]!.request(triple, session(1), text(one));
+      return decodeEcdsaSignMessage(curve, runSteps(createSignMessage(request)));
+    });
+    const seen = masks.flatMap((message) => [
+      ...message.proofBeta.masks.map((mask) => bytesToHex(mask.toBytes(true))),
+      ...[
+        message.proofK,
+        message.proofAlpha,
+        message.proofKx,
+        message.proofNonce,
+        message.proofDisplacedNonce,
+      ]
+        .flatMap(({ masks: points }) => points)
+        .map((mask) => bytesToHex(mask.toBytes(true))),
+      ...[message.proofPartialSignature, message.proofDisplacedNonceShare].flatMap((proof) => [
+        ...proof.maskCiphertext.map(({ a }) => a.toString(16)),
+        ...proof.maskCommitments.map((mask) => bytesToHex(mask.toBytes(true))),
+      ]),
+    ]);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+});
+
+test("coefficients are blinded with 749 bits times the order before they are masked", () => {
+  const triple = ALGORITHM_TRIPLES[0]!;
+  const blinded = [1, 2, 3, 4].map((byte) => {
+    const request = DWALLETS[0]!.request(triple, session(byte), text("masks"));
+    const opened = openSignRequest(request);
+    const { curve, key, randomness, presign } = opened;
+    const context = signContext(opened);
+    const message = decodeEcdsaSignMessage(curve, runSteps(createSignMessage(request)));
+    const maskedKeyShare = combineCiphertexts(curve, maskedKeyShareTerms(context));
+    const digest = bigIntFromBigEndian(messageDigest(triple.hash, request.message)) % curve.order;
+    const weights = nonceRandomizers(context, message, digest, maskedKeyShare);
+    const maskedNonceShare = combineCiphertexts(curve, maskedNonceShareTerms(context, weights));
+    const transcript = evaluationTranscript(context, key.encryptionKey, DISPLACED_NONCE_PROOF, {
+      ciphertext: message.displacedNonceShare,
+      inputs: [presign.ciphertexts[0]!, maskedNonceShare],
+      commitments: [message.commitBeta, message.commitAlpha],
+    });
+    const proof = message.proofDisplacedNonceShare;
+    const mask = randomness.integer("pi_ctab/coefficient mask/1", 1198, transcriptBinding(transcript));
+    appendMasks(transcript, [imageJson(context, proof.maskCiphertext, proof.maskCommitments)]);
+    const challenge = proofChallenge(transcript);
+    const answered = proof.coefficientResponses[1] - mask;
+    expect(answered % challenge === 0n).toBe(true);
+    expect((answered / challenge) % curve.order === randomness.scalar("alpha")).toBe(true);
+    return bitLength(answered / challenge);
+  });
+  expect(Math.max(...blinded)).toBeGreaterThan(1005 - 24);
+  expect(Math.max(...blinded)).toBeLessThanOrEqual(1006);
+});
+
+describe("a half that the wasm made", () => {
+  const party = networkParty(NETWORK_SEED, undefined);
+  const recorded = SESSIONS.slice(0, 2).flatMap((recording) =>
+    recording.signs
+      .filter(({ algorithm }) => isEcdsa(algorithm))
+      .map((sign) => ({ recording, sign, name: `${sign.algorithm} with ${sign.hash}` })),
+  );
+
+  test.each(recorded)("passes the prover's own check: $name", ({ recording, sign }) => {
+    const curve = curveByNumber(recording.curve);
+    const key = readNetworkKeyParts(
+      curve,
+      buildProtocolParameters(recording.curve, party.networkDkgPublicOutput(), { degree: 1, long: false }),
+    );
+    const output = parseDWalletOutput(CURVES[recording.curve]!, completed(party.dkg(recording.dkg)));
+    const presign = completed(
+      party.presign({
+        curve: recording.curve,
+        signatureAlgorithm: sign.signatureAlgorithm,
+        sessionId: sign.presignSessionId,
+      }),
+    );
+    const context: SignContext = {
+      curve,
+      dwallet: {
+        publicKey: decodePoint(curve, output.publicKey, "public key"),
+        userPublicShare: decodePoint(curve, output.userPublicShare.toBytes(), "public share"),
+        randomizers: output.randomizers,
+      },
+      presign: readPresign(curve, "ecdsa", presign),
+    };
+    const digest = bigIntFromBigEndian(messageDigest(sign.hash, sign.message)) % curve.order;
+    const passes = (bytes: Uint8Array) => runCheck(context, key.encryptionKey, bytes, digest);
+    expect(() => passes(sign.userSignMessage)).not.toThrow();
+    expect(() => passes(flipBit(sign.userSignMessage, 8 * 4000))).toThrow("went wrong");
+  });
+});
+
+/** The prover's own check, on the derived ciphertexts as the network computes them and without ladders. */
+function runCheck(context: SignContext, encryptionKey: Form, bytes: Uint8Array, digest: bigint): void {
+  const { curve } = context;
+  const maskedKeyShare = combineCiphertexts(curve, maskedKeyShareTerms(context));
+  const message = decodeOrUndefined(curve, bytes);
+  const weights =
+    message === undefined
+      ? ([1n, 1n, 1n] as const)
+      : nonceRandomizers(context, message, digest, maskedKeyShare);
+  const maskedNonceShare = combineCiphertexts(curve, maskedNonceShareTerms(context, weights));
+  const state = { maskedKeyShare, maskedNonceShare, ladders: [] };
+  runSteps(checkEcdsaMessage(context, encryptionKey, bytes, digest, state));
+}
+
+function decodeOrUndefined(curve: Curve, bytes: Uint8Array) {
+  try {
+    return decodeEcdsaSignMessage(curve, bytes);
+  } catch {
+    return undefined;
+  }
+}
