@@ -13,6 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
 import type { PreparedDkg } from "../../src/crypto/engine.ts";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
+import { createReferenceEngine } from "../../src/crypto/reference-engine.ts";
+import { SecretBytes } from "../../src/crypto/secret-bytes.ts";
 import { isOutputOfShare } from "../../src/crypto/user-output.ts";
 import { createNetworkMpc } from "../../src/localnet/mpc/create-network-mpc.ts";
 import type { MpcOutcome, NetworkDkgInput, NetworkMpc } from "../../src/localnet/mpc/engine.ts";
@@ -25,6 +27,7 @@ import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.t
 import { judge } from "../support/judges.ts";
 
 const engine = createInlineEngine();
+const reference = createReferenceEngine();
 const sender = `0x${"11".repeat(32)}`;
 const networkEncryptionKeyId = `0x${"22".repeat(32)}`;
 const seed = new Uint8Array(32).fill(31);
@@ -53,7 +56,7 @@ afterAll(async () => {
 
 describe.each([0, 1, 2, 3])("on curve %i", (number) => {
   const curve = CURVES[number]!;
-  const { encryptionKey } = deriveClassGroupsKeypair(number, new Uint8Array(32).fill(12));
+  const { encryptionKey, decryptionKey } = deriveClassGroupsKeypair(number, new Uint8Array(32).fill(12));
   const userSecretKeyShare = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest });
   const share = userSecretKeyShare.reveal();
   let parameters: Uint8Array;
@@ -117,6 +120,24 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
     const input = inputOf(first);
     expect(await mpc.dkg({ ...input, sessionId: new Uint8Array(32).fill(9) })).toEqual(REJECTED);
     expect(await mpc.dkg({ ...input, userPublicOutput: second.userPublicOutput })).toEqual(REJECTED);
+  });
+
+  it("the wasm takes the share out of this project's encryption, and this project out of the wasm's", async () => {
+    const key = new SecretBytes(decryptionKey);
+    const wasm = await reference.prepareDkg({
+      ...{ curve, userSecretKeyShare, sessionDigest, parameters, encryptionKey },
+    });
+    const outputOfWasm = completed(await mpc.dkg(inputOf(wasm)));
+    const opened = await reference.decryptShare({
+      ...{ curve, parameters, decryptionKey: key, dwalletOutput: output },
+      encryptedShareAndProof: first.encryptedUserShareAndProof,
+    });
+    expect(opened.reveal()).toEqual(share);
+    const openedHere = await engine.decryptShare({
+      ...{ curve, parameters, decryptionKey: key, dwalletOutput: outputOfWasm },
+      encryptedShareAndProof: wasm.encryptedUserShareAndProof,
+    });
+    expect(openedHere.reveal()).toEqual(share);
   });
 
   const triple = ALGORITHM_TRIPLES.filter((candidate) => candidate.curveNumber === number).at(-1)!;

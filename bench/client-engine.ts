@@ -1,0 +1,104 @@
+/** What `bench/client.ts` runs in a process of its own, once for each engine: one step at each message. */
+import { type Curve, createClassGroupsKeypair, createDKGUserOutput } from "@ika.xyz/sdk";
+import { createDkgMessage } from "../src/crypto/create-dkg-message.ts";
+import { createSignMessage } from "../src/crypto/create-sign-message.ts";
+import { decryptShare } from "../src/crypto/decrypt-share.ts";
+import { encryptShare } from "../src/crypto/encrypt-share.ts";
+import { loadIkaWasm } from "../src/crypto/ika-wasm.ts";
+import type { SignRequest } from "../src/crypto/sign-request.ts";
+import { curveNumber } from "../src/protocol/algorithms.ts";
+import { deriveClassGroupsKeypair } from "../src/protocol/class-groups/keypair.ts";
+import { curveByNumber } from "../src/protocol/proofs/curve.ts";
+import { runSteps } from "../src/protocol/steps.ts";
+import { decodeUserShare } from "../src/protocol/user-share.ts";
+
+/** One step and what it takes. */
+export interface EngineTask {
+  readonly engine: "typescript" | "wasm";
+  readonly step: "keys" | "DKG" | "share encryption" | "share decryption" | "half";
+  readonly seed: Uint8Array;
+  readonly sessionDigest: Uint8Array;
+  readonly encryptionKey: Uint8Array;
+  readonly decryptionKey: Uint8Array;
+  readonly encryptedShareAndProof: Uint8Array;
+  readonly request: SignRequest;
+}
+
+/** What one run of a step took, in this process alone. */
+export interface EngineResult {
+  readonly wallMs: number;
+  /** Of all threads, garbage collection among them. */
+  readonly processorMs: number;
+  /** The most memory that the process has had until now. */
+  readonly peakMebibytes: number;
+}
+
+/** A client keeps its parameters, and what it computed from them. */
+const parametersOf = new Map<string, Uint8Array>();
+
+process.on("message", (sent: EngineTask) => {
+  const { curve } = sent.request.triple;
+  const parameters = parametersOf.get(curve) ?? sent.request.parameters;
+  parametersOf.set(curve, parameters);
+  const task = { ...sent, request: { ...sent.request, parameters } };
+  void measure(task).then((result) => process.send?.(result));
+});
+
+async function measure(task: EngineTask): Promise<EngineResult> {
+  const wasm = task.engine === "wasm" ? await loadIkaWasm() : undefined;
+  const processor = process.cpuUsage();
+  const start = performance.now();
+  if (wasm === undefined) runHere(task);
+  else await runWasm(task, wasm);
+  const wallMs = performance.now() - start;
+  const { user, system } = process.cpuUsage(processor);
+  const peakMebibytes = process.resourceUsage().maxRSS / 1024;
+  return { wallMs, processorMs: (user + system) / 1000, peakMebibytes };
+}
+
+function runHere({ step, seed, sessionDigest, ...task }: EngineTask): unknown {
+  const { triple, parameters, userSecretKeyShare, dwalletOutput } = task.request;
+  const number = curveNumber(triple.curve);
+  const curve = curveByNumber(number);
+  const encrypt = () =>
+    runSteps(encryptShare(curve, task.encryptionKey, decodeUserShare(triple.curve, userSecretKeyShare)));
+  switch (step) {
+    case "keys":
+      return deriveClassGroupsKeypair(number, seed);
+    case "DKG":
+      runSteps(createDkgMessage(triple.curve, parameters, sessionDigest, userSecretKeyShare));
+      return encrypt();
+    case "share encryption":
+      return encrypt();
+    case "share decryption":
+      return runSteps(decryptShare(curve, task.decryptionKey, dwalletOutput, task.encryptedShareAndProof));
+    case "half":
+      return runSteps(createSignMessage(task.request));
+  }
+}
+
+async function runWasm(
+  { step, seed, sessionDigest, ...task }: EngineTask,
+  wasm: Awaited<ReturnType<typeof loadIkaWasm>>,
+): Promise<unknown> {
+  const { triple, parameters, userSecretKeyShare: share, dwalletOutput, presign, message } = task.request;
+  const { curve } = triple;
+  switch (step) {
+    case "keys":
+      return await createClassGroupsKeypair(seed, curve as Curve);
+    case "DKG":
+      return await prepareDKG(
+        ...([parameters, curve as Curve, task.encryptionKey, sessionDigest] as const),
+        `0x${"11".repeat(32)}`,
+      );
+    case "share encryption":
+      return wasm.encryptShare(curve, share, task.encryptionKey, parameters);
+    case "share decryption":
+      return wasm.decryptShare(
+        ...([curve, task.decryptionKey, dwalletOutput] as const),
+        ...([task.encryptedShareAndProof, parameters] as const),
+      );
+    case "half":
+      return wasm.createSignMessage(triple, parameters, dwalletOutput, share, presign, message);
+  }
+}

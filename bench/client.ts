@@ -1,0 +1,91 @@
+/**
+ * The user's half in this project's TypeScript and in Ika's WebAssembly, side by side:
+ * `npx tsx bench/client.ts [--rounds 3]`. Each engine has a process of its own, and they take turns at every step, so
+ * that a busy machine is busy for both. Both get the same compact parameters. Neither uses a second thread for the
+ * work; the processor time has the garbage collector's in it. The first call in TypeScript builds what later ones keep.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { findTriple } from "../src/protocol/algorithms.ts";
+import { buildProtocolParameters } from "../src/protocol/parameters/build-protocol-parameters.ts";
+import { makeOwnDWallet, ownNetwork } from "../test/support/own-dwallet.ts";
+import type { EngineResult, EngineTask } from "./client-engine.ts";
+
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "3" } } });
+const ROUNDS = Number(values.rounds);
+
+const K1 = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
+const R1 = findTriple("SECP256R1", "ECDSASecp256r1", "SHA256")!;
+const TAPROOT = findTriple("SECP256K1", "Taproot", "SHA256")!;
+const EDDSA = findTriple("ED25519", "EdDSA", "SHA512")!;
+const STEPS = [
+  ["class-groups keys", "keys", K1],
+  ["DKG message and share encryption", "DKG", K1],
+  ["share encryption", "share encryption", K1],
+  ["share decryption", "share decryption", K1],
+  ["ECDSA half, secp256k1", "half", K1],
+  ["ECDSA half, secp256r1", "half", R1],
+  ["Taproot half", "half", TAPROOT],
+  ["EdDSA half", "half", EDDSA],
+] as const;
+
+const network = ownNetwork(11);
+const networkOutput = network.networkDkgPublicOutput();
+const dwallets = [0, 1, 2].map((curve) => ({
+  ...makeOwnDWallet(network, curve),
+  compact: buildProtocolParameters(curve, networkOutput),
+}));
+
+const engines = { typescript: startEngine(), wasm: startEngine() };
+console.log("| step | WebAssembly ms | TypeScript ms | the first ms | ratio |\n|---|---|---|---|---|");
+let peaks = { typescript: 0, wasm: 0 };
+for (const [name, step, triple] of STEPS) {
+  const results: Record<keyof typeof engines, EngineResult[]> = { typescript: [], wasm: [] };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const engine of ["typescript", "wasm"] as const) {
+      const dwallet = dwallets[triple.curveNumber]!;
+      const session = new Uint8Array(32).fill(round + 1);
+      const request = dwallet.request(triple, session, new TextEncoder().encode(`round ${round}`));
+      const task: EngineTask = {
+        engine,
+        step,
+        seed: session,
+        sessionDigest: session,
+        encryptionKey: dwallet.keypair.encryptionKey,
+        decryptionKey: dwallet.keypair.decryptionKey,
+        encryptedShareAndProof: dwallet.encryptedShareAndProof,
+        request: { ...request, parameters: dwallet.compact },
+      };
+      results[engine].push(await run(engines[engine], task));
+    }
+  }
+  const [here, wasm] = [median(results.typescript), median(results.wasm)];
+  const first = results.typescript[0]!.processorMs;
+  peaks = { typescript: peakOf(results.typescript), wasm: peakOf(results.wasm) };
+  const ratio = (wasm / here).toFixed(1);
+  console.log(`| ${name} | ${wasm.toFixed(0)} | ${here.toFixed(0)} | ${first.toFixed(0)} | ${ratio} |`);
+}
+console.log(`| peak memory, MiB | ${peaks.wasm.toFixed(0)} | ${peaks.typescript.toFixed(0)} | | |`);
+for (const engine of Object.values(engines)) engine.disconnect();
+
+function startEngine(): ChildProcess {
+  const file = fileURLToPath(new URL("./client-engine.ts", import.meta.url));
+  return fork(file, { execArgv: ["--import", "tsx"], serialization: "advanced" });
+}
+
+async function run(engine: ChildProcess, task: EngineTask): Promise<EngineResult> {
+  engine.send(task);
+  const [result] = (await once(engine, "message")) as [EngineResult];
+  return result;
+}
+
+function median(results: readonly EngineResult[]): number {
+  const sorted = results.map(({ processorMs }) => processorMs).sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)]!;
+}
+
+function peakOf(results: readonly EngineResult[]): number {
+  return results.at(-1)!.peakMebibytes;
+}
