@@ -1,5 +1,5 @@
 /** What `bench/client.ts` runs in a process of its own, once for each engine: one step at each message. */
-import { type Curve, createClassGroupsKeypair, createDKGUserOutput } from "@ika.xyz/sdk";
+import { type Curve, createClassGroupsKeypair, prepareDKG } from "@ika.xyz/sdk";
 import { createDkgMessage } from "../src/crypto/create-dkg-message.ts";
 import { createSignMessage } from "../src/crypto/create-sign-message.ts";
 import { decryptShare } from "../src/crypto/decrypt-share.ts";
