@@ -8,7 +8,7 @@ import {
   squareForm,
 } from "../protocol/class-groups/forms.ts";
 import { type LadderTerm, ladderProduct, type PowerLadder } from "../protocol/class-groups/power-ladder.ts";
-import type { Ciphertext } from "../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import type { CiphertextTerm } from "../protocol/proofs/ciphertext.ts";
 import {
   type DerivedCiphertexts,

@@ -2,7 +2,7 @@ import { bigIntFromBigEndian } from "../protocol/bytes.ts";
 import { invertMod } from "../protocol/class-groups/integers.ts";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import { messageDigest } from "../protocol/message-digest.ts";
-import type { Ciphertext } from "../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import { combineCiphertexts } from "../protocol/proofs/ciphertext.ts";
 import type { Curve } from "../protocol/proofs/curve.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Form } from "../protocol/class-groups/forms.ts";
 import { ladderProduct, type PowerLadder } from "../protocol/class-groups/power-ladder.ts";
-import type { Ciphertext } from "../protocol/parameters/network-dkg-output.ts";
+import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import type { CurvePoint } from "../protocol/proofs/curve.ts";
 import type { LinearEvaluationProof } from "../protocol/proofs/ecdsa-message.ts";
 import {

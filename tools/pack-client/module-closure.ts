@@ -34,7 +34,8 @@ export function moduleClosure(entry: string): ModuleClosure {
       [DYNAMIC, isDeclaration ? packages : dynamicPackages],
     ] as const) {
       for (const [, specifier = ""] of text.matchAll(pattern)) {
-        if (specifier.startsWith(".")) waiting.push(...modulesAt(path.resolve(path.dirname(file), specifier)));
+        if (specifier.startsWith("."))
+          waiting.push(...modulesAt(path.resolve(path.dirname(file), specifier)));
         else if (!specifier.startsWith("node:")) found.add(packageOf(specifier));
       }
     }
