@@ -189,7 +189,9 @@ describe("a wrong command line", () => {
     expect((await runCli(["frob"])).err).toBe(
       'tss: unknown command "frob"\nRun `tss help` for the list of commands.',
     );
-    expect((await runCli(["key", "frob"])).err).toMatch(/^tss key: unknown subcommand "frob"\nusage: tss key </);
+    expect((await runCli(["key", "frob"])).err).toMatch(
+      /^tss key: unknown subcommand "frob"\nusage: tss key </,
+    );
     expect((await runCli(["key"])).err).toMatch(/^tss key: a subcommand is missing\n/);
     expect((await runCli(["key", "constructor"])).exitCode).toBe(2);
     const { err } = await runCli(["tss_live_0123456789abcdefghijklmnopqrstuvwxyz"]);
