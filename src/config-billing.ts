@@ -1,6 +1,10 @@
 import type { ConfigReader, ConfigVariable } from "./config-reader.ts";
 import type { VariableName } from "./config-variables.ts";
-import { CURVE_ALGORITHMS, type SignatureAlgorithmName } from "./protocol/algorithms.ts";
+import {
+  CURVE_ALGORITHMS,
+  findSignatureAlgorithm,
+  type SignatureAlgorithmName,
+} from "./protocol/algorithms.ts";
 import type { PriceTable } from "./protocol/price-table.ts";
 import { parseUsdPrice } from "./protocol/usd-price.ts";
 import { Secret } from "./telemetry/secret.ts";
@@ -109,8 +113,8 @@ function readAlgorithmPrices(read: ConfigReader<VariableName>): ReadonlyMap<Sign
   const known = CURVE_ALGORITHMS.map(({ signatureAlgorithm }) => signatureAlgorithm);
   const prices = new Map<SignatureAlgorithmName, bigint>();
   for (const item of read.list(name)) {
-    const [, text, price = ""] = /^(\w+)\s*=\s*(\d{1,13})$/.exec(item) ?? [];
-    const algorithm = known.find((one) => one === text);
+    const [, text = "", price = ""] = /^(\w+)\s*=\s*(\d{1,13})$/.exec(item) ?? [];
+    const algorithm = findSignatureAlgorithm(text);
     if (algorithm === undefined || Number(price) > PRICE_MAX_MICRO_USD || prices.has(algorithm)) {
       const expected = `each of ${known.join(", ")} at most once, with a whole number up to ${PRICE_MAX_MICRO_USD}, like EdDSA=8000`;
       read.fault(name, item, expected);

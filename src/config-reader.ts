@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
 import { isIP, isIPv6, SocketAddress } from "node:net";
-import { CURVE_ALGORITHMS, type CurveAlgorithm } from "./protocol/algorithms.ts";
+import {
+  CURVE_ALGORITHMS,
+  type CurveAlgorithm,
+  findSignatureAlgorithm,
+  isUnsupportedAlgorithm,
+} from "./protocol/algorithms.ts";
 import { createRedact } from "./telemetry/redact.ts";
 import { Secret } from "./telemetry/secret.ts";
 
@@ -201,11 +206,13 @@ export class ConfigReader<Name extends string> {
   }
 
   #bucket(name: Name, item: string): CurveAlgorithm[] {
-    const [curve, algorithm] = item.split("/");
+    const [curve, algorithmName = ""] = item.split("/");
+    const algorithm = findSignatureAlgorithm(algorithmName);
     const found = CURVE_ALGORITHMS.find((c) => c.curve === curve && c.signatureAlgorithm === algorithm);
     if (found) return [found];
     const names = CURVE_ALGORITHMS.map((c) => `${c.curve}/${c.signatureAlgorithm}`).join(", ");
-    this.fault(name, item, `one of ${names}`);
+    const why = isUnsupportedAlgorithm(algorithmName) ? `, since ${algorithmName} is not supported` : "";
+    this.fault(name, item, `one of ${names}${why}`);
     return [];
   }
 

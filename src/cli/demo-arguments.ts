@@ -1,4 +1,4 @@
-import { ALGORITHM_TRIPLES, type AlgorithmTriple } from "../protocol/algorithms.ts";
+import { ALGORITHM_TRIPLES, type AlgorithmTriple, findSignatureAlgorithm } from "../protocol/algorithms.ts";
 import { UsageError } from "./command.ts";
 
 /** What the demo was told to sign with, by the names of the contract. */
@@ -13,7 +13,7 @@ export interface DemoArguments {
  * ECDSASecp256k1, SHA256. Throws a UsageError that lists the combinations.
  */
 export function chooseTriple({ curve, algorithm, hash }: DemoArguments): AlgorithmTriple {
-  const wanted = algorithm === "SchnorrkelSubstrate" ? "Schnorrkel" : algorithm;
+  const wanted = algorithm && (findSignatureAlgorithm(algorithm) ?? algorithm);
   const fitting = ALGORITHM_TRIPLES.filter(
     (triple) =>
       (curve ?? triple.curve) === triple.curve &&

@@ -3,6 +3,7 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { parsePresignSession } from "../protocol/chain-objects.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { PRESIGN_VERSION, presignVersion } from "../protocol/presign-version.ts";
 import type { Sql } from "../store/database.ts";
 
 /** What the kind needs. */
@@ -13,7 +14,8 @@ export interface PresignSessionOptions {
 }
 
 /**
- * Waits for presigns: pending -> ready with its bytes, or burnt when the network refuses. A session of another presign
+ * Waits for presigns: pending -> ready with its bytes, or burnt when the network refuses or makes one of a version that
+ * nothing here signs with. A session of another presign
  * or algorithm, or of a single dWallet, changes nothing: `settle` then throws MixedUpAnswerError.
  */
 export function createPresignSession({ network, signals, log }: PresignSessionOptions): SessionKind {
@@ -31,11 +33,14 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
       const { id: presignId, curveNumber, signatureAlgorithmNumber, dwalletId, state } = session;
       if (state.kind === "Requested") return false;
       if (presignId !== objectId || dwalletId !== undefined) throw anothers(objectId);
-      const output = state.kind === "Completed" ? state.output : null;
+      const version = state.kind === "Completed" ? presignVersion(state.output) : undefined;
+      const output = state.kind === "Completed" && version === PRESIGN_VERSION ? state.output : null;
       const parameters = [subjectId, curveNumber, signatureAlgorithmNumber, output];
       const moved = await database.query(output === null ? BURN : FILL, parameters);
       if (moved.length === 0 && (await isPending(database, subjectId))) throw anothers(objectId);
-      if (output === null) log.warn({ presignId }, "the network refused to make a presign");
+      if (version !== undefined && output === null)
+        log.warn({ presignId, version }, "the network made a presign of a version that is not supported");
+      else if (output === null) log.warn({ presignId }, "the network refused to make a presign");
       signals.notify(output === null ? topics.presignWanted(network) : topics.presignReady(network));
       return true;
     },

@@ -79,6 +79,40 @@ export function signatureAlgorithmName(
   )?.signatureAlgorithm;
 }
 
+/**
+ * The algorithm of this name, or undefined. Ika calls Schnorrkel SchnorrkelSubstrate up to its SDK 0.4.1, and Schnorrkel
+ * from 0.5.0 on; the chain's integers are the same.
+ */
+export function findSignatureAlgorithm(name: string): SignatureAlgorithmName | undefined {
+  const wanted = name === "SchnorrkelSubstrate" ? "Schnorrkel" : name;
+  return ALGORITHM_TRIPLES.find((t) => t.signatureAlgorithm === wanted)?.signatureAlgorithm;
+}
+
+/**
+ * Ika's algorithms by verifiable secret sharing, by curve and the chain's integer. Their presigns are of version 3, and
+ * nothing here signs with them.
+ */
+const VSS_ALGORITHMS = [
+  { curve: "SECP256K1", signatureAlgorithmNumber: 2, name: "TaprootVSS" },
+  { curve: "ED25519", signatureAlgorithmNumber: 1, name: "EdDSAVSS" },
+  { curve: "RISTRETTO", signatureAlgorithmNumber: 1, name: "SchnorrkelVSS" },
+] as const;
+
+/** The name of an algorithm that the chain may have and that is not supported, or undefined. */
+export function unsupportedAlgorithmName(
+  curveNumber: number,
+  signatureAlgorithmNumber: number,
+): string | undefined {
+  return VSS_ALGORITHMS.find(
+    (a) => a.curve === CURVES[curveNumber] && a.signatureAlgorithmNumber === signatureAlgorithmNumber,
+  )?.name;
+}
+
+/** Whether the name is that of an algorithm that Ika knows and that is not supported. */
+export function isUnsupportedAlgorithm(name: string): boolean {
+  return VSS_ALGORITHMS.some((algorithm) => algorithm.name === name);
+}
+
 /** One presign bucket's algorithm: a presign fits any hash. */
 export interface CurveAlgorithm {
   readonly curve: CurveName;

@@ -6,6 +6,7 @@ import { type CurveGroup, curveGroup, type GroupPoint } from "./curve-group.ts";
 import { parseDWalletOutput } from "./dwallet-output.ts";
 import { groupParametersJson, pointJson, prettyJson } from "./group-parameters.ts";
 import { createTranscript } from "./merlin.ts";
+import { PRESIGN_VERSION, presignVersion } from "./presign-version.ts";
 import { parsePartialSignature } from "./sign-message-layout.ts";
 import { schnorrkelChallenge } from "./verify-schnorrkel.ts";
 
@@ -91,7 +92,8 @@ function parseSchnorrPresign(
 ): { readonly sessionId: Uint8Array; readonly nonces: readonly [GroupPoint, GroupPoint] } {
   const { readPoint } = curveGroup(curve);
   const outer = byteReader(presign, "presign");
-  if (outer.uint8() !== 1) throw new MalformedBytesError("presign: only version 2 is known");
+  if (outer.uint8() + 1 !== PRESIGN_VERSION)
+    throw new MalformedBytesError(`presign: version ${presignVersion(presign)} is not supported`);
   const body = byteReader(outer.vector(), "presign");
   outer.end();
   const sessionId = body.vector(32);

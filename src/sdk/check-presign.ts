@@ -1,8 +1,10 @@
-import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { type AlgorithmTriple, unsupportedAlgorithmName } from "../protocol/algorithms.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { type ChainPresignSession, parsePresignSession } from "../protocol/chain-objects.ts";
 import { sleep } from "../protocol/poll.ts";
+import { PRESIGN_VERSION, presignVersion } from "../protocol/presign-version.ts";
 import type { Action } from "./action.ts";
+import { unsupportedAlgorithm } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { PRESIGN } from "./object-kinds.ts";
@@ -38,8 +40,17 @@ export async function checkPresign(
     session.curveNumber === triple.curveNumber &&
     session.signatureAlgorithmNumber === triple.signatureAlgorithmNumber &&
     (session.dwalletId === undefined || session.dwalletId === dwalletId);
-  if (!isFit) throw mismatch("the presign is for another algorithm or dWallet");
+  if (!isFit) {
+    const name = unsupportedAlgorithmName(session.curveNumber, session.signatureAlgorithmNumber);
+    if (name !== undefined) throw unsupportedAlgorithm(name);
+    throw mismatch("the presign is for another algorithm or dWallet");
+  }
   if (!equalBytes(session.state.output, presign)) throw mismatch("the presign is not the one on the chain");
+  const version = presignVersion(presign);
+  if (version !== PRESIGN_VERSION) {
+    const message = `the presign is of version ${version}, and this client signs with version ${PRESIGN_VERSION} alone`;
+    throw new TssError("NETWORK_UNSUPPORTED", message);
+  }
 }
 
 /** The presign's session once it is over; the last look at it if it is not over in time. */

@@ -1,4 +1,4 @@
-import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { type AlgorithmTriple, isUnsupportedAlgorithm } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import { TssError } from "./errors.ts";
 import { Curve, type Hash, type SignatureAlgorithm, tripleOfNames } from "./names.ts";
@@ -21,9 +21,18 @@ export function checkCurve(curve: Curve): void {
 export function checkTriple(curve: Curve, algorithm: SignatureAlgorithm, hash: Hash): AlgorithmTriple {
   const triple = tripleOfNames(curve, algorithm, hash);
   if (triple !== undefined) return triple;
+  if (isUnsupportedAlgorithm(algorithm)) throw unsupportedAlgorithm(algorithm);
   throw new TssError(
     "UNSUPPORTED_ALGORITHM",
     `${String(curve)}, ${String(algorithm)}, ${String(hash)} is not a combination that the network signs with`,
+  );
+}
+
+/** The error for an algorithm that Ika has and this client has not. */
+export function unsupportedAlgorithm(name: string): TssError {
+  return new TssError(
+    "UNSUPPORTED_ALGORITHM",
+    `${name} signs with presigns of version 3, which this client cannot use`,
   );
 }
 

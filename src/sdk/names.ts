@@ -6,6 +6,7 @@ import {
 import {
   type AlgorithmTriple,
   type CurveName,
+  findSignatureAlgorithm,
   findTriple,
   type HashName,
   type SignatureAlgorithmName,
@@ -53,8 +54,8 @@ export function tripleOfNames(
   signatureAlgorithm: SignatureAlgorithm,
   hash: Hash,
 ): AlgorithmTriple | undefined {
-  const name = signatureAlgorithm === "SchnorrkelSubstrate" ? "Schnorrkel" : signatureAlgorithm;
-  return findTriple(curve, name, hash);
+  const name = findSignatureAlgorithm(signatureAlgorithm);
+  return name && findTriple(curve, name, hash);
 }
 
 /** The contract's enum values for the names of a triple. */

@@ -10,7 +10,11 @@ it("takes prices of algorithms, each at most once, and names what it cannot read
     ["EdDSA", 8_000n],
     ["Taproot", 9_000n],
   ]);
+  const spelled = loadConfig({ [name]: "SchnorrkelSubstrate=1" }).prices.signByAlgorithmMicroUsd;
+  expect([...spelled]).toEqual([["Schnorrkel", 1n]]);
   for (const wrong of [
+    "SchnorrkelSubstrate=1,Schnorrkel=1",
+    "TaprootVSS=1",
     "EdDSA",
     "Ed25519=1",
     "EdDSA=1,EdDSA=2",

@@ -52,6 +52,17 @@ describe("the configuration", () => {
     expect(error.join("\n")).toMatch(/PRESIGN_BATCH_SIZE/);
   });
 
+  it("takes both spellings of Schnorrkel, and refuses by name what has presigns of version 3", () => {
+    const [older, newer] = ["RISTRETTO/SchnorrkelSubstrate", "RISTRETTO/Schnorrkel"].map(
+      (PRESIGN_BUCKETS) => loadConfig({ PRESIGN_BUCKETS }).presignBuckets,
+    );
+    expect(older).toEqual(newer);
+    expect(older).toMatchObject([
+      { signatureAlgorithm: "Schnorrkel", curveNumber: 3, signatureAlgorithmNumber: 0 },
+    ]);
+    expect(faultsOf({ PRESIGN_BUCKETS: "ED25519/EdDSAVSS" }).join()).toContain("EdDSAVSS is not supported");
+  });
+
   it("has one process do all, and takes api and worker only where they have something to share", () => {
     expect(loadConfig({})).toMatchObject({ processType: "all", metricsPort: undefined });
     expect(loadConfig({ METRICS_PORT: "0" }).metricsPort).toBe(0);

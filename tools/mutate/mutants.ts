@@ -2,6 +2,7 @@ import { ACCESS_MUTANTS } from "./access-mutants.ts";
 import { CHAIN_MUTANTS } from "./chain-mutants.ts";
 import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
 import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
+import { KEY_OUTPUT_MUTANTS } from "./key-output-mutants.ts";
 import { MONEY_MUTANTS } from "./money-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
@@ -15,6 +16,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CHAIN_MUTANTS,
   ...CHAIN_TRUST_MUTANTS,
   ...CRYPTO_MUTANTS,
+  ...KEY_OUTPUT_MUTANTS,
   ...MONEY_MUTANTS,
   ...ONBOARDING_MUTANTS,
   ...RETENTION_MUTANTS,

@@ -5,7 +5,7 @@ import {
   PriceCeiling_OperationSchema,
   type Wallet,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { curveName, signatureAlgorithmName } from "../../protocol/algorithms.ts";
+import { curveName, signatureAlgorithmName, unsupportedAlgorithmName } from "../../protocol/algorithms.ts";
 import { formatCoins, formatEnum } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable } from "../table.ts";
@@ -61,5 +61,6 @@ function formatWallet(wallet: Wallet | undefined): string | undefined {
 function formatAlgorithm({ curve, signatureAlgorithm }: PriceCeiling): string {
   const name = curveName(curve) ?? String(curve);
   if (signatureAlgorithm === undefined) return name;
-  return `${name}/${signatureAlgorithmName(curve, signatureAlgorithm) ?? signatureAlgorithm}`;
+  const known = signatureAlgorithmName(curve, signatureAlgorithm);
+  return `${name}/${known ?? unsupportedAlgorithmName(curve, signatureAlgorithm) ?? signatureAlgorithm}`;
 }

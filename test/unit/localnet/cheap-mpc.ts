@@ -12,7 +12,7 @@ export function createCheapMpc(overrides: Partial<NetworkMpc> = {}): NetworkMpc 
     networkDkgPublicOutput: async () => Uint8Array.from({ length: 12_345 }, (_, index) => index % 251),
     networkReconfigurationPublicOutput: async (epoch) => new Uint8Array(6_000).fill(Number(epoch)),
     dkg: async (input) => verdict(input.userDkgMessage, completed(Uint8Array.of(1), input.sessionId)),
-    presign: async (input) => completed(Uint8Array.of(2), input.sessionId),
+    presign: async (input) => completed(Uint8Array.of(1), input.sessionId),
     sign: async (input) => verdict(input.userSignMessage, completed(Uint8Array.of(3), input.message)),
     close: async () => undefined,
     ...overrides,

@@ -180,10 +180,10 @@ describe("a presign", () => {
       signals.subscribe(topics.presignReady("localnet"), resolve);
     });
     expect(await settle(row.id, id, { Requested: true })).toBe(false);
-    expect(await settle(row.id, id, { Completed: Uint8Array.of(7, 8) })).toBe(true);
+    expect(await settle(row.id, id, { Completed: Uint8Array.of(1, 8) })).toBe(true);
     await ready;
     const stored = await database.prisma.presign.findUniqueOrThrow({ where: { id: row.id } });
-    expect(stored).toMatchObject({ state: "ready", presignId: id, presign: Uint8Array.of(7, 8) });
+    expect(stored).toMatchObject({ state: "ready", presignId: id, presign: Uint8Array.of(1, 8) });
   });
 
   it("is burnt when the network refuses to make it", async () => {
@@ -193,11 +193,25 @@ describe("a presign", () => {
     expect(stored.state).toBe("burnt");
   });
 
+  it("is burnt when it is of a version that nothing here signs with, and the log names the version", async () => {
+    const { row, id } = await pending();
+    const warned: object[] = [];
+    const watched = createPresignSession({
+      ...{ network: "localnet", signals },
+      log: { warn: (fields) => void warned.push(fields) },
+    });
+    const content = presignSession(id, { Completed: Uint8Array.of(2, 8) });
+    expect(await watched.settle(database, { subjectId: row.id, objectId: id }, content)).toBe(true);
+    const stored = await database.prisma.presign.findUniqueOrThrow({ where: { id: row.id } });
+    expect(stored).toMatchObject({ state: "burnt", presign: null });
+    expect(warned).toEqual([{ presignId: id, version: 3 }]);
+  });
+
   it("does not come back when a session is settled twice", async () => {
     const { row, id } = await pending();
-    await settle(row.id, id, { Completed: Uint8Array.of(7) });
+    await settle(row.id, id, { Completed: Uint8Array.of(1) });
     await database.query("UPDATE presign SET state = 'used' WHERE id = $1", [row.id]);
-    await settle(row.id, id, { Completed: Uint8Array.of(7) });
+    await settle(row.id, id, { Completed: Uint8Array.of(1) });
     const stored = await database.prisma.presign.findUniqueOrThrow({ where: { id: row.id } });
     expect(stored.state).toBe("used");
   });
@@ -215,7 +229,7 @@ describe("a presign", () => {
     ],
   ])("is neither filled nor burnt by a session %s", async (_, contentOf) => {
     const { row, id } = await pending();
-    const states: TestSessionState[] = [{ Completed: Uint8Array.of(7) }, { NetworkRejected: true }];
+    const states: TestSessionState[] = [{ Completed: Uint8Array.of(1) }, { NetworkRejected: true }];
     for (const state of states) {
       const open = { subjectId: row.id, objectId: id };
       await expect(session.settle(database, open, contentOf(id, state))).rejects.toMatchObject({

@@ -59,6 +59,18 @@ describe("before any call is made", () => {
     }
   });
 
+  test("an algorithm with presigns of version 3 is refused by its name", async () => {
+    for (const signatureAlgorithm of [
+      "TaprootVSS",
+      "EdDSAVSS",
+      "SchnorrkelVSS",
+    ] as unknown as SignatureAlgorithm[])
+      await expect(client.sign({ ...good, signatureAlgorithm })).rejects.toMatchObject({
+        reason: "UNSUPPORTED_ALGORITHM",
+        message: `${signatureAlgorithm} signs with presigns of version 3, which this client cannot use`,
+      });
+  });
+
   test("onboard, recoverShare and the resumptions refuse malformed arguments", async () => {
     const seed = new Uint8Array(31);
     const { dwalletId } = good;

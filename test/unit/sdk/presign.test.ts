@@ -66,6 +66,23 @@ describe("a presign", () => {
     expect(halves()).toBe(0);
   });
 
+  it("of version 3 gets no half, and is refused by its version or its algorithm", async () => {
+    const version3 = PRESIGN.with(0, 2);
+    service.script.presign = version3;
+    service.script.chainPresign = () => presignSession(PRESIGN_ID, { Completed: version3 }, EDDSA);
+    await expect(sign(service.context, ARGS)).rejects.toMatchObject({
+      reason: "NETWORK_UNSUPPORTED",
+      message: "the presign is of version 3, and this client signs with version 2 alone",
+    });
+    const vss = { ...EDDSA, signatureAlgorithm: 1 };
+    service.script.chainPresign = () => presignSession(PRESIGN_ID, { Completed: version3 }, vss);
+    await expect(sign(service.context, ARGS)).rejects.toMatchObject({
+      reason: "UNSUPPORTED_ALGORITHM",
+      message: expect.stringContaining("EdDSAVSS"),
+    });
+    expect(halves()).toBe(0);
+  });
+
   it("that the fullnode shows a moment later is taken", async () => {
     let looks = 0;
     const completed = presignSession(PRESIGN_ID, { Completed: PRESIGN }, EDDSA);

@@ -1,0 +1,57 @@
+import type { Mutant } from "./mutant.ts";
+
+const OUTPUT = ["test/unit/protocol/parameters/network-key-output.test.ts"];
+const READ = ["test/unit/protocol/read-key-outputs.test.ts"];
+
+/** Lines that decide which of a network key's outputs are believed, and which presigns are used. */
+export const KEY_OUTPUT_MUTANTS: readonly Mutant[] = [
+  {
+    name: "outputs with different keys are taken for one key's",
+    file: "src/protocol/parameters/choose-key-output.ts",
+    find: "chosen !== undefined && !equalBytes(chosen, found)",
+    replace: "chosen !== undefined && !equalBytes(chosen, chosen)",
+    tests: OUTPUT,
+  },
+  {
+    name: "an output of an unknown version is read",
+    file: "src/protocol/parameters/network-key-output.ts",
+    find: "version < OLDEST_VERSION || version > NEWEST_VERSION",
+    replace: "version < OLDEST_VERSION",
+    tests: OUTPUT,
+  },
+  {
+    name: "a map of any size is read",
+    file: "src/protocol/parameters/network-key-output.ts",
+    find: "if (count > MAX_PARTY_COUNT)",
+    replace: "if (count > MAX_PARTY_COUNT * 1_000)",
+    tests: OUTPUT,
+  },
+  {
+    name: "an output that the network may still write is read",
+    file: "src/protocol/read-key-outputs.ts",
+    find: "for (let of = epoch;",
+    replace: "for (let of = epoch + 1n;",
+    tests: READ,
+  },
+  {
+    name: "an output of any size is read",
+    file: "src/protocol/read-key-outputs.ts",
+    find: "if (sizeBytes > MAX_OUTPUT_BYTES) throw tooLarge();",
+    replace: "",
+    tests: READ,
+  },
+  {
+    name: "a presign of version 3 fills the pool",
+    file: "src/presigns/presign-session.ts",
+    find: " && version === PRESIGN_VERSION",
+    replace: "",
+    tests: ["test/unit/presigns/presign-pool.test.ts"],
+  },
+  {
+    name: "a half is made for a presign of version 3",
+    file: "src/sdk/check-presign.ts",
+    find: "if (version !== PRESIGN_VERSION) {",
+    replace: "if (version > PRESIGN_VERSION + 1) {",
+    tests: ["test/unit/sdk/presign.test.ts"],
+  },
+];
