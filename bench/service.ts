@@ -127,7 +127,7 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
     const services: BenchService[] = [];
     for (let index = 0; index < processCount; index++) {
       const own = { ...environment, DATA_DIR: path.join(folder, String(index)) };
-      const service = await startBenchService(own, values.profile && path.resolve(values.profile));
+      const service = await startBenchService(own, profileArguments(values.profile));
       services.push(service);
       stops.push(service.stop);
     }
@@ -184,6 +184,10 @@ async function run(load: ChildProcess, task: LoadTask): Promise<LoadResult> {
   const answer = once(load, "message") as Promise<[LoadResult]>;
   load.send(task);
   return (await answer)[0];
+}
+
+function profileArguments(folder: string | undefined): string[] {
+  return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${path.resolve(folder)}`];
 }
 
 /** The server processes that work for this database, where they run on this machine. */

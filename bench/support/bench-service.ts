@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -12,17 +12,17 @@ export const TSS = path.join(ROOT, "dist/src/cli/main.js");
 export interface BenchService {
   readonly url: string;
   readonly pid: number;
+  readonly child: ChildProcess;
   stop(): Promise<void>;
 }
 
-/** Starts it as it is shipped, which is compiled, and waits until it is ready. It keeps a profile where that is asked for. */
+/** Starts it as it is shipped, which is compiled, with these arguments for Node, and waits until it is ready. */
 export async function startBenchService(
   environment: Record<string, string>,
-  profileFolder?: string,
+  nodeArguments: readonly string[] = [],
 ): Promise<BenchService> {
-  const profile = profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
   const child = fork(TSS, ["serve"], {
-    execArgv: profile,
+    execArgv: [...nodeArguments],
     env: { ...programEnvironment, ...environment },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -39,6 +39,7 @@ export async function startBenchService(
   return {
     url,
     pid: child.pid!,
+    child,
     async stop() {
       child.kill("SIGTERM");
       await exited;
