@@ -32,11 +32,7 @@ async function open({ url, apiKey, signRequestIds }: WatchTask): Promise<void> {
   let next = 0;
   const opener = async () => {
     for (let index = next++; index < signRequestIds.length; index = next++)
-      await watch(
-        sessions[Math.floor(index / STREAMS_PER_SESSION)]!,
-        apiKey,
-        signRequestIds[index]!,
-      );
+      await watch(sessions[Math.floor(index / STREAMS_PER_SESSION)]!, apiKey, signRequestIds[index]!);
   };
   await Promise.all(Array.from({ length: OPENING_COUNT }, opener));
 }

@@ -31,7 +31,14 @@ export function replyCompression(
   accepted: string | string[] | undefined,
   encoding: string | string[] | undefined,
 ): Compression | undefined {
-  if (sizeBytes < COMPRESS_MIN_BYTES) return undefined;
+  return sizeBytes < COMPRESS_MIN_BYTES ? undefined : acceptedCompression(accepted, encoding);
+}
+
+/** What replies may be compressed with: the first that the caller accepts. */
+export function acceptedCompression(
+  accepted: string | string[] | undefined,
+  encoding: string | string[] | undefined,
+): Compression | undefined {
   // Who says nothing accepts what it sends (gRPC's compression.md).
   const names = String(accepted || encoding || "").split(",");
   for (const name of names) {

@@ -2,20 +2,20 @@ import { Code, ConnectError, createConnectRouter, type Interceptor } from "@conn
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { Call } from "./call.ts";
+import type { CallParts } from "./call-parts.ts";
 import { checkEnvelopes, envelopeRules } from "./check-envelopes.ts";
 import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "./compression.ts";
 import { boundDeadlineHeaders } from "./deadline.ts";
 import type { RequestGate } from "./guard-call.ts";
 import type { Limits } from "./limits.ts";
+import { createJsonCodec } from "./message-codec.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { type ServerReply, type ServerRequest, splitTarget, writeChunk, writeHead } from "./node-http.ts";
+import type { OwnSpec } from "./own-specs.ts";
 import { readBody } from "./read-body.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 import { TransportError } from "./transport-error.ts";
 import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
-import type { UnarySpec } from "./unary/invoke-unary.ts";
-import { createJsonCodec } from "./unary/message-codec.ts";
-import type { UnaryParts } from "./unary/run-unary.ts";
 
 /** What serves gRPC, gRPC-web and Connect. */
 export interface ConnectHandlerOptions {
@@ -25,8 +25,8 @@ export interface ConnectHandlerOptions {
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
   /** What serves the unary calls that need nothing of the library. */
-  readonly unary: UnaryParts;
-  readonly unarySpecs: ReadonlyMap<string, UnarySpec>;
+  readonly unary: CallParts;
+  readonly ownSpecs: ReadonlyMap<string, OwnSpec>;
 }
 
 /** Handles one request; `undefined` when the path names no method. Rejects with a TransportError for bare refusals. */
@@ -54,10 +54,10 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     const { path } = splitTarget(request);
     const handler = handlers.get(path);
     if (handler === undefined) return undefined;
-    const spec = options.unarySpecs.get(path);
+    const spec = options.ownSpecs.get(path);
     const codec =
       spec && request.method === "POST" ? connectCodecOf(request.headers["content-type"], json) : undefined;
-    return spec !== undefined && codec !== undefined
+    return spec?.kind === "unary" && codec !== undefined
       ? serveConnectUnary(spec, codec, request, reply, call, options.unary)
       : serve(handler, request, reply, call, options.limits);
   };

@@ -51,12 +51,13 @@ export function restDeadlineOf(
   return isUnary ? limits.defaultDeadlineMs : undefined;
 }
 
-/** The same of a unary gRPC call from its `grpc-timeout`. */
+/** The same of a gRPC call from its `grpc-timeout`, with the default for calls of its kind. */
 export function grpcDeadlineOf(
   header: string | string[] | undefined,
-  limits: Pick<Limits, "defaultDeadlineMs" | "maxDeadlineMs">,
-): number | "malformed" {
-  if (header === undefined) return limits.defaultDeadlineMs;
+  defaultMs: number | undefined,
+  limits: Pick<Limits, "maxDeadlineMs">,
+): number | undefined | "malformed" {
+  if (header === undefined) return defaultMs;
   const millis = parseGrpcTimeout(String(header));
   return millis === "malformed" ? millis : Math.min(Number(millis), limits.maxDeadlineMs);
 }

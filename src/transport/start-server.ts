@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Registry } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { boundErrors } from "./bound-errors.ts";
+import type { CallContext } from "./call-context.ts";
 import type { CallWrapper } from "./call-wrapper.ts";
 import { createConnectHandler } from "./connect-handler.ts";
 import { type Connections, createConnections } from "./connections.ts";
@@ -11,19 +12,18 @@ import { deadlineInterceptor } from "./deadline.ts";
 import { cutConnections, type DrainOptions, drainConnections } from "./drain.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
+import { createGrpcTaker } from "./grpc/take-grpc.ts";
 import { guardCalls, markHandling, type RequestGate } from "./guard-call.ts";
 import { createRequestHandler } from "./handle-request.ts";
 import { createJsonForm } from "./json-form.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { addOwnServices, chooseGate, type OwnServiceOptions } from "./own-services.ts";
+import { ownSpecsOf } from "./own-specs.ts";
 import { createPlainRoutes, type LimitedRequest, type PlainRoute } from "./plain-routes.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
 import { TransportError } from "./transport-error.ts";
-import { createGrpcTaker } from "./unary/take-grpc.ts";
-import type { UnaryContext } from "./unary/unary-context.ts";
-import { unarySpecsOf } from "./unary/unary-specs.ts";
 
 /** What to serve, where and within which bounds. */
 export interface ServerOptions extends OwnServiceOptions {
@@ -57,8 +57,8 @@ export interface ServerOptions extends OwnServiceOptions {
   readonly elsewhere?: string;
   /** Given: the port speaks TLS only. Default: clear text. */
   readonly tls?: TlsOptions;
-  /** Whether unary gRPC and Connect calls go by this transport's own path; else by the RPC library. Default true. */
-  readonly ownUnaryPath?: boolean;
+  /** Whether gRPC's unary calls and server streams and Connect's unary calls go by this transport's own path; else by the RPC library. Default true. */
+  readonly ownPath?: boolean;
   /** Every call is served within it. */
   readonly aroundCall?: CallWrapper;
   readonly onCallEnd?: (call: FinishedCall) => void;
@@ -92,7 +92,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
   let isDraining = false;
   const { services, health } = addOwnServices(options.services, options);
   const gate = chooseGate(services, options.gate, options.openGate);
-  const live = new Set<UnaryContext>();
+  const live = new Set<CallContext>();
   const { takeStream, handle } = handlersOf(
     { ...options, services, gate },
     { shutdown: shutdown.signal, closing: closing.signal },
@@ -143,7 +143,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
 function handlersOf(
   options: ServerOptions,
   signals: { readonly shutdown: AbortSignal; readonly closing: AbortSignal },
-  live: Set<UnaryContext>,
+  live: Set<CallContext>,
   isDraining: () => boolean,
 ) {
   const { services, aroundCall, onCallEnd, onError = () => {} } = options;
@@ -152,7 +152,7 @@ function handlersOf(
   const shutdownSignal = signals.shutdown;
   const interceptors = [markHandling, ...(options.interceptors ?? []), deadlineInterceptor];
   const gate = guardCalls(errors, options.gate);
-  const unary = {
+  const own = {
     gate: options.gate,
     interceptors: options.interceptors ?? [],
     errors,
@@ -161,15 +161,21 @@ function handlersOf(
     live,
     onError,
   };
-  const unarySpecs = unarySpecsOf(options.ownUnaryPath === false ? [] : services);
-  const connect = { services, interceptors, gate, limits, shutdownSignal, unary, unarySpecs };
+  const ownSpecs = ownSpecsOf(options.ownPath === false ? [] : services);
+  const connect = { services, interceptors, gate, limits, shutdownSignal, unary: own, ownSpecs };
   return {
-    takeStream: createGrpcTaker(unarySpecs, unary, onCallEnd, aroundCall),
+    takeStream: createGrpcTaker({
+      specs: ownSpecs,
+      parts: own,
+      closing: signals.closing,
+      onCallEnd,
+      aroundCall,
+    }),
     handle: createRequestHandler({
       cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
       plain: createPlainRoutes(options.routes ?? [], isDraining, limits, options.limitRequest),
       connect: createConnectHandler(connect),
-      rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal, unary }),
+      rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal, unary: own }),
       errors,
       limits,
       elsewhere: options.elsewhere,

@@ -15,11 +15,11 @@ const typeRegistry = createRegistry(ErrorInfoSchema);
 describe.each([
   ["the own path", true],
   ["the library", false],
-])("by %s, a request", (_name, ownUnaryPath) => {
+])("by %s, a request", (_name, ownPath) => {
   let server: TestServer;
   let session: ClientHttp2Session;
   beforeAll(async () => {
-    server = await startTestServer({ ownUnaryPath, typeRegistry });
+    server = await startTestServer({ ownPath, typeRegistry });
     session = connect(server.url);
   });
   afterAll(async () => {

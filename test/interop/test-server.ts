@@ -38,7 +38,7 @@ export interface TestServer extends TransportServer {
 
 /** Serves `TestService` on a free port of this machine, by the transport with the application's error mapping. */
 export async function startTestServer(
-  options: Pick<ServerOptions, "ownUnaryPath" | "typeRegistry"> = {},
+  options: Pick<ServerOptions, "ownPath" | "typeRegistry"> = {},
 ): Promise<TestServer> {
   const events: TestServer["events"] = new EventEmitter();
   const mapping = createErrorMapping(() => {});

@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import type { ServerRequest } from "../node-http.ts";
+import { receiveBody, UNINTERRUPTED } from "../receive-body.ts";
 import { TransportError } from "../transport-error.ts";
-import { receiveBody, UNINTERRUPTED } from "../unary/receive-body.ts";
 
 /** Bounds of {@link readOctets}. Bytes are counted before and after decompression alike. */
 export interface ReadOctetsLimits {

@@ -1,6 +1,6 @@
 import { type Message, toJson } from "@bufbuild/protobuf";
+import type { CallContext } from "../call-context.ts";
 import { sendBody } from "../send-body.ts";
-import type { UnaryContext } from "../unary/unary-context.ts";
 import { compressReply, isWorthCompressing } from "./compress-reply.ts";
 import { MEDIA_TYPES } from "./negotiate-reply.ts";
 import { beginBody, type ReplyTarget, replyNotModified } from "./reply-head.ts";
@@ -9,7 +9,7 @@ import type { RestRoute } from "./rest-routes.ts";
 /** Writes one message, or the field of it that the route names, in JSON with implicit fields. */
 export function replyJson(
   target: ReplyTarget,
-  context: UnaryContext,
+  context: CallContext,
   route: RestRoute,
   message: Message,
 ): void | Promise<void> {
@@ -28,7 +28,7 @@ export function replyJson(
   reply.end(isHead ? undefined : text);
 }
 
-async function replyDecided(target: ReplyTarget, context: UnaryContext, json: Buffer): Promise<void> {
+async function replyDecided(target: ReplyTarget, context: CallContext, json: Buffer): Promise<void> {
   const headers = new Headers(context.setHeaders);
   headers.set("x-request-id", context.call.requestId);
   const body = await compressReply(json, context.requestHeader.get("accept-encoding"), headers);

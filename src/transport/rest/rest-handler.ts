@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { createHandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { createAsyncIterable, transformInvokeImplementation } from "@connectrpc/connect/protocol";
 import type { Call } from "../call.ts";
+import type { CallParts } from "../call-parts.ts";
 import { restDeadlineOf, untilAborted } from "../deadline.ts";
 import type { ErrorMapping } from "../error-mapping.ts";
 import { classify, type RequestGate } from "../guard-call.ts";
@@ -10,7 +11,6 @@ import type { Limits } from "../limits.ts";
 import { methodNotAllowed } from "../method-not-allowed.ts";
 import { type ServerReply, type ServerRequest, splitTarget } from "../node-http.ts";
 import type { ServiceRegistration } from "../service-registration.ts";
-import type { UnaryParts } from "../unary/run-unary.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { fillCursor } from "./event-cursor.ts";
 import { negotiateReply } from "./negotiate-reply.ts";
@@ -29,7 +29,7 @@ export interface RestHandlerOptions {
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
   /** What serves unary methods. */
-  readonly unary: UnaryParts;
+  readonly unary: CallParts;
 }
 
 /** Handles one request; `undefined` when no template matches its path. Rejects with anything, before the head. */

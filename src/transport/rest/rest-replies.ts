@@ -1,8 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError, HandlerContext } from "@connectrpc/connect";
+import type { CallContext } from "../call-context.ts";
 import { writeHead } from "../node-http.ts";
 import { statusJson } from "../status-json.ts";
-import type { UnaryContext } from "../unary/unary-context.ts";
 import type { ReplyFormat } from "./negotiate-reply.ts";
 import type { ReplyTarget } from "./reply-head.ts";
 import { replyJson } from "./reply-json.ts";
@@ -20,7 +20,7 @@ export interface Exchange {
 
 /** A unary call whose reply is to be written. */
 export interface UnaryReply extends Exchange {
-  readonly context: UnaryContext;
+  readonly context: CallContext;
 }
 
 /** Writes the reply of a unary method: JSON with implicit fields, or the octets of a google.api.HttpBody. */

@@ -1,11 +1,12 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { Call } from "../call.ts";
+import { CallContext } from "../call-context.ts";
+import type { CallParts } from "../call-parts.ts";
 import { restDeadlineOf } from "../deadline.ts";
 import type { ServerRequest } from "../node-http.ts";
 import type { UnarySpec } from "../unary/invoke-unary.ts";
-import { runUnary, type UnaryExchange, type UnaryParts } from "../unary/run-unary.ts";
-import { UnaryContext } from "../unary/unary-context.ts";
+import { runUnary, type UnaryExchange } from "../unary/run-unary.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { negotiateReply, type ReplyFormat } from "./negotiate-reply.ts";
 import type { PathMatch } from "./path-router.ts";
@@ -20,12 +21,12 @@ export function serveUnary(
   request: ServerRequest,
   target: ReplyTarget,
   call: Call,
-  parts: UnaryParts,
+  parts: CallParts,
 ): Promise<void> {
   const timeoutMs = restDeadlineOf(request.headers, true, parts.limits) ?? parts.limits.defaultDeadlineMs;
   const { headers, method = "", url = "" } = request;
   const head = { protocolName: "rest", requestMethod: method, target: url, headers };
-  const context = new UnaryContext(spec.method, call, head, timeoutMs);
+  const context = new CallContext(spec.method, call, head, timeoutMs);
   target.reply.once("close", () => context.abandon());
   return runUnary(spec, context, new RestExchange(match, request, target, context, parts), parts);
 }
@@ -34,16 +35,16 @@ class RestExchange implements UnaryExchange {
   readonly #match: PathMatch<RestRoute>;
   readonly #request: ServerRequest;
   readonly #target: ReplyTarget;
-  readonly #context: UnaryContext;
-  readonly #parts: UnaryParts;
+  readonly #context: CallContext;
+  readonly #parts: CallParts;
   #format: ReplyFormat = "json";
 
   constructor(
     match: PathMatch<RestRoute>,
     request: ServerRequest,
     target: ReplyTarget,
-    context: UnaryContext,
-    parts: UnaryParts,
+    context: CallContext,
+    parts: CallParts,
   ) {
     this.#match = match;
     this.#request = request;

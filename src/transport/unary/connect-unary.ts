@@ -3,16 +3,17 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Call } from "../call.ts";
+import { CallContext } from "../call-context.ts";
+import type { CallParts } from "../call-parts.ts";
 import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
 import { deadlineOf } from "../deadline.ts";
 import { httpStatusOfCode } from "../http-status.ts";
+import { BINARY, type MessageCodec } from "../message-codec.ts";
 import { type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
+import { receiveBody } from "../receive-body.ts";
 import { sendBody } from "../send-body.ts";
 import type { UnarySpec } from "./invoke-unary.ts";
-import { BINARY, type MessageCodec } from "./message-codec.ts";
-import { receiveBody } from "./receive-body.ts";
-import { runUnary, type UnaryExchange, type UnaryParts } from "./run-unary.ts";
-import { UnaryContext } from "./unary-context.ts";
+import { runUnary, type UnaryExchange } from "./run-unary.ts";
 
 /** The codec of a unary Connect call by its content type; `undefined` for what is not one. */
 export function connectCodecOf(
@@ -33,14 +34,14 @@ export function serveConnectUnary(
   request: ServerRequest,
   reply: ServerReply,
   call: Call,
-  parts: UnaryParts,
+  parts: CallParts,
 ): Promise<void> {
   const { headers } = request;
   const timeoutText = headers["connect-timeout-ms"];
   const timeout = deadlineOf(timeoutText === undefined ? undefined : String(timeoutText), true, parts.limits);
   const head = { protocolName: "connect", requestMethod: "POST", target: request.url ?? "", headers };
   const timeoutMs = typeof timeout === "number" ? timeout : parts.limits.defaultDeadlineMs;
-  const context = new UnaryContext(spec.method, call, head, timeoutMs);
+  const context = new CallContext(spec.method, call, head, timeoutMs);
   reply.once("close", () => context.abandon());
   const exchange = new ConnectExchange(spec, codec, request, reply, context, parts);
   if (timeout === "malformed") {
@@ -59,16 +60,16 @@ class ConnectExchange implements UnaryExchange {
   readonly #codec: MessageCodec;
   readonly #request: ServerRequest;
   readonly #reply: ServerReply;
-  readonly #context: UnaryContext;
-  readonly #parts: UnaryParts;
+  readonly #context: CallContext;
+  readonly #parts: CallParts;
 
   constructor(
     spec: UnarySpec,
     codec: MessageCodec,
     request: ServerRequest,
     reply: ServerReply,
-    context: UnaryContext,
-    parts: UnaryParts,
+    context: CallContext,
+    parts: CallParts,
   ) {
     this.#spec = spec;
     this.#codec = codec;
@@ -84,7 +85,7 @@ class ConnectExchange implements UnaryExchange {
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
     checkSize(Number(this.#request.headers["content-length"] ?? 0), bodyBytes);
     const bytes = await receiveBody(this.#request, this.#context, {
-      timeoutMs: this.#context.timeoutMs() > bodyTimeoutMs ? bodyTimeoutMs : undefined,
+      timeoutMs: this.#context.bodyTimeoutMs(bodyTimeoutMs),
       check: (sizeBytes) => checkSize(sizeBytes, bodyBytes),
     });
     if (compression === undefined) return this.#codec.parse(this.#spec.method.input, bytes);

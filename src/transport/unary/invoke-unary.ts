@@ -1,11 +1,10 @@
-import { create, type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
-import type { HandlerContext, Interceptor, MethodImplSpec, UnaryRequest } from "@connectrpc/connect";
-import type { UnaryContext } from "./unary-context.ts";
+import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import type { Interceptor, MethodImplSpec, UnaryRequest } from "@connectrpc/connect";
+import type { CallContext } from "../call-context.ts";
+import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
 
 /** A unary method and what implements it. */
 export type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
-
-type Next = Parameters<Interceptor>[0];
 
 /**
  * Runs the implementation of a unary method behind the interceptors, the first outermost, and gives its reply.
@@ -14,34 +13,35 @@ type Next = Parameters<Interceptor>[0];
  */
 export async function invokeUnary(
   spec: UnarySpec,
-  context: UnaryContext,
+  context: CallContext,
   message: Message,
   interceptors: readonly Interceptor[],
 ): Promise<Message> {
-  const request = requestOf(context, message);
+  const request = requestOf(context, spec.method, message);
   // The response whose headers are the context's own.
   let own: object | undefined;
   const base = async (given: UnaryRequest) => {
-    const output = spec.impl(given.message, given === request ? context : merged(context, given));
+    const output = spec.impl(given.message, given === request ? context : contextFor(context, given));
     const settled = output instanceof Promise ? await context.untilAborted(output) : output;
-    const response = responseOf(context, normalize(spec.method.output, settled));
+    const response = responseOf(context, spec.method, normalize(spec.method.output, settled));
     own = response;
     return response;
   };
-  let next = base as unknown as Next;
-  for (let index = interceptors.length - 1; index >= 0; index--) next = interceptors[index]?.(next) ?? next;
-  const response = await next(request);
+  const response = await intercepted(base, interceptors)(request);
   if (response.stream) throw new Error("an interceptor made a stream of a unary reply");
-  if (response !== own) adoptHeaders(context, response);
+  if (response !== own) {
+    adoptHeaders(context.responseHeader, response.header);
+    adoptHeaders(context.responseTrailer, response.trailer);
+  }
   return response.message;
 }
 
 // Own properties, so that an interceptor's `{ ...request }` copies them; only what costs something waits in a getter.
-function requestOf(context: UnaryContext, message: Message): UnaryRequest {
+function requestOf(context: CallContext, method: DescMethodUnary, message: Message): UnaryRequest {
   return {
     stream: false,
-    method: context.method,
-    service: context.method.parent,
+    method,
+    service: method.parent,
     requestMethod: context.requestMethod,
     url: context.url,
     message,
@@ -53,11 +53,11 @@ function requestOf(context: UnaryContext, message: Message): UnaryRequest {
   };
 }
 
-function responseOf(context: UnaryContext, message: Message) {
+function responseOf(context: CallContext, method: DescMethodUnary, message: Message) {
   return {
     stream: false as const,
-    method: context.method,
-    service: context.method.parent,
+    method,
+    service: method.parent,
     message,
     get header() {
       return context.responseHeader;
@@ -66,41 +66,4 @@ function responseOf(context: UnaryContext, message: Message) {
       return context.responseTrailer;
     },
   };
-}
-
-/** The context as an interceptor that passed on another request wants the implementation to see it. */
-function merged(context: UnaryContext, request: UnaryRequest): HandlerContext {
-  return {
-    method: context.method,
-    service: request.service,
-    protocolName: context.protocolName,
-    requestMethod: context.requestMethod,
-    url: context.url,
-    timeoutMs: () => context.timeoutMs(),
-    requestHeader: request.header,
-    signal: request.signal,
-    values: request.contextValues,
-    responseHeader: context.responseHeader,
-    responseTrailer: context.responseTrailer,
-  };
-}
-
-function adoptHeaders(
-  context: UnaryContext,
-  { header, trailer }: { header: Headers; trailer: Headers },
-): void {
-  replace(context.responseHeader, header);
-  replace(context.responseTrailer, trailer);
-}
-
-function replace(target: Headers, source: Headers): void {
-  if (target === source) return;
-  for (const name of [...target.keys()]) target.delete(name);
-  source.forEach((value, name) => {
-    target.append(name, value);
-  });
-}
-
-function normalize(desc: DescMessage, output: object): Message {
-  return "$typeName" in output ? (output as Message) : create(desc, output as MessageInitShape<DescMessage>);
 }

@@ -1,25 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ConnectError, Interceptor } from "@connectrpc/connect";
-import type { ErrorMapping } from "../error-mapping.ts";
-import { classify, type RequestGate } from "../guard-call.ts";
-import type { JsonForm } from "../json-form.ts";
-import type { Limits } from "../limits.ts";
+import type { ConnectError } from "@connectrpc/connect";
+import type { CallContext } from "../call-context.ts";
+import type { CallParts } from "../call-parts.ts";
+import { failCall } from "../fail-call.ts";
 import { invokeUnary, type UnarySpec } from "./invoke-unary.ts";
-import type { UnaryContext } from "./unary-context.ts";
-
-/** What every unary call goes through, whatever its protocol. */
-export interface UnaryParts {
-  readonly gate: RequestGate | undefined;
-  /** The first is outermost. */
-  readonly interceptors: readonly Interceptor[];
-  readonly errors: ErrorMapping;
-  readonly limits: Limits;
-  readonly jsonForm: JsonForm;
-  /** The calls under way, so that they can be told to stop. */
-  readonly live: Set<UnaryContext>;
-  /** Hears of failures that no caller can be told. */
-  readonly onError: (error: unknown) => void;
-}
 
 /** One protocol's way to take a request and to give a reply. */
 export interface UnaryExchange {
@@ -34,9 +18,9 @@ export interface UnaryExchange {
 /** Serves one unary call: gate, request, interceptors, implementation, reply. Never rejects. */
 export async function runUnary(
   spec: UnarySpec,
-  context: UnaryContext,
+  context: CallContext,
   exchange: UnaryExchange,
-  parts: UnaryParts,
+  parts: CallParts,
 ): Promise<void> {
   const { call } = context;
   parts.live.add(context);
@@ -52,20 +36,8 @@ export async function runUnary(
     context.finish();
     call.end();
   } catch (reason) {
-    fail(reason, context, exchange, parts);
+    failCall(reason, context, exchange, parts);
   } finally {
     parts.live.delete(context);
-  }
-}
-
-function fail(reason: unknown, context: UnaryContext, exchange: UnaryExchange, parts: UnaryParts): void {
-  const { call } = context;
-  const error = parts.errors.toConnectError(call.isHandling ? reason : classify(reason), call);
-  context.abort(error);
-  call.end(error);
-  try {
-    exchange.fail(error);
-  } catch (cause) {
-    parts.onError(cause);
   }
 }

@@ -37,7 +37,7 @@ beforeAll(async () => {
   // The third takes what the library reads otherwise, so that the records of the first two can be compared.
   const all = [
     await startFakes(hooks),
-    await startFakes({ ...hooks, ownUnaryPath: false }),
+    await startFakes({ ...hooks, ownPath: false }),
     await startFakes(hooks),
   ];
   servers = all.map((server) => ({ server, session: connect(server.url) }));

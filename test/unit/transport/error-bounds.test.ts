@@ -29,7 +29,7 @@ const interceptors = [
 ];
 let servers: FakeServer[];
 beforeAll(async () => {
-  servers = [await startFakes({ interceptors }), await startFakes({ interceptors, ownUnaryPath: false })];
+  servers = [await startFakes({ interceptors }), await startFakes({ interceptors, ownPath: false })];
 });
 afterAll(() => Promise.all(servers.map((server) => server.close())));
 

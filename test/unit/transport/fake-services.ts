@@ -49,7 +49,7 @@ export interface Hooks {
   limits?: Partial<Limits>;
   corsOrigins?: readonly string[];
   tls?: TlsOptions;
-  ownUnaryPath?: boolean;
+  ownPath?: boolean;
   interceptors?: readonly Interceptor[];
   grpcHealth?: boolean;
   /** Beside the route for health. */
@@ -99,7 +99,7 @@ export async function startFakes(hooks: Hooks = {}): Promise<FakeServer> {
     grpcReflection: hooks.grpcReflection ?? true,
     ...(hooks.gate === undefined ? {} : { gate: hooks.gate }),
     ...(hooks.limits === undefined ? {} : { limits: hooks.limits }),
-    ...(hooks.ownUnaryPath === undefined ? {} : { ownUnaryPath: hooks.ownUnaryPath }),
+    ...(hooks.ownPath === undefined ? {} : { ownPath: hooks.ownPath }),
     ...(hooks.isTrustedPeer === undefined ? {} : { isTrustedPeer: hooks.isTrustedPeer }),
     onConnectionRefused: (address) => refused.push(address),
     ...(hooks.tls === undefined ? {} : { tls: hooks.tls }),

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { UnaryContext } from "./unary-context.ts";
+import type { CallContext } from "./call-context.ts";
 
 /** Bounds of {@link receiveBody}. */
 export interface BodyBounds {
@@ -11,7 +11,7 @@ export interface BodyBounds {
 }
 
 /** A call that may be aborted while its body is awaited. */
-export type Interruptible = Pick<UnaryContext, "interruptible">;
+export type Interruptible = Pick<CallContext, "interruptible">;
 
 /** For bodies whose waiting is ended from outside. */
 export const UNINTERRUPTED: Interruptible = { interruptible: (start) => new Promise(start) };

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
-import type { Call } from "../call.ts";
-import { LazyHeaders } from "../lazy-headers.ts";
+import type { Call } from "./call.ts";
+import { LazyHeaders } from "./lazy-headers.ts";
 
-/** The head of a request for a unary method, as the wire gave it. */
-export interface UnaryHead {
+/** The head of a request, as the wire gave it. */
+export interface CallHead {
   readonly protocolName: string;
   readonly requestMethod: string;
   /** Path and query. */
@@ -14,15 +14,15 @@ export interface UnaryHead {
 }
 
 /**
- * The context of one unary call. What most calls never look at (web headers, the abort signal) is made when it is
- * asked for. A call is over once: by {@link UnaryContext.abort} with a reason, or by {@link UnaryContext.finish}.
+ * The context of one call on the transport's own path. What most calls never look at (web headers, the abort signal) is made when it is
+ * asked for. A call is over once: by {@link CallContext.abort} with a reason, or by {@link CallContext.finish}.
  */
-export class UnaryContext implements HandlerContext {
-  readonly method: DescMethodUnary;
+export class CallContext implements HandlerContext {
+  readonly method: DescMethod;
   readonly call: Call;
-  readonly #head: UnaryHead;
-  readonly #deadline: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #head: CallHead;
+  readonly #deadline: number | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
   #requestHeader: LazyHeaders | undefined;
   #responseHeader: LazyHeaders | undefined;
   #responseTrailer: LazyHeaders | undefined;
@@ -30,13 +30,14 @@ export class UnaryContext implements HandlerContext {
   #reason: ConnectError | undefined;
   #rejectWork: ((reason: ConnectError) => void) | undefined;
 
-  /** @param timeoutMs until the deadline */
-  constructor(method: DescMethodUnary, call: Call, head: UnaryHead, timeoutMs: number) {
+  /** @param timeoutMs until the deadline; undefined for none */
+  constructor(method: DescMethod, call: Call, head: CallHead, timeoutMs: number | undefined) {
     this.method = method;
     this.call = call;
     call.method = `${method.parent.typeName}/${method.name}`;
     call.protocol = head.protocolName;
     this.#head = head;
+    if (timeoutMs === undefined) return;
     this.#deadline = Date.now() + timeoutMs;
     this.#timer = setTimeout(abortLate, timeoutMs, this);
   }
@@ -93,8 +94,13 @@ export class UnaryContext implements HandlerContext {
     return this.#controller.signal;
   }
 
-  timeoutMs(): number {
-    return this.#deadline - Date.now();
+  timeoutMs(): number | undefined {
+    return this.#deadline === undefined ? undefined : this.#deadline - Date.now();
+  }
+
+  /** How long a body may take; undefined where the deadline comes sooner. */
+  bodyTimeoutMs(limitMs: number): number | undefined {
+    return (this.timeoutMs() ?? Number.POSITIVE_INFINITY) > limitMs ? limitMs : undefined;
   }
 
   /** Ends the call early: what it waits for rejects with the reason, and its signal fires. Later ends are ignored. */
@@ -137,6 +143,6 @@ export class UnaryContext implements HandlerContext {
 
 const FINISHED = new ConnectError("the call is over", Code.Canceled);
 
-function abortLate(context: UnaryContext): void {
+function abortLate(context: CallContext): void {
   context.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded));
 }

@@ -7,7 +7,7 @@ import {
   toJsonString,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { JsonForm } from "../json-form.ts";
+import type { JsonForm } from "./json-form.ts";
 
 /** How messages are written as bytes and read from them. */
 export interface MessageCodec {

@@ -14,13 +14,16 @@ export function isCompressed(body: Buffer): boolean {
   return ((body[0] ?? 0) & COMPRESSED) !== 0;
 }
 
+/** What the caller may send one message to. */
+export type OneMessageKind = "unary" | "server-streaming";
+
 /**
  * The first message in a body.
  * @throws ConnectError UNIMPLEMENTED for none, INVALID_ARGUMENT for a torn one, RESOURCE_EXHAUSTED above the limit
  */
-export function firstMessage(body: Buffer, maxBytes: number): Buffer {
+export function firstMessage(body: Buffer, maxBytes: number, kind: OneMessageKind): Buffer {
   if (body.length === 0) {
-    throw new ConnectError("protocol error: missing input message for unary method", Code.Unimplemented);
+    throw new ConnectError(`protocol error: missing input message for ${kind} method`, Code.Unimplemented);
   }
   return body.subarray(HEAD_BYTES, endOfMessage(body, 0, maxBytes));
 }
@@ -29,11 +32,14 @@ export function firstMessage(body: Buffer, maxBytes: number): Buffer {
  * Checks that a body holds no more than its first message.
  * @throws ConnectError UNIMPLEMENTED for a second message, INVALID_ARGUMENT for a torn one
  */
-export function expectNoMore(body: Buffer, maxBytes: number): void {
+export function expectNoMore(body: Buffer, maxBytes: number, kind: OneMessageKind): void {
   const end = HEAD_BYTES + promisedBytes(body);
   if (body.length === end) return;
   endOfMessage(body, end, maxBytes);
-  throw new ConnectError("protocol error: received extra input message for unary method", Code.Unimplemented);
+  throw new ConnectError(
+    `protocol error: received extra input message for ${kind} method`,
+    Code.Unimplemented,
+  );
 }
 
 function endOfMessage(body: Buffer, start: number, maxBytes: number): number {

@@ -1,0 +1,22 @@
+import type { ConnectError } from "@connectrpc/connect";
+import type { CallContext } from "./call-context.ts";
+import type { CallParts } from "./call-parts.ts";
+import { classify } from "./guard-call.ts";
+
+/** Ends a call that failed: maps the reason, tells the handler, the report and, by `exchange`, the caller. */
+export function failCall(
+  reason: unknown,
+  context: CallContext,
+  exchange: { fail(error: ConnectError): void },
+  parts: Pick<CallParts, "errors" | "onError">,
+): void {
+  const { call } = context;
+  const error = parts.errors.toConnectError(call.isHandling ? reason : classify(reason), call);
+  context.abort(error);
+  call.end(error);
+  try {
+    exchange.fail(error);
+  } catch (cause) {
+    parts.onError(cause);
+  }
+}

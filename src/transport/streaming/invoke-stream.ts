@@ -1,0 +1,124 @@
+import type { DescMethodServerStreaming, Message } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  type Interceptor,
+  type MethodImplSpec,
+  type StreamRequest,
+  type StreamResponse,
+} from "@connectrpc/connect";
+import type { CallContext } from "../call-context.ts";
+import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
+
+/** A server-streaming method and what implements it. */
+export type StreamSpec = Extract<MethodImplSpec, { kind: "server_streaming" }>;
+
+/**
+ * Runs the implementation of a server-streaming method behind the interceptors, the first outermost. The request and
+ * each message of the reply fail with the reason of an abort as soon as the call is aborted, whether or not the
+ * implementation looks at its signal, and so that every interceptor sees it.
+ */
+export async function invokeStream(
+  spec: StreamSpec,
+  context: CallContext,
+  input: AsyncIterable<Message>,
+  interceptors: readonly Interceptor[],
+): Promise<StreamResponse> {
+  const request = requestOf(context, spec.method, input);
+  const base = async (given: StreamRequest) => {
+    const message = await context.untilAborted(onlyMessage(given.message));
+    const output = spec.impl(message, given === request ? context : contextFor(context, given));
+    return responseOf(context, spec.method, new AbortableMessages(output, spec.method, context));
+  };
+  const response = await intercepted(base, interceptors)(request);
+  if (!response.stream) throw new Error("an interceptor made a unary reply of a stream");
+  adoptHeaders(context.responseHeader, response.header);
+  return response;
+}
+
+async function onlyMessage(messages: AsyncIterable<Message>): Promise<Message> {
+  const iterator = messages[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) throw wrongCount("missing input message");
+  if ((await iterator.next()).done !== true) throw wrongCount("received extra input message");
+  return first.value;
+}
+
+function wrongCount(what: string): ConnectError {
+  return new ConnectError(`protocol error: ${what} for server-streaming method`, Code.Unimplemented);
+}
+
+/** What the implementation makes, each message awaited no longer than its call lasts. */
+class AbortableMessages implements AsyncIterableIterator<Message> {
+  readonly #made: AsyncIterator<object>;
+  readonly #method: DescMethodServerStreaming;
+  readonly #context: CallContext;
+
+  constructor(made: AsyncIterable<object>, method: DescMethodServerStreaming, context: CallContext) {
+    this.#made = made[Symbol.asyncIterator]();
+    this.#method = method;
+    this.#context = context;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Message>> {
+    try {
+      const { done, value } = await this.#context.untilAborted(this.#made.next());
+      return done === true ? END : { done: false, value: normalize(this.#method.output, value) };
+    } catch (reason) {
+      void this.return();
+      throw reason;
+    }
+  }
+
+  /** The implementation may be waiting for something that never comes, so its end is not waited for. */
+  async return(): Promise<IteratorResult<Message>> {
+    this.#made.return?.().catch(() => {});
+    return END;
+  }
+}
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+// Own properties, so that an interceptor's `{ ...request }` copies them; only what costs something waits in a getter.
+function requestOf(
+  context: CallContext,
+  method: DescMethodServerStreaming,
+  message: AsyncIterable<Message>,
+): StreamRequest {
+  return {
+    stream: true,
+    method,
+    service: method.parent,
+    requestMethod: context.requestMethod,
+    url: context.url,
+    message,
+    contextValues: context.values,
+    header: context.requestHeader,
+    get signal() {
+      return context.signal;
+    },
+  };
+}
+
+function responseOf(
+  context: CallContext,
+  method: DescMethodServerStreaming,
+  message: AsyncIterable<Message>,
+): StreamResponse {
+  return {
+    stream: true,
+    method,
+    service: method.parent,
+    message,
+    get header() {
+      return context.responseHeader;
+    },
+    get trailer() {
+      return context.responseTrailer;
+    },
+  };
+}
