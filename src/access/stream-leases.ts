@@ -36,11 +36,18 @@ export interface StreamLeases {
 
 interface Lease {
   readonly standing: StreamStanding | undefined;
-  readonly subjects: readonly (readonly [subject: string, maxCount: number])[];
+  /** Of the caller, where there is no standing. */
+  readonly address: string;
   /** Why the stream is over. */
   reason: unknown;
   /** Ends what the stream waits for. */
   reject: ((reason: unknown) => void) | undefined;
+}
+
+/** Where leases are taken and given back. */
+interface LeaseDesk {
+  take(values: ContextValues): Lease;
+  release(lease: Lease): void;
 }
 
 const SWEEP_MS = 1_000;
@@ -67,11 +74,12 @@ export function createStreamLeases({
 
   function take(values: ContextValues): Lease {
     const standing = streamStandingOf(values);
-    const subjects = subjectsOf(values, standing, bounds);
+    const address = values.get(clientAddressKey) ?? "";
+    const lease: Lease = { standing, address, reason: undefined, reject: undefined };
+    const subjects = subjectsOf(lease, bounds);
     for (const [subject, maxCount] of subjects)
       if ((counts.get(subject) ?? 0) >= maxCount) throw tooMany(subject, maxCount);
     for (const [subject] of subjects) counts.set(subject, (counts.get(subject) ?? 0) + 1);
-    const lease: Lease = { standing, subjects, reason: undefined, reject: undefined };
     if (standing !== undefined) {
       const leases = groups.get(standing.name) ?? new Set();
       groups.set(standing.name, leases.add(lease));
@@ -81,7 +89,7 @@ export function createStreamLeases({
   }
 
   function release(lease: Lease): void {
-    for (const [subject] of lease.subjects) {
+    for (const [subject] of subjectsOf(lease, bounds)) {
       const left = (counts.get(subject) ?? 1) - 1;
       if (left === 0) counts.delete(subject);
       else counts.set(subject, left);
@@ -96,6 +104,8 @@ export function createStreamLeases({
     timer = undefined;
   }
 
+  const desk = { take, release };
+
   async function sweep(): Promise<void> {
     await Promise.all([...groups.values()].map(judge));
   }
@@ -105,9 +115,7 @@ export function createStreamLeases({
     interceptor: (next) => async (request) => {
       const response = await next(request);
       if (!response.stream) return response;
-      const { contextValues } = request;
-      const message = held(response.message, () => take(contextValues), release);
-      return { ...response, message };
+      return { ...response, message: new HeldMessages(response.message, request.contextValues, desk) };
     },
     close() {
       clearInterval(timer);
@@ -141,15 +149,12 @@ function isRefusal(reason: unknown): boolean {
   return code === Code.Unauthenticated || code === Code.PermissionDenied;
 }
 
+/** What a stream counts for. Made anew at its end, because most streams are long. */
 function subjectsOf(
-  values: ContextValues,
-  standing: StreamStanding | undefined,
+  { standing, address }: Lease,
   bounds: StreamBounds,
-): Lease["subjects"] {
-  if (standing === undefined) {
-    const address = values.get(clientAddressKey) ?? "";
-    return [[`address ${addressBlock(address)}`, bounds.perAddress]];
-  }
+): (readonly [subject: string, maxCount: number])[] {
+  if (standing === undefined) return [[`address ${addressBlock(address)}`, bounds.perAddress]];
   const { keyId, projectId } = standing;
   const ofKey = [`key ${keyId}`, bounds.perKey] as const;
   return projectId === undefined ? [ofKey] : [ofKey, [`project ${projectId}`, bounds.perProject]];
@@ -163,48 +168,54 @@ function tooMany(subject: string, maxCount: number): ServiceError {
 }
 
 /** The messages, while the lease lasts. It is taken when they are first asked for, and given back at their end. */
-function held<T>(
-  messages: AsyncIterable<T>,
-  take: () => Lease,
-  release: (lease: Lease) => void,
-): AsyncIterable<T> {
-  return {
-    [Symbol.asyncIterator]() {
-      const lease = take();
-      const inner = messages[Symbol.asyncIterator]();
-      let isOpen = true;
-      const end = () => {
-        if (isOpen) release(lease);
-        isOpen = false;
-      };
+class HeldMessages<T> implements AsyncIterableIterator<T> {
+  readonly #messages: AsyncIterable<T>;
+  readonly #values: ContextValues;
+  readonly #desk: LeaseDesk;
+  #inner: AsyncIterator<T> | undefined;
+  #lease: Lease | undefined;
+
+  constructor(messages: AsyncIterable<T>, values: ContextValues, desk: LeaseDesk) {
+    this.#messages = messages;
+    this.#values = values;
+    this.#desk = desk;
+  }
+
+  [Symbol.asyncIterator](): this {
+    this.#lease = this.#desk.take(this.#values);
+    this.#inner = this.#messages[Symbol.asyncIterator]();
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const [lease, inner] = [this.#lease, this.#inner];
+    if (lease === undefined || inner === undefined) return Promise.resolve(END);
+    return new Promise((resolve, reject) => {
       const fail = (reason: unknown) => {
-        end();
+        this.#end();
         // It may be waiting for something that never comes, so its end is not waited for.
         inner.return?.().catch(() => {});
-        return reason;
+        reject(reason);
       };
-      return {
-        next: () =>
-          new Promise((resolve, reject) => {
-            if (lease.reason !== undefined) return reject(fail(lease.reason));
-            lease.reject = (reason) => reject(fail(reason));
-            inner.next().then(
-              (result) => {
-                lease.reject = undefined;
-                if (result.done === true) end();
-                resolve(result);
-              },
-              (reason: unknown) => {
-                end();
-                reject(reason);
-              },
-            );
-          }),
-        return(value?: T) {
-          end();
-          return inner.return?.(value) ?? Promise.resolve({ done: true, value });
-        },
-      };
-    },
-  };
+      if (lease.reason !== undefined) return fail(lease.reason);
+      lease.reject = fail;
+      inner.next().then((result) => {
+        lease.reject = undefined;
+        if (result.done === true) this.#end();
+        resolve(result);
+      }, fail);
+    });
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    this.#end();
+    return (await this.#inner?.return?.()) ?? END;
+  }
+
+  #end(): void {
+    if (this.#lease !== undefined) this.#desk.release(this.#lease);
+    this.#lease = undefined;
+  }
 }
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined };

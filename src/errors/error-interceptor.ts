@@ -11,8 +11,7 @@ export function createErrorInterceptor(errors: ErrorMapping): Interceptor {
     try {
       const response = await next(request);
       if (!response.stream) return response;
-      const map = (reason: unknown) => errors.toConnectError(reason, callOf(request));
-      return { ...response, message: mapped(response.message, map) };
+      return { ...response, message: new MappedMessages(response.message, errors, callOf(request)) };
     } catch (reason) {
       throw errors.toConnectError(reason, callOf(request));
     }
@@ -23,10 +22,34 @@ function callOf({ contextValues, service, method }: UnaryRequest | StreamRequest
   return { requestId: contextValues.get(requestIdKey), method: `${service.typeName}/${method.name}` };
 }
 
-async function* mapped<T>(messages: AsyncIterable<T>, map: (reason: unknown) => Error): AsyncGenerator<T> {
-  try {
-    yield* messages;
-  } catch (reason) {
-    throw map(reason);
+/** Messages whose failure is mapped. A class and no generator, because streams are many and long. */
+class MappedMessages<T> implements AsyncIterableIterator<T> {
+  readonly #messages: AsyncIterable<T>;
+  readonly #errors: ErrorMapping;
+  readonly #call: FailedCall;
+  #iterator: AsyncIterator<T> | undefined;
+
+  constructor(messages: AsyncIterable<T>, errors: ErrorMapping, call: FailedCall) {
+    this.#messages = messages;
+    this.#errors = errors;
+    this.#call = call;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const fail = (reason: unknown) => Promise.reject(this.#errors.toConnectError(reason, this.#call));
+    try {
+      this.#iterator ??= this.#messages[Symbol.asyncIterator]();
+      return this.#iterator.next().catch(fail);
+    } catch (reason) {
+      return fail(reason);
+    }
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    return (await this.#iterator?.return?.()) ?? { done: true, value: undefined };
   }
 }

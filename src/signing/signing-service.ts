@@ -22,7 +22,7 @@ export type SigningServiceDeps = ReserveDeps &
 
 /** Implements `tss.v1.Signing`. */
 export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {
-  const looks = createBatchedLooks(deps.database);
+  const watchDeps = { ...deps, looks: createBatchedLooks(deps.database) };
   return {
     async reserveSign(request, context) {
       const triple = tripleOfEnums(request.signatureAlgorithm, request.hashScheme);
@@ -47,14 +47,14 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
       if (row === undefined) throw signRequestNotFound(signRequestId);
       return encodeSignRequest(row);
     },
-    async *watchSign({ signRequestId, cursor }, context) {
+    watchSign({ signRequestId, cursor }, context) {
       const { projectId } = callerOf(context, "project");
-      const watched = watchSign(
-        { ...deps, looks },
+      return watchSign(
+        watchDeps,
         { signRequestId, projectId, cursor },
         (deps.untilClosing ?? signalOf)(context),
+        (message) => encodeWatched(message, new Date()),
       );
-      for await (const message of watched) yield encodeWatched(message, new Date());
     },
     async listSigns({ dwalletId, status, pageSize, pageToken }, context) {
       const { projectId } = callerOf(context, "project");

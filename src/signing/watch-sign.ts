@@ -50,46 +50,45 @@ const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lookAgainMs: 3_000, lifet
  * heartbeat where the cursor stands for it. The row is read when it has changed, for which all watches look together,
  * and nothing is kept for a reader that is slow, who gets the newest state when he asks. Throws SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of
  * another request, WATCH_ENDED after the watch's lifetime, and the reason of `signal` once that fires.
+ * @param show makes what is given of each message
  */
-export async function* watchSign(
+export async function* watchSign<T>(
   { database, looks, signals, watchPace }: WatchDeps,
   { signRequestId: id, projectId, cursor }: WatchInput,
   signal: AbortSignal,
-): AsyncGenerator<WatchedSign, void, undefined> {
+  show: (message: WatchedSign) => T,
+): AsyncGenerator<T, void, undefined> {
   const { heartbeatMs, lookAgainMs, lifetimeMs } = { ...DEFAULT_PACE, ...watchPace };
   const endMs = performance.now() + lifetimeMs;
   const known = openCursor(id, cursor);
   const read = (seen?: SignRevision) => readShownSignRequest(database, { id, projectId }, seen);
+  // Looks again, once it is told when something may have changed.
+  const look = async () => ((await looks.hasChanged(id, newest)) ? read(newest) : undefined);
 
-  const first = await read();
-  if (first === undefined) throw signRequestNotFound(id);
+  let row = await read();
+  if (row === undefined) throw signRequestNotFound(id);
   signal.throwIfAborted();
-  let newest = first;
-  if (!isSame(first, known)) yield messageOf(first);
-  else if (!isFinal(first)) yield messageOf();
+  let newest = revisionOf(row);
+  const isNews = !isSame(newest, known);
+  if (!isNews) row = undefined;
+  if (isNews || !isFinal(newest)) yield show({ row, cursor: sealCursor(id, newest) });
   while (!isFinal(newest)) {
-    const row = await nextState();
-    signal.throwIfAborted();
-    if (row === undefined && performance.now() >= endMs) throw watchEnded(sealCursor(id, newest));
-    newest = row ?? newest;
-    yield messageOf(row);
-  }
-
-  function messageOf(row?: ShownSignRequest): WatchedSign {
-    return { row, cursor: sealCursor(id, newest) };
-  }
-
-  /** The next state, or undefined when it is time for a heartbeat, for the end, or to leave. */
-  async function nextState(): Promise<ShownSignRequest | undefined> {
+    // Nothing happens most of the time, and then only the revision is kept.
+    row = undefined;
     const untilMs = Math.min(performance.now() + heartbeatMs, endMs);
-    for (;;) {
+    do {
       const timeoutMs = Math.max(0, Math.min(untilMs - performance.now(), lookAgainMs));
-      const row = await waitForSignal(signals, topics.sign(id), { timeoutMs, signal }, async () =>
-        (await looks.hasChanged(id, newest)) ? read(newest) : undefined,
-      );
-      if (row !== undefined || signal.aborted || performance.now() >= untilMs) return row;
-    }
+      row = await waitForSignal(signals, topics.sign(id), { timeoutMs, signal }, look);
+      signal.throwIfAborted();
+    } while (row === undefined && performance.now() < untilMs);
+    if (row === undefined && performance.now() >= endMs) throw watchEnded(sealCursor(id, newest));
+    if (row !== undefined) newest = revisionOf(row);
+    yield show({ row, cursor: sealCursor(id, newest) });
   }
+}
+
+function revisionOf({ status, updatedAt }: SignRevision): SignRevision {
+  return { status, updatedAt };
 }
 
 const isFinal = ({ status }: SignRevision) => status === "completed" || status === "failed";

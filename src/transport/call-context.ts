@@ -27,13 +27,17 @@ export class CallContext implements HandlerContext {
   #responseHeader: LazyHeaders | undefined;
   #responseTrailer: LazyHeaders | undefined;
   #controller: AbortController | undefined;
-  #reason: ConnectError | undefined;
-  #rejectWork: ((reason: ConnectError) => void) | undefined;
+  #reason: Error | undefined;
+  #rejectWork: ((reason: Error) => void) | undefined;
+  #endsWhenClosing = false;
+  /** Called once the call is over. */
+  onEnd: (() => void) | undefined;
 
   /** @param timeoutMs until the deadline; undefined for none */
   constructor(method: DescMethod, call: Call, head: CallHead, timeoutMs: number | undefined) {
     this.method = method;
     this.call = call;
+    call.context = this;
     call.method = `${method.parent.typeName}/${method.name}`;
     call.protocol = head.protocolName;
     this.#head = head;
@@ -104,12 +108,24 @@ export class CallContext implements HandlerContext {
   }
 
   /** Ends the call early: what it waits for rejects with the reason, and its signal fires. Later ends are ignored. */
-  abort(reason: ConnectError): void {
+  abort(reason: Error): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     clearTimeout(this.#timer);
     this.#rejectWork?.(reason);
     this.#controller?.abort(reason);
+    this.onEnd?.();
+  }
+
+  /** Has {@link CallContext.close} end the call. */
+  endWhenClosing(closing: AbortSignal): void {
+    this.#endsWhenClosing = true;
+    if (closing.aborted) this.abort(closing.reason as Error);
+  }
+
+  /** Ends the call early, if it ends only when it is told to. */
+  close(reason: Error): void {
+    if (this.#endsWhenClosing) this.abort(reason);
   }
 
   /** Ends the call because its caller is gone, if it is not over. */

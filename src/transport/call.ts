@@ -1,11 +1,6 @@
-import {
-  Code,
-  ConnectError,
-  type ContextValues,
-  createContextKey,
-  createContextValues,
-} from "@connectrpc/connect";
-import { closingKey } from "./closing-signal.ts";
+import { Code, ConnectError, type ContextValues, createContextKey } from "@connectrpc/connect";
+import type { CallContext } from "./call-context.ts";
+import { CallValues } from "./call-values.ts";
 import type { FailedCall } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import { peerAddressKey } from "./peer-address.ts";
@@ -27,7 +22,10 @@ export interface CallOrigin {
 /** A call under way. One exists for each request that is not answered by a plain route. */
 export class Call implements FailedCall {
   readonly requestId: string;
-  readonly values: ContextValues = createContextValues();
+  readonly values: ContextValues = new CallValues();
+  readonly closing: AbortSignal | undefined;
+  /** On the transport's own path. */
+  context: CallContext | undefined;
   method = UNMATCHED;
   protocol: string;
   /** Whether the message was read and the interceptors have begun; failures before that are the caller's. */
@@ -46,7 +44,7 @@ export class Call implements FailedCall {
     this.values.set(requestIdKey, requestId);
     this.values.set(peerAddressKey, peerAddress);
     this.values.set(callKey, this);
-    if (closing !== undefined) this.values.set(closingKey, closing);
+    this.closing = closing;
   }
 
   /** Reports the end of the call, once; later ends are ignored. */

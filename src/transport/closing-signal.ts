@@ -1,7 +1,5 @@
-import { type ContextValues, createContextKey } from "@connectrpc/connect";
-
-/** The context value that fires when the server is about to close, long before calls under way are cut. */
-export const closingKey = createContextKey<AbortSignal | undefined>(undefined, { description: "closing" });
+import type { ContextValues } from "@connectrpc/connect";
+import { callKey } from "./call.ts";
 
 /**
  * The signal for streams that end only when they are told to: fires when the call is over, and also when the server is
@@ -13,17 +11,23 @@ export function untilClosing(context: {
   readonly signal: AbortSignal;
 }): AbortSignal {
   const { signal } = context;
-  const closing = context.values.get(closingKey);
-  if (closing === undefined) return signal;
-  const either = new AbortController();
-  const onClosing = () => either.abort(closing.reason);
+  const call = context.values.get(callKey);
+  if (call?.closing === undefined) return signal;
+  if (call.context === undefined) return either(call.closing, signal);
+  call.context.endWhenClosing(call.closing);
+  return signal;
+}
+
+function either(closing: AbortSignal, signal: AbortSignal): AbortSignal {
+  const first = new AbortController();
+  const onClosing = () => first.abort(closing.reason);
   const onEnd = () => {
     closing.removeEventListener("abort", onClosing);
-    either.abort(signal.reason);
+    first.abort(signal.reason);
   };
   closing.addEventListener("abort", onClosing, { once: true });
   signal.addEventListener("abort", onEnd, { once: true });
   if (closing.aborted) onClosing();
   if (signal.aborted) onEnd();
-  return either.signal;
+  return first.signal;
 }

@@ -36,7 +36,7 @@ export function trackHttp2Session(
   session.on("error", () => {});
   session.on("stream", (stream) => {
     openStreams.add(stream);
-    stream.once("close", () => {
+    stream.on("close", () => {
       openStreams.delete(stream);
       // After a GOAWAY Node reads nothing from a connection without streams, an answer to a ping included.
       if (isClosing && openStreams.size === 0) close(session);

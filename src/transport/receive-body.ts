@@ -25,9 +25,17 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
   return call.interruptible((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
+    let timer: NodeJS.Timeout | undefined;
+    // A stream goes on for long after its request, and is not to keep what that was read with.
+    const leave = () => {
+      clearTimeout(timer);
+      source.off("data", onData);
+      source.off("end", onEnd);
+      source.off("close", leave);
+    };
     const fail = (reason: unknown) => {
       source.pause();
-      source.off("data", onData);
+      leave();
       reject(reason);
     };
     const onData = (chunk: Buffer) => {
@@ -39,16 +47,17 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
         fail(refusal);
       }
     };
-    source.on("data", onData);
-    source.once("end", () => {
+    const onEnd = () => {
+      leave();
       const [only = EMPTY] = chunks;
       resolve(chunks.length <= 1 ? only : Buffer.concat(chunks, sizeBytes));
-    });
+    };
+    source.on("data", onData);
+    source.on("end", onEnd);
+    source.on("close", leave);
     if (bounds.timeoutMs === undefined) return;
     const onLate = () => fail(new ConnectError("the body did not arrive in time", Code.DeadlineExceeded));
-    const timer = setTimeout(onLate, bounds.timeoutMs);
-    // After its end too.
-    source.once("close", () => clearTimeout(timer));
+    timer = setTimeout(onLate, bounds.timeoutMs);
   });
 }
 

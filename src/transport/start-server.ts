@@ -124,7 +124,9 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
         onClosing() {
           health.endWatches();
           // Mapped, and logged, for each stream that ends by it, and not where there is none.
-          closing.abort(draining());
+          const reason = draining();
+          closing.abort(reason);
+          for (const context of live) context.close(reason);
         },
         onTimeout: abortCalls,
       });

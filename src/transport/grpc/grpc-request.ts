@@ -45,11 +45,13 @@ export function openGrpcCall(
   const head = { protocolName: "grpc", requestMethod: "POST", target: String(headers[":path"]), headers };
   const context = new CallContext(method, call, head, isMalformed ? defaultMs : timeout);
   // A stream that breaks concerns only its call.
-  stream.on("error", () => {});
-  stream.once("close", () => context.abandon());
+  stream.on("error", ignore);
+  stream.on("close", () => context.abandon());
   const refusal = isMalformed ? malformedTimeout(headers["grpc-timeout"]) : undefined;
   return { method, stream, headers, context, limits, refusal };
 }
+
+function ignore(): void {}
 
 /**
  * Reads the message of a gRPC request. Rejects with what is wrong with the request, first with what is wrong with its

@@ -81,6 +81,6 @@ class GrpcStreamExchange implements StreamExchange {
     this.#compression = acceptedCompression(headers["grpc-accept-encoding"], headers["grpc-encoding"]);
     if (this.#compression !== undefined) head["grpc-encoding"] = this.#compression.name;
     stream.respond(head, { waitForTrailers: true });
-    stream.once("wantTrailers", () => stream.sendTrailers(this.#trailers));
+    stream.on("wantTrailers", () => stream.sendTrailers(this.#trailers));
   }
 }

@@ -38,8 +38,14 @@ export async function runStream(
     if (passing !== undefined) await context.untilAborted(passing);
     const response = await invokeStream(spec, context, requestMessages(exchange, call), parts.interceptors);
     messages = response.message[Symbol.asyncIterator]();
-    for (let next = await messages.next(); next.done !== true; next = await messages.next())
-      await exchange.write(next.value);
+    for (;;) {
+      let next: IteratorResult<Message> | undefined = await messages.next();
+      if (next.done === true) break;
+      const writing = exchange.write(next.value);
+      // A stream that waits for its next message does not keep the last.
+      next = undefined;
+      await writing;
+    }
     adoptHeaders(context.responseTrailer, response.trailer);
     exchange.end();
     context.finish();

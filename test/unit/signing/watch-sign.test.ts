@@ -105,7 +105,7 @@ const watch = (
   deps: WatchDeps,
   signRequestId: string,
   { cursor = "", project = projectId, signal = new AbortController().signal } = {},
-) => watchSign(deps, { signRequestId, projectId: project, cursor }, signal);
+) => watchSign(deps, { signRequestId, projectId: project, cursor }, signal, (message) => message);
 
 const message = async (next: Promise<IteratorResult<WatchedSign, void>>): Promise<WatchedSign> => {
   const result = await next;
