@@ -1,65 +1,133 @@
 import type { Sql } from "../store/database.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
+/** Who wants to know when a sign request is no longer as it was seen. */
+export interface SignFollower {
+  readonly id: string;
+  readonly seen: SignRevision;
+  /** Called after each look. The one that finds a change is the last. */
+  looked(hasChanged: boolean): void;
+  /** Called when a look fails, which is the last one then. */
+  failed(reason: unknown): void;
+}
+
 /** Looks whether sign requests have changed, many of them with one query. */
 export interface BatchedLooks {
-  /** Whether the request is no longer as it was seen. Rejects with what the query rejects with. */
-  hasChanged(signRequestId: string, seen: SignRevision): Promise<boolean>;
+  /** Looks at once, and then by itself after a while, again and again. Who follows is bounded by who may watch. */
+  follow(follower: SignFollower): void;
+  /** Looks once more at once. */
+  lookNow(follower: SignFollower): void;
+  leave(follower: SignFollower): void;
 }
 
 /** Requests in one query. */
 const BATCH_MAX_COUNT = 1_000;
 /** Between the end of one query and the next, so that at most 20 a second are made. */
 const PAUSE_MS = 50;
-
-interface Look {
-  readonly id: string;
-  readonly seen: SignRevision;
-  settle(hasChanged: boolean): void;
-  fail(reason: unknown): void;
-}
+/** A signal that something has changed may be lost, so that is how long a change may stay unseen. */
+const LOOK_AGAIN_MS = 3_000;
+/** A look may be made so much too early, as a share of that time, to be made with others. */
+const HASTE = 0.1;
 
 /**
- * One query at a time, of all looks that wait by then, so that what idle watches cost the database does not grow with
- * their number. The first look of a quiet time is made at once. Who waits is bounded by who may watch.
+ * One query at a time, of all looks that are due by then, so that what idle watches cost the database does not grow
+ * with their number, and one timer for all, so that they cost this process little more. The first look of a quiet time
+ * is made at once.
  */
-export function createBatchedLooks(sql: Sql): BatchedLooks {
-  let waiting: Look[] = [];
+export function createBatchedLooks(sql: Sql, lookAgainMs = LOOK_AGAIN_MS): BatchedLooks {
+  const followers = new Set<SignFollower>();
+  const due = new Set<SignFollower>();
+  /** Those that rest until a time, which comes for the first of them first. */
+  const resting = new Map<SignFollower, number>();
+  let timer: NodeJS.Timeout | undefined;
   let isRunning = false;
-  return {
-    hasChanged: (id, seen) =>
-      new Promise((settle, fail) => {
-        waiting.push({ id, seen, settle, fail });
-        if (!isRunning) void run();
-      }),
-  };
+
+  function lookNow(follower: SignFollower): void {
+    resting.delete(follower);
+    due.add(follower);
+    if (!isRunning) void run();
+  }
 
   async function run(): Promise<void> {
     isRunning = true;
     // Those that begin to watch in the same turn share the first query.
     await Promise.resolve();
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH_MAX_COUNT);
-      waiting = waiting.slice(BATCH_MAX_COUNT);
-      await look(sql, batch);
+    while (due.size > 0) {
+      const batch = [...due].slice(0, BATCH_MAX_COUNT);
+      for (const follower of batch) due.delete(follower);
+      await look(batch);
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     isRunning = false;
+    setTimer();
   }
+
+  async function look(batch: readonly SignFollower[]): Promise<void> {
+    try {
+      const changed = await findChanged(sql, batch);
+      const untilMs = performance.now() + lookAgainMs;
+      for (const [index, follower] of batch.entries()) {
+        // Some have left meanwhile.
+        if (!followers.has(follower)) continue;
+        const hasChanged = changed.has(index + 1);
+        if (hasChanged) leave(follower);
+        else if (!due.has(follower)) resting.set(follower, untilMs);
+        follower.looked(hasChanged);
+      }
+    } catch (reason) {
+      for (const follower of batch) {
+        if (!followers.has(follower)) continue;
+        leave(follower);
+        follower.failed(reason);
+      }
+    }
+  }
+
+  function setTimer(): void {
+    const [nextMs] = resting.values();
+    if (timer === undefined && nextMs !== undefined)
+      timer = setTimeout(rouse, Math.max(0, nextMs - performance.now()));
+  }
+
+  function rouse(): void {
+    timer = undefined;
+    const dueMs = performance.now() + lookAgainMs * HASTE;
+    for (const [follower, untilMs] of resting) {
+      if (untilMs > dueMs) break;
+      lookNow(follower);
+    }
+    if (!isRunning) setTimer();
+  }
+
+  function leave(follower: SignFollower): void {
+    followers.delete(follower);
+    due.delete(follower);
+    resting.delete(follower);
+    if (followers.size > 0) return;
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
+  return {
+    leave,
+    follow(follower) {
+      followers.add(follower);
+      lookNow(follower);
+    },
+    lookNow(follower) {
+      if (followers.has(follower)) lookNow(follower);
+    },
+  };
 }
 
-async function look(sql: Sql, batch: readonly Look[]): Promise<void> {
-  try {
-    const rows = await sql.query<{ place: number }>(CHANGED, [
-      batch.map(({ id }) => id),
-      batch.map(({ seen }) => seen.status),
-      batch.map(({ seen }) => seen.updatedAt.toISOString()),
-    ]);
-    const changed = new Set(rows.map(({ place }) => place));
-    for (const [index, { settle }] of batch.entries()) settle(changed.has(index + 1));
-  } catch (reason) {
-    for (const { fail } of batch) fail(reason);
-  }
+/** The places in the batch, from 1 on, of what has changed. */
+async function findChanged(sql: Sql, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {
+  const rows = await sql.query<{ place: number }>(CHANGED, [
+    batch.map(({ id }) => id),
+    batch.map(({ seen }) => seen.status),
+    batch.map(({ seen }) => seen.updatedAt.toISOString()),
+  ]);
+  return new Set(rows.map(({ place }) => place));
 }
 
 const CHANGED = `

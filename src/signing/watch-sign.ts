@@ -1,11 +1,10 @@
 import type { Signals } from "../coordination/signals.ts";
-import { topics } from "../coordination/topics.ts";
-import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Sql } from "../store/database.ts";
 import type { BatchedLooks } from "./batched-looks.ts";
 import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
+import { untilChanged } from "./until-changed.ts";
 import { openCursor, sealCursor } from "./watch-cursor.ts";
 
 /** What watching needs. */
@@ -30,8 +29,6 @@ export interface WatchInput {
 export interface WatchPace {
   /** Default 15 s: well within the time after which proxies close a silent connection. */
   readonly heartbeatMs: number;
-  /** A signal may be lost, so the row is looked at by itself too. Default 3 s. */
-  readonly lookAgainMs: number;
   /** Default 10 min. */
   readonly lifetimeMs: number;
 }
@@ -43,7 +40,7 @@ export interface WatchedSign {
   readonly cursor: string;
 }
 
-const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lookAgainMs: 3_000, lifetimeMs: 600_000 };
+const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lifetimeMs: 600_000 };
 
 /**
  * Follows a request of the project until it is completed or failed. The first message comes at once: the state, or a
@@ -53,17 +50,15 @@ const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lookAgainMs: 3_000, lifet
  * @param show makes what is given of each message
  */
 export async function* watchSign<T>(
-  { database, looks, signals, watchPace }: WatchDeps,
+  deps: WatchDeps,
   { signRequestId: id, projectId, cursor }: WatchInput,
   signal: AbortSignal,
   show: (message: WatchedSign) => T,
 ): AsyncGenerator<T, void, undefined> {
-  const { heartbeatMs, lookAgainMs, lifetimeMs } = { ...DEFAULT_PACE, ...watchPace };
+  const { heartbeatMs, lifetimeMs } = { ...DEFAULT_PACE, ...deps.watchPace };
   const endMs = performance.now() + lifetimeMs;
   const known = openCursor(id, cursor);
-  const read = (seen?: SignRevision) => readShownSignRequest(database, { id, projectId }, seen);
-  // Looks again, once it is told when something may have changed.
-  const look = async () => ((await looks.hasChanged(id, newest)) ? read(newest) : undefined);
+  const read = (seen?: SignRevision) => readShownSignRequest(deps.database, { id, projectId }, seen);
 
   let row = await read();
   if (row === undefined) throw signRequestNotFound(id);
@@ -77,8 +72,7 @@ export async function* watchSign<T>(
     row = undefined;
     const untilMs = Math.min(performance.now() + heartbeatMs, endMs);
     do {
-      const timeoutMs = Math.max(0, Math.min(untilMs - performance.now(), lookAgainMs));
-      row = await waitForSignal(signals, topics.sign(id), { timeoutMs, signal }, look);
+      if (await untilChanged(deps, { id, seen: newest }, { untilMs, signal })) row = await read(newest);
       signal.throwIfAborted();
     } while (row === undefined && performance.now() < untilMs);
     if (row === undefined && performance.now() >= endMs) throw watchEnded(sealCursor(id, newest));

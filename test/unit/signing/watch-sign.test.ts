@@ -18,7 +18,7 @@ import { dwalletOf, projectWith, readyPresigns, type TestDWalletRow } from "../.
 import { signSteps } from "../../support/sign-steps.ts";
 
 const NEVER_MS = 1_000_000_000;
-const NEVER: WatchPace = { heartbeatMs: NEVER_MS, lookAgainMs: NEVER_MS, lifetimeMs: NEVER_MS };
+const NEVER: WatchPace = { heartbeatMs: NEVER_MS, lifetimeMs: NEVER_MS };
 const redisUrl = await testRedis();
 const open: { close(): Promise<void> }[] = [];
 let database: Database;
@@ -55,7 +55,10 @@ async function redisEnds(): Promise<[Signals, Signals]> {
 }
 
 /** The dependencies of watches of which the test knows how many listen, and when they have looked. */
-function observed(signals: Pick<Signals, "subscribe">, watchPace: Partial<WatchPace> = {}) {
+function observed(
+  signals: Pick<Signals, "subscribe">,
+  { lookAgainMs = NEVER_MS, ...watchPace }: Partial<WatchPace> & { lookAgainMs?: number } = {},
+) {
   let listenerCount = 0;
   let idleCount = 0;
   let check: () => void = () => {};
@@ -74,7 +77,7 @@ function observed(signals: Pick<Signals, "subscribe">, watchPace: Partial<WatchP
   const deps: WatchDeps = {
     watchPace: { ...NEVER, ...watchPace },
     database: counted,
-    looks: createBatchedLooks(counted),
+    looks: createBatchedLooks(counted, lookAgainMs),
     signals: {
       subscribe(topic, listener) {
         listenerCount++;
