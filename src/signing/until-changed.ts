@@ -3,41 +3,84 @@ import { topics } from "../coordination/topics.ts";
 import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
+/** What waiting needs. */
+export interface WaitDeps {
+  /** Shared by all watches of the process. */
+  readonly looks: BatchedLooks;
+  readonly signals: Pick<Signals, "subscribe">;
+}
+
 /**
  * Waits until a sign request is no longer as it was seen, until a time, which comes after the first look at the
  * earliest, or until the signal fires. Resolves with whether it has changed; rejects when a look fails.
  */
 export function untilChanged(
-  { looks, signals }: { readonly looks: BatchedLooks; readonly signals: Pick<Signals, "subscribe"> },
+  deps: WaitDeps,
   { id, seen }: { readonly id: string; readonly seen: SignRevision },
   { untilMs, signal }: { readonly untilMs: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
-  return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined;
-    const end = (hasChanged: boolean) => {
-      clearTimeout(timer);
-      unsubscribe();
-      signal.removeEventListener("abort", onTime);
-      looks.leave(follower);
-      resolve(hasChanged);
-    };
-    const onTime = () => end(false);
-    const follower: SignFollower = {
-      id,
-      seen,
-      looked(hasChanged) {
-        if (hasChanged) end(true);
-        else timer ??= setTimeout(onTime, Math.max(0, untilMs - performance.now()));
-      },
-      failed(reason) {
-        reject(reason);
-        end(false);
-      },
-    };
-    const unsubscribe = signals.subscribe(topics.sign(id), () => looks.lookNow(follower));
-    signal.addEventListener("abort", onTime, { once: true });
+  return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
+}
+
+/** A class and no functions within one, because there is one for each idle watch. */
+class Wait implements SignFollower {
+  readonly id: string;
+  readonly seen: SignRevision;
+  readonly #looks: BatchedLooks;
+  readonly #untilMs: number;
+  readonly #signal: AbortSignal;
+  readonly #resolve: (hasChanged: boolean) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #unsubscribe: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    { looks, signals }: WaitDeps,
+    id: string,
+    seen: SignRevision,
+    untilMs: number,
+    signal: AbortSignal,
+    resolve: (hasChanged: boolean) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.id = id;
+    this.seen = seen;
+    this.#looks = looks;
+    this.#untilMs = untilMs;
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    signal.addEventListener("abort", this, { once: true });
+    this.#unsubscribe = signals.subscribe(topics.sign(id), () => looks.lookNow(this));
     // The listener stands by now, so that nothing is lost between looking and listening.
-    looks.follow(follower);
-  });
+    looks.follow(this);
+  }
+
+  looked(hasChanged: boolean): void {
+    if (hasChanged) this.#end(true);
+    else this.#timer ??= setTimeout(endWait, Math.max(0, this.#untilMs - performance.now()), this);
+  }
+
+  failed(reason: unknown): void {
+    this.#reject(reason);
+    this.#end(false);
+  }
+
+  /** The time has come, or the signal has fired. */
+  handleEvent(): void {
+    this.#end(false);
+  }
+
+  #end(hasChanged: boolean): void {
+    clearTimeout(this.#timer);
+    this.#unsubscribe();
+    this.#signal.removeEventListener("abort", this);
+    this.#looks.leave(this);
+    this.#resolve(hasChanged);
+  }
+}
+
+function endWait(wait: Wait): void {
+  wait.handleEvent();
 }

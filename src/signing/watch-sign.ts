@@ -1,18 +1,13 @@
-import type { Signals } from "../coordination/signals.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Sql } from "../store/database.ts";
-import type { BatchedLooks } from "./batched-looks.ts";
 import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
-import { untilChanged } from "./until-changed.ts";
+import { untilChanged, type WaitDeps } from "./until-changed.ts";
 import { openCursor, sealCursor } from "./watch-cursor.ts";
 
 /** What watching needs. */
-export interface WatchDeps {
+export interface WatchDeps extends WaitDeps {
   readonly database: Sql;
-  /** Shared by all watches of the process. */
-  readonly looks: BatchedLooks;
-  readonly signals: Pick<Signals, "subscribe">;
   /** For tests that cannot wait. */
   readonly watchPace?: Partial<WatchPace>;
 }
@@ -58,9 +53,8 @@ export async function* watchSign<T>(
   const { heartbeatMs, lifetimeMs } = { ...DEFAULT_PACE, ...deps.watchPace };
   const endMs = performance.now() + lifetimeMs;
   const known = openCursor(id, cursor);
-  const read = (seen?: SignRevision) => readShownSignRequest(deps.database, { id, projectId }, seen);
 
-  let row = await read();
+  let row = await readShownSignRequest(deps.database, { id, projectId });
   if (row === undefined) throw signRequestNotFound(id);
   signal.throwIfAborted();
   let newest = revisionOf(row);
@@ -72,7 +66,8 @@ export async function* watchSign<T>(
     row = undefined;
     const untilMs = Math.min(performance.now() + heartbeatMs, endMs);
     do {
-      if (await untilChanged(deps, { id, seen: newest }, { untilMs, signal })) row = await read(newest);
+      if (await untilChanged(deps, { id, seen: newest }, { untilMs, signal }))
+        row = await readShownSignRequest(deps.database, { id, projectId }, newest);
       signal.throwIfAborted();
     } while (row === undefined && performance.now() < untilMs);
     if (row === undefined && performance.now() >= endMs) throw watchEnded(sealCursor(id, newest));

@@ -30,8 +30,8 @@ export class CallContext implements HandlerContext {
   #reason: Error | undefined;
   #rejectWork: ((reason: Error) => void) | undefined;
   #endsWhenClosing = false;
-  /** Called once the call is over. */
-  onEnd: (() => void) | undefined;
+  /** Is told once the call is over. */
+  worker: { leave(): void } | undefined;
 
   /** @param timeoutMs until the deadline; undefined for none */
   constructor(method: DescMethod, call: Call, head: CallHead, timeoutMs: number | undefined) {
@@ -114,7 +114,7 @@ export class CallContext implements HandlerContext {
     clearTimeout(this.#timer);
     this.#rejectWork?.(reason);
     this.#controller?.abort(reason);
-    this.onEnd?.();
+    this.worker?.leave();
   }
 
   /** Has {@link CallContext.close} end the call. */

@@ -29,7 +29,6 @@ export function serveGrpcStream(
 class GrpcStreamExchange implements StreamExchange {
   readonly #source: GrpcSource;
   #compression: Compression | undefined;
-  #trailers: OutgoingHttpHeaders = {};
 
   constructor(source: GrpcSource) {
     this.#source = source;
@@ -56,8 +55,7 @@ class GrpcStreamExchange implements StreamExchange {
   end(): void {
     const { stream, context } = this.#source;
     if (!stream.headersSent) this.#begin();
-    this.#trailers = okTrailers(context);
-    stream.end();
+    this.#end(okTrailers(context));
   }
 
   fail(error: ConnectError): void {
@@ -67,8 +65,7 @@ class GrpcStreamExchange implements StreamExchange {
       replyFailure(stream, context, error);
       return;
     }
-    this.#trailers = failureTrailers(context, error);
-    stream.end();
+    this.#end(failureTrailers(context, error));
   }
 
   /** What all messages may be compressed with is said in the head. */
@@ -81,6 +78,11 @@ class GrpcStreamExchange implements StreamExchange {
     this.#compression = acceptedCompression(headers["grpc-accept-encoding"], headers["grpc-encoding"]);
     if (this.#compression !== undefined) head["grpc-encoding"] = this.#compression.name;
     stream.respond(head, { waitForTrailers: true });
-    stream.on("wantTrailers", () => stream.sendTrailers(this.#trailers));
+  }
+
+  #end(trailers: OutgoingHttpHeaders): void {
+    const { stream } = this.#source;
+    stream.once("wantTrailers", () => stream.sendTrailers(trailers));
+    stream.end();
   }
 }

@@ -58,7 +58,7 @@ class AbortableMessages implements AsyncIterableIterator<Message> {
     this.#made = made[Symbol.asyncIterator]();
     this.#method = method;
     this.#context = context;
-    context.onEnd = () => this.#leave();
+    context.worker = this;
   }
 
   [Symbol.asyncIterator](): this {
@@ -82,12 +82,12 @@ class AbortableMessages implements AsyncIterableIterator<Message> {
   }
 
   return(): Promise<IteratorResult<Message>> {
-    this.#leave();
+    this.leave();
     return Promise.resolve(END);
   }
 
   /** The implementation may be waiting for something that never comes, so its end is not waited for. */
-  #leave(): void {
+  leave(): void {
     this.#made.return?.().catch(() => {});
   }
 }
