@@ -34,11 +34,13 @@ export interface GrpcSource {
 export function openGrpcCall(
   method: DescMethod,
   stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
+  given: IncomingHttpHeaders,
   call: Call,
   limits: Limits,
 ): GrpcSource {
   const isUnary = method.methodKind === "unary";
+  // Node's object is a hash table, and a copy is not; a stream keeps it for as long as it lasts.
+  const headers = isUnary ? given : { ...given };
   const defaultMs = isUnary ? limits.defaultDeadlineMs : undefined;
   const timeout = grpcDeadlineOf(headers["grpc-timeout"], defaultMs, limits);
   const isMalformed = timeout === "malformed";

@@ -36,8 +36,9 @@ export async function runStream(
   try {
     const passing = parts.gate?.(context);
     if (passing !== undefined) await context.untilAborted(passing);
-    const response = await invokeStream(spec, context, requestMessages(exchange, call), parts.interceptors);
-    messages = response.message[Symbol.asyncIterator]();
+    const request = requestMessages(exchange, call);
+    const { message, trailer } = await invokeStream(spec, context, request, parts.interceptors);
+    messages = message[Symbol.asyncIterator]();
     for (;;) {
       let next: IteratorResult<Message> | undefined = await messages.next();
       if (next.done === true) break;
@@ -46,7 +47,7 @@ export async function runStream(
       next = undefined;
       await writing;
     }
-    adoptHeaders(context.responseTrailer, response.trailer);
+    adoptHeaders(context.responseTrailer, trailer);
     exchange.end();
     context.finish();
     call.end();

@@ -6,7 +6,7 @@ import { ServiceError } from "../../../src/errors/service-error.ts";
 import { type FakeServer, type Hooks, startFakes } from "./fake-services.ts";
 import { type GeneratedCall, generatedCalls } from "./generated-calls.ts";
 
-const CALL_COUNT = 3000;
+const CALL_COUNT = 4000;
 
 const hooks: Hooks = {
   gate({ requestHeader, responseHeader }: HandlerContext) {
@@ -48,6 +48,9 @@ afterAll(async () => {
     await server.close();
   }
 });
+
+/** Methods that answer with a stream. */
+const STREAMS = /WatchSign|GetProtocolParameters/;
 
 interface Outcome {
   readonly status: unknown;
@@ -109,13 +112,15 @@ it("calls, good and bad, are answered alike by the own path and by the library",
       }
       const outcome = await own?.();
       expect(outcome).toEqual(await library?.());
-      const kind = `${call.protocol} ${String(outcome?.status)} ${String(outcome?.metadata["grpc-status"])}`;
+      const name = STREAMS.test(call.method) && call.protocol === "grpc" ? "streamed" : call.protocol;
+      const kind = `${name} ${String(outcome?.status)} ${String(outcome?.metadata["grpc-status"])}`;
       seen.set(kind, (seen.get(kind) ?? 0) + 1);
     }),
     { numRuns: CALL_COUNT },
   );
   // Both kinds of outcome were met on both protocols, or the test would show little.
   expect(seen.get("grpc 200 0")).toBeGreaterThan(CALL_COUNT / 20);
+  expect(seen.get("streamed 200 0")).toBeGreaterThan(CALL_COUNT / 50);
   expect(seen.get("connect 200 undefined")).toBeGreaterThan(CALL_COUNT / 20);
   expect(seen.size).toBeGreaterThan(8);
 }, 120_000);

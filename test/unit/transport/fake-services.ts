@@ -45,6 +45,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** What a test may put in place of the fakes' answers. */
 export interface Hooks {
   getSign?: ServiceImpl<typeof Signing>["getSign"];
+  watchSign?: ServiceImpl<typeof Signing>["watchSign"];
   gate?: (context: HandlerContext) => void | Promise<void>;
   limits?: Partial<Limits>;
   corsOrigins?: readonly string[];
@@ -172,6 +173,20 @@ function signing(note: Note, hooks: Hooks): Partial<ServiceImpl<typeof Signing>>
     submitSign(request, context) {
       note("submitSign", request, context);
       return { signRequestId: request.signRequestId, message: request.userSignMessage };
+    },
+    /** Does what the cursor says. */
+    async *watchSign(request, context) {
+      note("watchSign", request, context);
+      if (hooks.watchSign !== undefined) return yield* hooks.watchSign(request, context);
+      if (request.cursor === "none") return;
+      context.responseHeader.set("x-set", request.signRequestId.length.toString());
+      yield { cursor: "first" };
+      if (request.cursor === "large") yield { cursor: "large".repeat(1000) };
+      context.responseTrailer.set("x-set-after", "late");
+      if (request.cursor === "break")
+        throw new ServiceError("WRONG_STATE", "no more", { metadata: { a: "b" } });
+      if (request.cursor === "fail") throw new TypeError("secret internals");
+      yield { cursor: "last" };
     },
     async getSign(request, context) {
       note("getSign", request, context);

@@ -5,13 +5,17 @@ import {
   GetPresignHealthRequestSchema,
   RefillPresignsRequestSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { GetNetworkRequestSchema } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import {
+  GetNetworkRequestSchema,
+  GetProtocolParametersRequestSchema,
+} from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import {
   GetSignRequestSchema,
   ReserveSignRequestSchema,
   SubmitSignRequestSchema,
+  WatchSignRequestSchema,
 } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { DWALLET_ID, UUID } from "./fake-services.ts";
+import { DWALLET_ID, PARAMETERS, PARAMETERS_SHA256, UUID } from "./fake-services.ts";
 
 /** A request as it goes over the wire, to be sent to more than one server. */
 export interface GeneratedCall {
@@ -47,6 +51,19 @@ const METHODS: fc.Arbitrary<Method> = fc.constantFrom(
       signatureAlgorithm: fc.constantFrom(0, 21, 24, 99),
       hashScheme: fc.constantFrom(0, 32, 34),
       message: fc.uint8Array({ maxLength: 40 }),
+    }),
+  ),
+  method(
+    "/tss.v1.Signing/WatchSign",
+    WatchSignRequestSchema,
+    fc.record({ signRequestId: uuid, cursor: fc.constantFrom("", "none", "large", "break", "fail") }),
+  ),
+  method(
+    "/tss.v1.Onboarding/GetProtocolParameters",
+    GetProtocolParametersRequestSchema,
+    fc.record({
+      sha256: fc.constantFrom(PARAMETERS_SHA256, "0".repeat(64)),
+      offset: fc.nat(2_000).map((count) => BigInt(PARAMETERS.length - count)),
     }),
   ),
   method("/tss.v1.Onboarding/GetNetwork", GetNetworkRequestSchema, fc.constant({})),

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { createBatchedLooks, type SignFollower } from "../../../src/signing/batched-looks.ts";
+import type { Sql } from "../../../src/store/database.ts";
+
+const NEVER_MS = 1_000_000_000;
+
+/** A database of which the test answers each query itself. */
+function asked() {
+  const waiting: ((query: Query) => void)[] = [];
+  const queries: Query[] = [];
+  const sql: Sql = {
+    query: <Row>(_: string, [ids]: readonly unknown[] = []) =>
+      new Promise<Row[]>((resolve, reject) => {
+        const answer = (places: readonly number[]) => resolve(places.map((place) => ({ place })) as Row[]);
+        const query = { ids: ids as string[], answer, reject };
+        const next = waiting.shift();
+        if (next === undefined) queries.push(query);
+        else next(query);
+      }),
+  };
+  const next = () =>
+    new Promise<Query>((resolve) => {
+      const query = queries.shift();
+      if (query === undefined) waiting.push(resolve);
+      else resolve(query);
+    });
+  return { sql, next };
+}
+
+interface Query {
+  readonly ids: readonly string[];
+  /** With the places of those that have changed. */
+  answer(places: readonly number[]): void;
+  reject(reason: unknown): void;
+}
+
+function follower(id: string) {
+  const heard: unknown[] = [];
+  let hear: () => void = () => {};
+  const one: SignFollower = {
+    id,
+    seen: { status: "prepared", updatedAt: new Date(0) },
+    looked(hasChanged) {
+      heard.push(hasChanged);
+      hear();
+    },
+    failed(reason) {
+      heard.push(reason);
+      hear();
+    },
+  };
+  const told = () =>
+    new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+  return { one, heard, told };
+}
+
+describe("looks", () => {
+  it("are made together, each is told of its own, and who has changed is not looked for again", async () => {
+    const { sql, next } = asked();
+    const looks = createBatchedLooks(sql, 1);
+    const [a, b] = [follower("a"), follower("b")];
+    looks.follow(a.one);
+    looks.follow(b.one);
+    const first = await next();
+    expect(first.ids).toEqual(["a", "b"]);
+    first.answer([2]);
+    const second = await next();
+    expect(second.ids).toEqual(["a"]);
+    expect([a.heard, b.heard]).toEqual([[false], [true]]);
+    looks.leave(a.one);
+    second.answer([1]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(a.heard).toEqual([false]);
+  });
+
+  it("are made once more of who is told of a change while one is under way", async () => {
+    const { sql, next } = asked();
+    const looks = createBatchedLooks(sql, NEVER_MS);
+    const { one, heard, told } = follower("a");
+    looks.follow(one);
+    const query = await next();
+    looks.lookNow(one);
+    query.answer([]);
+    const again = await next();
+    expect(heard).toEqual([false]);
+    again.answer([1]);
+    await told();
+    expect(heard).toEqual([false, true]);
+  });
+
+  it("that fail end those that were in them, and no others", async () => {
+    const { sql, next } = asked();
+    const looks = createBatchedLooks(sql, NEVER_MS);
+    const [a, b] = [follower("a"), follower("b")];
+    looks.follow(a.one);
+    const query = await next();
+    looks.follow(b.one);
+    query.reject("away");
+    const second = await next();
+    expect(second.ids).toEqual(["b"]);
+    second.answer([1]);
+    await b.told();
+    expect([a.heard, b.heard]).toEqual([["away"], [true]]);
+  });
+});
