@@ -12,7 +12,7 @@ export interface WatchTask {
 
 const STREAMS_PER_SESSION = 200;
 /** So many wait for their first message at a time. */
-const OPENING_COUNT = 64;
+const OPENING_COUNT = 16;
 
 let sessions: ClientHttp2Session[] = [];
 

@@ -34,19 +34,16 @@ export interface StreamLeases {
   close(): void;
 }
 
+/** A stream that is open. */
 interface Lease {
-  readonly standing: StreamStanding | undefined;
-  /** Of the caller, where there is no standing. */
-  readonly address: string;
-  /** Why the stream is over. */
-  reason: unknown;
-  /** Ends what the stream waits for. */
-  reject: ((reason: unknown) => void) | undefined;
+  readonly values: ContextValues;
+  /** Ends it, and what it waits for. */
+  cut(reason: unknown): void;
 }
 
 /** Where leases are taken and given back. */
 interface LeaseDesk {
-  take(values: ContextValues): Lease;
+  take(lease: Lease): void;
   release(lease: Lease): void;
 }
 
@@ -72,11 +69,9 @@ export function createStreamLeases({
     }),
   );
 
-  function take(values: ContextValues): Lease {
-    const standing = streamStandingOf(values);
-    const address = values.get(clientAddressKey) ?? "";
-    const lease: Lease = { standing, address, reason: undefined, reject: undefined };
-    const subjects = subjectsOf(lease, bounds);
+  function take(lease: Lease): void {
+    const standing = streamStandingOf(lease.values);
+    const subjects = subjectsOf(lease.values, bounds);
     for (const [subject, maxCount] of subjects)
       if ((counts.get(subject) ?? 0) >= maxCount) throw tooMany(subject, maxCount);
     for (const [subject] of subjects) counts.set(subject, (counts.get(subject) ?? 0) + 1);
@@ -85,16 +80,15 @@ export function createStreamLeases({
       groups.set(standing.name, leases.add(lease));
       timer ??= setInterval(() => void sweep(), sweepMs).unref();
     }
-    return lease;
   }
 
   function release(lease: Lease): void {
-    for (const [subject] of subjectsOf(lease, bounds)) {
+    for (const [subject] of subjectsOf(lease.values, bounds)) {
       const left = (counts.get(subject) ?? 1) - 1;
       if (left === 0) counts.delete(subject);
       else counts.set(subject, left);
     }
-    const { standing } = lease;
+    const standing = streamStandingOf(lease.values);
     if (standing === undefined) return;
     const leases = groups.get(standing.name);
     leases?.delete(lease);
@@ -125,7 +119,7 @@ export function createStreamLeases({
 }
 
 function standingIn(leases: ReadonlySet<Lease>): StreamStanding | undefined {
-  for (const { standing } of leases) return standing;
+  for (const { values } of leases) return streamStandingOf(values);
   return undefined;
 }
 
@@ -136,10 +130,7 @@ async function judge(leases: ReadonlySet<Lease>): Promise<void> {
   } catch (reason) {
     // A database that does not answer says nothing against a key.
     if (!isRefusal(reason)) return;
-    for (const lease of [...leases]) {
-      lease.reason = reason;
-      lease.reject?.(reason);
-    }
+    for (const lease of [...leases]) lease.cut(reason);
   }
 }
 
@@ -151,10 +142,14 @@ function isRefusal(reason: unknown): boolean {
 
 /** What a stream counts for. Made anew at its end, because most streams are long. */
 function subjectsOf(
-  { standing, address }: Lease,
+  values: ContextValues,
   bounds: StreamBounds,
 ): (readonly [subject: string, maxCount: number])[] {
-  if (standing === undefined) return [[`address ${addressBlock(address)}`, bounds.perAddress]];
+  const standing = streamStandingOf(values);
+  if (standing === undefined) {
+    const address = values.get(clientAddressKey) ?? "";
+    return [[`address ${addressBlock(address)}`, bounds.perAddress]];
+  }
   const { keyId, projectId } = standing;
   const ofKey = [`key ${keyId}`, bounds.perKey] as const;
   return projectId === undefined ? [ofKey] : [ofKey, [`project ${projectId}`, bounds.perProject]];
@@ -168,54 +163,67 @@ function tooMany(subject: string, maxCount: number): ServiceError {
 }
 
 /** The messages, while the lease lasts. It is taken when they are first asked for, and given back at their end. */
-class HeldMessages<T> implements AsyncIterableIterator<T> {
+class HeldMessages<T> implements AsyncIterableIterator<T>, Lease {
+  readonly values: ContextValues;
   readonly #messages: AsyncIterable<T>;
-  readonly #values: ContextValues;
   readonly #desk: LeaseDesk;
   #inner: AsyncIterator<T> | undefined;
-  #lease: Lease | undefined;
+  #isHeld = false;
+  /** Why the stream is over. */
+  #reason: unknown;
+  /** Ends what the stream waits for. */
+  #reject: ((reason: unknown) => void) | undefined;
 
   constructor(messages: AsyncIterable<T>, values: ContextValues, desk: LeaseDesk) {
     this.#messages = messages;
-    this.#values = values;
+    this.values = values;
     this.#desk = desk;
   }
 
   [Symbol.asyncIterator](): this {
-    this.#lease = this.#desk.take(this.#values);
+    this.#desk.take(this);
+    this.#isHeld = true;
     this.#inner = this.#messages[Symbol.asyncIterator]();
     return this;
   }
 
   next(): Promise<IteratorResult<T>> {
-    const [lease, inner] = [this.#lease, this.#inner];
-    if (lease === undefined || inner === undefined) return Promise.resolve(END);
     return new Promise((resolve, reject) => {
-      const fail = (reason: unknown) => {
-        this.#end();
-        // It may be waiting for something that never comes, so its end is not waited for.
-        inner.return?.().catch(() => {});
-        reject(reason);
-      };
-      if (lease.reason !== undefined) return fail(lease.reason);
-      lease.reject = fail;
-      inner.next().then((result) => {
-        lease.reject = undefined;
-        if (result.done === true) this.#end();
-        resolve(result);
-      }, fail);
+      this.#reject = reject;
+      if (this.#reason !== undefined || this.#inner === undefined) {
+        this.#fail(this.#reason);
+        return;
+      }
+      this.#inner.next().then(
+        (result) => {
+          this.#reject = undefined;
+          if (result.done === true) this.#end();
+          resolve(result);
+        },
+        (reason: unknown) => this.#fail(reason),
+      );
     });
+  }
+
+  cut(reason: unknown): void {
+    this.#reason = reason;
+    if (this.#reject !== undefined) this.#fail(reason);
   }
 
   async return(): Promise<IteratorResult<T>> {
     this.#end();
-    return (await this.#inner?.return?.()) ?? END;
+    return (await this.#inner?.return?.()) ?? { done: true, value: undefined };
+  }
+
+  #fail(reason: unknown): void {
+    this.#end();
+    // It may be waiting for something that never comes, so its end is not waited for.
+    this.#inner?.return?.().catch(() => {});
+    this.#reject?.(reason);
   }
 
   #end(): void {
-    if (this.#lease !== undefined) this.#desk.release(this.#lease);
-    this.#lease = undefined;
+    if (this.#isHeld) this.#desk.release(this);
+    this.#isHeld = false;
   }
 }
-
-const END: IteratorReturnResult<undefined> = { done: true, value: undefined };

@@ -1,4 +1,5 @@
-import type { Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { ContextValues, Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
 import { requestIdKey } from "../transport/request-id.ts";
 
@@ -11,28 +12,34 @@ export function createErrorInterceptor(errors: ErrorMapping): Interceptor {
     try {
       const response = await next(request);
       if (!response.stream) return response;
-      return { ...response, message: new MappedMessages(response.message, errors, callOf(request)) };
+      return { ...response, message: new MappedMessages(response.message, errors, request) };
     } catch (reason) {
       throw errors.toConnectError(reason, callOf(request));
     }
   };
 }
 
-function callOf({ contextValues, service, method }: UnaryRequest | StreamRequest): FailedCall {
-  return { requestId: contextValues.get(requestIdKey), method: `${service.typeName}/${method.name}` };
+/** By what a call is named. */
+type CallNames = Pick<UnaryRequest | StreamRequest, "contextValues" | "method">;
+
+function callOf({ contextValues, method }: CallNames): FailedCall {
+  return { requestId: contextValues.get(requestIdKey), method: `${method.parent.typeName}/${method.name}` };
 }
 
 /** Messages whose failure is mapped. A class and no generator, because streams are many and long. */
 class MappedMessages<T> implements AsyncIterableIterator<T> {
   readonly #messages: AsyncIterable<T>;
   readonly #errors: ErrorMapping;
-  readonly #call: FailedCall;
+  readonly #contextValues: ContextValues;
+  readonly #method: DescMethod;
   #iterator: AsyncIterator<T> | undefined;
 
-  constructor(messages: AsyncIterable<T>, errors: ErrorMapping, call: FailedCall) {
+  constructor(messages: AsyncIterable<T>, errors: ErrorMapping, { contextValues, method }: CallNames) {
     this.#messages = messages;
     this.#errors = errors;
-    this.#call = call;
+    // Of the request only this, as it would be kept for as long as the stream lasts.
+    this.#contextValues = contextValues;
+    this.#method = method;
   }
 
   [Symbol.asyncIterator](): this {
@@ -40,13 +47,17 @@ class MappedMessages<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
-    const fail = (reason: unknown) => Promise.reject(this.#errors.toConnectError(reason, this.#call));
     try {
       this.#iterator ??= this.#messages[Symbol.asyncIterator]();
-      return this.#iterator.next().catch(fail);
+      return this.#iterator.next().catch((reason) => this.#fail(reason));
     } catch (reason) {
-      return fail(reason);
+      return this.#fail(reason);
     }
+  }
+
+  #fail(reason: unknown): Promise<never> {
+    const call = callOf({ contextValues: this.#contextValues, method: this.#method });
+    return Promise.reject(this.#errors.toConnectError(reason, call));
   }
 
   async return(): Promise<IteratorResult<T>> {
