@@ -8,11 +8,11 @@ export interface WatchTask {
   readonly url: string;
   readonly apiKey: string;
   readonly signRequestIds: readonly string[];
+  /** So many wait for their first message at a time. */
+  readonly openingCount: number;
 }
 
 const STREAMS_PER_SESSION = 200;
-/** So many wait for their first message at a time. */
-const OPENING_COUNT = 16;
 
 let sessions: ClientHttp2Session[] = [];
 
@@ -25,7 +25,7 @@ process.on("message", (task: WatchTask) => {
 process.on("disconnect", () => process.exit());
 
 /** Resolves once each stream has got its first message. */
-async function open({ url, apiKey, signRequestIds }: WatchTask): Promise<void> {
+async function open({ url, apiKey, signRequestIds, openingCount }: WatchTask): Promise<void> {
   await Promise.all(sessions.map(closed));
   sessions = [];
   for (let at = 0; at < signRequestIds.length; at += STREAMS_PER_SESSION) sessions.push(connect(url));
@@ -34,7 +34,7 @@ async function open({ url, apiKey, signRequestIds }: WatchTask): Promise<void> {
     for (let index = next++; index < signRequestIds.length; index = next++)
       await watch(sessions[Math.floor(index / STREAMS_PER_SESSION)]!, apiKey, signRequestIds[index]!);
   };
-  await Promise.all(Array.from({ length: OPENING_COUNT }, opener));
+  await Promise.all(Array.from({ length: openingCount }, opener));
 }
 
 function closed(session: ClientHttp2Session): Promise<void> {

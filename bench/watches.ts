@@ -4,7 +4,8 @@
  * own. A bare HTTP/2 server of Node that holds as many idle streams is the yardstick of the same run. Garbage is
  * collected before each reading.
  *
- * `npx tsx bench/watches.ts [--watches 10000] [--seconds 30]`; PostgreSQL as in TEST_DATABASE_URL, else on 127.0.0.1.
+ * `npx tsx bench/watches.ts [--watches 10000] [--seconds 30] [--opening 16]`; the last says how many streams wait for
+ * their first message at a time. PostgreSQL as in TEST_DATABASE_URL, else on 127.0.0.1.
  */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -28,10 +29,15 @@ import { MEMORY_PROBE, type ProbeReading } from "./support/memory-probe.ts";
 import type { WatchTask } from "./watches-load.ts";
 
 const { values } = parseArgs({
-  options: { watches: { type: "string", default: "10000" }, seconds: { type: "string", default: "30" } },
+  options: {
+    watches: { type: "string", default: "10000" },
+    seconds: { type: "string", default: "30" },
+    opening: { type: "string", default: "16" },
+  },
 });
 const WATCH_COUNT = Number(values.watches);
 const SECONDS = Number(values.seconds);
+const OPENING_COUNT = Number(values.opening);
 /** Opened and closed before the first reading, so that what is made once is in it. */
 const WARM_UP_COUNT = Math.min(WATCH_COUNT, 200);
 const ADMIN_API_KEY = "bench-bench-bench-bench-bench-bench";
@@ -78,8 +84,9 @@ async function measureBare(): Promise<Cost> {
   });
   try {
     const [{ url }] = (await once(child, "message")) as [{ url: string }];
-    const streams = { url, apiKey: "none", signRequestIds: Array.from({ length: WATCH_COUNT }, () => "") };
-    return await measure("bare node:http2", child, streams);
+    const signRequestIds = Array.from({ length: WATCH_COUNT }, () => "");
+    const task = { url, apiKey: "none", signRequestIds, openingCount: OPENING_COUNT };
+    return await measure("bare node:http2", child, task);
   } finally {
     child.kill();
   }
@@ -115,6 +122,7 @@ async function measureService(): Promise<Cost> {
       url: service.url,
       apiKey: signer.apiKey,
       signRequestIds,
+      openingCount: OPENING_COUNT,
     });
   } finally {
     for (const stop of stops.reverse()) await stop();
