@@ -99,7 +99,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   {
     name: "a stream outlives its key",
     file: "src/access/stream-leases.ts",
-    find: "lease.reject?.(reason);",
+    find: "lease.cut(reason);",
     replace: "",
     tests: ["test/unit/access/stream-leases.test.ts"],
   },
