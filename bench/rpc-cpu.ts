@@ -16,7 +16,7 @@ import { startSimLocalnet } from "../test/sim/sim-localnet.ts";
 import { testDatabase } from "../test/support/postgres.ts";
 import { ROOT } from "../test/support/source-files.ts";
 import { type Meter, measureCalls } from "./rpc-calls.ts";
-import { startBenchService } from "./support/bench-service.ts";
+import { profileArguments, startBenchService } from "./support/bench-service.ts";
 import { mainThreadMs } from "./support/thread-time.ts";
 
 const { values } = parseArgs({
@@ -67,7 +67,7 @@ async function measure(): Promise<void> {
     LOG_LEVEL: "silent",
     PORT: "0",
   };
-  const service = await startBenchService(environment, values.profile && path.resolve(values.profile));
+  const service = await startBenchService(environment, profileArguments(values.profile));
   stops.push(service.stop);
   const startedMs = performance.now();
   const idleBefore = mainThreadMs(service.pid);

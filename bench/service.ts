@@ -24,7 +24,7 @@ import { testRedis } from "../test/support/redis.ts";
 import { layoutOfSignMessage } from "../test/support/rows.ts";
 import { ROOT } from "../test/support/source-files.ts";
 import type { LoadResult, LoadTask } from "./service-load.ts";
-import { type BenchService, startBenchService, TSS } from "./support/bench-service.ts";
+import { type BenchService, profileArguments, startBenchService, TSS } from "./support/bench-service.ts";
 import { fillOldRows } from "./support/fill-old-rows.ts";
 import { makeSigner } from "./support/make-signer.ts";
 import { processorTimeMs } from "./support/processor-time.ts";
@@ -184,10 +184,6 @@ async function run(load: ChildProcess, task: LoadTask): Promise<LoadResult> {
   const answer = once(load, "message") as Promise<[LoadResult]>;
   load.send(task);
   return (await answer)[0];
-}
-
-function profileArguments(folder: string | undefined): string[] {
-  return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${path.resolve(folder)}`];
 }
 
 /** The server processes that work for this database, where they run on this machine. */

@@ -16,6 +16,11 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
+/** Arguments of Node that have a process keep a profile of its processor time, where a folder for it is given. */
+export function profileArguments(folder: string | undefined): string[] {
+  return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${path.resolve(folder)}`];
+}
+
 /** Starts it as it is shipped, which is compiled, with these arguments for Node, and waits until it is ready. */
 export async function startBenchService(
   environment: Record<string, string>,
