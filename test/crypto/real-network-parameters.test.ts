@@ -1,0 +1,18 @@
+/** Parameters with full tables from a real network key, which are those of ika-wasm 0.2.1 octet for octet. */
+import { createHash } from "node:crypto";
+import { expect, it } from "vitest";
+import {
+  buildProtocolParameters,
+  FULL_TABLES,
+} from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { REAL_OUTPUTS, REAL_PARAMETERS } from "../unit/protocol/parameters/network-key-outputs.ts";
+
+it.each(REAL_PARAMETERS)(
+  "from a reconfiguration's output of version 4, on curve $curve",
+  { timeout: 120_000 },
+  ({ curve, fullBytes, fullSha256 }) => {
+    const built = buildProtocolParameters(curve, REAL_OUTPUTS.reconfigurationVersion4, FULL_TABLES);
+    expect(built.length).toBe(fullBytes);
+    expect(createHash("sha256").update(built).digest("hex")).toBe(fullSha256);
+  },
+);
