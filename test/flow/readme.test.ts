@@ -1,7 +1,7 @@
 /** The README, followed to the letter by a newcomer: its commands and programs, in a copy of the checkout. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../interop/run-program.ts";
 import { copyCheckout } from "../support/copy-checkout.ts";
 import { programEnvironment, programMissing } from "../support/environment.ts";
+import { installClient } from "../support/install-client.ts";
 import { readSource } from "../support/source-files.ts";
 
 const README = readSource("README.md").text;
@@ -16,6 +17,8 @@ const README = readSource("README.md").text;
 const NOT_RUN: Readonly<Record<string, string>> = {
   "npm ci && npm run demo": "test/flow/demo.test.ts; what npm ci does last is run here",
 };
+/** A program that hangs is ended; how fast a busy machine is decides nothing. */
+const PATIENT = { timeoutMs: 300_000 };
 const python = await pythonWithCodeGenerators();
 
 describe("the README", () => {
@@ -35,11 +38,30 @@ describe("the README", () => {
   });
 
   it("has a first program that runs as it stands and prints a signature", async () => {
-    const [, program = ""] = /^Save this as `hello\.ts`[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(README) ?? [];
-    expect(program).toContain("client.onboard");
-    writeFileSync(path.join(folder, "hello.ts"), program);
+    writeFileSync(path.join(folder, "hello.ts"), firstProgram());
     expect(README).toContain("`npx tsx hello.ts`");
     expect(await succeeds("npx tsx hello.ts")).toMatch(/^[0-9a-f]{130}\n$/);
+  });
+
+  it("has a first program that also runs where the client's package alone is installed", async () => {
+    const empty = mkdtempSync(path.join(tmpdir(), "readme-client-"));
+    try {
+      installClient(empty);
+      cpSync(path.join(folder, ".data/dev.json"), path.join(empty, ".data/dev.json"));
+      const program = firstProgram().replace("threshold-signing-service/sdk", "threshold-signing-client");
+      writeFileSync(path.join(empty, "hello.mjs"), program);
+      const { code, out, err } = await runProgram(
+        process.execPath,
+        ["hello.mjs"],
+        "",
+        {},
+        { ...PATIENT, folder: empty },
+      );
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      expect(out.toString()).toMatch(/^[0-9a-f]{130}\n$/);
+    } finally {
+      rmSync(empty, { recursive: true });
+    }
   });
 
   it("has commands for REST that are answered", async () => {
@@ -91,6 +113,12 @@ describe("the README", () => {
     });
   });
 
+  function firstProgram(): string {
+    const [, program = ""] = /^Save this as `hello\.ts`[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(README) ?? [];
+    expect(program).toContain("client.onboard");
+    return program;
+  }
+
   /** The lines of the README's blocks of shell that begin with a text. */
   function shellLines(start: string): string[] {
     return [...README.matchAll(/^```bash\n([\s\S]*?)^```$/gm)]
@@ -104,7 +132,7 @@ describe("the README", () => {
 
   /** Runs a line of shell in the copy and returns what it prints; fails with what it says. */
   async function succeeds(line: string): Promise<string> {
-    const options = { folder, timeoutMs: 120_000 };
+    const options = { ...PATIENT, folder };
     const { code, out, err } = await runProgram("sh", ["-c", atService(line)], "", values, options);
     expect({ line, code, err: code === 0 ? "" : err }).toEqual({ line, code: 0, err: "" });
     return out.toString();
