@@ -1,13 +1,11 @@
 import type { Transport } from "@connectrpc/connect";
 import type { CryptoEngine } from "../crypto/engine.ts";
-import { createInlineEngine } from "../crypto/inline-engine.ts";
-import { createReferenceEngine } from "../crypto/reference-engine.ts";
 import type { ActionOptions } from "./action.ts";
 import { createChainParameters } from "./chain-parameters.ts";
 import { createChainSessionSource } from "./chain-session.ts";
 import { chooseChain } from "./choose-chain.ts";
+import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
-import { TssError } from "./errors.ts";
 import { createMadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import { createNetworkSource } from "./network.ts";
@@ -110,11 +108,4 @@ function createContext(options: ClientOptions): ClientContext {
     madeHalves: createMadeHalves(),
     activeDWallets: new Map(),
   };
-}
-
-function chooseEngine(engine: ClientOptions["engine"]): CryptoEngine {
-  if (typeof engine === "object") return engine;
-  if (engine === undefined) return createInlineEngine();
-  if (engine === "reference") return createReferenceEngine();
-  throw new TssError("VALIDATION", 'engine: an engine, "reference", or nothing');
 }

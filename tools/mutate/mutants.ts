@@ -2,6 +2,7 @@ import { ACCESS_MUTANTS } from "./access-mutants.ts";
 import { CHAIN_MUTANTS } from "./chain-mutants.ts";
 import { CHAIN_TRUST_MUTANTS } from "./chain-trust-mutants.ts";
 import { CRYPTO_MUTANTS } from "./crypto-mutants.ts";
+import { HALF_MUTANTS } from "./half-mutants.ts";
 import { KEY_OUTPUT_MUTANTS } from "./key-output-mutants.ts";
 import { MONEY_MUTANTS } from "./money-mutants.ts";
 import type { Mutant } from "./mutant.ts";
@@ -17,6 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CHAIN_TRUST_MUTANTS,
   ...CRYPTO_MUTANTS,
   ...KEY_OUTPUT_MUTANTS,
+  ...HALF_MUTANTS,
   ...MONEY_MUTANTS,
   ...ONBOARDING_MUTANTS,
   ...RETENTION_MUTANTS,

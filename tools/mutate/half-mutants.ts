@@ -1,0 +1,101 @@
+import type { Mutant } from "./mutant.ts";
+
+const HALF = ["test/unit/crypto/sign-message.test.ts"];
+const ECDSA = ["test/crypto/own-ecdsa-message.test.ts"];
+const FAULTS = ["test/crypto/own-half-faults.test.ts"];
+const SHARE = ["test/unit/crypto/encrypted-share.test.ts"];
+
+/** Lines by which a half of the client's gives nothing away and is right. */
+export const HALF_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a half's nonces do not depend on the message",
+    file: "src/crypto/derive-sign-randomness.ts",
+    find: "      encodeVector(message),\n",
+    replace: "",
+    tests: HALF,
+  },
+  {
+    name: "a half's nonces do not depend on the hash",
+    file: "src/crypto/derive-sign-randomness.ts",
+    find: "triple.signatureAlgorithmNumber, triple.hashNumber",
+    replace: "triple.signatureAlgorithmNumber, 0",
+    tests: HALF,
+  },
+  {
+    name: "a proof's nonces do not depend on its transcript",
+    file: "src/crypto/derive-sign-randomness.ts",
+    find: "encodeVector(binding));",
+    replace: "encodeVector(NOTHING));",
+    tests: HALF,
+  },
+  {
+    name: "masks do not hide the challenge's bits",
+    file: "src/crypto/mask-lengths.ts",
+    find: "COEFFICIENT_BITS + CHALLENGE_BITS + STATISTICAL_BITS",
+    replace: "COEFFICIENT_BITS + STATISTICAL_BITS",
+    tests: [...HALF, ...ECDSA],
+  },
+  {
+    name: "a secret that is longer than its mask hides is answered for",
+    file: "src/crypto/mask-lengths.ts",
+    find: "if (!isInBounds) throw",
+    replace: "if (bits < 0) throw",
+    tests: HALF,
+  },
+  {
+    name: "coefficients are not blinded",
+    file: "src/crypto/prove-evaluation.ts",
+    find: "RANDOMNESS_BITS) * curve.order,",
+    replace: "RANDOMNESS_BITS) * 0n,",
+    tests: ECDSA,
+  },
+  {
+    name: "an ECDSA half leaves unchecked in the class group",
+    file: "src/crypto/check-ecdsa-message.ts",
+    find: "const isNeutral = equalForms(product, curve.group.identity);",
+    replace: "const isNeutral = product.a > 0n;",
+    tests: FAULTS,
+  },
+  {
+    name: "an ECDSA half leaves unchecked on the curve",
+    file: "src/crypto/check-ecdsa-message.ts",
+    find: "if (isNeutral && pointSum(curve, combination.points).equals(curve.zero)) return;",
+    replace: "if (isNeutral) return;",
+    tests: ECDSA,
+  },
+  {
+    name: "a ladder that made a wrong half is kept",
+    file: "src/crypto/create-ecdsa-message.ts",
+    find: "    forgetLadders(curve.group.h, key.encryptionKey);\n",
+    replace: "",
+    tests: FAULTS,
+  },
+  {
+    name: "a half is made with a share that is not the dWallet's",
+    file: "src/crypto/sign-request.ts",
+    find: 'rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share is not the dWallet\'s");',
+    replace: "",
+    tests: HALF,
+  },
+  {
+    name: "a half is made for a presign of another network key",
+    file: "src/crypto/sign-request.ts",
+    find: 'rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign is of another network key");',
+    replace: "",
+    tests: HALF,
+  },
+  {
+    name: "a share is decrypted without its proof",
+    file: "src/crypto/decrypt-share.ts",
+    find: "  verifyEncryptedShare(curve, encryptionKey, publicShare, encrypted);\n",
+    replace: "",
+    tests: SHARE,
+  },
+  {
+    name: "the event loop waits for a whole half",
+    file: "src/crypto/run-yielding.ts",
+    find: "    } while (performance.now() < end);",
+    replace: "    } while (end > 0);",
+    tests: HALF,
+  },
+];
