@@ -69,7 +69,10 @@ export function* proveRepeatedly(
  * context, the language or the statement ever differ, so do the nonces, and no nonce meets two challenges.
  */
 export function transcriptBinding(transcript: Transcript): Uint8Array {
-  return transcript.clone().challenge("prover's nonces", 32);
+  const rewind = transcript.mark();
+  const binding = transcript.challenge("prover's nonces", 32);
+  rewind();
+  return binding;
 }
 
 /** The images of a witness of scalars between 1 and the order less one, each point times scalar in constant time. */

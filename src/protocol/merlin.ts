@@ -1,5 +1,5 @@
 import { uint32ToLittleEndian } from "./bytes.ts";
-import { createStrobe, type Strobe } from "./strobe.ts";
+import { createStrobe } from "./strobe.ts";
 
 /** A Merlin transcript (merlin.cool): every message and challenge is framed by its label and length. */
 export interface MerlinTranscript {
@@ -7,16 +7,13 @@ export interface MerlinTranscript {
   append(label: string, message: Uint8Array | string): MerlinTranscript;
   /** Draws `length` bytes that depend on everything before. */
   challenge(label: string, length: number): Uint8Array;
-  /** A copy that goes on by itself. */
-  clone(): MerlinTranscript;
+  /** Remembers where it stands; each call of what is returned takes it back there. */
+  mark(): () => void;
 }
 
 /** Starts a transcript under a domain separator. */
 export function createTranscript(label: string): MerlinTranscript {
-  return transcriptOn(createStrobe(utf8("Merlin v1.0"))).append("dom-sep", label);
-}
-
-function transcriptOn(strobe: Strobe): MerlinTranscript {
+  const strobe = createStrobe(utf8("Merlin v1.0"));
   const frame = (name: string, length: number): void => {
     strobe.metaAd(utf8(name), false);
     strobe.metaAd(uint32ToLittleEndian(length), true);
@@ -32,9 +29,9 @@ function transcriptOn(strobe: Strobe): MerlinTranscript {
       frame(name, length);
       return strobe.prf(length);
     },
-    clone: () => transcriptOn(strobe.clone()),
+    mark: () => strobe.mark(),
   };
-  return transcript;
+  return transcript.append("dom-sep", label);
 }
 
 function utf8(text: string): Uint8Array {

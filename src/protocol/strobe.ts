@@ -8,8 +8,8 @@ export interface Strobe {
   ad(data: Uint8Array): void;
   /** Squeezes `length` pseudo-random bytes. */
   prf(length: number): Uint8Array;
-  /** Another one that stands where this one stands, and goes on by itself. */
-  clone(): Strobe;
+  /** Remembers where it stands; each call of what is returned takes it back there. */
+  mark(): () => void;
 }
 
 /** Starts STROBE-128/1600 with a protocol label. */
@@ -17,16 +17,10 @@ export function createStrobe(label: Uint8Array): Strobe {
   const state = new Uint8Array(200);
   state.set([1, RATE + 2, 1, 0, 1, 96]);
   state.set(new TextEncoder().encode("STROBEv1.0.2"), 6);
-  keccakP(new Uint32Array(state.buffer), 24);
-  const strobe = strobeAt(state, 0, 0);
-  strobe.metaAd(label, false);
-  return strobe;
-}
-
-function strobeAt(state: Uint8Array, startPosition: number, startBegin: number): Strobe {
   const words = new Uint32Array(state.buffer);
-  let position = startPosition;
-  let begin = startBegin;
+  let position = 0;
+  let begin = 0;
+  keccakP(words, 24);
 
   const permute = (): void => {
     state[position]! ^= begin;
@@ -53,6 +47,7 @@ function strobeAt(state: Uint8Array, startPosition: number, startBegin: number):
     absorb(data);
   };
 
+  metaAd(label, false);
   return {
     metaAd,
     ad(data) {
@@ -69,7 +64,14 @@ function strobeAt(state: Uint8Array, startPosition: number, startBegin: number):
       }
       return output;
     },
-    clone: () => strobeAt(state.slice(), position, begin),
+    mark() {
+      const [markedState, markedPosition, markedBegin] = [state.slice(), position, begin];
+      return () => {
+        state.set(markedState);
+        position = markedPosition;
+        begin = markedBegin;
+      };
+    },
   };
 }
 

@@ -24,11 +24,12 @@ export function fischlinCommonHash(proof: Transcript): Uint8Array {
  * starts with a zero byte. What all answers have in common is absorbed once.
  */
 export function fischlinCheck(commonHash: Uint8Array, index: number): (answer: FischlinAnswer) => boolean {
-  const common = transcript("Fischlin hash check");
-  common.append("common hash", commonHash);
-  common.append("i", Uint8Array.of(0, 0, 0, 0, 0, 0, 0, index));
+  const check = transcript("Fischlin hash check");
+  check.append("common hash", commonHash);
+  check.append("i", Uint8Array.of(0, 0, 0, 0, 0, 0, 0, index));
+  const rewind = check.mark();
   return ({ challenge, responseJson }) => {
-    const check = common.clone();
+    rewind();
     check.append("challenge", bigIntToLittleEndian(challenge, 16));
     check.appendJson("response", responseJson);
     return check.challenge("hash", 16)[0] === 0;

@@ -1,5 +1,5 @@
 import { bigIntFromLittleEndian, concatBytes } from "../bytes.ts";
-import { createTranscript, type MerlinTranscript } from "../merlin.ts";
+import { createTranscript } from "../merlin.ts";
 
 /** A Merlin transcript as the 2PC-MPC protocol uses it: bytes as they are, everything else as JSON. */
 export interface Transcript {
@@ -9,21 +9,18 @@ export interface Transcript {
   appendJson(label: string, value: unknown): void;
   /** Squeezes `length` bytes. */
   challenge(label: string, length: number): Uint8Array;
-  /** A copy that goes on by itself. */
-  clone(): Transcript;
+  /** Remembers where it stands; each call of what is returned takes it back there. */
+  mark(): () => void;
 }
 
 /** Opens a transcript with its domain-separating name. */
 export function transcript(name: string): Transcript {
-  return transcriptOn(createTranscript(name));
-}
-
-function transcriptOn(merlin: MerlinTranscript): Transcript {
+  const merlin = createTranscript(name);
   return {
     append: (label, message) => void merlin.append(label, message),
     appendJson: (label, value) => void merlin.append(label, JSON.stringify(value, null, 2)),
     challenge: (label, length) => merlin.challenge(label, length),
-    clone: () => transcriptOn(merlin.clone()),
+    mark: () => merlin.mark(),
   };
 }
 

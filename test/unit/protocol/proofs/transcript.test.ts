@@ -43,3 +43,15 @@ it("values are absorbed as JSON indented by two spaces", () => {
   text.append("value", utf8('{\n  "a": [\n    1,\n    "b"\n  ]\n}'));
   expect(json.challenge("c", 32)).toEqual(text.challenge("c", 32));
 });
+
+it("a transcript that goes back to a mark stands where it stood, however far it went", () => {
+  const [marked, plain] = [transcript("test"), transcript("test")];
+  for (const hash of [marked, plain]) hash.append("a", utf8("x".repeat(300)));
+  const rewind = marked.mark();
+  for (const length of [10, 500]) {
+    marked.append("b", utf8("y".repeat(length)));
+    marked.challenge("c", length);
+    rewind();
+  }
+  expect(marked.challenge("c", 32)).toEqual(plain.challenge("c", 32));
+});
