@@ -55,10 +55,10 @@ async function* watch(
   const silence = new AbortController();
   const stop = (): void => silence.abort(new Error("the stream is silent"));
   const signal = AbortSignal.any([action.signal, silence.signal]);
-  const timeoutMs = Math.ceil(action.remainingMs());
   let timer = setTimeout(stop, FIRST_MESSAGE_MS);
   try {
-    const options = { signal, timeoutMs, headers: action.headers };
+    // Without a deadline of the call's own: Connect's timer for it outlives a stream that is left before its end.
+    const options = { signal, headers: action.headers };
     for await (const message of context.raw.signing.watchSign(request, options)) {
       clearTimeout(timer);
       yield message;

@@ -92,6 +92,13 @@ describe("the request is followed", () => {
     expect(service.counts()).toMatchObject({ reserveSign: 1, submitSign: 1, watchSign: 2, getSign: 1 });
   });
 
+  test("and nothing is left that keeps the process from its end", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const before = timers();
+    await sign(service.context, args);
+    expect(timers()).toBe(before);
+  });
+
   test("by GetSign where no stream gets through", async () => {
     failFirst("watchSign", ...Array.from({ length: 9 }, () => serviceError(Code.ResourceExhausted, "LIMIT")));
     service.script.signStatuses = [Status.queued, ...Array(5).fill(Status.submitted), Status.completed];
