@@ -27,6 +27,12 @@ export class EngineError extends Error {
   override readonly name = "EngineError";
 }
 
+/** What every heavy call takes. */
+export interface Abortable {
+  /** Ends the computation with the signal's reason. An engine that cannot be interrupted ignores it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** `seed`: 32 bytes, the root of all of a user's keys. It is read, not kept. */
 export interface DeriveUserKeysInput {
   readonly curve: CurveName;
@@ -51,7 +57,7 @@ export interface UserKeys extends Disposable {
 }
 
 /** What a DKG is made from. */
-export interface PrepareDkgInput {
+export interface PrepareDkgInput extends Abortable {
   readonly curve: CurveName;
   /** What `deriveUserShare` gave: an engine does not choose the share. It is read, not kept. */
   readonly userSecretKeyShare: SecretBytes;
@@ -71,7 +77,7 @@ export interface PreparedDkg {
 }
 
 /** An encrypted share with what opens and checks it. */
-export interface DecryptShareInput {
+export interface DecryptShareInput extends Abortable {
   readonly curve: CurveName;
   readonly parameters: Uint8Array;
   readonly decryptionKey: SecretBytes;
@@ -81,7 +87,7 @@ export interface DecryptShareInput {
 }
 
 /** One message and what it is signed with. */
-export interface CreateSignMessageInput {
+export interface CreateSignMessageInput extends Abortable {
   readonly triple: AlgorithmTriple;
   readonly parameters: Uint8Array;
   readonly dwalletOutput: Uint8Array;

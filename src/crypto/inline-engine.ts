@@ -7,7 +7,13 @@ import { createDkgMessage } from "./create-dkg-message.ts";
 import { createSignMessage } from "./create-sign-message.ts";
 import { decryptShare } from "./decrypt-share.ts";
 import { encryptShare } from "./encrypt-share.ts";
-import { type CryptoEngine, EngineError, type PrepareDkgInput, type PreparedDkg } from "./engine.ts";
+import {
+  type Abortable,
+  type CryptoEngine,
+  EngineError,
+  type PrepareDkgInput,
+  type PreparedDkg,
+} from "./engine.ts";
 import { runYielding } from "./run-yielding.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 import { deriveUserKeys } from "./user-keys.ts";
@@ -18,10 +24,10 @@ import { deriveUserKeys } from "./user-keys.ts";
  */
 export function createInlineEngine(): CryptoEngine {
   let isClosed = false;
-  const run = async <T>(what: string, begin: () => Steps<T>): Promise<T> => {
+  const run = async <T>(what: string, { signal }: Abortable, begin: () => Steps<T>): Promise<T> => {
     if (isClosed) throw new EngineError("the engine is closed");
     try {
-      return await runYielding(begin());
+      return await runYielding(begin(), { signal });
     } catch (error) {
       const reason = rejectionReason(error);
       throw reason === undefined ? error : new EngineError(`${what}: ${reason}`);
@@ -35,9 +41,10 @@ export function createInlineEngine(): CryptoEngine {
       if (isClosed) throw new EngineError("the engine is closed");
       return deriveUserKeys(seed, curve);
     },
-    prepareDkg: (input) => run("DKG", () => prepareDkg(input)),
-    async decryptShare({ curve, decryptionKey, dwalletOutput, encryptedShareAndProof }) {
-      const share = await run("share decryption", () =>
+    prepareDkg: (input) => run("DKG", input, () => prepareDkg(input)),
+    async decryptShare(input) {
+      const { curve, decryptionKey, dwalletOutput, encryptedShareAndProof } = input;
+      const share = await run("share decryption", input, () =>
         decryptShare(
           curveByNumber(curveNumber(curve)),
           decryptionKey.reveal(),
@@ -48,7 +55,7 @@ export function createInlineEngine(): CryptoEngine {
       return new SecretBytes(share);
     },
     createSignMessage: (input) =>
-      run("sign message", () =>
+      run("sign message", input, () =>
         createSignMessage({ ...input, userSecretKeyShare: input.userSecretKeyShare.reveal() }),
       ),
     async close() {

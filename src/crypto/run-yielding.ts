@@ -3,9 +3,19 @@ import type { Steps } from "../protocol/steps.ts";
 /** How long the event loop waits at most, about; a step may be somewhat longer. */
 const SLICE_MS = 20;
 
-/** Runs a long computation in slices: after each one the event loop handles what came up meanwhile. */
-export async function runYielding<T>(steps: Steps<T>, sliceMs = SLICE_MS): Promise<T> {
+/**
+ * Runs a long computation in slices: after each one the event loop handles what came up meanwhile. Throws the signal's
+ * reason once it is aborted.
+ */
+export async function runYielding<T>(
+  steps: Steps<T>,
+  {
+    sliceMs = SLICE_MS,
+    signal,
+  }: { readonly sliceMs?: number; readonly signal?: AbortSignal | undefined } = {},
+): Promise<T> {
   for (;;) {
+    signal?.throwIfAborted();
     const end = performance.now() + sliceMs;
     do {
       const step = steps.next();

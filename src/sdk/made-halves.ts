@@ -25,12 +25,16 @@ const MAX_REMEMBERED_COUNT = 1000;
 /** Remembers in memory: a client that starts anew remembers nothing. */
 export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
   const made = new Map<string, { readonly purpose: string; readonly half: Promise<Uint8Array> }>();
-  return {
+  const halves: MadeHalves = {
     async for(presign, purpose, make) {
       const key = digestOf(presign);
       const wanted = digestOfPurpose(purpose);
       const known = made.get(key);
-      if (known?.purpose === wanted) return await known.half;
+      if (known?.purpose === wanted) {
+        const half = await known.half.catch(() => undefined);
+        // Another action began it and was ended before it was done: then it is made here.
+        return half ?? (await halves.for(presign, purpose, make));
+      }
       if (known !== undefined)
         throw new TssError(
           "PRESIGN_MISMATCH",
@@ -41,10 +45,13 @@ export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
       const half = make();
       made.set(key, { purpose: wanted, half });
       // What could not be computed was never sent.
-      half.catch(() => made.delete(key));
+      half.catch(() => {
+        if (made.get(key)?.half === half) made.delete(key);
+      });
       return await half;
     },
   };
+  return halves;
 }
 
 function digestOf(...parts: readonly Uint8Array[]): string {

@@ -65,6 +65,7 @@ export async function onboard(
       sessionDigest,
       parameters,
       encryptionKey,
+      signal: action.signal,
     });
 
     action.stage("create");

@@ -44,6 +44,7 @@ export async function openShare(
     decryptionKey: keys.decryptionKey,
     dwalletOutput: publicOutput,
     encryptedShareAndProof: encrypted.encryptedShareAndProof,
+    signal: action.signal,
   });
   let isFit = false;
   try {

@@ -92,6 +92,7 @@ export async function sign(
           userSecretKeyShare: share,
           presign,
           message,
+          signal: action.signal,
         }),
       );
       action.stage("submit");

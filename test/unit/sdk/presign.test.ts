@@ -133,6 +133,20 @@ describe("the halves that a client made", () => {
     expect(count).toBe(1);
   });
 
+  it("are made by the one who waits when the one who began is aborted", async () => {
+    const made = createMadeHalves();
+    let abort = (_reason: Error): void => {};
+    const begun = new Promise<Uint8Array>((_, reject) => {
+      abort = reject;
+    });
+    const first = made.for(presign(1), purpose("a"), () => begun);
+    const second = made.for(presign(1), purpose("a"), async () => Uint8Array.of(2));
+    abort(new Error("aborted"));
+    await expect(first).rejects.toThrow("aborted");
+    await expect(second).resolves.toEqual(Uint8Array.of(2));
+    await expect(made.for(presign(1), purpose("b"), async () => Uint8Array.of(3))).rejects.toThrow(/twice/);
+  });
+
   it("are remembered up to a number, and none that could not be computed", async () => {
     const made = createMadeHalves(2);
     const failing = made.for(presign(1), purpose("a"), () => Promise.reject(new Error("no")));

@@ -122,6 +122,24 @@ describe("the request is followed", () => {
   });
 });
 
+test("the computation of the half gets the action's signal, which aborts with the caller's", async () => {
+  const abort = new AbortController();
+  const { engine } = service.context;
+  const context: typeof service.context = {
+    ...service.context,
+    engine: {
+      ...engine,
+      createSignMessage: ({ signal }) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => reject(signal.reason));
+          abort.abort(new Error("the user closed the page"));
+        }),
+    },
+  };
+  await expect(sign(context, args, { signal: abort.signal })).rejects.toMatchObject({ reason: "ABORTED" });
+  expect(service.counts()["submitSign"]).toBeUndefined();
+});
+
 test("each reservation has an idempotency key: the caller's, or one of its own", async () => {
   await sign(service.context, args);
   await sign(service.context, args);

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { runYielding } from "../../../src/crypto/run-yielding.ts";
+
+function* endless(): Generator<void, never, undefined> {
+  for (;;) yield;
+}
+
+function* counted(count: number): Generator<void, number, undefined> {
+  for (let index = 0; index < count; index++) yield;
+  return count;
+}
+
+test("a computation gives its result, in one slice or in many", async () => {
+  await expect(runYielding(counted(5))).resolves.toBe(5);
+  await expect(runYielding(counted(5), { sliceMs: 0 })).resolves.toBe(5);
+});
+
+test("an abort ends a computation between two slices, with the signal's reason", async () => {
+  const abort = new AbortController();
+  setImmediate(() => abort.abort(new Error("enough")));
+  await expect(runYielding(endless(), { sliceMs: 0, signal: abort.signal })).rejects.toThrow("enough");
+});
+
+test("a computation that is aborted before it begins takes no step", async () => {
+  let steps = 0;
+  const counting = (function* () {
+    for (;;) {
+      steps++;
+      yield;
+    }
+  })();
+  const signal = AbortSignal.abort(new Error("never"));
+  await expect(runYielding(counting, { signal })).rejects.toThrow("never");
+  expect(steps).toBe(0);
+});
