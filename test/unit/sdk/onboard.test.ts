@@ -59,6 +59,17 @@ test("an onboarding gives the dWallet, the share and both digests, stage by stag
   expect(times).toEqual([...times].sort((left, right) => left - right));
 });
 
+test("an onboarding takes four calls to the service", async () => {
+  const service = createFakeService();
+  await onboard(service.context, args);
+  expect(service.counts()).toEqual({
+    getNetwork: 1,
+    registerEncryptionKey: 1,
+    createDWallet: 1,
+    acceptDWallet: 1,
+  });
+});
+
 test("every call carries the key and the network, and the bodies verify", async () => {
   const service = createFakeService();
   await onboard(service.context, args);
