@@ -40,11 +40,18 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
     log,
     async pass(signal) {
       if (retentionDays === 0) return false;
+      const failures: unknown[] = [];
       for (const kind of RETAINED_KINDS) {
         if (signal.aborted) return false;
-        const count = await WORK[kind](database, retentionDays, RETENTION_BATCH_COUNT);
-        if (count > 0) onRetained?.(kind, count);
+        try {
+          const count = await WORK[kind](database, retentionDays, RETENTION_BATCH_COUNT);
+          if (count > 0) onRetained?.(kind, count);
+        } catch (cause) {
+          // The other kinds have their turn.
+          failures.push(cause);
+        }
       }
+      if (failures.length > 0) throw failures[0];
       return false;
     },
   });

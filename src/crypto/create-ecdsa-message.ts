@@ -41,8 +41,8 @@ import { type OpenSignRequest, openSignRequest, type SignRequest, signContext } 
  */
 export function* createEcdsaMessage(request: SignRequest): Steps<Uint8Array> {
   const opened = openSignRequest(request);
-  const digest = bigIntFromBigEndian(messageDigest(request.triple.hash, request.message));
   try {
+    const digest = bigIntFromBigEndian(messageDigest(request.triple.hash, request.message));
     return yield* prove(opened, digest % opened.curve.order);
   } finally {
     opened.randomness.destroy();

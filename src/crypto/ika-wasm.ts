@@ -46,7 +46,10 @@ export function loadIkaWasm(): Promise<IkaWasmCalls> {
 }
 
 async function load(): Promise<IkaWasmCalls> {
-  const module = await import("@ika.xyz/ika-wasm");
+  const module = await import("@ika.xyz/ika-wasm").catch((cause: unknown) => {
+    // Said here, so that a bundler leaves a package that is not installed to this moment.
+    throw cause;
+  });
   // In Node the package is CommonJS that is ready at once, which its types do not say; in browsers the default export
   // fetches the wasm.
   const entry: unknown = module.default;

@@ -56,7 +56,14 @@ export function createInlineEngine(): CryptoEngine {
     },
     createSignMessage: (input) =>
       run("sign message", input, () =>
-        createSignMessage({ ...input, userSecretKeyShare: input.userSecretKeyShare.reveal() }),
+        createSignMessage({
+          ...input,
+          // Copies: what a nonce follows from must not change under the computation.
+          dwalletOutput: Uint8Array.from(input.dwalletOutput),
+          presign: Uint8Array.from(input.presign),
+          message: Uint8Array.from(input.message),
+          userSecretKeyShare: input.userSecretKeyShare.reveal(),
+        }),
       ),
     async close() {
       isClosed = true;

@@ -14,14 +14,19 @@ export async function runYielding<T>(
     signal,
   }: { readonly sliceMs?: number; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
-  for (;;) {
-    signal?.throwIfAborted();
-    const end = performance.now() + sliceMs;
-    do {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    } while (performance.now() < end);
-    await nextTask();
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const end = performance.now() + sliceMs;
+      do {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+      } while (performance.now() < end);
+      await nextTask();
+    }
+  } finally {
+    // Overwrites what an aborted computation holds.
+    steps.return(undefined as T);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { type AlgorithmTriple, findTripleByNumbers } from "../protocol/algorithms.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { type DWalletOutput, parseDWalletOutput } from "../protocol/dwallet-output.ts";
 import {
@@ -50,7 +50,16 @@ export interface OpenSignRequest {
  */
 export function openSignRequest(request: SignRequest): OpenSignRequest {
   const { triple, dwalletOutput, parameters } = request;
-  const curve = curveByNumber(triple.curveNumber);
+  const { curveNumber, signatureAlgorithmNumber, hashNumber } = triple;
+  const named = findTripleByNumbers(curveNumber, signatureAlgorithmNumber, hashNumber);
+  // The nonces follow from the numbers, the challenge from the names.
+  rejectUnless(
+    named?.curve === triple.curve &&
+      named.signatureAlgorithm === triple.signatureAlgorithm &&
+      named.hash === triple.hash,
+    "the names of the algorithm are not those of its numbers",
+  );
+  const curve = curveByNumber(curveNumber);
   const key = knownNetworkKey(curve, parameters);
   const dwallet = parseDWalletOutput(triple.curve, dwalletOutput);
   const family = isEcdsa(triple.signatureAlgorithm) ? "ecdsa" : "schnorr";

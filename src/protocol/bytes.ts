@@ -79,12 +79,19 @@ export function signedBigIntFromLittleEndian(bytes: Uint8Array): bigint {
 /** `value` in `length` bytes, big-endian, unsigned. Throws a RangeError if it is negative or does not fit. */
 export function bigIntToBigEndian(value: bigint, length: number): Uint8Array {
   if (value < 0n) throw new RangeError("integer is negative");
-  return bigIntToLittleEndian(value, length).slice().reverse();
+  // In place: a copy of a secret would stay.
+  return bigIntToLittleEndian(value, length).reverse();
 }
 
 /** The unsigned integer that big-endian `bytes` spell; no bytes are zero. */
 export function bigIntFromBigEndian(bytes: Uint8Array): bigint {
-  return bigIntFromLittleEndian(Uint8Array.from(bytes).reverse());
+  const odd = bytes.length % 8;
+  let value = 0n;
+  for (let index = 0; index < odd; index++) value = (value << 8n) | BigInt(bytes[index]!);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let offset = odd; offset < bytes.length; offset += 8)
+    value = (value << 64n) | view.getBigUint64(offset);
+  return value;
 }
 
 /** `value` in four bytes, little-endian. Throws a RangeError outside 0..2^32-1. */

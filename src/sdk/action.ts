@@ -41,7 +41,7 @@ export async function runAction<Stage extends string, R>(
 ): Promise<R> {
   checkTimeout(timeoutMs);
   const start = performance.now();
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
   const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
   const facts: Record<string, string> = {};
   const owned: { destroy(): void }[] = [];
@@ -70,7 +70,7 @@ export async function runAction<Stage extends string, R>(
     if (options.signal?.aborted === true) {
       throw new TssError("ABORTED", "the caller aborted", { metadata: facts, cause: options.signal.reason });
     }
-    if (remainingMs() === 0 || error instanceof PollTimeoutError) {
+    if (timeout.aborted || remainingMs() === 0 || error instanceof PollTimeoutError) {
       throw new TssError(
         "TIMEOUT",
         `not done within ${timeoutMs} ms; it goes on and can be picked up by its id`,

@@ -25,6 +25,7 @@ export async function* followSign(
   first: SignRequest,
 ): AsyncGenerator<SignRequest, never, undefined> {
   const { signRequestId } = first;
+  const ask = () => call(action, (options) => context.raw.signing.getSign({ signRequestId }, options));
   yield first;
   let cursor = "";
   let pauseMs = FIRST_PAUSE_MS;
@@ -33,14 +34,15 @@ export async function* followSign(
       try {
         for await (const message of watch(context, action, { signRequestId, cursor })) {
           cursor = message.cursor;
-          if (message.signRequest !== undefined) yield message.signRequest;
+          // A heartbeat after a long wait: the stream may be of a process that hears of nothing.
+          yield message.signRequest ?? (await ask());
         }
       } catch {
         // Whatever it was, GetSign finds it too, or finds the state.
         action.signal.throwIfAborted();
       }
     }
-    yield await call(action, (options) => context.raw.signing.getSign({ signRequestId }, options));
+    yield await ask();
     await sleep(pauseMs, action.signal);
     pauseMs = Math.min(pauseMs * PAUSE_FACTOR, LONGEST_PAUSE_MS);
   }

@@ -41,8 +41,9 @@ export async function signMany(
   const results: PromiseSettledResult<SignResult>[] = [];
   const waiting = items.entries();
   const work = async (): Promise<void> => {
-    for (const [index, { idempotencyKey, ...args }] of waiting) {
+    for (const [index, item] of waiting) {
       try {
+        const { idempotencyKey, ...args } = item;
         const value = await sign(context, args, {
           idempotencyKey,
           signal,
@@ -50,7 +51,11 @@ export async function signMany(
           onProgress: onProgress && ((stage, elapsedMs) => onProgress(index, stage, elapsedMs)),
         });
         results[index] = { status: "fulfilled", value };
-      } catch (reason) {
+      } catch (error) {
+        const reason =
+          error instanceof TssError
+            ? error
+            : new TssError("VALIDATION", `items[${index}]: is not an object of arguments`, { cause: error });
         results[index] = { status: "rejected", reason };
       }
     }

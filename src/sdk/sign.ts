@@ -13,6 +13,7 @@ import {
   checkMessage,
   checkObjectId,
   checkSeed,
+  checkTimeout,
   checkTriple,
   readSecretHex,
   readSessionDigest,
@@ -37,10 +38,13 @@ export async function sign(
   args: SignArgs,
   options: SignOptions = {},
 ): Promise<SignResult> {
-  const { seed, dwalletId, message, timeoutMs = 180_000 } = args;
+  const { seed, dwalletId, timeoutMs = 180_000 } = args;
+  checkTimeout(timeoutMs);
   checkSeed(seed);
   const triple = checkTriple(args.curve, args.signatureAlgorithm, args.hashScheme);
-  checkMessage(message);
+  checkMessage(args.message);
+  // A copy: the caller may use the buffer again before the half is computed.
+  const message = Uint8Array.from(args.message);
   checkObjectId("dwalletId", dwalletId);
   if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
   const idempotencyKey = options.idempotencyKey ?? randomKey();

@@ -41,6 +41,8 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
       sizeBytes += chunk.byteLength;
+      if (chunks.length === CHUNKS_MAX_COUNT)
+        chunks.splice(0, chunks.length, Buffer.concat(chunks, sizeBytes));
       try {
         bounds.check(sizeBytes, chunks[0] ?? chunk);
       } catch (refusal) {
@@ -61,4 +63,6 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
   });
 }
 
+/** A chunk costs a hundred bytes, however short; a peer may send one for each byte. */
+const CHUNKS_MAX_COUNT = 256;
 const EMPTY = Buffer.alloc(0);

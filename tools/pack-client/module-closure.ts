@@ -36,7 +36,8 @@ export function moduleClosure(entry: string): ModuleClosure {
       for (const [, specifier = ""] of text.matchAll(pattern)) {
         if (specifier.startsWith("."))
           waiting.push(...modulesAt(path.resolve(path.dirname(file), specifier)));
-        else if (!specifier.startsWith("node:")) found.add(packageOf(specifier));
+        else if (specifier.startsWith("node:")) throw new Error(`${file} imports ${specifier}`);
+        else found.add(packageOf(specifier));
       }
     }
   }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, equalBytes } from "../../protocol/bytes.ts";
-import { decodeForm, encodeForm, FORM_BYTES } from "../../protocol/class-groups/class-group.ts";
+import { decodeReducedForm, encodeForm, FORM_BYTES } from "../../protocol/class-groups/class-group.ts";
 import type { Form, FormGroup } from "../../protocol/class-groups/forms.ts";
 import { FIXED_BASE_BITS, FIXED_BASE_DEGREE, type FixedBase, fixedBase } from "./fixed-base.ts";
 
@@ -47,7 +47,7 @@ function readTable(path: string, group: FormGroup, base: Form): FixedBase | unde
     }
     const forms: Form[] = [];
     for (let offset = 0; offset < content.length; offset += FORM_BYTES) {
-      forms.push(decodeForm(group, content.subarray(offset, offset + FORM_BYTES)));
+      forms.push(decodeReducedForm(group, content.subarray(offset, offset + FORM_BYTES)));
     }
     const [high, ...entries] = forms;
     if (high === undefined || entries[1]?.a !== base.a || entries[1].b !== base.b) return undefined;

@@ -49,7 +49,16 @@ export function encodeForm(form: Form): Uint8Array {
  * Reads what {@link encodeForm} wrote.
  * Throws InvalidFormError unless it is the reduced, positive definite form of a class of this very discriminant.
  */
-export function decodeForm(group: FormGroup, bytes: Uint8Array): Form {
+export function decodeForm(group: ClassGroup, bytes: Uint8Array): Form {
+  const form = decodeReducedForm(group, bytes);
+  // Only q can divide all three coefficients of a form of discriminant -p*q^3. Such a form is no class of the group.
+  if (form.a % group.q === 0n && form.b % group.q === 0n && form.c % group.q === 0n)
+    throw new InvalidFormError("the form is not primitive");
+  return form;
+}
+
+/** As {@link decodeForm}, for bytes of this process's own: does not check that the form is primitive. */
+export function decodeReducedForm(group: FormGroup, bytes: Uint8Array): Form {
   if (bytes.length !== FORM_BYTES)
     throw new InvalidFormError(`a form has ${FORM_BYTES} bytes, not ${bytes.length}`);
   const a = bigIntFromLittleEndian(bytes.subarray(0, 128));

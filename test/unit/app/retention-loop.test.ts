@@ -39,6 +39,23 @@ it("a request that ended long ago loses the user's half alone, and so does a fai
   expect((await moneyOf(database, projectId)).differences).toEqual([]);
 });
 
+it("a statement that fails keeps none of the others from their turn", async () => {
+  const asked: string[] = [];
+  const failing: Pick<Database, "query"> = {
+    async query(sql) {
+      asked.push(/UPDATE (\w+)|DELETE/.exec(sql)?.[0] ?? sql);
+      throw new Error("not now");
+    },
+  };
+  const failed = new Promise<void>((resolve) => {
+    const log = { error: () => resolve(loop.stop()) };
+    const loop = createRetentionLoop({ database: failing, retentionDays: DAYS, log });
+    loop.start();
+  });
+  await failed;
+  expect(asked).toEqual(["UPDATE sign_request", "UPDATE chain_transaction", "DELETE"]);
+});
+
 it("a repeat of SubmitSign after that is answered with the request as it stands, and charges nothing", async () => {
   const id = await completedOne();
   await emptyRequests(database, DAYS, 10);

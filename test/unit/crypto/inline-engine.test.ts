@@ -27,6 +27,19 @@ test("what the protocol refuses is an EngineError that shows no secret", async (
   expect(inspect(error, { depth: 9 })).not.toContain(userSecretKeyShareHex.slice(8, 24));
 });
 
+test("an algorithm whose names are not those of its numbers gets no half", async () => {
+  const { triple, dwalletOutput, presign, message, userSecretKeyShareHex } = vectorOf("EdDSA");
+  const refused = createInlineEngine().createSignMessage({
+    triple: { ...triple, hash: "SHA256" },
+    parameters: MADE_PARAMETERS,
+    dwalletOutput,
+    userSecretKeyShare: new SecretBytes(hexToBytes(userSecretKeyShareHex)),
+    presign: presign!,
+    message,
+  });
+  await expect(refused).rejects.toThrow("the names of the algorithm");
+});
+
 test.each([
   ["a session digest of 31 bytes", { sessionDigest: new Uint8Array(31) }, "session digest"],
   [

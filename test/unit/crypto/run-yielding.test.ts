@@ -33,3 +33,18 @@ test("a computation that is aborted before it begins takes no step", async () =>
   await expect(runYielding(counting, { signal })).rejects.toThrow("never");
   expect(steps).toBe(0);
 });
+
+test("a computation that is aborted overwrites what it holds", async () => {
+  const abort = new AbortController();
+  const secret = Uint8Array.of(1, 2, 3);
+  const holding = (function* (): Generator<void, never, undefined> {
+    try {
+      for (;;) yield;
+    } finally {
+      secret.fill(0);
+    }
+  })();
+  setImmediate(() => abort.abort());
+  await expect(runYielding(holding, { sliceMs: 0, signal: abort.signal })).rejects.toThrow();
+  expect(secret).toEqual(new Uint8Array(3));
+});

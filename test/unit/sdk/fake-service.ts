@@ -86,6 +86,8 @@ export interface Script {
   reservedOutput: () => Uint8Array;
   /** Comes before each message of a watch, which ends as it does. */
   watching: (cursor: string) => void | Promise<void>;
+  /** Whether a watch sends nothing but heartbeats. */
+  onlyHeartbeats: boolean;
   /** The sign request's states, one for each reading; the last one stays. */
   signStatuses: SignRequest_Status[];
   signature: () => Uint8Array;
@@ -126,6 +128,7 @@ export function createFakeService(): FakeService {
     lie: () => {},
     before: () => {},
     watching: () => {},
+    onlyHeartbeats: false,
     presign: VECTOR.presign!,
     chainPresign: () => presignSession(PRESIGN_ID, { Completed: VECTOR.presign! }, EDDSA),
     reservedStatus: SignRequest_Status.prepared,
@@ -233,6 +236,10 @@ export function createFakeService(): FakeService {
           note("watchSign", request, context);
           for (;;) {
             await script.watching(request.cursor);
+            if (script.onlyHeartbeats) {
+              yield { cursor: request.cursor };
+              continue;
+            }
             const state = signRequest();
             yield { signRequest: state, cursor: `cursor ${state.status}` };
             if (state.status === SignRequest_Status.completed || state.status === SignRequest_Status.failed)

@@ -80,3 +80,11 @@ test.each([0, 65, 1.5, Number.NaN])("a concurrency of %s is refused by name", as
     message: expect.stringContaining("concurrency"),
   });
 });
+
+test("an item that is no object fails by itself, by its place", async () => {
+  const results = await signMany(service.context, [undefined as never, item]);
+  expect(results).toMatchObject([
+    { status: "rejected", reason: { reason: "VALIDATION", message: expect.stringContaining("items[0]") } },
+    { status: "fulfilled" },
+  ]);
+});

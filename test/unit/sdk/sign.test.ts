@@ -106,6 +106,13 @@ describe("the request is followed", () => {
     expect(service.counts()).toMatchObject({ submitSign: 1, watchSign: 3, getSign: 6 });
   });
 
+  test("by GetSign beside a stream that only sends heartbeats", async () => {
+    service.script.onlyHeartbeats = true;
+    service.script.signStatuses = [Status.queued, Status.submitted, Status.completed];
+    await expect(sign(service.context, args)).resolves.toEqual(expected);
+    expect(service.counts()).toMatchObject({ watchSign: 1, getSign: 2 });
+  });
+
   test("by GetSign where the stream stays silent", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
@@ -138,6 +145,15 @@ test("the computation of the half gets the action's signal, which aborts with th
   };
   await expect(sign(context, args, { signal: abort.signal })).rejects.toMatchObject({ reason: "ABORTED" });
   expect(service.counts()["submitSign"]).toBeUndefined();
+});
+
+test("the message is signed as it was when the call began, whatever becomes of its buffer", async () => {
+  const message = Uint8Array.from(MESSAGE);
+  const signing = sign(service.context, { ...args, message });
+  message.fill(0);
+  await expect(signing).resolves.toEqual(expected);
+  const reserved = service.seen.find(({ method }) => method === "reserveSign")?.request;
+  expect(reserved).toMatchObject({ message: MESSAGE });
 });
 
 test("each reservation has an idempotency key: the caller's, or one of its own", async () => {

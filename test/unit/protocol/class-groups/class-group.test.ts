@@ -20,6 +20,14 @@ describe.each([0, 1, 2, 3])("the class group of curve %i", (curve) => {
     expect(-group.p * group.q ** 3n).toBe(group.discriminant);
   });
 
+  it("reads no form whose coefficients have a common divisor: it is no class of this discriminant", () => {
+    // The principal form of the discriminant -p*q, times q.
+    const { p, q } = group;
+    const scaled = { a: q, b: q, c: (q * (1n + p * q)) / 4n };
+    expect(scaled.b ** 2n - 4n * scaled.a * scaled.c).toBe(group.discriminant);
+    expect(() => decodeForm(group, encodeForm(scaled))).toThrow(InvalidFormError);
+  });
+
   it("writes and reads forms as 256 bytes", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 1n << 80n }), fc.boolean(), (exponent, isInverse) => {

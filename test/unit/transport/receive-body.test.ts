@@ -1,0 +1,18 @@
+import { Readable } from "node:stream";
+import { expect, it } from "vitest";
+import { receiveBody, UNINTERRUPTED } from "../../../src/transport/receive-body.ts";
+
+it("a body of one byte a chunk arrives whole, and few chunks of it are kept", async () => {
+  const sent = Uint8Array.from({ length: 5_000 }, (_, index) => (index * 31) % 256);
+  const source = Readable.from([...sent].map((byte) => Buffer.of(byte)));
+  let longestFirst = 0;
+  const body = await receiveBody(source, UNINTERRUPTED, {
+    timeoutMs: undefined,
+    check: (_, first) => {
+      longestFirst = Math.max(longestFirst, first.byteLength);
+    },
+  });
+  expect(body).toEqual(Buffer.from(sent));
+  // Chunks were put together on the way.
+  expect(longestFirst).toBeGreaterThan(4_000);
+});
