@@ -40,6 +40,7 @@ export interface ConnectionOptions extends CountOptions {
   readonly tls: TlsOptions | undefined;
 }
 
+const REAP_INTERVAL_MS = 1000;
 /** How often Node looks for HTTP/1.1 connections past their time-outs. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 
@@ -92,7 +93,7 @@ export function createConnections(
       http2.once("session", (session) => {
         const tracked = trackHttp2Session(session, socket, limits, addressOf(socket));
         sessions.add(tracked);
-        session.once("close", () => sessions.delete(tracked));
+        socket.once("close", () => sessions.delete(tracked));
         // Its calls would keep a server that stops from its end. None has been read yet: the peer may try them again.
         if (isClosingNew) tracked.closeGently();
       });
@@ -104,6 +105,11 @@ export function createConnections(
     for (const session of sessions) yield* session.openReplies();
   }
   server.once("close", cutSlowReaders(openReplies, limits));
+  const reaper = setInterval(() => {
+    for (const session of sessions) session.reap();
+  }, REAP_INTERVAL_MS);
+  reaper.unref();
+  server.once("close", () => clearInterval(reaper));
   return {
     server,
     sessions,

@@ -12,6 +12,12 @@ export interface Http2Session {
   closeGently(): void;
   /** The replies to the calls under way. */
   openReplies(): Iterable<OpenReply>;
+  /**
+   * Cuts the connection of a session that Node has ended. After an error within an error Node neither closes the socket
+   * nor reads from it, and never says that the session is over. To be called every second or so: what Node was
+   * writing when it is called first has until the next time.
+   */
+  reap(): void;
   destroy(): void;
 }
 
@@ -47,6 +53,7 @@ export function trackHttp2Session(
     // A session that is closing leaves its socket open until the peer has read what was written.
     socket.destroy();
   };
+  let wasDestroyed = false;
   let cut: NodeJS.Timeout | undefined;
   session.once("close", () => clearTimeout(cut));
   session.setTimeout(idleTimeoutMs);
@@ -66,6 +73,10 @@ export function trackHttp2Session(
   };
   return {
     destroy,
+    reap() {
+      if (wasDestroyed) socket.destroy();
+      wasDestroyed = session.destroyed;
+    },
     *openReplies() {
       for (const stream of openStreams) {
         yield {

@@ -74,6 +74,7 @@ describe("a signature with a caller's traceparent", () => {
         "tss.v1.Signing/GetSign",
         "tss.v1.Signing/ReserveSign",
         "tss.v1.Signing/SubmitSign",
+        "tss.v1.Signing/WatchSign",
       ].filter((name) => names.has(name)),
     );
     expect(names).toContain("tss.v1.Signing/SubmitSign");
