@@ -66,6 +66,19 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     return { projectId, address: await depositAddress(replicas[0]!, projectId) };
   };
 
+  it("go to one address, which many first calls at once are all told", async () => {
+    for (let round = 0; round < 20; round++) {
+      const projectId = await projectWith(pools[0]!, 0n);
+      const calls = Array.from({ length: 16 }, (_, index) => depositAddress(replicas[index % 2]!, projectId));
+      const [address] = new Set(await Promise.all(calls));
+      const rows = await pools[0]!.query<{ address: string }>(
+        "SELECT address FROM deposit_address WHERE project_id = $1",
+        [projectId],
+      );
+      expect(rows).toEqual([{ address }]);
+    }
+  });
+
   it("are credited once, however often they are declared and looked at meanwhile at other prices", async () => {
     const watched = await project();
     const digest = await payer.pay(watched.address, { sui: 2_000_000_000n, ika: 100_000_000_000n });

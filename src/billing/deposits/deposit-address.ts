@@ -11,16 +11,23 @@ export async function depositAddress(
   projectId: string,
 ): Promise<string> {
   const address = deriveDepositAddress(masterSeed, network, projectId);
-  const [row] = await database.query<{ address: string }>(
-    `INSERT INTO deposit_address (address, project_id, network) VALUES ($1, $2, $3)
-     ON CONFLICT (project_id, network) DO UPDATE SET wanted_at = now(),
-       due_at = least(deposit_address.due_at, now() + interval '1 second')
-     RETURNING address`,
-    [address, projectId, network],
-  );
+  const want = () => database.query<{ address: string }>(WANT, [projectId, network]);
+  let [row] = await want();
+  if (row === undefined) {
+    // Other first calls may insert it at the same moment. It is unique by its address and by its project.
+    await database.query(
+      "INSERT INTO deposit_address (address, project_id, network) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+      [address, projectId, network],
+    );
+    [row] = await want();
+  }
   if (row?.address !== address) throw new Error("the project's deposit address is of another master seed");
   return address;
 }
+
+const WANT = `
+UPDATE deposit_address SET wanted_at = now(), due_at = least(due_at, now() + interval '1 second')
+WHERE project_id = $1 AND network = $2 RETURNING address`;
 
 /**
  * Throws when the database has deposit addresses of another master seed: what arrives there could be credited, but
