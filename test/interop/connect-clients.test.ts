@@ -204,7 +204,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     "hears in time that a server sleeps, which hears of it too: %s",
     async (kind) => {
       const left = once(server.events, "left");
-      const options = { timeoutMs: 100 };
+      const options = { timeoutMs: 500 };
       const call =
         kind === "unary"
           ? client.unaryCall({ hang: true }, options)
