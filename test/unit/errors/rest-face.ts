@@ -49,7 +49,7 @@ export function toRestRequest(method: DescMethod, request: JsonObject): RestRequ
   if (body === "*") {
     return { verb, path, headers: { "content-type": "application/json" }, body: JSON.stringify(rest) };
   }
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, textOf(value)]));
   return { verb, path: query.size === 0 ? path : `${path}?${query}` };
 }
 
@@ -72,4 +72,9 @@ function errorIn(reply: Response, text: string): JsonValue | undefined {
   if (reply.status >= 400) return JSON.parse(text) as JsonValue;
   if (reply.headers.get("content-type") !== "application/x-ndjson") return undefined;
   return (JSON.parse(text.trimEnd().split("\n").at(-1) ?? "{}") as { error?: JsonValue }).error;
+}
+
+/** A value as a query can carry it; an object may have no way, or a wrong one, of its own to become a text. */
+function textOf(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
