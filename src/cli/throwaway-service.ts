@@ -33,7 +33,10 @@ export async function startThrowawayService(
 ): Promise<ThrowawayService> {
   const folder = await mkdtemp(join(tmpdir(), "tss-"));
   const log = join(folder, "service.log");
-  const child = spawnServe({ DATA_DIR: folder, PORT: "0", LOCALNET_PORT: "0", ...environment }, log);
+  const child = spawnServe(
+    { DATA_DIR: folder, PORT: "0", LOCALNET_PORT: "0", METRICS_PUBLIC: "true", ...environment },
+    log,
+  );
   // The last resort when this process ends without having stopped the service.
   const onExit = (): void => {
     child.kill("SIGKILL");

@@ -54,6 +54,7 @@ test.each(ALGORITHM_TRIPLES)(
       signature: hexToBytes(report.signatureHex),
     };
     expect(judge(claim)).toBe(true);
+    expect(report.longestBlockMs).toEqual(expect.any(Number));
     expect(report.dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
     expect(report.signSessionId).toMatch(/^0x[0-9a-f]{64}$/);
     expect(report.stages.map(({ name }) => name)).toContain("sign: compute");
