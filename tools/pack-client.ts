@@ -1,6 +1,6 @@
 /**
- * Packs the client as a package of its own, `threshold-signing-client`: the compiled SDK and the modules that it imports,
- * and nothing of the server. `npm run pack:client [-- --to FOLDER]` builds first, writes the tarball to the folder,
+ * Packs the client as a package of its own, `threshold-signing-client`: its compiled entries and the modules that they
+ * import, and nothing of the server. `npm run pack:client [-- --to FOLDER]` builds first, writes the tarball to the folder,
  * which is this one by default, and prints its path on the last line.
  */
 import { execFileSync } from "node:child_process";
@@ -9,6 +9,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { moduleClosure } from "./pack-client/module-closure.ts";
+
+/** The package's entries, and the module that each one is, without its ending. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  ".": "src/sdk/index",
+};
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
@@ -40,8 +45,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     engines: object;
     dependencies: Record<string, string>;
   };
-  const entry = "dist/src/sdk/index";
-  const closure = moduleClosure(path.join(dist, "src/sdk/index.js"));
+  const closure = moduleClosure(Object.values(ENTRIES).map((module) => path.join(dist, `${module}.js`)));
   for (const file of closure.files)
     cpSync(file, path.join(staged, "dist", path.relative(dist, file)), { recursive: true });
   for (const [from, to] of [
@@ -66,7 +70,12 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     engines: service.engines,
     keywords: ["mpc", "threshold-signatures", "ika", "dwallet", "sui", "client"],
     exports: {
-      ".": { types: `./${entry}.d.ts`, default: `./${entry}.js` },
+      ...Object.fromEntries(
+        Object.entries(ENTRIES).map(([entry, module]) => [
+          entry,
+          { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` },
+        ]),
+      ),
       "./package.json": "./package.json",
     },
     files: ["dist", "docs"],

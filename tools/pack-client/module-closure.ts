@@ -15,12 +15,12 @@ const BLOCK_COMMENTS = /\/\*[\s\S]*?\*\//g;
 const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"]+)"/g;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
-/** Follows the imports of compiled modules and of their declarations, from an entry on. */
-export function moduleClosure(entry: string): ModuleClosure {
+/** Follows the imports of compiled modules and of their declarations, from several entries on. */
+export function moduleClosure(entries: readonly string[]): ModuleClosure {
   const files = new Set<string>();
   const packages = new Set<string>();
   const dynamicPackages = new Set<string>();
-  const waiting = [path.resolve(entry)];
+  const waiting = entries.map((entry) => path.resolve(entry));
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (files.has(file)) continue;
     files.add(file);
