@@ -13,6 +13,7 @@ import { moduleClosure } from "./pack-client/module-closure.ts";
 /** The package's entries, and the module that each one is, without its ending. */
 const ENTRIES: Readonly<Record<string, string>> = {
   ".": "src/sdk/index",
+  "./admin": "src/sdk/admin/index",
 };
 
 const ROOT = path.resolve(import.meta.dirname, "..");

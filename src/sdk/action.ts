@@ -39,6 +39,47 @@ export async function runAction<Stage extends string, R>(
   options: ActionOptions<Stage>,
   body: (action: Action<Stage>) => Promise<R>,
 ): Promise<R> {
+  const open = openAction(timeoutMs, options);
+  try {
+    const result = await body(open.action);
+    open.report("done");
+    return result;
+  } catch (error) {
+    throw open.failure(error);
+  } finally {
+    open.close();
+  }
+}
+
+/** Like {@link runAction}, for a body that gives values as it goes. It also ends when its reader leaves. */
+export async function* streamAction<T>(
+  timeoutMs: number,
+  options: ActionOptions,
+  body: (action: Action) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  const open = openAction(timeoutMs, options);
+  try {
+    yield* body(open.action);
+  } catch (error) {
+    throw open.failure(error);
+  } finally {
+    open.close();
+  }
+}
+
+/** An action from its start to its end. */
+interface OpenAction<Stage extends string> {
+  readonly action: Action<Stage>;
+  report(stage: Stage | "done"): void;
+  /** What the caller is told of an error. */
+  failure(error: unknown): TssError;
+  close(): void;
+}
+
+function openAction<Stage extends string>(
+  timeoutMs: number,
+  options: ActionOptions<Stage>,
+): OpenAction<Stage> {
   checkTimeout(timeoutMs);
   const start = performance.now();
   const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
@@ -47,43 +88,43 @@ export async function runAction<Stage extends string, R>(
   const owned: { destroy(): void }[] = [];
   const remainingMs = (): number => Math.max(0, timeoutMs - (performance.now() - start));
   const report = (stage: Stage | "done"): void => options.onProgress?.(stage, performance.now() - start);
-  try {
-    const result = await body({
-      signal,
-      headers: options.traceparent === undefined ? {} : { traceparent: options.traceparent },
-      facts,
-      remainingMs,
-      stage(stage) {
-        options.signal?.throwIfAborted();
-        if (remainingMs() === 0) throw new PollTimeoutError("time is up");
-        facts["stage"] = stage;
-        report(stage);
-      },
-      own(secret) {
-        owned.push(secret);
-        return secret;
-      },
-    });
-    report("done");
-    return result;
-  } catch (error) {
-    if (options.signal?.aborted === true) {
-      throw new TssError("ABORTED", "the caller aborted", { metadata: facts, cause: options.signal.reason });
-    }
-    if (timeout.aborted || remainingMs() === 0 || error instanceof PollTimeoutError) {
-      throw new TssError(
-        "TIMEOUT",
-        `not done within ${timeoutMs} ms; it goes on and can be picked up by its id`,
-        {
-          metadata: facts,
-          cause: error,
-        },
-      );
-    }
-    throw withMetadata(toTssError(error), facts);
-  } finally {
-    for (const secret of owned) secret.destroy();
-  }
+  const action: Action<Stage> = {
+    signal,
+    headers: options.traceparent === undefined ? {} : { traceparent: options.traceparent },
+    facts,
+    remainingMs,
+    stage(stage) {
+      options.signal?.throwIfAborted();
+      if (remainingMs() === 0) throw new PollTimeoutError("time is up");
+      facts["stage"] = stage;
+      report(stage);
+    },
+    own(secret) {
+      owned.push(secret);
+      return secret;
+    },
+  };
+  return {
+    action,
+    report,
+    failure(error) {
+      const metadata = facts;
+      if (options.signal?.aborted === true) {
+        return new TssError("ABORTED", "the caller aborted", { metadata, cause: options.signal.reason });
+      }
+      if (timeout.aborted || remainingMs() === 0 || error instanceof PollTimeoutError) {
+        return new TssError(
+          "TIMEOUT",
+          `not done within ${timeoutMs} ms; it goes on and can be picked up by its id`,
+          { metadata, cause: error },
+        );
+      }
+      return withMetadata(toTssError(error), metadata);
+    },
+    close() {
+      for (const secret of owned) secret.destroy();
+    },
+  };
 }
 
 function toTssError(error: unknown): TssError {

@@ -1,4 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
+import type { SignRequest } from "../../gen/proto/tss/v1/signing_pb.ts";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import type { ActionOptions } from "./action.ts";
 import { createChainParameters } from "./chain-parameters.ts";
@@ -11,6 +12,7 @@ import type { Network } from "./names.ts";
 import { createNetworkSource } from "./network.ts";
 import { onboard } from "./onboard.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
+import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
 import {
   type RecoverShareArgs,
   type RecoverShareResult,
@@ -24,6 +26,7 @@ import { type SignManyItem, type SignManyOptions, signMany } from "./sign-many.t
 import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
 import { createDefaultTransport, withHeaders } from "./transport.ts";
 import { createTrustedChain } from "./trusted-chain.ts";
+import { type WatchSignArgs, watchSign } from "./watch-sign.ts";
 
 /** How a client is made. */
 export interface ClientOptions {
@@ -53,7 +56,7 @@ export interface ClientOptions {
 }
 
 /** A client of one service, network and project. */
-export interface TssClient {
+export interface TssClient extends ProjectCalls {
   /** Makes a dWallet. */
   onboard(args: OnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /** Goes on with an onboarding that was interrupted. */
@@ -72,28 +75,39 @@ export interface TssClient {
     args: RecoverShareArgs,
     options?: ActionOptions<RecoverShareStage>,
   ): Promise<RecoverShareResult>;
+  /** Follows a sign request's states, without verifying what comes. */
+  watchSign(
+    args: WatchSignArgs,
+    options?: Pick<ActionOptions, "signal" | "traceparent">,
+  ): AsyncIterable<SignRequest>;
   /** The generated clients. They throw ConnectError. */
   readonly raw: RawClients;
 }
 
 /** Makes a client. Nothing is sent before the first action. Throws a TssError, VALIDATION, for a malformed option. */
 export function createClient(options: ClientOptions): TssClient {
-  const context = createContext(options);
+  const { apiKey, baseUrl, network } = options;
+  const transport = withHeaders(options.transport ?? createDefaultTransport(baseUrl), {
+    authorization: `Bearer ${apiKey}`,
+    "x-network": network,
+  });
+  const context = createContext(options, transport);
   return {
+    ...createProjectCalls(transport),
     onboard: (args, actionOptions) => onboard(context, args, actionOptions),
     resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
     sign: (args, signOptions) => sign(context, args, signOptions),
     signMany: (items, manyOptions) => signMany(context, items, manyOptions),
     resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
+    watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
     raw: context.raw,
   };
 }
 
-function createContext(options: ClientOptions): ClientContext {
-  const { baseUrl, network } = options;
-  const headers = { authorization: `Bearer ${options.apiKey}`, "x-network": network };
-  const raw = createRawClients(withHeaders(options.transport ?? createDefaultTransport(baseUrl), headers));
+function createContext(options: ClientOptions, transport: Transport): ClientContext {
+  const { network } = options;
+  const raw = createRawClients(transport);
   const source = createNetworkSource(raw.onboarding, network);
   const chosen = chooseChain(options, source);
   const chain = createTrustedChain(chosen);

@@ -1,4 +1,27 @@
 /** The package's entry `threshold-signing-service/sdk`, for Node and browsers. */
+export {
+  type Deposit,
+  Deposit_State as DepositState,
+  type DepositCoin,
+  type DepositCredit,
+  type GetBalanceResponse as Balance,
+  type GetDepositAddressResponse as DepositAddress,
+  type GetPricingResponse as Prices,
+  type LedgerEntry,
+  LedgerEntry_Kind as LedgerEntryKind,
+  type SignPrice,
+} from "../../gen/proto/tss/v1/billing_pb.ts";
+export {
+  type DWallet,
+  DWallet_State as DWalletState,
+  type EncryptionKey,
+  type GetNetworkResponse as NetworkInformation,
+} from "../../gen/proto/tss/v1/onboarding_pb.ts";
+export {
+  type SignRequest,
+  type SignRequest_Failure as SignFailure,
+  SignRequest_Status as SignStatus,
+} from "../../gen/proto/tss/v1/signing_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/inline-engine.ts";
 export {
@@ -17,8 +40,17 @@ export type { ActionOptions } from "./action.ts";
 export { type ClientOptions, createClient, type TssClient } from "./client.ts";
 export type { RawClients } from "./context.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
-export { Curve, Hash, type Network, SignatureAlgorithm } from "./names.ts";
+export {
+  Curve,
+  curveName,
+  Hash,
+  hashName,
+  type Network,
+  SignatureAlgorithm,
+  signatureAlgorithmName,
+} from "./names.ts";
 export type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
+export type { ListArgs, ListDepositsArgs, ListSignsArgs, ProjectCalls } from "./project-calls.ts";
 export type {
   RecoverShareArgs,
   RecoverShareResult,
@@ -27,5 +59,7 @@ export type {
 } from "./recover-share.ts";
 export type { ResumeOnboardArgs } from "./resume-onboard.ts";
 export type { ResumeSignArgs } from "./resume-sign.ts";
+export type { RequestOptions } from "./service-calls.ts";
 export type { SignManyItem, SignManyOptions } from "./sign-many.ts";
 export type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
+export type { WatchSignArgs } from "./watch-sign.ts";

@@ -87,6 +87,22 @@ export function tripleOfProto(
   );
 }
 
+/** The name of a curve in the service's messages; undefined for one that this client does not know. */
+export function curveName(value: ProtoCurve): Curve | undefined {
+  return Object.values(Curve).find((name) => ProtoCurve[name] === value);
+}
+
+/** The name of a signature algorithm in the service's messages; undefined for one that this client does not know. */
+export function signatureAlgorithmName(value: ProtoAlgorithm): SignatureAlgorithm | undefined {
+  const name = keyOf(ProtoAlgorithm, value);
+  return Object.values(SignatureAlgorithm).find((known) => known === name);
+}
+
+/** The name of a hash in the service's messages; undefined for one that this client does not know. */
+export function hashName(value: ProtoHash): Hash | undefined {
+  return Object.values(Hash).find((name) => ProtoHash[name] === value);
+}
+
 /** An unknown number gives a name that no triple has. */
 function keyOf(values: Readonly<Record<string, number>>, value: number): string {
   return Object.keys(values).find((key) => values[key] === value) ?? "";

@@ -53,6 +53,18 @@ describe("the client's package", () => {
     expect(out.toString().trim()).toBe(Object.keys(entry).sort().join());
   });
 
+  it("gives the operator's entry the service's, with the same error", async () => {
+    writeFileSync(
+      path.join(folder, "admin.js"),
+      'import * as admin from "threshold-signing-client/admin";\nimport { TssError } from "threshold-signing-client";\n' +
+        "console.log(Object.keys(admin).sort().join(), admin.TssError === TssError);\n",
+    );
+    const { code, out, err } = await runProgram(process.execPath, ["admin.js"], "", {}, { folder });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const entry = await import("../../src/sdk/admin/index.ts");
+    expect(out.toString().trim()).toBe(`${Object.keys(entry).sort().join()} true`);
+  });
+
   it.each([
     ["nodenext", { module: "nodenext" }],
     ["a bundler", { module: "esnext", moduleResolution: "bundler" }],

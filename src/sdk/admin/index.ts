@@ -1,0 +1,25 @@
+/** The package's entry `threshold-signing-service/admin`, for operators' programs. */
+export {
+  type AdminKey,
+  type ApiKey,
+  ApiKey_Scope as ApiKeyScope,
+  type AuditEvent,
+  type ChainOperation,
+  ChainOperation_Kind as ChainOperationKind,
+  type ChainTransaction,
+  ChainTransaction_State as ChainTransactionState,
+  type GasCoin,
+  type GetAuditProofResponse as AuditProof,
+  type GetTreasuryResponse as TreasuryState,
+  type Lane,
+  type PresignBucket,
+  type PriceCeiling,
+  type Project,
+  type Treasury,
+  type Wallet,
+} from "../../../gen/proto/tss/v1/admin_pb.ts";
+export type { AuditSeal } from "../../../gen/proto/tss/v1/audit_pb.ts";
+export { type LocalReason, TssError, type TssErrorReason } from "../errors.ts";
+export type { Network } from "../names.ts";
+export type { ListItem, RequestOptions, ServiceCall, ServiceCalls } from "../service-calls.ts";
+export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin-client.ts";

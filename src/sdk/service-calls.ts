@@ -1,0 +1,89 @@
+import {
+  type DescMessage,
+  type DescMethodUnary,
+  type DescService,
+  getOption,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { type CallOptions, createClient, type Transport } from "@connectrpc/connect";
+import { Idempotency, idempotency } from "../../gen/proto/tss/v1/options_pb.ts";
+import { type ActionOptions, runAction } from "./action.ts";
+import { call } from "./call.ts";
+
+/** What every call takes beside its request. */
+export interface RequestOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
+  /** Default 60,000: for one call, and of a list for each page. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Names the call where the contract says IDEMPOTENCY_KEYED: the same key with the same request is the same call. Default a
+   * random one, which errors carry in their metadata. Other calls ignore it.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** What a list gives, one by one. */
+export type ListItem<O> = {
+  [Name in Exclude<keyof O, `$${string}`>]: O[Name] extends readonly (infer Item)[] ? Item : never;
+}[Exclude<keyof O, `$${string}`>];
+
+/** One call: a list gives its items, page by page as they are read; any other call gives its reply. */
+export type ServiceCall<I extends DescMessage, O extends DescMessage> =
+  MessageShape<O> extends { readonly nextPageToken: string }
+    ? (request?: MessageInitShape<I>, options?: RequestOptions) => AsyncIterable<ListItem<MessageShape<O>>>
+    : (request: MessageInitShape<I>, options?: RequestOptions) => Promise<MessageShape<O>>;
+
+/** The unary calls of a service. They throw a TssError, and nothing else. */
+export type ServiceCalls<S extends DescService> = {
+  readonly [Name in keyof S["method"] as S["method"][Name] extends DescMethodUnary
+    ? Name
+    : never]: S["method"][Name] extends DescMethodUnary<infer I, infer O> ? ServiceCall<I, O> : never;
+};
+
+/** A call of any service. */
+type AnyCall = (request: object, options: CallOptions) => Promise<object>;
+
+/** Wraps the generated client of a service: errors become TssErrors, calls are repeated where that is safe. */
+export function createServiceCalls<S extends DescService>(service: S, transport: Transport): ServiceCalls<S> {
+  const client = createClient(service, transport) as Readonly<Record<string, unknown>>;
+  const unary = service.methods.filter(({ methodKind }) => methodKind === "unary");
+  const calls = unary.map((method) => {
+    const { localName, output } = method;
+    const perform = client[localName] as AnyCall;
+    const isKeyed = getOption(method, idempotency) === Idempotency.KEYED;
+    const once = (request: object = {}, options: RequestOptions = {}) =>
+      callOnce(perform, request, options, isKeyed);
+    const items = output.fields.find(({ fieldKind }) => fieldKind === "list")?.localName;
+    const isList = output.field["nextPageToken"] !== undefined && items !== undefined;
+    return [localName, isList ? listing(once, items) : once];
+  });
+  return Object.fromEntries(calls) as ServiceCalls<S>;
+}
+
+async function callOnce(
+  perform: AnyCall,
+  request: object,
+  options: RequestOptions,
+  isKeyed: boolean,
+): Promise<object> {
+  const { timeoutMs = 60_000, idempotencyKey = globalThis.crypto.randomUUID() } = options;
+  return await runAction(timeoutMs, options, async (action) => {
+    if (isKeyed) action.facts["idempotencyKey"] = idempotencyKey;
+    const headers: Record<string, string> = isKeyed ? { "idempotency-key": idempotencyKey } : {};
+    return await call(action, (callOptions) => perform(request, callOptions), headers);
+  });
+}
+
+/** The items of all pages, from the page that the request names on. The next page is read when its first item is asked for. */
+function listing(once: (request: object, options?: RequestOptions) => Promise<object>, items: string) {
+  return async function* (request: object = {}, options?: RequestOptions): AsyncGenerator<unknown, void> {
+    let from = request;
+    for (;;) {
+      const page = (await once(from, options)) as Readonly<Record<string, unknown>>;
+      yield* page[items] as Iterable<unknown>;
+      const pageToken = page["nextPageToken"];
+      if (typeof pageToken !== "string" || pageToken === "") return;
+      from = { ...request, pageToken };
+    }
+  };
+}
