@@ -22,7 +22,7 @@ interface LockFile {
 
 const FILE = path.resolve(import.meta.dirname, "../package-lock.json");
 const SYSTEMS = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
-const PROCESSORS: Readonly<Record<string, string>> = { armv7: "arm" };
+const PROCESSORS: Readonly<Record<string, string>> = { amd64: "x64", armv7: "arm" };
 const KNOWN_PROCESSORS = ["arm", "arm64", "ia32", "ppc64", "riscv64", "s390x", "x64"];
 
 const lock = JSON.parse(readFileSync(FILE, "utf8")) as LockFile;
