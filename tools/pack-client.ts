@@ -14,6 +14,7 @@ import { moduleClosure } from "./pack-client/module-closure.ts";
 const ENTRIES: Readonly<Record<string, string>> = {
   ".": "src/sdk/index",
   "./admin": "src/sdk/admin/index",
+  "./viem": "src/signers/viem/index",
 };
 
 const ROOT = path.resolve(import.meta.dirname, "..");
@@ -45,6 +46,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     license: string;
     engines: object;
     dependencies: Record<string, string>;
+    peerDependencies: Record<string, string>;
   };
   const closure = moduleClosure(Object.values(ENTRIES).map((module) => path.join(dist, `${module}.js`)));
   for (const file of closure.files)
@@ -56,11 +58,14 @@ function stage(dist: string, staged: string): { name: string; version: string } 
   ] as const)
     cpSync(path.join(ROOT, from), path.join(staged, to), { recursive: true });
   const versionOf = (name: string): [string, string] => {
-    const version = service.dependencies[name];
+    const version = service.dependencies[name] ?? service.peerDependencies[name];
     if (version === undefined) throw new Error(`${name} is imported and is no dependency`);
     return [name, version];
   };
-  const optional = [...closure.optionalPackages].sort();
+  // What a package is imported for by an entry of its own is the choice of who imports that entry.
+  const peers = [...closure.packages].filter((name) => service.peerDependencies[name] !== undefined);
+  const needed = [...closure.packages].filter((name) => !peers.includes(name)).sort();
+  const optional = [...closure.optionalPackages, ...peers].sort();
   const manifest = {
     name: "threshold-signing-client",
     version: service.version,
@@ -80,7 +85,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
       "./package.json": "./package.json",
     },
     files: ["dist", "docs"],
-    dependencies: Object.fromEntries([...closure.packages].sort().map(versionOf)),
+    dependencies: Object.fromEntries(needed.map(versionOf)),
     ...(optional.length > 0 && {
       peerDependencies: Object.fromEntries(optional.map(versionOf)),
       peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),

@@ -87,6 +87,7 @@ export function readSecretHex(field: string, hex: string): Uint8Array {
   }
 }
 
-function invalid(field: string, problem: string): TssError {
+/** The error of a malformed argument, which names it. */
+export function invalid(field: string, problem: string): TssError {
   return new TssError("VALIDATION", `${field}: ${problem}`, { metadata: { field } });
 }

@@ -13,6 +13,7 @@ import { createNetworkSource } from "./network.ts";
 import { onboard } from "./onboard.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { createProjectCalls, type ProjectCalls } from "./project-calls.ts";
+import { type ReadKeyArgs, type ReadKeyResult, type ReadKeyStage, readKey } from "./read-key.ts";
 import {
   type RecoverShareArgs,
   type RecoverShareResult,
@@ -70,6 +71,8 @@ export interface TssClient extends ProjectCalls {
   ): Promise<PromiseSettledResult<SignResult>[]>;
   /** Follows a signature that was interrupted after it was submitted. */
   resumeSign(args: ResumeSignArgs, options?: ActionOptions<SignStage>): Promise<SignResult>;
+  /** Reads a dWallet's public key and addresses from the chain. */
+  readKey(args: ReadKeyArgs, options?: ActionOptions<ReadKeyStage>): Promise<ReadKeyResult>;
   /** Recovers the user's share from the seed and the chain. */
   recoverShare(
     args: RecoverShareArgs,
@@ -99,6 +102,7 @@ export function createClient(options: ClientOptions): TssClient {
     sign: (args, signOptions) => sign(context, args, signOptions),
     signMany: (items, manyOptions) => signMany(context, items, manyOptions),
     resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
+    readKey: (args, actionOptions) => readKey(context, args, actionOptions),
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
     watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
     raw: context.raw,

@@ -51,6 +51,7 @@ export {
 } from "./names.ts";
 export type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
 export type { ListArgs, ListDepositsArgs, ListSignsArgs, ProjectCalls } from "./project-calls.ts";
+export type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./read-key.ts";
 export type {
   RecoverShareArgs,
   RecoverShareResult,

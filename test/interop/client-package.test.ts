@@ -36,10 +36,23 @@ describe("the client's package", () => {
     const files = execFileSync("tar", ["-tzf", tarball]).toString().trim().split("\n");
     const rooms = new Set(files.map((file) => /^package\/dist\/src\/([^/]+)\//.exec(file)?.[1]));
     rooms.delete(undefined);
-    expect([...rooms].sort()).toEqual(["crypto", "protocol", "sdk"]);
+    expect([...rooms].sort()).toEqual(["crypto", "protocol", "sdk", "signers"]);
     expect(files).toEqual(
       expect.arrayContaining(["package/LICENSE", "package/README.md", "package/docs/sdk.md"]),
     );
+  });
+
+  it("leaves the libraries of its signers to those who use them", () => {
+    const manifest = JSON.parse(
+      readFileSync(path.join(folder, "node_modules/threshold-signing-client/package.json"), "utf8"),
+    );
+    const libraries = ["viem"];
+    expect(Object.keys(manifest.peerDependencies)).toEqual(expect.arrayContaining(libraries));
+    for (const name of libraries) {
+      expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true });
+      expect(manifest.dependencies[name]).toBeUndefined();
+      expect(installed.packages).not.toContain(name);
+    }
   });
 
   it("starts in Node with what it asks for, and gives what the service's entry gives", async () => {

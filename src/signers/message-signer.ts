@@ -1,0 +1,98 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { bytesToHex, hexToBytes } from "../protocol/bytes.ts";
+import { invalid } from "../sdk/checks.ts";
+import type { SignArgs, SignManyItem, SignOptions } from "../sdk/index.ts";
+import type { KnownKey, SigningClient, SigningKey } from "./signing-key.ts";
+
+/** How a signer's messages are signed. */
+export type MessageAlgorithm = Pick<SignArgs, "curve" | "signatureAlgorithm" | "hashScheme">;
+
+/** Signs messages with one dWallet and one algorithm. Messages are never hashes: the network hashes them. */
+export interface MessageSigner {
+  readonly publicKey: Uint8Array;
+  /** The signature of a message, in the form of `client.sign`. */
+  sign(message: Uint8Array, options?: SignOptions): Promise<Uint8Array>;
+  /**
+   * The signatures of several messages, in their order, some at a time. With an idempotency key, the message at index 2
+   * has the key with `/2` behind it, so that the same call goes on where it failed and nothing is charged twice.
+   * Rejects with the first failure in the order of the messages, once all have ended.
+   */
+  signAll(messages: readonly Uint8Array[], options?: SignOptions): Promise<Uint8Array[]>;
+}
+
+/** The key with the public key that the chain has for it. */
+export async function withChainKey(
+  client: Pick<SigningClient, "readKey">,
+  key: SigningKey,
+  curve: MessageAlgorithm["curve"],
+  options: SignOptions = {},
+): Promise<KnownKey> {
+  const { publicKeyHex } = await readPublicKey(client, key, curve, options);
+  return { ...key, publicKeyHex };
+}
+
+/** Makes a signer of messages. The options are those of every signature; options of one signature win over them. */
+export function createMessageSigner(
+  client: SigningClient,
+  key: KnownKey,
+  algorithm: MessageAlgorithm,
+  defaults: SignOptions = {},
+): MessageSigner {
+  const { publicKeyHex: givenHex, ...secret } = key;
+  const publicKey = readPublicKeyHex(givenHex, algorithm.curve);
+  // The client remembers what it read, so this costs a read of the chain once, and signing would read it anyway.
+  const check = async (options: SignOptions): Promise<void> => {
+    const { publicKeyHex } = await readPublicKey(client, key, algorithm.curve, options);
+    if (publicKeyHex !== bytesToHex(publicKey))
+      throw invalid("publicKeyHex", "is not the public key that the chain has for this dWallet");
+  };
+  return {
+    publicKey,
+    async sign(message, own) {
+      const options = { ...defaults, ...own };
+      await check(options);
+      return (await client.sign({ ...secret, ...algorithm, message }, options)).signature;
+    },
+    async signAll(messages, own) {
+      const options = { ...defaults, ...own };
+      await check(options);
+      const { idempotencyKey, signal, traceparent, onProgress } = options;
+      const items = messages.map(
+        (message, index): SignManyItem => ({
+          ...secret,
+          ...algorithm,
+          message,
+          idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}/${index}`,
+        }),
+      );
+      const results = await client.signMany(items, {
+        signal,
+        traceparent,
+        onProgress: onProgress && ((_index, stage, elapsedMs) => onProgress(stage, elapsedMs)),
+      });
+      return results.map((result) => {
+        if (result.status === "rejected") throw result.reason;
+        return result.value.signature;
+      });
+    },
+  };
+}
+
+async function readPublicKey(
+  client: Pick<SigningClient, "readKey">,
+  { dwalletId }: SigningKey,
+  curve: MessageAlgorithm["curve"],
+  { signal, traceparent }: SignOptions,
+): Promise<{ publicKeyHex: string }> {
+  return await client.readKey({ dwalletId, curve }, { signal, traceparent });
+}
+
+function readPublicKeyHex(hex: string, curve: MessageAlgorithm["curve"]): Uint8Array {
+  const length = curve === "SECP256K1" || curve === "SECP256R1" ? 33 : 32;
+  if (typeof hex !== "string" || hex.length !== 2 * length || !/^[0-9a-f]*$/.test(hex))
+    throw invalid("publicKeyHex", `must be ${2 * length} lower-case hex digits`);
+  const publicKey = hexToBytes(hex);
+  if (curve === "SECP256K1" && !secp256k1.utils.isValidPublicKey(publicKey, true))
+    throw invalid("publicKeyHex", "is no point of the curve");
+  return publicKey;
+}

@@ -1,0 +1,18 @@
+import type { SignArgs, TssClient } from "../sdk/index.ts";
+
+/** What a signer needs of a client. */
+export type SigningClient = Pick<TssClient, "readKey" | "sign" | "signMany">;
+
+/** A dWallet and the secret that signs with it. Its fields are those of `client.sign`. */
+export type SigningKey = Pick<
+  SignArgs,
+  "seed" | "dwalletId" | "sessionDigestHex" | "userSecretKeyShareHex" | "acceptUnverifiedShare" | "timeoutMs"
+>;
+
+/** A dWallet whose public key the caller knows. */
+export interface KnownKey extends SigningKey {
+  /**
+   * What `onboard` and `readKey` return under this name. It is compared with the chain's before anything is signed.
+   */
+  readonly publicKeyHex: string;
+}

@@ -1,0 +1,135 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import {
+  type Address,
+  bytesToHex,
+  getAddress,
+  type Hex,
+  hexToBytes,
+  isAddressEqual,
+  type NonceManager,
+  type Signature,
+  serializeSignature,
+  serializeTransaction,
+  type TransactionSerializable,
+  toPrefixedMessage,
+} from "viem";
+import { type CustomSource, type LocalAccount, toAccount } from "viem/accounts";
+import { ethereumAddress } from "../../protocol/addresses.ts";
+import { invalid } from "../../sdk/checks.ts";
+import type { SignOptions } from "../../sdk/index.ts";
+import { createMessageSigner, type MessageSigner, withChainKey } from "../message-signer.ts";
+import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+import { toViemError } from "./dwallet-signing-error.ts";
+import { authorizationPreImage, typedDataPreImage } from "./pre-images.ts";
+
+/** Options of an account: those of each of its signatures, and viem's nonce manager. */
+export interface DWalletAccountOptions extends SignOptions {
+  /** Gives out nonces, as in viem's own accounts. */
+  readonly nonceManager?: NonceManager | undefined;
+}
+
+/**
+ * viem's local account over a dWallet. It has no `sign({ hash })`: the network hashes what it signs, so a hash alone
+ * cannot be signed.
+ */
+export type DWalletAccount = LocalAccount<"custom"> & {
+  readonly signAuthorization: NonNullable<CustomSource["signAuthorization"]>;
+  /**
+   * The same account with other options: an idempotency key, an abort signal, a listener for progress.
+   *
+   * @example
+   * await wallet.sendTransaction({ account: account.withOptions({ idempotencyKey: "payout-7" }), to, value });
+   */
+  withOptions(options: DWalletAccountOptions): DWalletAccount;
+};
+
+const ALGORITHM = {
+  curve: "SECP256K1",
+  signatureAlgorithm: "ECDSASecp256k1",
+  hashScheme: "KECCAK256",
+} as const;
+
+/**
+ * Makes viem's account for a dWallet on secp256k1, whose public key it reads from the chain. Throws a
+ * DWalletSigningError.
+ */
+export async function createDWalletAccount(
+  client: SigningClient,
+  key: SigningKey,
+  options: DWalletAccountOptions = {},
+): Promise<DWalletAccount> {
+  const known = await withChainKey(client, key, ALGORITHM.curve, options).catch(rethrow);
+  return dwalletAccount(client, known, options);
+}
+
+/**
+ * Makes viem's account at once for a dWallet whose public key is known. The first signature compares the public key with
+ * the chain's, before it costs anything. Throws a DWalletSigningError, VALIDATION, for a malformed key.
+ */
+export function dwalletAccount(
+  client: SigningClient,
+  key: KnownKey,
+  options: DWalletAccountOptions = {},
+): DWalletAccount {
+  const { nonceManager, ...signOptions } = options;
+  const signer = makeSigner(client, key, signOptions);
+  const address = getAddress(ethereumAddress(signer.publicKey));
+  const signAuthorization: DWalletAccount["signAuthorization"] = async (request) => {
+    const { chainId, nonce } = request;
+    const delegate = request.contractAddress ?? request.address;
+    return { address: delegate, chainId, nonce, ...(await sign(signer, authorizationPreImage(request))) };
+  };
+  const account = toAccount({
+    address,
+    nonceManager,
+    signAuthorization,
+    signMessage: async ({ message }) => serializeSignature(await sign(signer, toPrefixedMessage(message))),
+    signTypedData: async (parameters) =>
+      serializeSignature(await sign(signer, typedDataPreImage(parameters))),
+    async signTransaction(transaction, { serializer = serializeTransaction } = {}) {
+      checkSender(transaction, address);
+      // The sidecars of EIP-4844 travel beside what is signed.
+      const isBlob = transaction.type === "eip4844" || transaction.blobs || transaction.sidecars;
+      const unsigned = await serializer(isBlob ? { ...transaction, sidecars: false } : transaction);
+      return await serializer(transaction, await sign(signer, unsigned));
+    },
+  });
+  return {
+    ...account,
+    signAuthorization,
+    source: "custom",
+    publicKey: bytesToHex(secp256k1.Point.fromBytes(signer.publicKey).toBytes(false)),
+    withOptions: (changed) => dwalletAccount(client, key, { ...options, ...changed }),
+  };
+}
+
+function makeSigner(client: SigningClient, key: KnownKey, options: SignOptions): MessageSigner {
+  try {
+    return createMessageSigner(client, key, ALGORITHM, options);
+  } catch (error) {
+    throw toViemError(error);
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw toViemError(error);
+}
+
+/** Signs the Keccak-256 of a pre-image. */
+async function sign(signer: MessageSigner, preImage: Hex): Promise<Required<Signature>> {
+  const signature = await signer.sign(hexToBytes(preImage)).catch(rethrow);
+  const yParity = signature[64]!;
+  return {
+    r: bytesToHex(signature.subarray(0, 32)),
+    s: bytesToHex(signature.subarray(32, 64)),
+    v: BigInt(27 + yParity),
+    yParity,
+  };
+}
+
+/** viem's requests may name who sends. Another sender's transaction would be signed for nothing. */
+function checkSender(transaction: TransactionSerializable & { from?: Address }, address: Address): void {
+  const { from } = transaction;
+  if (from !== undefined && from !== null && !isAddressEqual(from, address))
+    throw toViemError(invalid("from", `is ${from}, and this account is ${address}`));
+}

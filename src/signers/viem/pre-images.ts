@@ -1,0 +1,48 @@
+import {
+  type AuthorizationRequest,
+  concatHex,
+  getTypesForEIP712Domain,
+  type Hex,
+  hashDomain,
+  hashStruct,
+  numberToHex,
+  type TypedData,
+  type TypedDataDefinition,
+  type TypedDataDomain,
+  type TypedDataParameter,
+  toRlp,
+  validateTypedData,
+} from "viem";
+
+/** Typed data of which no type is known when the program is compiled. */
+interface AnyTypedData {
+  readonly domain?: TypedDataDomain | undefined;
+  readonly message: Record<string, unknown>;
+  readonly primaryType: string;
+  readonly types: Readonly<Record<string, readonly TypedDataParameter[]>>;
+}
+
+/** What EIP-712 hashes: 0x1901, the domain's hash, and the struct's hash unless the domain itself is signed. */
+export function typedDataPreImage<
+  const typedData extends TypedData | Record<string, unknown>,
+  primaryType extends keyof typedData | "EIP712Domain",
+>(parameters: TypedDataDefinition<typedData, primaryType>): Hex {
+  // The generic form helps the caller. What it says of the values is checked below, when the program runs.
+  const { domain = {}, message, primaryType, types: given } = parameters as unknown as AnyTypedData;
+  const types: Record<string, readonly TypedDataParameter[]> = {
+    EIP712Domain: getTypesForEIP712Domain({ domain }),
+    ...given,
+  };
+  validateTypedData({ domain, message, primaryType, types });
+  const separator = hashDomain({ domain: { ...domain }, types });
+  if (primaryType === "EIP712Domain") return concatHex(["0x1901", separator]);
+  return concatHex(["0x1901", separator, hashStruct({ data: message, primaryType, types })]);
+}
+
+/** What EIP-7702 hashes: 0x05 and the list of chain id, address and nonce in RLP. */
+export function authorizationPreImage(request: AuthorizationRequest): Hex {
+  const { chainId, nonce } = request;
+  const address = request.contractAddress ?? request.address;
+  const quantity = (value: number): Hex => (value === 0 ? "0x" : numberToHex(value));
+  return concatHex(["0x05", toRlp([quantity(chainId), address, quantity(nonce)])]);
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { publicKeyFromDWalletOutput } from "../../../src/protocol/dwallet-output.ts";
+import { readKey } from "../../../src/sdk/read-key.ts";
+import { createFakeService, DWALLET, DWALLET_ID } from "./fake-service.ts";
+
+const args = { dwalletId: DWALLET_ID, curve: "ED25519" } as const;
+
+test("the public key of a dWallet is read from the chain, once, and never from the service", async () => {
+  const service = createFakeService();
+  let readCount = 0;
+  service.script.dwalletState = () => {
+    readCount++;
+    return { Active: DWALLET.output };
+  };
+  const key = await readKey(service.context, args);
+  const publicKey = publicKeyFromDWalletOutput("ED25519", DWALLET.output);
+  expect(key.publicKeyHex).toBe(Buffer.from(publicKey).toString("hex"));
+  expect(key.dwallet).toEqual({ id: DWALLET_ID, curve: "ED25519" });
+  expect(key.addresses.map(({ kind }) => kind)).toEqual(["solana", "sui"]);
+  expect(await readKey(service.context, args)).toEqual(key);
+  expect(readCount).toBe(1);
+  expect(service.counts()).toEqual({});
+});
+
+test("the key of a dWallet that is not Active, or on another curve, is refused", async () => {
+  const service = createFakeService();
+  service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: DWALLET.output });
+  await expect(readKey(service.context, args)).rejects.toMatchObject({ reason: "DWALLET_NOT_ACTIVE" });
+  const other = { ...args, curve: "SECP256K1" } as const;
+  await expect(readKey(service.context, other)).rejects.toMatchObject({ reason: "UNSUPPORTED_ALGORITHM" });
+  const malformed = { ...args, dwalletId: "0x1" };
+  await expect(readKey(service.context, malformed)).rejects.toMatchObject({
+    reason: "VALIDATION",
+    metadata: { field: "dwalletId" },
+  });
+});
