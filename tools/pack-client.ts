@@ -15,6 +15,9 @@ const ENTRIES: Readonly<Record<string, string>> = {
   ".": "src/sdk/index",
   "./admin": "src/sdk/admin/index",
   "./viem": "src/signers/viem/index",
+  "./ethers": "src/signers/ethers/index",
+  "./solana": "src/signers/solana/index",
+  "./sui": "src/signers/sui/index",
 };
 
 const ROOT = path.resolve(import.meta.dirname, "..");

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Address, Hex, TransactionSerializable, TypedDataDomain } from "viem";
+import type { Address, Hex, TransactionSerializable } from "viem";
 
 /** Random hex of so many bytes. */
 export const hex = (length: number): fc.Arbitrary<Hex> =>
@@ -99,7 +99,13 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 
 /** Typed data whose types are known only when the program runs. */
 interface AnyTypedData {
-  readonly domain: TypedDataDomain;
+  readonly domain: {
+    readonly name: string;
+    readonly version?: string;
+    readonly chainId?: number;
+    readonly verifyingContract?: Address;
+    readonly salt?: Hex;
+  };
   readonly types: Record<string, { name: string; type: string }[]>;
   readonly primaryType: string;
   readonly message: Record<string, unknown>;

@@ -1,0 +1,158 @@
+import {
+  AbstractSigner,
+  type Authorization,
+  type AuthorizationRequest,
+  assert,
+  assertArgument,
+  concat,
+  copyRequest,
+  encodeRlp,
+  getAddress,
+  getBigInt,
+  getBytes,
+  hexlify,
+  MessagePrefix,
+  type Provider,
+  resolveAddress,
+  resolveProperties,
+  Signature,
+  Transaction,
+  type TransactionLike,
+  type TransactionRequest,
+  type TypedDataDomain,
+  TypedDataEncoder,
+  type TypedDataField,
+  toBeArray,
+  toUtf8Bytes,
+} from "ethers";
+import { ethereumAddress } from "../../protocol/addresses.ts";
+import type { SignOptions } from "../../sdk/index.ts";
+import { createMessageSigner, type MessageSigner, withChainKey } from "../message-signer.ts";
+import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+
+const ALGORITHM = {
+  curve: "SECP256K1",
+  signatureAlgorithm: "ECDSASecp256k1",
+  hashScheme: "KECCAK256",
+} as const;
+
+/**
+ * A signer of ethers over a dWallet on secp256k1. Its public key is read from the chain when it is first needed, unless
+ * the key has it. Arguments are checked as ethers' own wallet checks them; what the client throws is a TssError.
+ *
+ * @example
+ * const signer = new DWalletSigner(client, { seed, dwalletId }, provider);
+ * await signer.sendTransaction({ to, value });
+ */
+export class DWalletSigner extends AbstractSigner {
+  readonly #client: SigningClient;
+  readonly #key: SigningKey | KnownKey;
+  readonly #options: SignOptions;
+
+  constructor(
+    client: SigningClient,
+    key: SigningKey | KnownKey,
+    provider: Provider | null = null,
+    options: SignOptions = {},
+  ) {
+    super(provider);
+    this.#client = client;
+    this.#key = key;
+    this.#options = options;
+  }
+
+  /** The same signer with another provider. */
+  override connect(provider: Provider | null): DWalletSigner {
+    return new DWalletSigner(this.#client, this.#key, provider, this.#options);
+  }
+
+  /**
+   * The same signer with other options: an idempotency key, an abort signal, a listener for progress.
+   *
+   * @example
+   * await signer.withOptions({ idempotencyKey: "payout-7" }).sendTransaction({ to, value });
+   */
+  withOptions(options: SignOptions): DWalletSigner {
+    return new DWalletSigner(this.#client, this.#key, this.provider, { ...this.#options, ...options });
+  }
+
+  override async getAddress(): Promise<string> {
+    return addressOf(await this.#signer());
+  }
+
+  override async signMessage(message: string | Uint8Array): Promise<string> {
+    const bytes = typeof message === "string" ? toUtf8Bytes(message) : message;
+    const prefix = toUtf8Bytes(`${MessagePrefix}${bytes.length}`);
+    return (await this.#sign(concat([prefix, bytes]))).serialized;
+  }
+
+  override async signTransaction(request: TransactionRequest): Promise<string> {
+    const { to, from, ...fields } = copyRequest(request);
+    const resolved = await resolveProperties({
+      to: to ? resolveAddress(to, this) : undefined,
+      from: from ? resolveAddress(from, this) : undefined,
+    });
+    if (resolved.from !== undefined)
+      assertArgument(
+        getAddress(resolved.from) === (await this.getAddress()),
+        "transaction from address mismatch",
+        "tx.from",
+        resolved.from,
+      );
+    const transaction = Transaction.from({ ...fields, to: resolved.to ?? null } as TransactionLike<string>);
+    transaction.signature = await this.#sign(transaction.unsignedSerialized);
+    return transaction.serialized;
+  }
+
+  override async signTypedData(
+    domain: TypedDataDomain,
+    types: Record<string, TypedDataField[]>,
+    value: Record<string, unknown>,
+  ): Promise<string> {
+    const populated = await TypedDataEncoder.resolveNames(domain, types, value, (name) =>
+      this.#resolve(name),
+    );
+    return (await this.#sign(TypedDataEncoder.encode(populated.domain, types, populated.value))).serialized;
+  }
+
+  /** Signs an authorization of EIP-7702. What is missing of nonce and chain id comes from the provider. */
+  override async authorize(request: AuthorizationRequest): Promise<Authorization> {
+    const populated = await this.populateAuthorization({
+      ...request,
+      address: await resolveAddress(request.address, this),
+    });
+    const address = getAddress(await resolveAddress(populated.address, this));
+    const chainId = getBigInt(populated.chainId ?? 0);
+    const nonce = getBigInt(populated.nonce ?? 0);
+    const list = encodeRlp([toBeArray(chainId), address, toBeArray(nonce)]);
+    return { address, chainId, nonce, signature: await this.#sign(concat(["0x05", list])) };
+  }
+
+  async #signer(): Promise<MessageSigner> {
+    const key = this.#key;
+    const known =
+      "publicKeyHex" in key ? key : await withChainKey(this.#client, key, ALGORITHM.curve, this.#options);
+    return createMessageSigner(this.#client, known, ALGORITHM, this.#options);
+  }
+
+  /** Signs the Keccak-256 of a pre-image. */
+  async #sign(preImage: string): Promise<Signature> {
+    const signature = await (await this.#signer()).sign(getBytes(preImage));
+    const [r, s] = [signature.subarray(0, 32), signature.subarray(32, 64)].map((part) => hexlify(part));
+    return Signature.from({ r: r!, s: s!, yParity: signature[64] === 0 ? 0 : 1 });
+  }
+
+  async #resolve(name: string): Promise<string> {
+    assert(this.provider !== null, "cannot resolve ENS names without a provider", "UNSUPPORTED_OPERATION", {
+      operation: "resolveName",
+      info: { name },
+    });
+    const address = await this.provider.resolveName(name);
+    assert(address !== null, "unconfigured ENS name", "UNCONFIGURED_NAME", { value: name });
+    return address;
+  }
+}
+
+function addressOf(signer: MessageSigner): string {
+  return ethereumAddress(signer.publicKey);
+}

@@ -1,0 +1,7 @@
+/** The package's entry `threshold-signing-service/solana`: a dWallet as a signer of Solana Kit. */
+export type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+export {
+  createDWalletSolanaSigner,
+  type DWalletSolanaSigner,
+  dwalletSolanaSigner,
+} from "./dwallet-solana-signer.ts";

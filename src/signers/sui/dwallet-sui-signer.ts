@@ -1,0 +1,108 @@
+import { type PublicKey, type SignatureScheme, Signer } from "@mysten/sui/cryptography";
+import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
+import { Secp256k1PublicKey } from "@mysten/sui/keypairs/secp256k1";
+import { Secp256r1PublicKey } from "@mysten/sui/keypairs/secp256r1";
+import type { SuiScheme } from "../../protocol/addresses.ts";
+import type { SignOptions } from "../../sdk/index.ts";
+import {
+  createMessageSigner,
+  type MessageAlgorithm,
+  type MessageSigner,
+  withChainKey,
+} from "../message-signer.ts";
+import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
+
+/** How Sui's schemes sign the 32-byte digest of an intent message: the digest is their message, not a hash of theirs. */
+const SCHEMES = {
+  ED25519: {
+    algorithm: { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" },
+    scheme: "ED25519",
+    publicKey: Ed25519PublicKey,
+  },
+  SECP256K1: {
+    algorithm: { curve: "SECP256K1", signatureAlgorithm: "ECDSASecp256k1", hashScheme: "SHA256" },
+    scheme: "Secp256k1",
+    publicKey: Secp256k1PublicKey,
+  },
+  SECP256R1: {
+    algorithm: { curve: "SECP256R1", signatureAlgorithm: "ECDSASecp256r1", hashScheme: "SHA256" },
+    scheme: "Secp256r1",
+    publicKey: Secp256r1PublicKey,
+  },
+} as const satisfies Record<
+  SuiScheme,
+  {
+    algorithm: MessageAlgorithm;
+    scheme: SignatureScheme;
+    publicKey: new (bytes: Uint8Array) => PublicKey;
+  }
+>;
+
+/** A dWallet on one of the three curves that Sui knows. */
+export interface SuiKey extends SigningKey {
+  readonly curve: SuiScheme;
+}
+
+/** The same, with its public key. */
+export interface KnownSuiKey extends SuiKey, KnownKey {}
+
+/**
+ * A signer of Sui over a dWallet. Transactions and personal messages are hashed by Sui's SDK before they come here, as
+ * for each of its signers. The signer does not look at a transaction's sender; a fullnode does.
+ *
+ * @example
+ * const signer = await createDWalletSuiSigner(client, { seed, dwalletId, curve: "ED25519" });
+ * await signer.signAndExecuteTransaction({ transaction, client: sui });
+ */
+export class DWalletSuiSigner extends Signer {
+  readonly #client: SigningClient;
+  readonly #key: KnownSuiKey;
+  readonly #options: SignOptions;
+  readonly #signer: MessageSigner;
+
+  /**
+   * The first signature compares the public key with the chain's, before it costs anything. Throws a TssError, VALIDATION,
+   * for a malformed key.
+   */
+  constructor(client: SigningClient, key: KnownSuiKey, options: SignOptions = {}) {
+    super();
+    this.#client = client;
+    this.#key = key;
+    this.#options = options;
+    this.#signer = createMessageSigner(client, key, SCHEMES[key.curve].algorithm, options);
+  }
+
+  /**
+   * The same signer with other options: an idempotency key, an abort signal, a listener for progress.
+   *
+   * @example
+   * await signer.withOptions({ idempotencyKey: "payout-7" }).signTransaction(bytes);
+   */
+  withOptions(options: SignOptions): DWalletSuiSigner {
+    return new DWalletSuiSigner(this.#client, this.#key, { ...this.#options, ...options });
+  }
+
+  override getKeyScheme(): SignatureScheme {
+    return SCHEMES[this.#key.curve].scheme;
+  }
+
+  override getPublicKey(): PublicKey {
+    return new SCHEMES[this.#key.curve].publicKey(this.#signer.publicKey);
+  }
+
+  /** Signs the digest of an intent message. Throws a TssError. */
+  override async sign(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    // Sui's signatures have no recovery id.
+    return Uint8Array.from((await this.#signer.sign(bytes)).subarray(0, 64));
+  }
+}
+
+/** Makes a signer of Sui for a dWallet, whose public key it reads from the chain. Throws a TssError. */
+export async function createDWalletSuiSigner(
+  client: SigningClient,
+  key: SuiKey,
+  options: SignOptions = {},
+): Promise<DWalletSuiSigner> {
+  const { publicKeyHex } = await withChainKey(client, key, key.curve, options);
+  return new DWalletSuiSigner(client, { ...key, publicKeyHex }, options);
+}
