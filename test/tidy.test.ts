@@ -101,6 +101,10 @@ describe("the sources", () => {
     );
     expect(imports).toEqual([]);
     expect(linesWith(browser, /(?<![.\w])(?:Buffer|process)\./)).toEqual([]);
+    const askers = browser.filter((file) =>
+      /globalThis\.process|getBuiltinModule/.test(withoutComments(file)),
+    );
+    expect(askers.map((file) => file.path)).toEqual(["src/crypto/node-threads.ts"]);
   });
 
   it("read the environment in one file, and the tests in another", () => {

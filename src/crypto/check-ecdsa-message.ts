@@ -17,11 +17,12 @@ import {
   maskedNonceShareTerms,
 } from "../protocol/proofs/ecdsa-equations.ts";
 import { decodeEcdsaSignMessage } from "../protocol/proofs/ecdsa-message.ts";
-import { combineEquations, type FormEquation, pointSum } from "../protocol/proofs/equations.ts";
+import { combineEquations, type PartEquation, pointSum } from "../protocol/proofs/equations.ts";
 import { rejectionReason, rejectUnless } from "../protocol/proofs/rejected-input.ts";
 import type { SignContext } from "../protocol/proofs/sign-context.ts";
 import type { Steps } from "../protocol/steps.ts";
 import { EngineError } from "./engine.ts";
+import type { Part } from "./part-split.ts";
 
 /** What the prover made on its way. */
 export interface ProverState {
@@ -30,11 +31,13 @@ export interface ProverState {
   readonly maskedNonceShare: Ciphertext;
   /** Every ladder that it raised a base with. */
   readonly ladders: readonly PowerLadder[];
+  /** The parts of the ciphertexts that this thread made and checks. */
+  readonly parts: readonly Part[];
 }
 
 /**
  * Checks a finished message as the network will: from its bytes, with all eight proofs, but all equations in one
- * random combination for each group. A computation that went wrong so spends no presign, and gives nothing away:
+ * random combination for each group. Of two threads each checks the class group's equations of its own parts. A computation that went wrong so spends no presign, and gives nothing away:
  * since a repeat has the same nonces, a wrong message beside the right one could. Throws EngineError.
  */
 export function* checkEcdsaMessage(
@@ -45,10 +48,7 @@ export function* checkEcdsaMessage(
   claimed: ProverState,
 ): Steps<void> {
   const { curve } = context;
-  const derivations: FormEquation[] = derivationEquations(
-    maskedKeyShareTerms(context),
-    claimed.maskedKeyShare,
-  );
+  const derivations = derivationEquations(maskedKeyShareTerms(context), claimed.maskedKeyShare);
   const derived: DerivedCiphertexts = {
     maskedKeyShare: claimed.maskedKeyShare,
     maskedNonceShare: (weights) => {
@@ -62,7 +62,8 @@ export function* checkEcdsaMessage(
     const message = decodeEcdsaSignMessage(curve, bytes);
     const { points, forms } = ecdsaEquations(context, encryptionKey, message, digest, derived);
     yield;
-    const combination = combineEquations({ points, forms: [...forms, ...derivations] }, randomWeight);
+    const own = [...forms, ...derivations].filter(({ part }) => claimed.parts.includes(part));
+    const combination = combineEquations({ points, forms: own }, randomWeight);
     const product = yield* productOnLadders(curve.group, combination.forms, claimed.ladders);
     const isNeutral = equalForms(product, curve.group.identity);
     if (isNeutral && pointSum(curve, combination.points).equals(curve.zero)) return;
@@ -73,9 +74,10 @@ export function* checkEcdsaMessage(
 }
 
 /** The claimed combination, taken away from what it is said to be, is the neutral class in both parts. */
-function derivationEquations(terms: readonly CiphertextTerm[], claimed: Ciphertext): FormEquation[] {
+function derivationEquations(terms: readonly CiphertextTerm[], claimed: Ciphertext): PartEquation[] {
   return ([0, 1] as const).map((part) => ({
     label: "derived ciphertext",
+    part,
     terms: [
       ...terms.map(({ ciphertext, weight }) => ({ base: ciphertext[part], exponent: weight })),
       { base: claimed[part], exponent: -1n },

@@ -4,12 +4,15 @@ import type { SecretBytes } from "./secret-bytes.ts";
 /**
  * The user's half of the protocol, as far as it is heavy: class-groups keys, DKG, decryption and sign messages.
  * An engine may work on the caller's thread or on another; it never does network calls. Every call rejects with
- * {@link EngineError} when the protocol refuses its input, and the error never carries a secret.
+ * {@link EngineError} when the protocol refuses its input, and the error never carries a secret. What a call is given
+ * is copied before the call returns.
  * Lengths and layouts are those of @ika.xyz/sdk 0.4.1.
  */
 export interface CryptoEngine {
   /** Loads what the engine needs, so that the first real call does not pay for it. */
   ready(): Promise<void>;
+  /** The protocol parameters that the other calls take, from an output of the network key. */
+  buildParameters(input: BuildParametersInput): Promise<Uint8Array>;
   /** The keys of a seed on one curve: the very keys of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`. */
   deriveUserKeys(input: DeriveUserKeysInput): Promise<UserKeys>;
   /** The user's DKG message for a share, bound to a session, and the share encrypted to the user. */
@@ -18,7 +21,7 @@ export interface CryptoEngine {
   decryptShare(input: DecryptShareInput): Promise<SecretBytes>;
   /** The user's half of one signature. It must never be computed twice for one presign with different messages. */
   createSignMessage(input: CreateSignMessageInput): Promise<Uint8Array>;
-  /** Ends the engine; calls after it reject. */
+  /** Ends the engine and overwrites what it holds. Calls that run or wait reject, and so do later ones. */
   close(): Promise<void>;
 }
 
@@ -33,8 +36,14 @@ export interface Abortable {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** An output of the network key, as the chain has it. */
+export interface BuildParametersInput extends Abortable {
+  readonly curve: CurveName;
+  readonly networkKeyOutput: Uint8Array;
+}
+
 /** `seed`: 32 bytes, the root of all of a user's keys. It is read, not kept. */
-export interface DeriveUserKeysInput {
+export interface DeriveUserKeysInput extends Abortable {
   readonly curve: CurveName;
   readonly seed: Uint8Array;
 }

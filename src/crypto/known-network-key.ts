@@ -1,18 +1,32 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "../protocol/bytes.ts";
 import type { Form } from "../protocol/class-groups/forms.ts";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import type { Curve } from "../protocol/proofs/curve.ts";
-import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
+import {
+  type NetworkKeyParts,
+  readNetworkKeyParts,
+  withoutTables,
+} from "../protocol/proofs/network-key-parts.ts";
 import type { Steps } from "../protocol/steps.ts";
 
-/** Parameters stay in memory for as long as a client does, and reading the key out of them takes some milliseconds. */
-const KEY_PARTS = new WeakMap<Uint8Array, { readonly curve: Curve; readonly key: NetworkKeyParts }>();
+/** How many keys are remembered: two network keys on four curves. */
+const MAX_REMEMBERED_COUNT = 8;
+const KEY_PARTS = new Map<string, NetworkKeyParts>();
 
-/** The network's key in the protocol parameters, read once for as long as they are kept. Throws as reading it does. */
+/**
+ * The network's key in the protocol parameters. Reading it takes some milliseconds, so it is remembered by the bytes
+ * that it is read from. Throws as reading it does.
+ */
 export function knownNetworkKey(curve: Curve, parameters: Uint8Array): NetworkKeyParts {
-  const known = KEY_PARTS.get(parameters);
-  if (known?.curve === curve) return known.key;
-  const key = readNetworkKeyParts(curve, parameters);
-  KEY_PARTS.set(parameters, { curve, key });
+  const read = withoutTables(parameters);
+  const name = `${curve.constants.curve} ${bytesToHex(sha256(read))}`;
+  const known = KEY_PARTS.get(name);
+  if (known !== undefined) return known;
+  const key = readNetworkKeyParts(curve, read);
+  const [oldest] = KEY_PARTS.keys();
+  if (KEY_PARTS.size >= MAX_REMEMBERED_COUNT && oldest !== undefined) KEY_PARTS.delete(oldest);
+  KEY_PARTS.set(name, key);
   return key;
 }
 

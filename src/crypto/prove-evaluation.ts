@@ -21,6 +21,7 @@ import {
   maskedResponse,
   RANDOMNESS_BITS,
 } from "./mask-lengths.ts";
+import type { PartSplit } from "./part-split.ts";
 import { transcriptBinding } from "./prove-points.ts";
 
 /** A pair of numbers, one for each input. */
@@ -31,8 +32,9 @@ export interface EvaluationTask {
   readonly name: LinearEvaluationName;
   readonly encryptionKey: Form;
   readonly inputs: readonly [Ciphertext, Ciphertext];
-  /** Of the inputs' forms, by part and input, and of h and the encryption key. */
-  readonly ladders: readonly [EvaluationLadders, EvaluationLadders];
+  /** Of the inputs' forms and of h and the encryption key, by part. Only the split's parts have some. */
+  readonly ladders: readonly (EvaluationLadders | undefined)[];
+  readonly split: PartSplit;
   /** c1 and c2 modulo the order. Secret. */
   readonly coefficients: Pair;
   /** Pedersen commitments to the coefficients, and what they were made with. */
@@ -97,14 +99,15 @@ export function* proveEvaluation(
 /** c1*inputs[0] + c2*inputs[1] + Enc(0; randomness), with coefficients as integers. */
 function* evaluate(
   { curve }: SignContext,
-  { ladders }: EvaluationTask,
+  { ladders, split }: EvaluationTask,
   coefficients: Pair,
   randomness: bigint,
 ): Steps<Ciphertext> {
-  const forms: Form[] = [];
-  for (const { inputs, randomizer } of ladders) {
+  const forms: (Form | undefined)[] = [undefined, undefined];
+  for (const part of split.parts) {
+    const { inputs, randomizer } = ladders[part]!;
     const terms = inputs.map((ladder, index) => ({ ladder, exponent: coefficients[index]! }));
-    forms.push(yield* ladderProduct(curve.group, [...terms, { ladder: randomizer, exponent: randomness }]));
+    forms[part] = yield* ladderProduct(curve.group, [...terms, { ladder: randomizer, exponent: randomness }]);
   }
-  return forms as unknown as Ciphertext;
+  return yield* split.join(forms);
 }

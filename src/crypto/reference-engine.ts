@@ -1,3 +1,5 @@
+import { curveNumber } from "../protocol/algorithms.ts";
+import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
 import { runSteps } from "../protocol/steps.ts";
 import { createDkgMessage } from "./create-dkg-message.ts";
 import { type CryptoEngine, EngineError } from "./engine.ts";
@@ -7,7 +9,8 @@ import { deriveUserKeys } from "./user-keys.ts";
 
 /**
  * The engine that leaves encryption, decryption and sign messages to ika-wasm 0.2.1, for comparison. Its calls block
- * the caller's thread for as long as they take: two seconds for a DKG, ten seconds for an ECDSA sign message. Sign
+ * the caller's thread for as long as they take: up to two seconds for the parameters of a curve, two for a DKG, ten for
+ * an ECDSA sign message. Sign
  * messages are random: two for one input differ.
  */
 export function createReferenceEngine(): CryptoEngine {
@@ -19,6 +22,10 @@ export function createReferenceEngine(): CryptoEngine {
   return {
     async ready() {
       await open();
+    },
+    async buildParameters({ curve, networkKeyOutput }) {
+      if (isClosed) throw new EngineError("the engine is closed");
+      return buildProtocolParameters(curveNumber(curve), networkKeyOutput);
     },
     async deriveUserKeys({ seed, curve }) {
       if (isClosed) throw new EngineError("the engine is closed");

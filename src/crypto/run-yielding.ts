@@ -5,7 +5,7 @@ const SLICE_MS = 20;
 
 /**
  * Runs a long computation in slices: after each one the event loop handles what came up meanwhile. Throws the signal's
- * reason once it is aborted.
+ * reason once it is aborted, also while the computation waits.
  */
 export async function runYielding<T>(
   steps: Steps<T>,
@@ -18,11 +18,13 @@ export async function runYielding<T>(
     for (;;) {
       signal?.throwIfAborted();
       const end = performance.now() + sliceMs;
+      let waiting: Promise<void> | undefined;
       do {
         const step = steps.next();
         if (step.done === true) return step.value;
-      } while (performance.now() < end);
-      await nextTask();
+        if (step.value !== undefined) waiting = step.value;
+      } while (waiting === undefined && performance.now() < end);
+      await (waiting === undefined ? nextTask() : untilAborted(waiting, signal));
     }
   } finally {
     // Overwrites what an aborted computation holds.
@@ -40,4 +42,19 @@ function nextTask(): Promise<void> {
     };
     port2.postMessage(undefined);
   });
+}
+
+/** Ends with the promise, or once the signal is aborted, which the caller looks for. */
+async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return await promise;
+  let wake = (): void => {};
+  const aborted = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  signal.addEventListener("abort", wake);
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", wake);
+  }
 }

@@ -8,12 +8,24 @@ import { EngineError, type UserKeys } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 import { deriveEd25519SecretKey } from "./slip10.ts";
 
+/** The keys of a seed on one curve as plain data, which can go from thread to thread. */
+export interface PlainUserKeys {
+  readonly curve: CurveName;
+  readonly encryptionKey: Uint8Array;
+  /** Secret. */
+  readonly decryptionKey: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+  readonly signerAddress: string;
+  /** Secret. */
+  readonly signerSecretKey: Uint8Array;
+}
+
 /**
  * The keys of a seed on one curve, equal to those of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`: each
  * key's own seed is keccak256(domain || curve number || seed); the signer is SLIP-0010 at Sui's path below its own.
- * Takes about half a second, on the caller's thread.
+ * Takes about 50 ms, on the caller's thread.
  */
-export function deriveUserKeys(seed: Uint8Array, curve: CurveName): UserKeys {
+export function derivePlainUserKeys(seed: Uint8Array, curve: CurveName): PlainUserKeys {
   if (seed.length !== 32) throw new EngineError(`seed: 32 bytes, not ${seed.length}`);
   const classGroupsSeed = domainSeed("CLASS_GROUPS_DECRYPTION_KEY_V1", seed, curve);
   const signerSeed = domainSeed("ED25519_SIGNING_KEY_V1", seed, curve);
@@ -22,20 +34,29 @@ export function deriveUserKeys(seed: Uint8Array, curve: CurveName): UserKeys {
   classGroupsSeed.fill(0);
   signerSeed.fill(0);
   const signerPublicKey = ed25519.getPublicKey(signerSecretKey);
+  const signerAddress = suiAddress("ED25519", signerPublicKey);
+  return { curve, encryptionKey, decryptionKey, signerPublicKey, signerAddress, signerSecretKey };
+}
+
+/** Takes plain keys over and gives their secrets a lifetime. */
+export function ownUserKeys(keys: PlainUserKeys): UserKeys {
+  const { decryptionKey, signerSecretKey } = keys;
   const secrets = [new SecretBytes(decryptionKey), new SecretBytes(signerSecretKey)] as const;
   const destroy = (): void => {
     for (const secret of secrets) secret.destroy();
   };
   return {
-    curve,
-    encryptionKey,
+    ...keys,
     decryptionKey: secrets[0],
-    signerPublicKey,
-    signerAddress: suiAddress("ED25519", signerPublicKey),
     signerSecretKey: secrets[1],
     destroy,
     [Symbol.dispose]: destroy,
   };
+}
+
+/** {@link derivePlainUserKeys}, owned. */
+export function deriveUserKeys(seed: Uint8Array, curve: CurveName): UserKeys {
+  return ownUserKeys(derivePlainUserKeys(seed, curve));
 }
 
 /** The signer's signature over the encryption key, which registering it on chain asks for. 64 bytes. */

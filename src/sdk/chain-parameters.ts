@@ -1,24 +1,25 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import type { CryptoEngine } from "../crypto/engine.ts";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { bytesToHex } from "../protocol/bytes.ts";
-import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
+import type { Action } from "./action.ts";
 import type { ParametersSource } from "./context.ts";
 import { readNetworkKeyOutput } from "./network-key-output.ts";
 import type { TrustedChain } from "./trusted-chain.ts";
 
-/** How many parameters are remembered, of 2.4 MB each: two network keys on four curves. */
+/** How many parameters are remembered: two network keys on four curves. */
 const MAX_REMEMBERED_COUNT = 8;
 
-/** What was built before in this program, by curve and output. It follows from these alone, so all clients share it. */
-const built = new Map<string, Uint8Array>();
+/** What each engine built before, by curve and output. It follows from these alone, so all its clients share it. */
+const built = new WeakMap<CryptoEngine, Map<string, Uint8Array>>();
 
 /**
- * Protocol parameters that this client builds itself from the network key's output on the chain: one to two seconds for
- * a curve, once in a program. Parameters that somebody else made would have to be believed: a shorter range of
- * randomness or another table in them gives the user's share away, and checking the tables costs as much as building
- * them. For the same reason nothing is kept beyond the program.
+ * Protocol parameters that this client has its engine build from the network key's output on the chain. Parameters that
+ * somebody else made would have to be believed: a shorter range of randomness or another table in them gives the user's
+ * share away. Building them takes milliseconds where the engine needs no tables, less than it takes to read and check
+ * a file of them, so nothing is kept beyond the program.
  */
-export function createChainParameters(chain: TrustedChain): ParametersSource {
+export function createChainParameters(chain: TrustedChain, engine: CryptoEngine): ParametersSource {
   // Every output of a key says the same.
   const known = new Map<string, Uint8Array>();
   return {
@@ -27,20 +28,26 @@ export function createChainParameters(chain: TrustedChain): ParametersSource {
       const found = known.get(key);
       if (found !== undefined) return found;
       const output = await readNetworkKeyOutput(chain, action, networkEncryptionKeyId, curveNumber(curve));
-      action.signal.throwIfAborted();
-      const octets = parametersOf(curve, output);
+      const octets = await parametersOf(engine, action, curve, output);
       remember(known, key, octets);
       return octets;
     },
   };
 }
 
-function parametersOf(curve: CurveName, output: Uint8Array): Uint8Array {
-  const key = `${curve} ${bytesToHex(sha256(output))}`;
-  const found = built.get(key);
+async function parametersOf(
+  engine: CryptoEngine,
+  { signal }: Action,
+  curve: CurveName,
+  networkKeyOutput: Uint8Array,
+): Promise<Uint8Array> {
+  const ofEngine = built.get(engine) ?? new Map<string, Uint8Array>();
+  built.set(engine, ofEngine);
+  const key = `${curve} ${bytesToHex(sha256(networkKeyOutput))}`;
+  const found = ofEngine.get(key);
   if (found !== undefined) return found;
-  const octets = buildProtocolParameters(curveNumber(curve), output);
-  remember(built, key, octets);
+  const octets = await engine.buildParameters({ curve, networkKeyOutput, signal });
+  remember(ofEngine, key, octets);
   return octets;
 }
 

@@ -39,9 +39,9 @@ export interface ClientOptions {
   /** Another Connect transport; default Connect over fetch with binary messages. Headers are added to it. */
   readonly transport?: Transport | undefined;
   /**
-   * What computes the user's half; default this package's own TypeScript, on this thread. `reference` leaves it to Ika's
-   * WebAssembly, which takes about ten seconds for an ECDSA half and blocks the thread. The caller closes an engine
-   * that it passes.
+   * What computes the user's half; default this package's own TypeScript, on workers that all clients of the program
+   * share. `reference` leaves it to Ika's WebAssembly, which takes about ten seconds for an ECDSA half and blocks the
+   * thread. The caller closes an engine that it passes.
    */
   readonly engine?: CryptoEngine | "reference" | undefined;
   /**
@@ -115,11 +115,12 @@ function createContext(options: ClientOptions, transport: Transport): ClientCont
   const source = createNetworkSource(raw.onboarding, network);
   const chosen = chooseChain(options, source);
   const chain = createTrustedChain(chosen);
+  const engine = chooseEngine(options.engine);
   return {
     network,
     raw,
-    engine: chooseEngine(options.engine),
-    parameters: createChainParameters(chain),
+    engine,
+    parameters: createChainParameters(chain, engine),
     getNetwork: source.read,
     chainReader: chain.reader,
     chainSession: createChainSessionSource(chosen.hintClient),

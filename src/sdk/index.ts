@@ -24,6 +24,7 @@ export {
 } from "../../gen/proto/tss/v1/signing_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/inline-engine.ts";
+export { createWorkerEngine, type WorkerEngineOptions } from "../crypto/worker-engine.ts";
 export {
   addressesOfKey,
   type BitcoinPrefix,

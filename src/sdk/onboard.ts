@@ -38,7 +38,7 @@ export async function onboard(
     const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
 
     action.stage("keys");
-    const keys = action.own(await context.engine.deriveUserKeys({ seed, curve }));
+    const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
 
     action.stage("register");
     const { encryptionKey, signerPublicKey } = keys;

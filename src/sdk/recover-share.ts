@@ -98,7 +98,7 @@ export async function recoverFrom(
     return action.own((await openSeedShare(context, action, request)).share);
   }
   const shareId = source.encryptedUserSecretKeyShareId ?? (await askForShareId(context, action, dwallet.id));
-  const keys = action.own(await context.engine.deriveUserKeys({ seed, curve }));
+  const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
   return action.own(await openShare(context, action, keys, dwallet, shareId));
 }
 

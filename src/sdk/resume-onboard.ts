@@ -47,7 +47,7 @@ export async function resumeOnboard(
     const { share, sessionDigest } = await openSeedShare(context, action, request);
     action.own(share);
     action.stage("keys");
-    const keys = action.own(await context.engine.deriveUserKeys({ seed, curve }));
+    const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
     const { encryptedUserSecretKeyShareId } = created;
     const accept = await acceptShare(context, action, {
       keys,

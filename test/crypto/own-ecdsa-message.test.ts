@@ -213,7 +213,7 @@ function runCheck(context: SignContext, encryptionKey: Form, bytes: Uint8Array, 
       ? ([1n, 1n, 1n] as const)
       : nonceRandomizers(context, message, digest, maskedKeyShare);
   const maskedNonceShare = combineCiphertexts(curve, maskedNonceShareTerms(context, weights));
-  const state = { maskedKeyShare, maskedNonceShare, ladders: [] };
+  const state = { maskedKeyShare, maskedNonceShare, ladders: [], parts: [0, 1] as const };
   runSteps(checkEcdsaMessage(context, encryptionKey, bytes, digest, state));
 }
 

@@ -67,7 +67,7 @@ describe("an ECDSA half", () => {
   );
 
   test("does not leave when a rung of a ladder that is kept goes wrong, and the ladder is not kept", () => {
-    const other = makeOwnDWallet(network, 1);
+    const other = makeOwnDWallet(ownNetwork(12), 1);
     const fresh = other.request(triple, new Uint8Array(32).fill(1), request.message);
     // The ladders of h and of the encryption key are built first after the derived ciphertexts; h's is known.
     inject({ square: 1_100 + 500 });

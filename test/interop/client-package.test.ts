@@ -78,6 +78,21 @@ describe("the client's package", () => {
     expect(out.toString().trim()).toBe(`${Object.keys(entry).sort().join()} true`);
   });
 
+  it("computes on a worker in Node", async () => {
+    writeFileSync(
+      path.join(folder, "worker.js"),
+      [
+        'import { createWorkerEngine } from "threshold-signing-client";',
+        "const engine = createWorkerEngine({ onFallback: (cause) => console.error(cause) });",
+        'const keys = await engine.deriveUserKeys({ curve: "ED25519", seed: new Uint8Array(32) });',
+        "console.log(keys.signerAddress);",
+      ].join("\n"),
+    );
+    const { code, out, err } = await runProgram(process.execPath, ["worker.js"], "", {}, { folder });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out.toString()).toMatch(/^0x[0-9a-f]{64}\n$/);
+  });
+
   it.each([
     ["nodenext", { module: "nodenext" }],
     ["a bundler", { module: "esnext", moduleResolution: "bundler" }],

@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const HALF = ["test/unit/crypto/sign-message.test.ts"];
 const ECDSA = ["test/crypto/own-ecdsa-message.test.ts"];
 const FAULTS = ["test/crypto/own-half-faults.test.ts"];
+const WORKERS = ["test/unit/crypto/worker-engine.test.ts"];
 const SHARE = ["test/unit/crypto/encrypted-share.test.ts"];
 
 /** Lines by which a half of the client's gives nothing away and is right. */
@@ -97,5 +98,26 @@ export const HALF_MUTANTS: readonly Mutant[] = [
     find: "    } while (performance.now() < end);",
     replace: "    } while (end > 0);",
     tests: HALF,
+  },
+  {
+    name: "a half leaves though two workers made different ones",
+    file: "src/crypto/thread-call.ts",
+    find: "    if (!areEqual(outputs)) {",
+    replace: "    if (outputs.length > 2) {",
+    tests: WORKERS,
+  },
+  {
+    name: "a worker sends its own part of a ciphertext for the other's",
+    file: "src/crypto/part-split.ts",
+    find: "return wholeOf(part === 0 ? [own[0], other.form] : [other.form, own[1]]);",
+    replace: "return wholeOf([own[part], other.form]);",
+    tests: WORKERS,
+  },
+  {
+    name: "a worker keeps the share after its call",
+    file: "src/crypto/plain-calls.ts",
+    find: "  } finally {\n    wipeSecrets(input);\n  }",
+    replace: "  } finally {\n  }",
+    tests: ["test/unit/crypto/serve-engine.test.ts"],
   },
 ];

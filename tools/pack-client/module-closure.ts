@@ -13,9 +13,14 @@ export interface ModuleClosure {
 
 const BLOCK_COMMENTS = /\/\*[\s\S]*?\*\//g;
 const STATIC = /(?:^|[\s;}])(?:from|import)\s*"([^"]+)"/g;
+/** A worker's module, in the form that bundlers know. */
+const WORKER = /new Worker\(\s*new URL\(\s*"([^"]+)",\s*import\.meta\.url\s*\)/g;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
-/** Follows the imports of compiled modules and of their declarations, from several entries on. */
+/**
+ * Follows the imports of compiled modules and of their declarations, from several entries on, and the workers that they
+ * start. Throws where a module imports one of Node's: the client's code runs in browsers too.
+ */
 export function moduleClosure(entries: readonly string[]): ModuleClosure {
   const files = new Set<string>();
   const packages = new Set<string>();
@@ -31,6 +36,7 @@ export function moduleClosure(entries: readonly string[]): ModuleClosure {
     const isDeclaration = file.endsWith(".d.ts");
     for (const [pattern, found] of [
       [STATIC, packages],
+      [WORKER, packages],
       [DYNAMIC, isDeclaration ? packages : dynamicPackages],
     ] as const) {
       for (const [, specifier = ""] of text.matchAll(pattern)) {

@@ -23,10 +23,15 @@ export interface FormEquation {
   readonly terms: readonly PowerTerm[];
 }
 
+/** An equation between the first, or the second, forms of ciphertexts. */
+export interface PartEquation extends FormEquation {
+  readonly part: 0 | 1;
+}
+
 /** All that a set of proofs claims, apart from hashes: both groups' equations. */
 export interface ProofEquations {
   readonly points: readonly PointEquation[];
-  readonly forms: readonly FormEquation[];
+  readonly forms: readonly PartEquation[];
 }
 
 /** How a verifier computes a product of powers; one with tables of some bases does it faster. */

@@ -99,6 +99,7 @@ export function evaluationEquations(
     // c1*z1 + c2*z2 + Enc(0; rho) - e*ct must be the first message.
     forms: ([0, 1] as const).map((part) => ({
       label: `${label}: ciphertext does not match`,
+      part,
       terms: [
         { base: inputs[0][part], exponent: first },
         { base: inputs[1][part], exponent: second },

@@ -33,6 +33,15 @@ export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): Netwo
   return { publicShares, encryptionKey, commitment };
 }
 
+/**
+ * A curve's protocol parameters without what {@link readNetworkKeyParts} skips: some kilobytes, from which it reads the
+ * same.
+ */
+export function withoutTables(parameters: Uint8Array): Uint8Array {
+  if (parameters.length <= HEAD_BYTES + ELEMENT_BYTES) return parameters;
+  return concatBytes(parameters.subarray(0, HEAD_BYTES), parameters.subarray(-ELEMENT_BYTES));
+}
+
 /** The commitment to a network key, which dWallets and presigns carry: 32 bytes. */
 export function keyCommitment(
   curve: Curve,
@@ -53,6 +62,8 @@ export function keyCommitment(
 
 /** A group element at the end of the parameters: a, b and c in 256 bytes each, then sizes and its discriminant. */
 const INTEGER_BYTES = 2 + 256;
+/** Two points and two ciphertexts at the start of the parameters, where points are longest. */
+const HEAD_BYTES = 2 * 34 + 4 * INTEGER_BYTES;
 const ELEMENT_BYTES = 3 * INTEGER_BYTES + 4 + 2 * INTEGER_BYTES + 4;
 
 function readLastForm(curve: Curve, parameters: Uint8Array): Form {

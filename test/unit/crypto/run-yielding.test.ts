@@ -48,3 +48,23 @@ test("a computation that is aborted overwrites what it holds", async () => {
   await expect(runYielding(holding, { sliceMs: 0, signal: abort.signal })).rejects.toThrow();
   expect(secret).toEqual(new Uint8Array(3));
 });
+
+test("a computation waits for what it yields, and an abort ends the wait", async () => {
+  let arrive = (): void => {};
+  let isArrived = false;
+  const arrival = new Promise<void>((resolve) => {
+    arrive = resolve;
+  }).then(() => {
+    isArrived = true;
+  });
+  const waiting = function* (promise: Promise<void>): Generator<Promise<void>, boolean, undefined> {
+    yield promise;
+    return isArrived;
+  };
+  setImmediate(arrive);
+  await expect(runYielding(waiting(arrival))).resolves.toBe(true);
+  const abort = new AbortController();
+  setImmediate(() => abort.abort(new Error("enough")));
+  const never = new Promise<void>(() => {});
+  await expect(runYielding(waiting(never), { signal: abort.signal })).rejects.toThrow("enough");
+});

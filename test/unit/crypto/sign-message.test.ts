@@ -7,41 +7,19 @@ import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { maskedResponse } from "../../../src/crypto/mask-lengths.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import type { SignRequest } from "../../../src/crypto/sign-request.ts";
-import { ALGORITHM_TRIPLES, curveNumber } from "../../../src/protocol/algorithms.ts";
+import { ALGORITHM_TRIPLES } from "../../../src/protocol/algorithms.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
-import { buildProtocolParameters } from "../../../src/protocol/parameters/build-protocol-parameters.ts";
 import { curveByNumber } from "../../../src/protocol/proofs/curve.ts";
 import { runSteps } from "../../../src/protocol/steps.ts";
 import { decodeUserShare } from "../../../src/protocol/user-share.ts";
-import { isSigned, ownNetwork, presignOf } from "../../support/own-dwallet.ts";
+import { isSigned, presignOf } from "../../support/own-dwallet.ts";
 import { flipBit } from "../../support/signature-vectors.ts";
-import recorded from "./sign-message.vectors.json" with { type: "json" };
+import { recordedNetwork as network, recorded, requestOf } from "./recorded-halves.ts";
 
 // Nothing here may load Ika's WebAssembly.
 vi.mock("@ika.xyz/ika-wasm", () => {
   throw new Error("the wasm was loaded");
 });
-
-const network = ownNetwork(hexToBytes(recorded.networkSeedHex)[0]!);
-const parameters = [0, 1, 2, 3].map((curve) =>
-  buildProtocolParameters(curve, network.networkDkgPublicOutput(), { degree: 1, long: false }),
-);
-
-function requestOf(vector: (typeof recorded.vectors)[number]): SignRequest {
-  const triple = ALGORITHM_TRIPLES.find(
-    ({ signatureAlgorithm, hash }) =>
-      signatureAlgorithm === vector.signatureAlgorithm && hash === vector.hash,
-  )!;
-  const { shareHex, outputHex } = recorded.dwallets[curveNumber(triple.curve)]!;
-  return {
-    triple,
-    parameters: parameters[triple.curveNumber]!,
-    dwalletOutput: hexToBytes(outputHex),
-    userSecretKeyShare: hexToBytes(shareHex),
-    presign: presignOf(network, triple, hexToBytes(vector.presignSessionIdHex)),
-    message: hexToBytes(vector.messageHex),
-  };
-}
 
 describe.each(recorded.vectors)("$signatureAlgorithm with $hash", (vector) => {
   const request = requestOf(vector);

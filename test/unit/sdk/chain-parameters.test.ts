@@ -4,13 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../../gen/proto/tss/v1/types_pb.ts";
 import type { CryptoEngine } from "../../../src/crypto/engine.ts";
+import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { deriveUserKeys } from "../../../src/crypto/user-keys.ts";
 import type { Localnet } from "../../../src/localnet/localnet.ts";
 import { networkParty } from "../../../src/localnet/mpc/network-party.ts";
 import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
 import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
 import { ChunkField, DWalletNetworkEncryptionKey } from "../../../src/protocol/chain-structs.ts";
-import { buildProtocolParameters } from "../../../src/protocol/parameters/build-protocol-parameters.ts";
+import {
+  buildProtocolParameters,
+  NO_TABLES,
+} from "../../../src/protocol/parameters/build-protocol-parameters.ts";
 import { createChainParameters } from "../../../src/sdk/chain-parameters.ts";
 import { createClient } from "../../../src/sdk/client.ts";
 import { connectFullnode, type Fullnode } from "../../../src/sdk/fullnode.ts";
@@ -19,6 +23,7 @@ import { createTrustedChain, type TrustedChain } from "../../../src/sdk/trusted-
 import { act, idsOf, lying, NETWORK_OUTPUT, startChain } from "./chain-harness.ts";
 
 const SLOW = { timeout: 60_000 };
+const engine = createInlineEngine();
 let net: Localnet;
 let honest: Fullnode;
 
@@ -37,12 +42,12 @@ function chainOf(...fullnodes: Fullnode[]): TrustedChain {
 }
 
 function load(chain: TrustedChain, networkEncryptionKeyId = net.networkEncryptionKeyId): Promise<Uint8Array> {
-  const source = createChainParameters(chain);
+  const source = createChainParameters(chain, engine);
   return act((action) => source.load(action, { curve: "ED25519", networkEncryptionKeyId }));
 }
 
 const sha256 = (octets: Uint8Array): string => createHash("sha256").update(octets).digest("hex");
-const EXPECTED = sha256(buildProtocolParameters(2, NETWORK_OUTPUT));
+const EXPECTED = sha256(buildProtocolParameters(2, NETWORK_OUTPUT, NO_TABLES));
 
 /** The network key's object, changed. */
 const withKey =
@@ -75,7 +80,7 @@ describe("parameters", () => {
       return object;
     });
     const first = await load(chainOf(honest));
-    const source = createChainParameters(chainOf(counted));
+    const source = createChainParameters(chainOf(counted), engine);
     const request = { curve: "ED25519", networkEncryptionKeyId: net.networkEncryptionKeyId } as const;
     expect(await act((action) => source.load(action, request))).toBe(first);
     const once = readCount;
@@ -202,7 +207,7 @@ describe("parameters", () => {
       withChunks((value, index) => (index === 0n ? value.with(10, value[10]! ^ 1) : value)),
     );
     const loaded = act(async (action) => {
-      const source = createChainParameters(chainOf(honest, forged));
+      const source = createChainParameters(chainOf(honest, forged), engine);
       return await source.load(action, {
         curve: "ED25519",
         networkEncryptionKeyId: net.networkEncryptionKeyId,
@@ -257,20 +262,20 @@ test(
       });
     });
     let used: string | undefined;
-    const engine = {
-      ready: async () => {},
+    const stopping = {
+      ...engine,
       deriveUserKeys: async () => deriveUserKeys(new Uint8Array(32).fill(9), "ED25519"),
       prepareDkg: async ({ parameters }) => {
         used = sha256(parameters);
         throw new Error("far enough");
       },
-    } as Partial<CryptoEngine> as CryptoEngine;
+    } satisfies CryptoEngine;
     const client = createClient({
       baseUrl: "http://service.invalid",
       apiKey: "k",
       network: "localnet",
       transport,
-      engine,
+      engine: stopping,
     });
     await client.onboard({ seed: new Uint8Array(32).fill(9), curve: "ED25519" }).catch(() => undefined);
     expect(used).toBe(EXPECTED);

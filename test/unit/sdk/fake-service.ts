@@ -13,6 +13,7 @@ import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_p
 import { Curve, Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { deriveUserShare } from "../../../src/crypto/derive-user-share.ts";
 import type { CryptoEngine } from "../../../src/crypto/engine.ts";
+import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import { deriveUserKeys, signDWalletOutput } from "../../../src/crypto/user-keys.ts";
 import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
@@ -373,7 +374,7 @@ export const SIGNERS = { own: KEYS, other: OTHER_KEYS } as const;
 /** Puts the dWallet on the chain that the DKG makes. */
 function fakeEngine(calls: string[], script: Script): CryptoEngine {
   return {
-    async ready() {},
+    ...createInlineEngine(),
     async deriveUserKeys() {
       calls.push("deriveUserKeys");
       return deriveUserKeys(SEED, "ED25519");
@@ -395,6 +396,5 @@ function fakeEngine(calls: string[], script: Script): CryptoEngine {
       calls.push("createSignMessage");
       return VECTOR.userSignMessage!;
     },
-    async close() {},
   };
 }

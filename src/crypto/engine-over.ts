@@ -1,0 +1,66 @@
+import { withoutTables } from "../protocol/proofs/network-key-parts.ts";
+import type { CryptoEngine } from "./engine.ts";
+import type { InputOf, Method, OutputOf } from "./plain-calls.ts";
+import { SecretBytes } from "./secret-bytes.ts";
+import { ownUserKeys } from "./user-keys.ts";
+
+/** Something that runs an engine's calls, here or elsewhere. */
+export interface PlainEngine {
+  ready(): Promise<void>;
+  /** Runs a call. It owns the input, overwrites the secrets in it, and may transfer its buffers. */
+  run<M extends Method>(method: M, input: InputOf<M>, signal: AbortSignal | undefined): Promise<OutputOf<M>>;
+  close(): Promise<void>;
+}
+
+/**
+ * An engine for callers. It copies what a call is given: neither may a nonce's input change under the computation, nor
+ * is a caller's secret overwritten or taken away.
+ */
+export function engineOver(plain: PlainEngine): CryptoEngine {
+  return {
+    ready: () => plain.ready(),
+    close: () => plain.close(),
+    buildParameters: async ({ curve, networkKeyOutput, signal }) =>
+      await plain.run("buildParameters", { curve, networkKeyOutput: copy(networkKeyOutput) }, signal),
+    deriveUserKeys: async ({ curve, seed, signal }) =>
+      ownUserKeys(await plain.run("deriveUserKeys", { curve, seed: copy(seed) }, signal)),
+    prepareDkg: async (input) => {
+      const { curve, userSecretKeyShare, sessionDigest, parameters, encryptionKey, signal } = input;
+      const copied = {
+        curve,
+        userSecretKeyShare: copy(userSecretKeyShare.reveal()),
+        sessionDigest: copy(sessionDigest),
+        parameters: copy(withoutTables(parameters)),
+        encryptionKey: copy(encryptionKey),
+      };
+      return await plain.run("prepareDkg", copied, signal);
+    },
+    decryptShare: async (input) => {
+      const { curve, decryptionKey, dwalletOutput, encryptedShareAndProof, signal } = input;
+      const copied = {
+        curve,
+        decryptionKey: copy(decryptionKey.reveal()),
+        dwalletOutput: copy(dwalletOutput),
+        encryptedShareAndProof: copy(encryptedShareAndProof),
+      };
+      return new SecretBytes(await plain.run("decryptShare", copied, signal));
+    },
+    createSignMessage: async (input) => {
+      const { triple, parameters, dwalletOutput, userSecretKeyShare, presign, message, signal } = input;
+      const copied = {
+        triple: { ...triple },
+        parameters: copy(withoutTables(parameters)),
+        dwalletOutput: copy(dwalletOutput),
+        userSecretKeyShare: copy(userSecretKeyShare.reveal()),
+        presign: copy(presign),
+        message: copy(message),
+      };
+      return await plain.run("createSignMessage", copied, signal);
+    },
+  };
+}
+
+/** With a buffer of its own, whatever the bytes are a view of. */
+function copy(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,85 @@
+import type { FromWorker, ToWorker } from "./engine-messages.ts";
+import { type Movable, type NodeThreads, nodeThreads } from "./node-threads.ts";
+
+/** A worker as its engine sees it. */
+export interface EngineThread {
+  post(message: ToWorker, transfer: readonly Movable[]): void;
+  /** Whether a Node process stays alive for this worker. It does not at first. */
+  hold(isHeld: boolean): void;
+  /** Ends it at once, with whatever it does. */
+  terminate(): void;
+}
+
+/** What an engine hears of a worker. */
+export interface EngineThreadEvents {
+  onMessage(message: FromWorker): void;
+  /** It ended, or was never there. Nothing follows. */
+  onEnd(cause: unknown): void;
+}
+
+/** Starts a worker. Throws where that is impossible; what turns out later is an `onEnd`. */
+export type StartEngineThread = (events: EngineThreadEvents) => EngineThread;
+
+/** How many workers are of use: two share an ECDSA half. */
+export function usefulThreadCount(): number {
+  const parallelCount = nodeThreads()?.parallelCount ?? globalThis.navigator?.hardwareConcurrency ?? 1;
+  return Math.min(2, parallelCount);
+}
+
+/** Starts workers from a module beside this one: bundlers know the form in which it is named. */
+export const startModuleThread: StartEngineThread = (events) => {
+  const threads = nodeThreads();
+  if (threads !== undefined) return onNode(threads, nodeWorkerUrl(), events);
+  return inBrowser(
+    () => new Worker(new URL("./engine-worker.js", import.meta.url), { type: "module" }),
+    events,
+  );
+};
+
+/** Run from source, Node needs a module that has TypeScript loaded first. */
+function nodeWorkerUrl(): URL {
+  const name = import.meta.url.endsWith(".ts") ? "./engine-worker-from-source.mjs" : "./engine-worker.js";
+  return new URL(name, import.meta.url);
+}
+
+function onNode(
+  { Worker }: NodeThreads,
+  source: URL | string,
+  { onMessage, onEnd }: EngineThreadEvents,
+): EngineThread {
+  const worker = new Worker(source, { eval: typeof source === "string" });
+  let failure: unknown;
+  worker.on("message", (message) => onMessage(message as FromWorker));
+  worker.on("error", (cause) => {
+    failure = cause;
+  });
+  worker.on("exit", (code) => onEnd(failure ?? new Error(`a worker ended with code ${code}`)));
+  worker.unref();
+  return {
+    post: (message, transfer) => worker.postMessage(message, transfer),
+    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
+    terminate: () => void worker.terminate(),
+  };
+}
+
+function inBrowser(start: () => Worker, { onMessage, onEnd }: EngineThreadEvents): EngineThread {
+  if (typeof Worker === "undefined") throw new Error("there are no workers here");
+  const worker = start();
+  worker.onmessage = ({ data }: MessageEvent<FromWorker>) => onMessage(data);
+  const end = (cause: unknown): void => {
+    worker.onmessage = null;
+    worker.terminate();
+    onEnd(cause);
+  };
+  // An error that nobody caught does not end a browser's worker, and nobody knows what it does afterwards.
+  worker.onerror = (event) => {
+    event.preventDefault();
+    end(new Error(event.message ?? "a worker could not be loaded"));
+  };
+  worker.onmessageerror = () => end(new Error("a worker's message could not be read"));
+  return {
+    post: (message, transfer) => worker.postMessage(message, [...transfer]),
+    hold: () => {},
+    terminate: () => end(new Error("a worker was ended")),
+  };
+}

@@ -1,0 +1,6 @@
+/** What a worker of `createWorkerEngine` runs, in Node and in browsers. */
+import { nodeThreads } from "./node-threads.ts";
+import { type EnginePort, serveEngine } from "./serve-engine.ts";
+
+const port = nodeThreads()?.parentPort ?? globalThis;
+serveEngine(port as EnginePort);

@@ -1,0 +1,69 @@
+import { EngineError } from "./engine.ts";
+import { buffersOf, type CallMessage, type FromWorker, type ToWorker } from "./engine-messages.ts";
+import { BOTH_PARTS, splitWithPeer } from "./part-split.ts";
+import { type Method, type OutputOf, runPlainCall } from "./plain-calls.ts";
+
+/** The engine's end of a worker, as the worker sees it: Node's and a browser's alike. */
+export interface EnginePort {
+  onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
+  postMessage(message: FromWorker, transfer?: ArrayBuffer[]): void;
+}
+
+/**
+ * Answers an engine's calls on a worker. The input of a call was transferred, so this is its only copy; its secrets are
+ * overwritten once the call has ended, and those of an output leave with it.
+ */
+export function serveEngine(port: EnginePort): void {
+  const running = new Map<number, { readonly abort: AbortController; readonly ended: Promise<void> }>();
+  const say = (message: FromWorker, transfer: ArrayBuffer[] = []): void => {
+    port.postMessage(message, transfer);
+  };
+  port.onmessage = ({ data }) => {
+    switch (data.kind) {
+      case "call": {
+        const abort = new AbortController();
+        const ended = answer(data, abort.signal).then(() => void running.delete(data.id));
+        running.set(data.id, { abort, ended });
+        return;
+      }
+      case "cancel":
+        running.get(data.id)?.abort.abort();
+        return;
+      case "close": {
+        const calls = [...running.values()];
+        for (const { abort } of calls) abort.abort();
+        void Promise.all(calls.map(({ ended }) => ended)).then(() => say({ kind: "closed" }));
+      }
+    }
+  };
+  say({ kind: "ready" });
+
+  async function answer({ id, method, input, peer }: CallMessage, signal: AbortSignal): Promise<void> {
+    try {
+      const split = peer === undefined ? BOTH_PARTS : splitWithPeer(peer.part, peer.port);
+      const output = withOwnBuffers(await runPlainCall(method, input, { signal, split }));
+      say({ kind: "result", id, output }, buffersOf(output));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : "unknown";
+      say({ kind: error instanceof EngineError ? "refused" : "failed", id, reason });
+    } finally {
+      peer?.port.close();
+    }
+  }
+}
+
+/** Byte strings that are views of larger buffers are copied, so that the buffers can be transferred. */
+function withOwnBuffers(output: OutputOf<Method>): OutputOf<Method> {
+  if (output instanceof Uint8Array) return withOwnBuffer(output);
+  const entries = Object.entries(output) as [string, unknown][];
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, value instanceof Uint8Array ? withOwnBuffer(value) : value]),
+  ) as unknown as OutputOf<Method>;
+}
+
+function withOwnBuffer(bytes: Uint8Array): Uint8Array {
+  if (bytes.byteLength === bytes.buffer.byteLength) return bytes;
+  const own = Uint8Array.from(bytes);
+  bytes.fill(0);
+  return own;
+}
