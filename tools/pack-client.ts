@@ -18,6 +18,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "./ethers": "src/signers/ethers/index",
   "./solana": "src/signers/solana/index",
   "./sui": "src/signers/sui/index",
+  "./bitcoin": "src/signers/bitcoin/index",
 };
 
 const ROOT = path.resolve(import.meta.dirname, "..");

@@ -45,6 +45,8 @@ export type LocalReason =
   | "NETWORK_REJECTED"
   /** The signature that came back does not verify. */
   | "SIGNATURE_INVALID"
+  /** Several signatures together would cost more than the caller allows: `metadata.priceMicroUsd`. */
+  | "PRICE_ABOVE_LIMIT"
   /** The user's half could not be computed. */
   | "CRYPTO_FAILED";
 

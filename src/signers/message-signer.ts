@@ -1,5 +1,5 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { bytesToHex, hexToBytes } from "../protocol/bytes.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
 import { invalid } from "../sdk/checks.ts";
 import type { SignArgs, SignManyItem, SignOptions } from "../sdk/index.ts";
 import type { KnownKey, SigningClient, SigningKey } from "./signing-key.ts";
@@ -38,44 +38,70 @@ export function createMessageSigner(
   algorithm: MessageAlgorithm,
   defaults: SignOptions = {},
 ): MessageSigner {
-  const { publicKeyHex: givenHex, ...secret } = key;
-  const publicKey = readPublicKeyHex(givenHex, algorithm.curve);
-  // The client remembers what it read, so this costs a read of the chain once, and signing would read it anyway.
-  const check = async (options: SignOptions): Promise<void> => {
-    const { publicKeyHex } = await readPublicKey(client, key, algorithm.curve, options);
-    if (publicKeyHex !== bytesToHex(publicKey))
-      throw invalid("publicKeyHex", "is not the public key that the chain has for this dWallet");
-  };
+  const { publicKeyHex, ...secret } = key;
+  const publicKey = readPublicKeyHex(publicKeyHex, algorithm.curve);
   return {
     publicKey,
     async sign(message, own) {
       const options = { ...defaults, ...own };
-      await check(options);
+      await checkKey(client, key, algorithm.curve, options);
       return (await client.sign({ ...secret, ...algorithm, message }, options)).signature;
     },
     async signAll(messages, own) {
-      const options = { ...defaults, ...own };
-      await check(options);
-      const { idempotencyKey, signal, traceparent, onProgress } = options;
-      const items = messages.map(
-        (message, index): SignManyItem => ({
-          ...secret,
-          ...algorithm,
-          message,
-          idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}/${index}`,
-        }),
-      );
-      const results = await client.signMany(items, {
-        signal,
-        traceparent,
-        onProgress: onProgress && ((_index, stage, elapsedMs) => onProgress(stage, elapsedMs)),
-      });
-      return results.map((result) => {
-        if (result.status === "rejected") throw result.reason;
-        return result.value.signature;
-      });
+      const named = messages.map((message, name) => ({ name, algorithm, message }));
+      return await signMessages(client, key, named, { ...defaults, ...own });
     },
   };
+}
+
+/** One message of several. */
+export interface NamedMessage {
+  /** What stands behind the idempotency key: the same in every call for the same message. */
+  readonly name: number;
+  readonly algorithm: MessageAlgorithm;
+  readonly message: Uint8Array;
+}
+
+/** The signatures of several messages, whose algorithms are of one curve; as {@link MessageSigner.signAll}. */
+export async function signMessages(
+  client: SigningClient,
+  key: KnownKey,
+  messages: readonly NamedMessage[],
+  { idempotencyKey, signal, traceparent, onProgress }: SignOptions,
+): Promise<Uint8Array[]> {
+  const [first] = messages;
+  if (first === undefined) return [];
+  await checkKey(client, key, first.algorithm.curve, { signal, traceparent });
+  const { publicKeyHex: _, ...secret } = key;
+  const items = messages.map(
+    ({ name, algorithm, message }): SignManyItem => ({
+      ...secret,
+      ...algorithm,
+      message,
+      idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}/${name}`,
+    }),
+  );
+  const results = await client.signMany(items, {
+    signal,
+    traceparent,
+    onProgress: onProgress && ((_index, stage, elapsedMs) => onProgress(stage, elapsedMs)),
+  });
+  return results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value.signature;
+  });
+}
+
+/** The client remembers what it read, so this costs a read of the chain once, and signing would read it anyway. */
+async function checkKey(
+  client: SigningClient,
+  key: KnownKey,
+  curve: MessageAlgorithm["curve"],
+  options: SignOptions,
+): Promise<void> {
+  const { publicKeyHex } = await readPublicKey(client, key, curve, options);
+  if (publicKeyHex !== key.publicKeyHex)
+    throw invalid("publicKeyHex", "is not the public key that the chain has for this dWallet");
 }
 
 async function readPublicKey(

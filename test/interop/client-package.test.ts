@@ -46,7 +46,7 @@ describe("the client's package", () => {
     const manifest = JSON.parse(
       readFileSync(path.join(folder, "node_modules/threshold-signing-client/package.json"), "utf8"),
     );
-    const libraries = ["viem", "ethers", "@solana/kit"];
+    const libraries = ["viem", "ethers", "@solana/kit", "@scure/btc-signer"];
     expect(Object.keys(manifest.peerDependencies)).toEqual(expect.arrayContaining(libraries));
     for (const name of libraries) {
       expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true });

@@ -1,11 +1,14 @@
+import { create } from "@bufbuild/protobuf";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { GetPricingResponseSchema } from "../../gen/proto/tss/v1/billing_pb.ts";
+import { SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { addressesOfKey } from "../../src/protocol/addresses.ts";
 import { bytesToHex, concatBytes } from "../../src/protocol/bytes.ts";
-import type { Curve, SignArgs, SignOptions, TssError } from "../../src/sdk/index.ts";
+import type { Curve, SignArgs, SignOptions, TssClient, TssError } from "../../src/sdk/index.ts";
 import type { KnownKey, SigningClient } from "../../src/signers/signing-key.ts";
 
 /** One message that the client was asked to sign. */
@@ -19,10 +22,10 @@ interface AskedSignature {
  * given by the scheme that it is given, so that a signer that sends a hash or names another scheme gets a signature of
  * something else.
  */
-export interface KnownKeyClient extends SigningClient {
+export interface KnownKeyClient extends SigningClient, Pick<TssClient, "prices"> {
   readonly key: KnownKey;
   /** What it was asked to sign, in order. */
-  readonly asked: readonly AskedSignature[];
+  readonly asked: AskedSignature[];
   /** The public key that the chain has; a test may change it. */
   chainKeyHex: string;
   /** What the next signatures fail with. */
@@ -49,6 +52,14 @@ export function knownKeyClient(curve: Curve, privateKey: Uint8Array): KnownKeyCl
       asked.push({ args, options });
       if (client.failure !== undefined) throw client.failure;
       return { signature: signWith(privateKey, args), signRequestId: "", signSessionId: "", txDigest: null };
+    },
+    async prices() {
+      return create(GetPricingResponseSchema, {
+        signPriceMicroUsd: 10_000n,
+        signPrices: [{ signatureAlgorithm: SignatureAlgorithm.Taproot, priceMicroUsd: 7_000n }],
+        includedMessageBytes: 1024,
+        messageKibPriceMicroUsd: 500n,
+      });
     },
     async signMany(items, { signal } = {}) {
       return await Promise.allSettled(

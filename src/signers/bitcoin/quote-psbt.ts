@@ -1,0 +1,75 @@
+import { hexToBytes } from "../../protocol/bytes.ts";
+import { signatureAlgorithmName, type TssClient } from "../../sdk/index.ts";
+import { withChainKey } from "../message-signer.ts";
+import type { SigningClient, SigningKey } from "../signing-key.ts";
+import { type InputChoice, type PlannedInput, planInputs } from "./plan-inputs.ts";
+import { parsePsbt, type UnsignedTransaction, unsignedTransaction } from "./psbt-transaction.ts";
+
+/** What signing a PSBT needs of a client. */
+export type PsbtClient = SigningClient & Pick<TssClient, "prices">;
+
+/** What signing a PSBT would do and cost. Each input is one signature and is charged once. */
+export interface PsbtQuote {
+  readonly inputs: readonly {
+    readonly index: number;
+    readonly kind: "p2wpkh" | "p2tr";
+    readonly amountSats: bigint;
+    readonly priceMicroUsd: bigint;
+  }[];
+  /** All of them together, by the service's price list. It charges the prices of the time of signing. */
+  readonly priceMicroUsd: bigint;
+  /** What the miners get, where the PSBT says what every input spends. */
+  readonly feeSats: bigint | undefined;
+}
+
+/**
+ * Says which inputs of a PSBT a dWallet would sign and what that would cost. Nothing is reserved or charged. Throws a
+ * TssError.
+ *
+ * @example
+ * const { priceMicroUsd, feeSats } = await quotePsbt(client, { seed, dwalletId }, psbt);
+ */
+export async function quotePsbt(
+  client: PsbtClient,
+  key: SigningKey,
+  psbt: Uint8Array,
+  choice: InputChoice & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<PsbtQuote> {
+  const transaction = unsignedTransaction(parsePsbt(psbt));
+  const { publicKeyHex } = await withChainKey(client, key, "SECP256K1", { signal: choice.signal });
+  const planned = planInputs(transaction, hexToBytes(publicKeyHex), choice);
+  return await quoteInputs(client, transaction, planned, choice.signal);
+}
+
+/** The quote of what is planned. */
+export async function quoteInputs(
+  client: Pick<TssClient, "prices">,
+  transaction: UnsignedTransaction,
+  planned: readonly PlannedInput[],
+  signal: AbortSignal | undefined,
+): Promise<PsbtQuote> {
+  const prices = await client.prices({ signal });
+  const inputs = planned.map(({ index, kind, amountSats, algorithm, message }) => {
+    const own = prices.signPrices.find(
+      ({ signatureAlgorithm }) => signatureAlgorithmName(signatureAlgorithm) === algorithm.signatureAlgorithm,
+    );
+    const furtherKib = Math.ceil(Math.max(0, message.length - prices.includedMessageBytes) / 1024);
+    const priceMicroUsd =
+      (own?.priceMicroUsd ?? prices.signPriceMicroUsd) + BigInt(furtherKib) * prices.messageKibPriceMicroUsd;
+    return { index, kind, amountSats, priceMicroUsd };
+  });
+  return {
+    inputs,
+    priceMicroUsd: inputs.reduce((sum, { priceMicroUsd }) => sum + priceMicroUsd, 0n),
+    feeSats: feeOf(transaction),
+  };
+}
+
+function feeOf({ inputs, outputs }: UnsignedTransaction): bigint | undefined {
+  let fee = 0n;
+  for (const { spent } of inputs) {
+    if (spent === undefined) return undefined;
+    fee += spent.amountSats;
+  }
+  return outputs.reduce((rest, { amountSats }) => rest - amountSats, fee);
+}
