@@ -28,6 +28,7 @@ import { type BenchService, profileArguments, startBenchService, TSS } from "./s
 import { fillOldRows } from "./support/fill-old-rows.ts";
 import { makeSigner } from "./support/make-signer.ts";
 import { processorTimeMs } from "./support/processor-time.ts";
+import { STATEMENT_PROBE, statementsOf } from "./support/statement-probe.ts";
 
 const { values } = parseArgs({
   options: {
@@ -56,6 +57,7 @@ interface Row {
   readonly half: LoadResult;
   /** Milliseconds of processor time a signature, by who used it. */
   readonly cpuMs: { readonly service: number; readonly postgres: number; readonly rest: number };
+  readonly statements: number;
   readonly transactions: number;
   readonly failures: LoadResult["failures"];
 }
@@ -66,9 +68,9 @@ if (Number(values["old-rows"]) > 0) rows.push(await measure(1, Number(values["ol
 
 console.log(
   "| setup | signatures/s | ratio | p50 ms at half | p99 ms at half | CPU ms a signature: service | PostgreSQL | " +
-    "network and load | transactions a signature |\n|---|---|---|---|---|---|---|---|---|",
+    "network and load | statements | transactions |\n|---|---|---|---|---|---|---|---|---|---|",
 );
-for (const { name, perSecond, half, cpuMs, transactions } of rows) {
+for (const { name, perSecond, half, cpuMs, statements, transactions } of rows) {
   const cells = [
     perSecond.toFixed(0),
     (perSecond / rows[0]!.perSecond).toFixed(2),
@@ -77,6 +79,7 @@ for (const { name, perSecond, half, cpuMs, transactions } of rows) {
     cpuMs.service.toFixed(2),
     cpuMs.postgres.toFixed(2),
     cpuMs.rest.toFixed(2),
+    statements.toFixed(1),
     transactions.toFixed(1),
   ];
   console.log(`| ${name} | ${cells.join(" | ")} |`);
@@ -127,7 +130,7 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
     const services: BenchService[] = [];
     for (let index = 0; index < processCount; index++) {
       const own = { ...environment, DATA_DIR: path.join(folder, String(index)) };
-      const service = await startBenchService(own, profileArguments(values.profile));
+      const service = await startBenchService(own, [...STATEMENT_PROBE, ...profileArguments(values.profile)]);
       services.push(service);
       stops.push(service.stop);
     }
@@ -154,10 +157,12 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
       postgres: processorTimeMs(await backendsOf(client)),
       localnet: processorTimeMs([localnet.pid]),
       transactions: await transactionsOf(client),
+      statements: sum(await Promise.all(services.map(({ child }) => statementsOf(child)))),
     });
     const before = await counters();
     const full = await run(load, { ...task, pace: { callers: Number(values.callers) }, seconds: SECONDS });
     const after = await counters();
+    if (full.completed === 0) throw new Error(`no signature was made: ${JSON.stringify(full.failures)}`);
     const perSecond = full.completed / full.seconds;
 
     say(`${full.completed} signatures in ${full.seconds.toFixed(1)} s; now half of that rate`);
@@ -172,12 +177,17 @@ async function measure(processCount: number, oldRows: number): Promise<Row> {
         postgres: each(after.postgres - before.postgres),
         rest: each(after.localnet - before.localnet + full.cpuMs),
       },
+      statements: each(after.statements - before.statements),
       transactions: each(after.transactions - before.transactions),
       failures: { ...full.failures, ...half.failures },
     };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }
 
 async function run(load: ChildProcess, task: LoadTask): Promise<LoadResult> {
