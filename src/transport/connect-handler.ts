@@ -14,6 +14,7 @@ import { type ServerReply, type ServerRequest, splitTarget, writeChunk, writeHea
 import type { OwnSpec } from "./own-specs.ts";
 import { readBody } from "./read-body.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
+import { connectStreamCodecOf, serveConnectStream } from "./streaming/connect-stream.ts";
 import { TransportError } from "./transport-error.ts";
 import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
 
@@ -24,7 +25,7 @@ export interface ConnectHandlerOptions {
   readonly gate: RequestGate;
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
-  /** What serves the unary calls that need nothing of the library. */
+  /** What serves the calls that need nothing of the library. */
   readonly unary: CallParts;
   readonly ownSpecs: ReadonlyMap<string, OwnSpec>;
 }
@@ -54,13 +55,25 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     const { path } = splitTarget(request);
     const handler = handlers.get(path);
     if (handler === undefined) return undefined;
-    const spec = options.ownSpecs.get(path);
-    const codec =
-      spec && request.method === "POST" ? connectCodecOf(request.headers["content-type"], json) : undefined;
-    return spec?.kind === "unary" && codec !== undefined
-      ? serveConnectUnary(spec, codec, request, reply, call, options.unary)
-      : serve(handler, request, reply, call, options.limits);
+    const served = request.method === "POST" ? serveOwn(path, request, reply, call) : undefined;
+    return served ?? serve(handler, request, reply, call, options.limits);
   };
+
+  function serveOwn(
+    path: string,
+    request: ServerRequest,
+    reply: ServerReply,
+    call: Call,
+  ): Promise<void> | undefined {
+    const spec = options.ownSpecs.get(path);
+    const contentType = request.headers["content-type"];
+    if (spec?.kind === "unary") {
+      const codec = connectCodecOf(contentType, json);
+      return codec && serveConnectUnary(spec, codec, request, reply, call, options.unary);
+    }
+    const codec = spec && connectStreamCodecOf(contentType, json);
+    return codec && serveConnectStream(spec, codec, request, reply, call, options.unary);
+  }
 }
 
 async function serve(

@@ -5,12 +5,12 @@ import type { Compression } from "@connectrpc/connect/protocol";
 import type { Call } from "../call.ts";
 import type { CallParts } from "../call-parts.ts";
 import { acceptedCompression, COMPRESS_MIN_BYTES } from "../compression.ts";
+import { frameMessage } from "../envelope.ts";
 import { BINARY } from "../message-codec.ts";
 import { writeChunk } from "../node-http.ts";
 import { UNINTERRUPTED } from "../receive-body.ts";
 import type { StreamSpec } from "../streaming/invoke-stream.ts";
 import { runStream, type StreamExchange } from "../streaming/run-stream.ts";
-import { frameMessage } from "./grpc-frame.ts";
 import { failureTrailers, okTrailers, replyFailure, replyHead } from "./grpc-reply.ts";
 import { type GrpcSource, openGrpcCall, receiveGrpcMessage } from "./grpc-request.ts";
 

@@ -4,11 +4,11 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { Call } from "../call.ts";
 import type { CallParts } from "../call-parts.ts";
 import { replyCompression } from "../compression.ts";
+import { frameMessage } from "../envelope.ts";
 import { BINARY } from "../message-codec.ts";
 import { sendBody } from "../send-body.ts";
 import type { UnarySpec } from "../unary/invoke-unary.ts";
 import { runUnary, type UnaryExchange } from "../unary/run-unary.ts";
-import { frameMessage } from "./grpc-frame.ts";
 import { okTrailers, replyFailure, replyHead } from "./grpc-reply.ts";
 import { type GrpcSource, openGrpcCall, receiveGrpcMessage } from "./grpc-request.ts";
 

@@ -5,7 +5,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { afterEach, describe, expect, it } from "vitest";
 import { WatchSignRequestSchema } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { frameMessage } from "../../../src/transport/grpc/grpc-frame.ts";
+import { frameMessage } from "../../../src/transport/envelope.ts";
 import { createLatch, type FakeServer, type Hooks, startFakes, UUID } from "./fake-services.ts";
 
 const MESSAGE_COUNT = 40;

@@ -1,0 +1,151 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { Message } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Compression } from "@connectrpc/connect/protocol";
+import { createEndStreamSerialization, endStreamFlag } from "@connectrpc/connect/protocol-connect";
+import type { Call } from "../call.ts";
+import { CallContext } from "../call-context.ts";
+import type { CallParts } from "../call-parts.ts";
+import { acceptedCompression, COMPRESS_MIN_BYTES } from "../compression.ts";
+import { deadlineOf } from "../deadline.ts";
+import { frameMessage } from "../envelope.ts";
+import { BINARY, type MessageCodec } from "../message-codec.ts";
+import { type ServerReply, type ServerRequest, writeChunk, writeHead } from "../node-http.ts";
+import { UNINTERRUPTED } from "../receive-body.ts";
+import { receiveEnveloped } from "../receive-enveloped.ts";
+import type { StreamSpec } from "./invoke-stream.ts";
+import { runStream, type StreamExchange } from "./run-stream.ts";
+
+/** The codec of a streaming Connect call by its content type; `undefined` for what is not one. */
+export function connectStreamCodecOf(
+  contentType: string | undefined,
+  json: MessageCodec,
+): MessageCodec | undefined {
+  const match = /^application\/connect\+(?:(json)(?:; ?charset=utf-?8)?|proto)$/i.exec(contentType ?? "");
+  if (match === null) return undefined;
+  return match[1] === undefined ? BINARY : json;
+}
+
+/** Serves one server-streaming call of the Connect protocol (connectrpc.com/docs/protocol). Never rejects. */
+export function serveConnectStream(
+  spec: StreamSpec,
+  codec: MessageCodec,
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+  parts: CallParts,
+): Promise<void> {
+  // Node's object of HTTP/2 is a hash table, and a copy is not; a stream keeps it for as long as it lasts.
+  const headers = { ...request.headers };
+  const timeoutText = headers["connect-timeout-ms"];
+  const timeout = deadlineOf(
+    timeoutText === undefined ? undefined : String(timeoutText),
+    false,
+    parts.limits,
+  );
+  const isMalformed = timeout === "malformed";
+  const head = { protocolName: "connect", requestMethod: "POST", target: request.url ?? "", headers };
+  const context = new CallContext(spec.method, call, head, isMalformed ? undefined : timeout);
+  reply.once("close", () => context.abandon());
+  const refusal = isMalformed
+    ? new ConnectError(
+        `protocol error: invalid connect timeout value: ${String(timeoutText)}`,
+        Code.InvalidArgument,
+      )
+    : undefined;
+  const exchange = new ConnectStreamExchange(
+    { spec, codec, request, headers, reply, context, refusal },
+    parts,
+  );
+  return runStream(spec, context, exchange, parts);
+}
+
+interface ConnectSource {
+  readonly spec: StreamSpec;
+  readonly codec: MessageCodec;
+  readonly request: ServerRequest;
+  readonly headers: IncomingHttpHeaders;
+  readonly reply: ServerReply;
+  readonly context: CallContext;
+  /** What is wrong with the head. */
+  readonly refusal: ConnectError | undefined;
+}
+
+class ConnectStreamExchange implements StreamExchange {
+  readonly #source: ConnectSource;
+  readonly #parts: CallParts;
+  #compression: Compression | undefined;
+
+  constructor(source: ConnectSource, parts: CallParts) {
+    this.#source = source;
+    this.#parts = parts;
+  }
+
+  receive() {
+    const { spec, request, headers, context, codec, refusal } = this.#source;
+    const enveloped = {
+      ...{ body: request, headers, context, codec, refusal, limits: this.#parts.limits },
+      ...{ input: spec.method.input, kind: "server-streaming" as const },
+      ...{ encodingHeader: CONTENT_ENCODING, acceptEncodingHeader: ACCEPT_ENCODING },
+    };
+    return receiveEnveloped(enveloped, UNINTERRUPTED, (message, expectEnd) => ({ message, expectEnd }));
+  }
+
+  write(output: Message): Promise<void> {
+    const { spec, codec, reply } = this.#source;
+    if (!reply.headersSent) this.#begin();
+    return this.#send(codec.serialize(spec.method.output, output), 0);
+  }
+
+  end(): void {
+    this.#end();
+  }
+
+  fail(error: ConnectError): void {
+    const { reply } = this.#source;
+    if (reply.destroyed || reply.writableEnded) return;
+    this.#end(error);
+  }
+
+  /** What all messages may be compressed with is said in the head. */
+  #begin(): void {
+    const { reply, context, codec, headers } = this.#source;
+    if (reply.destroyed) throw new ConnectError("the caller is gone", Code.Canceled);
+    const head: OutgoingHttpHeaders = {
+      "content-type": codec === BINARY ? "application/connect+proto" : "application/connect+json",
+      "x-request-id": context.call.requestId,
+    };
+    this.#compression = acceptedCompression(headers[ACCEPT_ENCODING], headers[CONTENT_ENCODING]);
+    if (this.#compression !== undefined) head[CONTENT_ENCODING] = this.#compression.name;
+    const { setHeaders } = context;
+    // A handler may give the length of what it sends, which is not that of the envelopes.
+    setHeaders?.delete("content-length");
+    if (setHeaders === undefined) reply.writeHead(200, head);
+    else writeHead(reply, 200, setHeaders, head);
+  }
+
+  #end(error?: ConnectError): void {
+    const { reply, context } = this.#source;
+    if (!reply.headersSent) this.#begin();
+    const metadata = context.setTrailers ?? new Headers();
+    const serialization = createEndStreamSerialization(this.#parts.jsonForm);
+    const end = serialization.serialize(error === undefined ? { metadata } : { metadata, error });
+    this.#send(end, endStreamFlag).then(
+      () => reply.end(),
+      () => reply.destroy(),
+    );
+  }
+
+  #send(bytes: Uint8Array, flags: number): Promise<void> {
+    const { reply } = this.#source;
+    const { limits } = this.#parts;
+    const compression = bytes.length < COMPRESS_MIN_BYTES ? undefined : this.#compression;
+    if (compression === undefined) return writeChunk(reply, frameMessage(bytes, flags), limits);
+    return compression
+      .compress(bytes as Uint8Array<ArrayBuffer>)
+      .then((compressed) => writeChunk(reply, frameMessage(compressed, flags | 1), limits));
+  }
+}
+
+const CONTENT_ENCODING = "connect-content-encoding";
+const ACCEPT_ENCODING = "connect-accept-encoding";
