@@ -1,11 +1,11 @@
 /**
- * What an idle `WatchSign` over gRPC costs the service: resident memory and heap of each watch, and the processor time
+ * What an idle `WatchSign` costs the service over each protocol on HTTP/2: resident memory and heap of each watch, and the processor time
  * that all of them take while nothing happens but heartbeats and looks at the database. Each watches a request of its
  * own. A bare HTTP/2 server of Node that holds as many idle streams is the yardstick of the same run. Garbage is
  * collected before each reading.
  *
- * `npx tsx bench/watches.ts [--watches 10000] [--seconds 30] [--opening 16]`; the last says how many streams wait for
- * their first message at a time. PostgreSQL as in TEST_DATABASE_URL, else on 127.0.0.1.
+ * `npx tsx bench/watches.ts [--watches 10000] [--seconds 30] [--opening 16] [--protocols grpc,connect,rest]`; `--opening`
+ * says how many streams wait for their first message at a time. PostgreSQL as in TEST_DATABASE_URL, else on 127.0.0.1.
  */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -26,13 +26,14 @@ import type { Signer } from "./service-load.ts";
 import { startBenchService } from "./support/bench-service.ts";
 import { makeSigner } from "./support/make-signer.ts";
 import { MEMORY_PROBE, type ProbeReading } from "./support/memory-probe.ts";
-import type { WatchTask } from "./watches-load.ts";
+import type { WatchProtocol, WatchTask } from "./watches-load.ts";
 
 const { values } = parseArgs({
   options: {
     watches: { type: "string", default: "10000" },
     seconds: { type: "string", default: "30" },
     opening: { type: "string", default: "16" },
+    protocols: { type: "string", default: "grpc,connect,rest" },
   },
 });
 const WATCH_COUNT = Number(values.watches);
@@ -41,6 +42,7 @@ const OPENING_COUNT = Number(values.opening);
 /** Opened and closed before the first reading, so that what is made once is in it. */
 const WARM_UP_COUNT = Math.min(WATCH_COUNT, 200);
 const ADMIN_API_KEY = "bench-bench-bench-bench-bench-bench";
+const PROTOCOLS = values.protocols.split(",") as WatchProtocol[];
 const MEGABYTE = 1024 * 1024;
 /** Copies a request and its presign. */
 const COPY = `
@@ -67,7 +69,8 @@ interface Cost {
 
 execFileSync(process.execPath, ["--import", "tsx", "tools/build.ts"], { cwd: ROOT });
 
-const costs = [await measureBare(), await measureService()];
+const costs = [await measureBare()];
+for (const protocol of PROTOCOLS) costs.push(await measureService(protocol));
 
 console.log(`| ${WATCH_COUNT} idle streams | RSS MB | RSS bytes each | heap bytes each | CPU ms a second |`);
 console.log("|---|---|---|---|---|");
@@ -76,7 +79,8 @@ for (const { name, rssBytes, heapBytes, cpuMs } of costs) {
   const cells = [(rssBytes / MEGABYTE).toFixed(0), each(rssBytes), each(heapBytes), cpuMs.toFixed(1)];
   console.log(`| ${name} | ${cells.join(" | ")} |`);
 }
-console.log(`RSS of the service / bare node:http2: ${(costs[1]!.rssBytes / costs[0]!.rssBytes).toFixed(2)}`);
+for (const { name, rssBytes } of costs.slice(1))
+  console.log(`RSS of ${name} / bare node:http2: ${(rssBytes / costs[0]!.rssBytes).toFixed(2)}`);
 
 async function measureBare(): Promise<Cost> {
   const child = fork(path.join(import.meta.dirname, "watches-bare.ts"), {
@@ -85,14 +89,15 @@ async function measureBare(): Promise<Cost> {
   try {
     const [{ url }] = (await once(child, "message")) as [{ url: string }];
     const signRequestIds = Array.from({ length: WATCH_COUNT }, () => "");
-    const task = { url, apiKey: "none", signRequestIds, openingCount: OPENING_COUNT };
+    const protocol: WatchProtocol = "grpc";
+    const task = { url, apiKey: "none", signRequestIds, protocol, openingCount: OPENING_COUNT };
     return await measure("bare node:http2", child, task);
   } finally {
     child.kill();
   }
 }
 
-async function measureService(): Promise<Cost> {
+async function measureService(protocol: WatchProtocol): Promise<Cost> {
   const folder = mkdtempSync(path.join(tmpdir(), "bench-watches-"));
   const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
   try {
@@ -118,10 +123,11 @@ async function measureService(): Promise<Cost> {
     stops.push(service.stop);
     const signer = await makeSigner(service.url, ADMIN_API_KEY, 0);
     const signRequestIds = await openRequests(postgres.url, service.url, signer);
-    return await measure("this service", service.child, {
+    return await measure(`this service over ${protocol}`, service.child, {
       url: service.url,
       apiKey: signer.apiKey,
       signRequestIds,
+      protocol,
       openingCount: OPENING_COUNT,
     });
   } finally {
