@@ -10,14 +10,15 @@ import { listSigns } from "./list-signs.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
 import { readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
 import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
+import type { WaitEnding } from "./until-changed.ts";
 import { type WatchDeps, watchSign } from "./watch-sign.ts";
 
 /** What the Signing service needs. */
 export type SigningServiceDeps = ReserveDeps &
   SubmitDeps &
   Omit<WatchDeps, "looks"> & {
-    /** The signal that ends a watch: of its end, and of the process about to close. Default: of its end alone. */
-    readonly untilClosing?: (context: HandlerContext) => AbortSignal;
+    /** What ends a watch: its own end, or the process about to close. Default: its own end alone. */
+    readonly untilClosing?: (context: HandlerContext) => WaitEnding;
   };
 
 /** Implements `tss.v1.Signing`. */

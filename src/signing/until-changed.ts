@@ -10,6 +10,14 @@ export interface WaitDeps {
   readonly signals: Pick<Signals, "subscribe">;
 }
 
+/** Says when nobody waits any more: an `AbortSignal`, or as much of one as a wait needs. */
+export interface WaitEnding {
+  readonly aborted: boolean;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: { handleEvent(): void }, options: { readonly once: true }): void;
+  removeEventListener(type: "abort", listener: { handleEvent(): void }): void;
+}
+
 /**
  * Waits until a sign request is no longer as it was seen, until a time, which comes after the first look at the
  * earliest, or until the signal fires. Resolves with whether it has changed; rejects when a look fails.
@@ -17,7 +25,7 @@ export interface WaitDeps {
 export function untilChanged(
   deps: WaitDeps,
   { id, seen }: { readonly id: string; readonly seen: SignRevision },
-  { untilMs, signal }: { readonly untilMs: number; readonly signal: AbortSignal },
+  { untilMs, signal }: { readonly untilMs: number; readonly signal: WaitEnding },
 ): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
@@ -29,7 +37,7 @@ class Wait implements SignFollower {
   readonly seen: SignRevision;
   readonly #looks: BatchedLooks;
   readonly #untilMs: number;
-  readonly #signal: AbortSignal;
+  readonly #signal: WaitEnding;
   readonly #resolve: (hasChanged: boolean) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #unsubscribe: () => void;
@@ -40,7 +48,7 @@ class Wait implements SignFollower {
     id: string,
     seen: SignRevision,
     untilMs: number,
-    signal: AbortSignal,
+    signal: WaitEnding,
     resolve: (hasChanged: boolean) => void,
     reject: (reason: unknown) => void,
   ) {

@@ -2,7 +2,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { Sql } from "../store/database.ts";
 import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
-import { untilChanged, type WaitDeps } from "./until-changed.ts";
+import { untilChanged, type WaitDeps, type WaitEnding } from "./until-changed.ts";
 import { openCursor, sealCursor } from "./watch-cursor.ts";
 
 /** What watching needs. */
@@ -47,7 +47,7 @@ const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lifetimeMs: 600_000 };
 export async function* watchSign<T>(
   deps: WatchDeps,
   { signRequestId: id, projectId, cursor }: WatchInput,
-  signal: AbortSignal,
+  signal: WaitEnding,
   show: (message: WatchedSign) => T,
 ): AsyncGenerator<T, void, undefined> {
   const { heartbeatMs, lifetimeMs } = { ...DEFAULT_PACE, ...deps.watchPace };

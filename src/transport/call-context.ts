@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Call } from "./call.ts";
+import { CallEnding } from "./call-ending.ts";
 import { LazyHeaders } from "./lazy-headers.ts";
 
 /** The head of a request, as the wire gave it. */
@@ -27,6 +28,7 @@ export class CallContext implements HandlerContext {
   #responseHeader: LazyHeaders | undefined;
   #responseTrailer: LazyHeaders | undefined;
   #controller: AbortController | undefined;
+  #ending: CallEnding | undefined;
   #reason: Error | undefined;
   #rejectWork: ((reason: Error) => void) | undefined;
   #endsWhenClosing = false;
@@ -98,6 +100,18 @@ export class CallContext implements HandlerContext {
     return this.#controller.signal;
   }
 
+  /** Ends when the signal fires, for what needs no more than that. */
+  get ending(): CallEnding {
+    this.#ending ??= new CallEnding();
+    if (this.#reason !== undefined) this.#ending.abort(this.#reason);
+    return this.#ending;
+  }
+
+  /** Lets go of the response headers, which are on the wire. */
+  forgetHead(): void {
+    this.#responseHeader?.forget();
+  }
+
   timeoutMs(): number | undefined {
     return this.#deadline === undefined ? undefined : this.#deadline - Date.now();
   }
@@ -114,6 +128,7 @@ export class CallContext implements HandlerContext {
     clearTimeout(this.#timer);
     this.#rejectWork?.(reason);
     this.#controller?.abort(reason);
+    this.#ending?.abort(reason);
     this.worker?.leave();
   }
 

@@ -1,21 +1,21 @@
 import type { ContextValues } from "@connectrpc/connect";
 import { callKey } from "./call.ts";
+import type { Ending } from "./call-ending.ts";
 
 /**
- * The signal for streams that end only when they are told to: fires when the call is over, and also when the server is
+ * The end of streams that end only when they are told to: fires when the call is over, and also when the server is
  * about to close, with an error that tells the caller to come back. Without it such a stream would hold up the drain
  * until its time-out.
  */
 export function untilClosing(context: {
   readonly values: ContextValues;
   readonly signal: AbortSignal;
-}): AbortSignal {
-  const { signal } = context;
+}): Ending {
   const call = context.values.get(callKey);
-  if (call?.closing === undefined) return signal;
-  if (call.context === undefined) return either(call.closing, signal);
+  if (call?.closing === undefined) return context.signal;
+  if (call.context === undefined) return either(call.closing, context.signal);
   call.context.endWhenClosing(call.closing);
-  return signal;
+  return call.context.ending;
 }
 
 function either(closing: AbortSignal, signal: AbortSignal): AbortSignal {

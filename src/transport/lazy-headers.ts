@@ -20,6 +20,11 @@ export class LazyHeaders implements Headers {
     return this.#made === undefined;
   }
 
+  /** Lets go of what was set; what was given stays. */
+  forget(): void {
+    this.#made = undefined;
+  }
+
   get(name: string): string | null {
     if (this.#made !== undefined) return this.#made.get(name);
     const key = name.toLowerCase();

@@ -177,7 +177,7 @@ function handlersOf(
       cors: createCors(options.cors ?? { origins: [], requestHeaders: [], replyHeaders: [] }),
       plain: createPlainRoutes(options.routes ?? [], isDraining, limits, options.limitRequest),
       connect: createConnectHandler(connect),
-      rest: createRestHandler({ services, interceptors, gate, errors, limits, shutdownSignal, unary: own }),
+      rest: createRestHandler({ services, parts: own }),
       errors,
       limits,
       elsewhere: options.elsewhere,

@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ConnectError, HandlerContext } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
+import type { CallContext } from "../call-context.ts";
 import { writeChunk } from "../node-http.ts";
 import { statusJson } from "../status-json.ts";
 import { EVENTS_PREAMBLE, encodeEvent, encodeEventError } from "./encode-event.ts";
@@ -14,31 +15,46 @@ export type StreamFormat = "ndjson" | "events";
 /** Writes a stream's messages in JSON as they come, as lines or as server-sent events. */
 export async function replyMessages(
   target: ReplyTarget,
-  context: HandlerContext,
+  context: CallContext,
   route: RestRoute,
   messages: AsyncIterator<Message>,
   format: StreamFormat,
 ): Promise<void> {
   // Failures before the first message still have a status of their own.
-  let next = await messages.next();
+  let next: IteratorResult<Message> | undefined = await messages.next();
+  if (!beginMessages(target, context, format, next.done === true)) return;
+  const encode = format === "events" ? encodeEvent : encodeLine;
+  let text = format === "events" ? EVENTS_PREAMBLE : "";
+  while (next.done !== true) {
+    const writing = writeChunk(target.reply, text + encode(route, next.value), target.limits);
+    // A stream that waits for its next message does not keep the last.
+    next = undefined;
+    text = "";
+    await writing;
+    next = await messages.next();
+  }
+  target.reply.end();
+}
+
+/** Writes the head. @returns whether messages follow; else the reply is ended */
+function beginMessages(
+  target: ReplyTarget,
+  context: CallContext,
+  format: StreamFormat,
+  isEmpty: boolean,
+): boolean {
   const headers = new Headers(context.responseHeader);
+  context.forgetHead();
   headers.delete("content-length");
   headers.set("cache-control", "no-store");
-  if (next.done === true && format === "events") {
-    // Tells an EventSource not to come back (HTML, 9.2.3).
+  // Tells an EventSource not to come back (HTML, 9.2.3).
+  if (isEmpty && format === "events") {
     if (beginBody(target, 204, headers)) target.reply.end();
-    return;
+    return false;
   }
   headers.set("content-type", MEDIA_TYPES[format]);
   headers.set("x-accel-buffering", "no");
-  if (!beginBody(target, 200, headers)) return;
-  const encode = format === "events" ? encodeEvent : encodeLine;
-  let text = format === "events" ? EVENTS_PREAMBLE : "";
-  for (; next.done !== true; next = await messages.next()) {
-    await writeChunk(target.reply, text + encode(route, next.value), target.limits);
-    text = "";
-  }
-  target.reply.end();
+  return beginBody(target, 200, headers);
 }
 
 /** What ends a stream that fails after its head. */

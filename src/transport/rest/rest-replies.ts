@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ConnectError, HandlerContext } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import type { CallContext } from "../call-context.ts";
 import { writeHead } from "../node-http.ts";
 import { statusJson } from "../status-json.ts";
@@ -13,19 +13,14 @@ import type { RestRoute } from "./rest-routes.ts";
 /** A call whose reply is to be written. */
 export interface Exchange {
   readonly target: ReplyTarget;
-  readonly context: HandlerContext;
+  readonly context: CallContext;
   readonly route: RestRoute;
   readonly format: ReplyFormat;
 }
 
-/** A unary call whose reply is to be written. */
-export interface UnaryReply extends Exchange {
-  readonly context: CallContext;
-}
-
 /** Writes the reply of a unary method: JSON with implicit fields, or the octets of a google.api.HttpBody. */
 export function replyUnary(
-  { target, context, route, format }: UnaryReply,
+  { target, context, route, format }: Exchange,
   message: Message,
 ): void | Promise<void> {
   if (format === "octets") {

@@ -10,6 +10,7 @@ import { createServiceImplSpec, type MethodImplSpec } from "@connectrpc/connect"
 import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../../gen/proto/google/api/http_pb.ts";
 import { HttpBodySchema } from "../../../gen/proto/google/api/httpbody_pb.ts";
+import type { OwnSpec } from "../own-specs.ts";
 import type { ServiceRegistration } from "../service-registration.ts";
 import { type FieldPath, leafOf, resolveFieldPath } from "./field-path.ts";
 import { isParameterField } from "./parse-parameter.ts";
@@ -24,7 +25,7 @@ export type BodyRule =
 
 /** One HTTP binding of a method. */
 export interface RestRoute {
-  readonly spec: MethodImplSpec;
+  readonly spec: OwnSpec;
   readonly request: BodyRule;
   /** Whether the request's body is the octets of a google.api.HttpBody. */
   readonly takesOctets: boolean;
@@ -71,7 +72,7 @@ function addRule(
   const { pattern } = rule;
   if (pattern.case === undefined) throw misfit(method, "it has no pattern");
   if (isAdditional && rule.additionalBindings.length > 0) throw misfit(method, "additional bindings nest");
-  if (method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming") {
+  if (spec.kind === "client_streaming" || spec.kind === "bidi_streaming") {
     throw misfit(method, "client streams have no form over REST");
   }
   const [httpMethod, template] =

@@ -122,6 +122,7 @@ class ConnectStreamExchange implements StreamExchange {
     setHeaders?.delete("content-length");
     if (setHeaders === undefined) reply.writeHead(200, head);
     else writeHead(reply, 200, setHeaders, head);
+    context.forgetHead();
   }
 
   #end(error?: ConnectError): void {
