@@ -20,6 +20,8 @@ import { DWALLET_ID, PARAMETERS, PARAMETERS_SHA256, UUID } from "./fake-services
 /** A request as it goes over the wire, to be sent to more than one server. */
 export interface GeneratedCall {
   readonly protocol: "grpc" | "connect";
+  /** Whether the body's messages are in envelopes. */
+  readonly isEnveloped: boolean;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -154,6 +156,9 @@ function frame(bytes: Uint8Array, flags: number): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
+/** Paths of methods that answer with a stream. */
+export const STREAMS = /WatchSign|GetProtocolParameters/;
+
 /** Calls of gRPC and Connect, most of them good, the others wrong in one or several ways. */
 export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path, desc, message }) =>
   fc
@@ -161,6 +166,7 @@ export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path
       message,
       protocol: fc.constantFrom("grpc" as const, "connect" as const),
       isJson: fc.boolean(),
+      isStreamType: often(STREAMS.test(path), fc.boolean()),
       metadata: METADATA,
       refuse: often<string | undefined>(undefined, fc.constant("1")),
       fail: often<string | undefined>(undefined, fc.constantFrom("expected", "unexpected", "plain")),
@@ -200,7 +206,19 @@ export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path
           "grpc-accept-encoding": accept,
         };
         const body = damaged(frame(squeezed, (isSqueezed && encoding ? 1 : 0) | given.flags), given.outer);
-        return { protocol, method: path, headers: present(headers), body };
+        return { protocol, isEnveloped: true, method: path, headers: present(headers), body };
+      }
+      if (given.isStreamType) {
+        const headers = {
+          ...common,
+          "content-type": `application/connect+${json ? "json" : "proto"}`,
+          "connect-protocol-version": "1",
+          "connect-timeout-ms": given.timeout,
+          "connect-content-encoding": encoding,
+          "connect-accept-encoding": accept,
+        };
+        const body = damaged(frame(squeezed, (isSqueezed && encoding ? 1 : 0) | given.flags), given.outer);
+        return { protocol, isEnveloped: true, method: path, headers: present(headers), body };
       }
       const isCharset = json && given.contentType?.startsWith("application/json");
       const headers = {
@@ -211,6 +229,7 @@ export const generatedCalls: fc.Arbitrary<GeneratedCall> = METHODS.chain(({ path
         "content-encoding": encoding,
         "accept-encoding": accept,
       };
-      return { protocol, method: path, headers: present(headers), body: damaged(squeezed, given.outer) };
+      const body = damaged(squeezed, given.outer);
+      return { protocol, isEnveloped: false, method: path, headers: present(headers), body };
     }),
 );
