@@ -26,7 +26,7 @@ export interface ConnectHandlerOptions {
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
   /** What serves the calls that need nothing of the library. */
-  readonly unary: CallParts;
+  readonly own: CallParts;
   readonly ownSpecs: ReadonlyMap<string, OwnSpec>;
 }
 
@@ -46,10 +46,10 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     acceptCompression: COMPRESSIONS,
     compressMinBytes: COMPRESS_MIN_BYTES,
     shutdownSignal: options.shutdownSignal,
-    jsonOptions: options.unary.jsonForm,
+    jsonOptions: options.own.jsonForm,
   });
   for (const { service, implementation } of options.services) router.service(service, implementation);
-  const json = createJsonCodec(options.unary.jsonForm);
+  const json = createJsonCodec(options.own.jsonForm);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, reply, call) => {
     const { path } = splitTarget(request);
@@ -69,10 +69,10 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     const contentType = request.headers["content-type"];
     if (spec?.kind === "unary") {
       const codec = connectCodecOf(contentType, json);
-      return codec && serveConnectUnary(spec, codec, request, reply, call, options.unary);
+      return codec && serveConnectUnary(spec, codec, request, reply, call, options.own);
     }
     const codec = spec && connectStreamCodecOf(contentType, json);
-    return codec && serveConnectStream(spec, codec, request, reply, call, options.unary);
+    return codec && serveConnectStream(spec, codec, request, reply, call, options.own);
   }
 }
 

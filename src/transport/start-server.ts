@@ -164,7 +164,7 @@ function handlersOf(
     onError,
   };
   const ownSpecs = ownSpecsOf(options.ownPath === false ? [] : services);
-  const connect = { services, interceptors, gate, limits, shutdownSignal, unary: own, ownSpecs };
+  const connect = { services, interceptors, gate, limits, shutdownSignal, own, ownSpecs };
   return {
     takeStream: createGrpcTaker({
       specs: ownSpecs,
