@@ -53,7 +53,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | typeof ANYTHING>> 
 const BROWSER_ROOMS = ["protocol", "crypto", "sdk", "signers"];
 
 /** Files over 250 lines, tests apart, each with the reason why it is not cut. */
-const LONG_FILES: Readonly<Record<string, string>> = {};
+const LONG_FILES: Readonly<Record<string, string>> = {
+  "src/errors/catalogue.ts": "one table, in which every reason is looked for",
+};
 const LONG = 250;
 const TOO_LONG = 400;
 

@@ -155,9 +155,12 @@ export const ERROR_CATALOGUE = {
     "The idempotency key was used before with another request.",
     { httpStatus: 422, metadata: ["method"] },
   ),
-  SESSION_REUSED: kind(Code.AlreadyExists, "The session identifier was used before with another body.", {
-    metadata: ["sessionIdentifier"],
-  }),
+  SESSION_REUSED: kind(
+    Code.AlreadyExists,
+    "The session identifier was used before with another body. Where the project itself used it, the metadata has the " +
+      "dWallet's state, and its id once there is one.",
+    { metadata: ["sessionIdentifier", "dwalletId", "state"] },
+  ),
   ENCRYPTION_KEY_CONFLICT: kind(
     Code.AlreadyExists,
     "The signer has registered another encryption key. A signer has one key for ever.",

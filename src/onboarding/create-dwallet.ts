@@ -38,7 +38,13 @@ export async function createDWallet(
   }
   if (row?.projectId !== caller.projectId || !equalBytes(row.requestHash, hash)) {
     throw new ServiceError("SESSION_REUSED", "session_identifier: was used before with another request", {
-      metadata: { sessionIdentifier: bytesToHex(request.sessionIdentifier) },
+      metadata: {
+        sessionIdentifier: bytesToHex(request.sessionIdentifier),
+        ...(row?.projectId === caller.projectId && {
+          state: row.state,
+          ...(row.objectId !== null && { dwalletId: row.objectId }),
+        }),
+      },
     });
   }
   if (row.objectId !== null) return row;

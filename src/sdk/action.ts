@@ -5,7 +5,8 @@ import { FinalReadError } from "../protocol/chain-reader.ts";
 import { PollTimeoutError } from "../protocol/poll.ts";
 import { NetworkRejectedError } from "../protocol/poll-object.ts";
 import { checkTimeout } from "./checks.ts";
-import { fromConnectError, TssError, withMetadata } from "./errors.ts";
+import { fromConnectError, isResumable, TssError, withMetadata } from "./errors.ts";
+import { encodeResumeToken, type ResumePoint } from "./resume-token.ts";
 
 /** What every action takes beside its arguments. */
 export interface ActionOptions<Stage extends string = string> {
@@ -13,6 +14,11 @@ export interface ActionOptions<Stage extends string = string> {
   readonly signal?: AbortSignal | undefined;
   /** Called when a stage begins, with the time since the action's start; at last with `done`. */
   readonly onProgress?: ((stage: Stage | "done", elapsedMs: number) => void) | undefined;
+  /**
+   * Called with each token that `resume` goes on with, and awaited before the step that the token stands for. Whoever keeps
+   * the newest one can go on after this process was killed.
+   */
+  readonly onResumeToken?: ((token: string) => void | Promise<void>) | undefined;
   /** W3C `traceparent` of the caller's span, sent with every call: a service that traces goes on with that trace. */
   readonly traceparent?: string | undefined;
 }
@@ -29,6 +35,8 @@ export interface Action<Stage extends string = string> {
   remainingMs(): number;
   /** Begins a stage. Throws when the time is up, which a blocked thread may find out late. */
   stage(stage: Stage): void;
+  /** Says where to go on from here on, to the caller and in errors. */
+  resumeAt(point: ResumePoint): Promise<void>;
   /** Takes a secret over: it is destroyed when the action ends, however it ends. Returns it. */
   own<T extends { destroy(): void }>(secret: T): T;
 }
@@ -86,6 +94,7 @@ function openAction<Stage extends string>(
   const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
   const facts: Record<string, string> = {};
   const owned: { destroy(): void }[] = [];
+  let resumeToken: string | undefined;
   const remainingMs = (): number => Math.max(0, timeoutMs - (performance.now() - start));
   const report = (stage: Stage | "done"): void => options.onProgress?.(stage, performance.now() - start);
   const action: Action<Stage> = {
@@ -99,6 +108,10 @@ function openAction<Stage extends string>(
       facts["stage"] = stage;
       report(stage);
     },
+    async resumeAt(point) {
+      resumeToken = encodeResumeToken(point);
+      await options.onResumeToken?.(resumeToken);
+    },
     own(secret) {
       owned.push(secret);
       return secret;
@@ -110,16 +123,18 @@ function openAction<Stage extends string>(
     failure(error) {
       const metadata = facts;
       if (options.signal?.aborted === true) {
-        return new TssError("ABORTED", "the caller aborted", { metadata, cause: options.signal.reason });
+        const cause = options.signal.reason;
+        return new TssError("ABORTED", "the caller aborted", { metadata, resumeToken, cause });
       }
       if (timeout.aborted || remainingMs() === 0 || error instanceof PollTimeoutError) {
         return new TssError(
           "TIMEOUT",
           `not done within ${timeoutMs} ms; it goes on and can be picked up by its id`,
-          { metadata, cause: error },
+          { metadata, resumeToken, cause: error },
         );
       }
-      return withMetadata(toTssError(error), metadata);
+      const failure = toTssError(error);
+      return withMetadata(failure, metadata, isResumable(failure) ? resumeToken : undefined);
     },
     close() {
       for (const secret of owned) secret.destroy();

@@ -49,18 +49,45 @@ export function checkMessage(message: Uint8Array): void {
   }
 }
 
-/** Refuses an id that is not 0x and 64 lower-case hex digits. */
+/** Whether an id is 0x and 64 lower-case hex digits. */
+export function isObjectId(id: string): boolean {
+  return typeof id === "string" && /^0x[0-9a-f]{64}$/.test(id);
+}
+
+/** Refuses an id that {@link isObjectId} does not take. */
 export function checkObjectId(field: string, id: string): void {
-  if (typeof id !== "string" || !/^0x[0-9a-f]{64}$/.test(id)) {
+  if (!isObjectId(id)) {
     throw invalid(field, "must be 0x and 64 lower-case hex digits");
   }
 }
 
-/** Refuses an id that is not a UUID in lower case. */
+/** Whether an id is a UUID in lower case. */
+export function isUuid(id: string): boolean {
+  return typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
+}
+
+/** Refuses an id that {@link isUuid} does not take. */
 export function checkUuid(field: string, id: string): void {
-  if (typeof id !== "string" || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) {
+  if (!isUuid(id)) {
     throw invalid(field, "must be a UUID");
   }
+}
+
+/** Whether a key can stand in the header `idempotency-key`: 1 to 255 visible ASCII characters. */
+export function isIdempotencyKey(key: string): boolean {
+  return typeof key === "string" && /^[!-~]{1,255}$/.test(key);
+}
+
+/** Refuses a key that {@link isIdempotencyKey} does not take. */
+export function checkIdempotencyKey(key: string): void {
+  if (!isIdempotencyKey(key)) throw invalid("idempotencyKey", "must be 1 to 255 visible ASCII characters");
+}
+
+/** Whether a dWallet can be called so: 1 to 128 characters without control characters, the first one no space. */
+export function isDWalletName(name: string): boolean {
+  return (
+    typeof name === "string" && [...name].length <= 128 && /^[^ \p{Cc}\p{Cs}][^\p{Cc}\p{Cs}]*$/u.test(name)
+  );
 }
 
 /** Refuses a time-out that is not a positive number of milliseconds that a timer can hold. */

@@ -20,6 +20,7 @@ import {
   type RecoverShareStage,
   recoverShare,
 } from "./recover-share.ts";
+import { type ResumeArgs, type ResumeResult, resume } from "./resume.ts";
 import { type ResumeOnboardArgs, resumeOnboard } from "./resume-onboard.ts";
 import { type ResumeSignArgs, resumeSign } from "./resume-sign.ts";
 import { sign } from "./sign.ts";
@@ -69,6 +70,12 @@ export interface TssClient extends ProjectCalls {
     items: readonly SignManyItem[],
     options?: SignManyOptions,
   ): Promise<PromiseSettledResult<SignResult>[]>;
+  /** Goes on with any interrupted action from an error's `resumeToken`. */
+  resume(
+    token: string,
+    args?: ResumeArgs,
+    options?: ActionOptions<OnboardStage | SignStage>,
+  ): Promise<ResumeResult>;
   /** Follows a signature that was interrupted after it was submitted. */
   resumeSign(args: ResumeSignArgs, options?: ActionOptions<SignStage>): Promise<SignResult>;
   /** Reads a dWallet's public key and addresses from the chain. */
@@ -101,6 +108,7 @@ export function createClient(options: ClientOptions): TssClient {
     resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
     sign: (args, signOptions) => sign(context, args, signOptions),
     signMany: (items, manyOptions) => signMany(context, items, manyOptions),
+    resume: (token, args, actionOptions) => resume(context, token, args, actionOptions),
     resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
     readKey: (args, actionOptions) => readKey(context, args, actionOptions),
     recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),

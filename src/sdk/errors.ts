@@ -58,6 +58,7 @@ export interface TssErrorOptions {
   readonly requestId?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly retryAfterMs?: number | undefined;
+  readonly resumeToken?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -84,6 +85,8 @@ export class TssError extends Error {
   readonly metadata: Readonly<Record<string, string>>;
   /** When trying again may help. */
   readonly retryAfterMs: number | undefined;
+  /** What `client.resume` goes on with. There is one where the action may still succeed. It holds public ids alone. */
+  readonly resumeToken: string | undefined;
 
   constructor(reason: TssErrorReason, message: string, options: TssErrorOptions = {}) {
     const cause = options.cause === undefined ? undefined : { cause: options.cause };
@@ -92,6 +95,7 @@ export class TssError extends Error {
     this.requestId = options.requestId?.slice(0, MAX_NAME_LENGTH);
     this.metadata = bounded(options.metadata ?? {});
     this.retryAfterMs = options.retryAfterMs;
+    this.resumeToken = options.resumeToken;
   }
 }
 
@@ -114,16 +118,32 @@ export function fromConnectError(error: ConnectError): TssError {
   });
 }
 
-/** The same error with more metadata, which wins over what the service says under the same names. */
-export function withMetadata(error: TssError, metadata: Readonly<Record<string, string>>): TssError {
+/** The same error with more metadata, which wins over what the service says under the same names, and with a token. */
+export function withMetadata(
+  error: TssError,
+  metadata: Readonly<Record<string, string>>,
+  resumeToken?: string,
+): TssError {
   const { reason, message, requestId, retryAfterMs } = error;
   return new TssError(reason, message, {
     requestId,
     metadata: { ...metadata, ...error.metadata, ...metadata },
     retryAfterMs,
+    resumeToken: resumeToken ?? error.resumeToken,
     cause: error.cause,
   });
 }
+
+/** Whether an action that ended with this error may still succeed: nobody said no to it. */
+export function isResumable({ reason, retryAfterMs }: TssError): boolean {
+  return retryAfterMs !== undefined || UNDECIDED.has(reason);
+}
+
+/** Reasons that say nothing about the action itself. */
+const UNDECIDED: ReadonlySet<string> = new Set([
+  ...["TIMEOUT", "ABORTED", "UNREACHABLE", "CHAIN_UNAVAILABLE", "FULLNODES_DISAGREE"],
+  ...["DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
+]);
 
 /** True when the service was not reached, or somebody on the way answered for it. */
 export function isTransportFailure(error: ConnectError): boolean {

@@ -59,6 +59,7 @@ export type {
   RecoverShareStage,
   ShareSource,
 } from "./recover-share.ts";
+export type { ResumeArgs, ResumeResult } from "./resume.ts";
 export type { ResumeOnboardArgs } from "./resume-onboard.ts";
 export type { ResumeSignArgs } from "./resume-sign.ts";
 export type { RequestOptions } from "./service-calls.ts";

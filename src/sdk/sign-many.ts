@@ -16,6 +16,8 @@ export interface SignManyOptions extends Pick<ActionOptions, "signal" | "tracepa
   readonly concurrency?: number | undefined;
   /** Called when a signature begins a stage, with its place in the list and the time since its own start. */
   readonly onProgress?: ((index: number, stage: SignStage | "done", elapsedMs: number) => void) | undefined;
+  /** As in the options of `sign`, with the signature's place in the list. */
+  readonly onResumeToken?: ((index: number, token: string) => void | Promise<void>) | undefined;
 }
 
 const DEFAULT_CONCURRENCY = 8;
@@ -35,7 +37,7 @@ export async function signMany(
   items: readonly SignManyItem[],
   options: SignManyOptions = {},
 ): Promise<PromiseSettledResult<SignResult>[]> {
-  const { concurrency = DEFAULT_CONCURRENCY, onProgress, signal, traceparent } = options;
+  const { concurrency = DEFAULT_CONCURRENCY, onProgress, onResumeToken, signal, traceparent } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY)
     throw new TssError("VALIDATION", `concurrency: a whole number from 1 to ${MAX_CONCURRENCY}`);
   const results: PromiseSettledResult<SignResult>[] = [];
@@ -48,6 +50,7 @@ export async function signMany(
           idempotencyKey,
           signal,
           traceparent,
+          onResumeToken: onResumeToken && ((token) => onResumeToken(index, token)),
           onProgress: onProgress && ((stage, elapsedMs) => onProgress(index, stage, elapsedMs)),
         });
         results[index] = { status: "fulfilled", value };

@@ -78,6 +78,22 @@ describe("a dWallet", () => {
     const another = calls.dkgRequest(key, { sessionIdentifier });
     expect(await refusalOf(calls.createDWallet(projectId, another))).toBe("SESSION_REUSED");
   });
+
+  it("is named to who sends another request in the session that his own project used, and to nobody else", async () => {
+    const key = await calls.registeredKey(projectId);
+    const request = calls.dkgRequest(key);
+    const { objectId: dwalletId } = await calls.createDWallet(projectId, request);
+    const { sessionIdentifier } = request;
+    const another = calls.dkgRequest(key, { sessionIdentifier });
+    await expect(calls.createDWallet(projectId, another)).rejects.toMatchObject({
+      metadata: { dwalletId, state: "Submitting" },
+    });
+    const other = await projectWith(database, 1_000_000n);
+    await calls.registeredKey(other, key);
+    const refusal = await calls.createDWallet(other, another).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ reason: "SESSION_REUSED" });
+    expect(JSON.stringify(refusal)).not.toContain(dwalletId);
+  });
 });
 
 /** How many DKGs of the project were ever queued. */

@@ -3,16 +3,20 @@
  * says what was wrong, or its outcome is the right one, and nothing that was sent holds the seed or the share.
  */
 import type { DescMethod } from "@bufbuild/protobuf";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { expect, it } from "vitest";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import type { CryptoEngine, UserKeys } from "../../../src/crypto/engine.ts";
+import { findTriple } from "../../../src/protocol/algorithms.ts";
 import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
+import { resume } from "../../../src/sdk/resume.ts";
 import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";
 import { resumeSign } from "../../../src/sdk/resume-sign.ts";
+import { encodeResumeToken } from "../../../src/sdk/resume-token.ts";
 import { sign } from "../../../src/sdk/sign.ts";
 import {
   createFakeService,
@@ -56,6 +60,20 @@ const shareOf = ({ script }: FakeService) => ({
   userPublicOutputHex: bytesToHex(script.made.userPublicOutput),
 });
 const signature = { signature: DWALLET.sign(MESSAGE) };
+const ONBOARD_TOKEN = encodeResumeToken({
+  kind: "onboard",
+  network: "localnet",
+  curve,
+  sessionIdentifier: new Uint8Array(32).fill(3),
+});
+const SIGN_TOKEN = encodeResumeToken({
+  kind: "sign",
+  network: "localnet",
+  dwalletId: DWALLET_ID,
+  triple: findTriple(curve, "EdDSA", "SHA512")!,
+  messageDigest: sha256(MESSAGE),
+  signRequestId: SIGN_REQUEST_ID,
+});
 const SCENES: Readonly<Record<string, Scene>> = {
   onboard: {
     run: ({ context }, signal) => onboard(context, { seed: SEED, curve }, { signal }),
@@ -80,6 +98,15 @@ const SCENES: Readonly<Record<string, Scene>> = {
     run: ({ context }, signal) =>
       sign(context, { seed: SEED, dwalletId: DWALLET_ID, ...algorithm, message: MESSAGE }, { signal }),
     right: () => signature,
+  },
+  "resume of an onboarding": {
+    run: ({ context }, signal) => resume(context, ONBOARD_TOKEN, { seed: SEED }, { signal }),
+    right: (service) => ({ kind: "onboard", dwallet: { id: DWALLET_ID, curve }, ...shareOf(service) }),
+  },
+  "resume of a signature": {
+    prepare: active,
+    run: ({ context }, signal) => resume(context, SIGN_TOKEN, {}, { signal }),
+    right: () => ({ kind: "sign", dwalletId: DWALLET_ID, message: MESSAGE, ...signature }),
   },
   resumeSign: {
     prepare: active,

@@ -208,7 +208,11 @@ export const ONBOARDING_PROVOCATIONS = {
           senderAddress,
           sessionIdentifier: base64(sessionIdentifier),
         })),
-      metadata: { sessionIdentifier: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      metadata: {
+        sessionIdentifier: expect.stringMatching(/^[0-9a-f]{64}$/),
+        dwalletId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        state: "Active",
+      },
     },
   ],
   CHAIN_READS_EXHAUSTED: [

@@ -1,0 +1,257 @@
+/**
+ * Actions that are interrupted at every step and resumed by their token, with real cryptography, on one service: the
+ * connection is cut, the client's process is gone, the service is killed. Each time there is one dWallet, one charge and one
+ * signature.
+ */
+import { randomBytes } from "node:crypto";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-web";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import {
+  createClient,
+  LedgerEntryKind,
+  type OnboardResult,
+  type SignArgs,
+  type TssClient,
+  TssError,
+} from "../../src/sdk/index.ts";
+import { judge } from "../support/judges.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+
+const curve = "ED25519";
+const algorithm = { curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
+const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
+const environment = {
+  PRESIGN_BUCKETS: "ED25519/EdDSA",
+  BILLING_PRICE_DKG_MICRO_USD: "7000",
+};
+const { folder, remove } = serviceFolder();
+let service: ServiceProcess;
+let signer: { readonly seed: Uint8Array; readonly key: OnboardResult };
+
+beforeAll(async () => {
+  service = await startService(folder, environment);
+  const seed = newSeed();
+  signer = { seed, key: await newClient().onboard({ seed, curve }) };
+});
+afterAll(async () => {
+  await service?.stop();
+  remove();
+});
+
+describe("an onboarding is one dWallet and one charge", () => {
+  it.each(
+    ["getNetwork", "registerEncryptionKey", "createDWallet", "acceptDWallet"].flatMap((method) => [
+      [method, "before"] as const,
+      [method, "after"] as const,
+    ]),
+  )("when the connection is cut at %s, %s the service has the call", async (method, when) => {
+    const seed = newSeed();
+    const money = await moneyOf("dkg");
+    const error = await failureOf(newClient(cuttingAt(method, when)).onboard({ seed, curve }));
+    expect(error).toMatchObject({ reason: "UNREACHABLE", resumeToken: expect.any(String) });
+    await resumesOnboarding(error.resumeToken!, seed, money);
+  });
+
+  it.each(["network", "parameters", "keys", "register", "prepare", "create", "dkg", "accept", "activate"])(
+    "when the client is gone at %s, and the token is all that is left",
+    async (stage) => {
+      const seed = newSeed();
+      const money = await moneyOf("dkg");
+      const token = await tokenOfKilled(stage, (options) => newClient().onboard({ seed, curve }, options));
+      await resumesOnboarding(token, seed, money);
+    },
+  );
+
+  it.each(["create", "accept"])("when the service is killed at %s and starts again", async (stage) => {
+    const seed = newSeed();
+    const money = await moneyOf("dkg");
+    const error = await failureOf(
+      newClient().onboard({ seed, curve, timeoutMs: 10_000 }, { onProgress: crashAt(stage) }),
+    );
+    service = await startService(folder, environment);
+    await resumesOnboarding(error.resumeToken!, seed, money);
+  });
+
+  /** Twice, as two tabs would at once. */
+  async function resumesOnboarding(token: string, seed: Uint8Array, money: Money): Promise<void> {
+    const results = await Promise.all([1, 2].map(() => newClient().resume(token, { seed })));
+    const [first, second] = results;
+    if (first?.kind !== "onboard") throw new Error("another action was resumed");
+    expect(second).toMatchObject({ dwallet: first.dwallet, publicKeyHex: first.publicKeyHex });
+    const made = await recent((client) => client.listDWallets(), money.dwalletCount);
+    expect(made.map(({ dwalletId }) => dwalletId)).toEqual([first.dwallet.id]);
+    expect(await moneyOf("dkg")).toEqual({
+      dwalletCount: money.dwalletCount + 1,
+      chargeCount: money.chargeCount + 1,
+    });
+    await signs(seed, first);
+  }
+});
+
+describe("a signature is one charge and one signature", () => {
+  it.each(
+    ["reserveSign", "submitSign", "watchSign"].flatMap((method) => [
+      [method, "before"] as const,
+      [method, "after"] as const,
+    ]),
+  )("when the connection is cut at %s, %s the service has the call", async (method, when) => {
+    const args = signArgs();
+    const money = await moneyOf("sign");
+    const error = await failureOf(newClient(cuttingAt(method, when)).sign(args));
+    expect(error).toMatchObject({ reason: "UNREACHABLE", resumeToken: expect.any(String) });
+    await resumesSignature(error.resumeToken!, args, money);
+  });
+
+  it.each(["dwallet", "parameters", "share", "reserve", "compute", "submit", "queued"])(
+    "when the client is gone at %s, and the token is all that is left",
+    async (stage) => {
+      const args = signArgs();
+      const money = await moneyOf("sign");
+      const token = await tokenOfKilled(stage, (options) => newClient().sign(args, options));
+      await resumesSignature(token, args, money);
+    },
+  );
+
+  it.each(["compute", "submit", "queued"])(
+    "when the service is killed at %s and starts again",
+    async (stage) => {
+      const args = signArgs();
+      const money = await moneyOf("sign");
+      const error = await failureOf(
+        newClient().sign({ ...args, timeoutMs: 10_000 }, { onProgress: crashAt(stage) }),
+      );
+      service = await startService(folder, environment);
+      await resumesSignature(error.resumeToken!, args, money);
+    },
+  );
+
+  async function resumesSignature(token: string, args: SignArgs, money: Money): Promise<void> {
+    const { seed, message } = args;
+    const results = await Promise.all([1, 2].map(() => newClient().resume(token, { seed, message })));
+    const [first, second] = results;
+    if (first?.kind !== "sign") throw new Error("another action was resumed");
+    const { publicKeyHex } = signer.key;
+    expect(isSignature(publicKeyHex, message, first.signature)).toBe(true);
+    expect(second).toMatchObject({ signRequestId: first.signRequestId, signature: first.signature });
+    expect(await moneyOf("sign")).toEqual({ ...money, chargeCount: money.chargeCount + 1 });
+    const completed = newClient().listSigns({ dwalletId: args.dwalletId, pageSize: 1 });
+    for await (const request of completed) {
+      expect(Buffer.from(request.message)).toEqual(Buffer.from(message));
+      break;
+    }
+    // What was submitted needs no secret, however it was interrupted.
+    expect(await newClient().resume(token, { seed, message })).toMatchObject({ signature: first.signature });
+  }
+});
+
+/** A client object that knows nothing of any other one. */
+function newClient(transport?: Transport): TssClient {
+  const { baseUrl, apiKey } = service.access;
+  return createClient({ baseUrl, apiKey, network: "localnet", transport });
+}
+
+/** A connection that is cut for good at the first call of a method: before the service has it, or before its reply is back. */
+function cuttingAt(method: string, when: "before" | "after"): Transport {
+  const inner = createConnectTransport({ baseUrl: service.access.baseUrl, useBinaryFormat: true });
+  let isCut = false;
+  const cut = () => new ConnectError("the connection was cut", Code.Unavailable);
+  const passes = async <T>(name: string, perform: () => Promise<T>): Promise<T> => {
+    if (isCut) throw cut();
+    if (name !== method) return await perform();
+    isCut = true;
+    if (when === "after") await perform();
+    throw cut();
+  };
+  return {
+    unary: (called, ...rest) => passes(called.localName, () => inner.unary(called, ...rest)),
+    stream: (called, ...rest) => passes(called.localName, () => inner.stream(called, ...rest)),
+  };
+}
+
+/** Begins an action, lets nothing of it go on from a stage on, and returns the newest token that it gave out. */
+async function tokenOfKilled(
+  stage: string,
+  begin: (options: {
+    readonly onProgress: (begun: string) => void;
+    readonly onResumeToken: (token: string) => void;
+    readonly signal: AbortSignal;
+  }) => Promise<unknown>,
+): Promise<string> {
+  const kill = new AbortController();
+  let newest = "";
+  const error = await failureOf(
+    begin({
+      signal: kill.signal,
+      onResumeToken(token) {
+        newest = token;
+      },
+      onProgress(begun) {
+        if (begun === stage) kill.abort();
+      },
+    }),
+  );
+  expect(error.metadata["stage"]).toBe(stage);
+  expect(error.resumeToken).toBe(newest);
+  return newest;
+}
+
+function crashAt(stage: string): (begun: string) => void {
+  return (begun) => {
+    if (begun === stage) void service.crash();
+  };
+}
+
+async function failureOf(action: Promise<unknown>): Promise<TssError> {
+  const error = await action.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (error instanceof TssError) return error;
+  throw new Error("the action was not interrupted", { cause: error });
+}
+
+function newSeed(): Uint8Array {
+  return new Uint8Array(randomBytes(32));
+}
+
+function signArgs(): SignArgs {
+  const { seed, key } = signer;
+  const message = new Uint8Array(randomBytes(40));
+  return { ...algorithm, seed, dwalletId: key.dwallet.id, sessionDigestHex: key.sessionDigestHex, message };
+}
+
+/** The dWallet is the seed's own, and works. */
+async function signs(seed: Uint8Array, { dwallet, publicKeyHex }: OnboardResult): Promise<void> {
+  const message = new Uint8Array(randomBytes(20));
+  const { signature } = await newClient().sign({ ...algorithm, seed, dwalletId: dwallet.id, message });
+  expect(isSignature(publicKeyHex, message, signature)).toBe(true);
+}
+
+function isSignature(publicKeyHex: string, message: Uint8Array, signature: Uint8Array): boolean {
+  return judge({ ...triple, publicKey: Buffer.from(publicKeyHex, "hex"), message, signature });
+}
+
+interface Money {
+  readonly dwalletCount: number;
+  readonly chargeCount: number;
+}
+
+/** How many dWallets the project has, and how many charges of one kind, less those that were given back. */
+async function moneyOf(kind: "dkg" | "sign"): Promise<Money> {
+  const back = kind === "dkg" ? LedgerEntryKind.dkg_refund : LedgerEntryKind.refund;
+  let chargeCount = 0;
+  for await (const entry of newClient().listLedgerEntries()) {
+    if (entry.kind === LedgerEntryKind[kind]) chargeCount++;
+    if (entry.kind === back) chargeCount--;
+  }
+  return { dwalletCount: (await recent((client) => client.listDWallets(), 0)).length, chargeCount };
+}
+
+/** What is new in a list, the newest first. */
+async function recent<T>(list: (client: TssClient) => AsyncIterable<T>, knownCount: number): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of list(newClient())) items.push(item);
+  return items.slice(0, items.length - knownCount);
+}

@@ -1,0 +1,241 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { beforeEach, describe, expect, test } from "vitest";
+import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { findTriple } from "../../../src/protocol/algorithms.ts";
+import { bytesToHex } from "../../../src/protocol/bytes.ts";
+import type { ClientContext } from "../../../src/sdk/context.ts";
+import { TssError } from "../../../src/sdk/errors.ts";
+import { createMadeHalves } from "../../../src/sdk/made-halves.ts";
+import { onboard } from "../../../src/sdk/onboard.ts";
+import { resume } from "../../../src/sdk/resume.ts";
+import { encodeResumeToken, readResumeToken } from "../../../src/sdk/resume-token.ts";
+import { sign } from "../../../src/sdk/sign.ts";
+import type { SignArgs } from "../../../src/sdk/sign-types.ts";
+import { makeDWallet } from "../../support/made-dwallet.ts";
+import {
+  createFakeService,
+  DWALLET,
+  DWALLET_ID,
+  type FakeService,
+  MESSAGE,
+  SEED,
+  SESSION_DIGEST,
+  SIGN_REQUEST_ID,
+  serviceError,
+  shareOf,
+} from "./fake-service.ts";
+
+const curve = "ED25519";
+const signArgs: SignArgs = {
+  seed: SEED,
+  dwalletId: DWALLET_ID,
+  curve,
+  signatureAlgorithm: "EdDSA",
+  hashScheme: "SHA512",
+  message: MESSAGE,
+};
+const signature = DWALLET.sign(MESSAGE);
+
+let service: FakeService;
+beforeEach(() => {
+  service = createFakeService();
+});
+
+/** A client that knows nothing of what another one did. */
+function anew(): ClientContext {
+  return { ...service.context, madeHalves: createMadeHalves(), activeDWallets: new Map() };
+}
+
+/** The token of an action that ended when nothing got through to a method any more. */
+async function tokenOfCut(method: string, begin: () => Promise<unknown>): Promise<string> {
+  const { before } = service.script;
+  let isCut = false;
+  service.script.before = (called) => {
+    isCut ||= called === method;
+    if (isCut) throw new ConnectError("the connection was cut", Code.Unavailable);
+  };
+  const error = await begin().catch((cause: unknown) => cause);
+  service.script.before = before;
+  if (!(error instanceof TssError) || error.resumeToken === undefined)
+    throw new Error("no token", { cause: error });
+  return error.resumeToken;
+}
+
+function withActive(): void {
+  service.script.dwalletState = () => ({ Active: service.script.made.output });
+}
+
+describe("a token", () => {
+  test("is given out before each step that it stands for, and is awaited", async () => {
+    const events: string[] = [];
+    service.script.before = (method) => events.push(method);
+    await onboard(
+      service.context,
+      { seed: SEED, curve },
+      {
+        async onResumeToken(token) {
+          await Promise.resolve();
+          const point = readResumeToken(token, "localnet");
+          if (point.kind !== "onboard") throw new Error("of another kind");
+          const { senderAddress, dwalletId } = point;
+          events.push(`token${senderAddress ? ", sender" : ""}${dwalletId ? ", dWallet" : ""}`);
+        },
+      },
+    );
+    expect(events).toEqual([
+      ...["token", "getNetwork", "registerEncryptionKey", "token, sender", "createDWallet"],
+      ...["token, sender, dWallet", "acceptDWallet"],
+    ]);
+  });
+
+  test("holds neither seed, share nor API key", async () => {
+    const tokens: string[] = [];
+    const onResumeToken = (token: string) => void tokens.push(token);
+    const { userSecretKeyShareHex } = await onboard(
+      service.context,
+      { seed: SEED, curve },
+      { onResumeToken },
+    );
+    await sign(service.context, signArgs, { onResumeToken });
+    expect(tokens).toHaveLength(5);
+    for (const token of tokens) {
+      const octets = JSON.stringify(readResumeToken(token, "localnet"), (_, value: unknown) =>
+        value instanceof Uint8Array ? bytesToHex(value) : value,
+      );
+      for (const secret of [bytesToHex(SEED), userSecretKeyShareHex, "tss_local_test"])
+        expect(octets).not.toContain(secret);
+    }
+  });
+
+  test("is not in an error that decided the action", async () => {
+    service.script.before = (method) => {
+      if (method === "registerEncryptionKey")
+        throw serviceError(Code.FailedPrecondition, "INSUFFICIENT_CREDIT");
+    };
+    const refused = onboard(service.context, { seed: SEED, curve });
+    await expect(refused).rejects.toMatchObject({ reason: "INSUFFICIENT_CREDIT", resumeToken: undefined });
+  });
+
+  test("is in an error that says when to try again", async () => {
+    service.script.before = () => {
+      throw serviceError(Code.ResourceExhausted, "RATE_LIMITED", { retryAfterMs: 900_000 });
+    };
+    const refused = onboard(service.context, { seed: SEED, curve });
+    await expect(refused).rejects.toMatchObject({ resumeToken: expect.stringMatching(/^resume_/) });
+  });
+});
+
+describe("an onboarding that is resumed", () => {
+  test("names the same session, whatever else was begun anew", async () => {
+    const token = await tokenOfCut("createDWallet", () => onboard(service.context, { seed: SEED, curve }));
+    await resume(anew(), token, { seed: SEED });
+    const sessions = service.seen
+      .filter(({ method }) => method === "createDWallet")
+      .map(({ request }) => bytesToHex((request as { sessionIdentifier: Uint8Array }).sessionIdentifier));
+    expect(sessions.length).toBeGreaterThan(1);
+    expect(new Set(sessions).size).toBe(1);
+  });
+
+  test("goes on with the dWallet that the session has from an earlier request", async () => {
+    const token = await tokenOfCut("createDWallet", () => onboard(service.context, { seed: SEED, curve }));
+    let answerCount = 0;
+    service.script.before = (method) => {
+      if (method !== "createDWallet") return;
+      const metadata: Record<string, string> =
+        answerCount++ === 0 ? { state: "Submitting" } : { state: "Active", dwalletId: DWALLET_ID };
+      throw serviceError(Code.AlreadyExists, "SESSION_REUSED", { metadata });
+    };
+    const result = await resume(anew(), token, { seed: SEED });
+    expect(answerCount).toBe(2);
+    expect(result).toMatchObject({ kind: "onboard", dwallet: { id: DWALLET_ID, curve } });
+  });
+
+  test("takes no dWallet of somebody else's share for it, nor one of another session of the same seed", async () => {
+    const token = await tokenOfCut("createDWallet", () => onboard(service.context, { seed: SEED, curve }));
+    service.script.before = (method) => {
+      const metadata = { state: "Active", dwalletId: DWALLET_ID };
+      if (method === "createDWallet") throw serviceError(Code.AlreadyExists, "SESSION_REUSED", { metadata });
+    };
+    const others = [shareOf(new Uint8Array(32).fill(66), SESSION_DIGEST), shareOf(SEED, SESSION_DIGEST)];
+    for (const share of others) {
+      service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: makeDWallet(share).output });
+      const refused = resume(anew(), token, { seed: SEED });
+      await expect(refused).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+    }
+    expect(service.counts()["acceptDWallet"]).toBeUndefined();
+  });
+
+  test("from a token that somebody made takes no share but the seed's", async () => {
+    const made = makeDWallet(shareOf(new Uint8Array(32).fill(66), SESSION_DIGEST));
+    service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: made.output });
+    const token = encodeResumeToken({ kind: "onboard", network: "localnet", curve, dwalletId: DWALLET_ID });
+    const refused = resume(anew(), token, { seed: SEED });
+    await expect(refused).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+    expect(service.counts()["acceptDWallet"]).toBeUndefined();
+  });
+
+  test("without the seed says that it needs it, before any call", async () => {
+    const token = encodeResumeToken({ kind: "onboard", network: "localnet", curve, dwalletId: DWALLET_ID });
+    await expect(resume(anew(), token)).rejects.toMatchObject({
+      reason: "VALIDATION",
+      message: "seed: an onboarding needs it",
+      metadata: { field: "seed" },
+    });
+    expect(service.seen).toEqual([]);
+  });
+});
+
+describe("a signature that is resumed", () => {
+  beforeEach(withActive);
+
+  test("before its half was submitted goes on under the same idempotency key, or says what it needs", async () => {
+    const token = await tokenOfCut("submitSign", () => sign(service.context, signArgs));
+    service.script.signStatuses = [Status.prepared];
+    for (const [args, field] of [
+      [{}, "seed"],
+      [{ seed: SEED }, "message"],
+    ] as const)
+      await expect(resume(anew(), token, args)).rejects.toMatchObject({
+        reason: "VALIDATION",
+        metadata: { field },
+      });
+    service.script.signStatuses = [Status.prepared, Status.queued, Status.completed];
+    const result = await resume(anew(), token, { seed: SEED, message: MESSAGE });
+    expect(result).toMatchObject({ kind: "sign", dwalletId: DWALLET_ID, message: MESSAGE, signature });
+    const keys = service.seen
+      .filter(({ method }) => method === "reserveSign")
+      .map(({ headers }) => headers.get("idempotency-key"));
+    expect(keys).toEqual([keys[0], keys[0]]);
+  });
+
+  test("after it was submitted needs the token alone, and reserves nothing", async () => {
+    service.script.signStatuses = [Status.submitted];
+    const token = await tokenOfCut("watchSign", () => sign(service.context, signArgs));
+    service.seen.length = 0;
+    service.script.signStatuses = [Status.submitted, Status.completed];
+    const result = await resume(anew(), token);
+    expect(result).toMatchObject({ kind: "sign", dwalletId: DWALLET_ID, message: MESSAGE, signature });
+    expect(service.counts()["reserveSign"]).toBeUndefined();
+  });
+
+  test("is of the token's own message and dWallet, whatever the service answers", async () => {
+    const triple = findTriple(curve, "EdDSA", "SHA512")!;
+    const point = { kind: "sign", network: "localnet", dwalletId: DWALLET_ID, triple } as const;
+    const signRequestId = SIGN_REQUEST_ID;
+    const messageDigest = new Uint8Array(32);
+    const ofOther = encodeResumeToken({ ...point, messageDigest, signRequestId });
+    service.script.signStatuses = [Status.completed];
+    await expect(resume(anew(), ofOther)).rejects.toMatchObject({ reason: "SIGNATURE_INVALID" });
+  });
+
+  test("with another message than the token's is refused, before any call", async () => {
+    const token = await tokenOfCut("reserveSign", () => sign(service.context, signArgs));
+    service.seen.length = 0;
+    const message = new TextEncoder().encode("another message");
+    await expect(resume(anew(), token, { seed: SEED, message })).rejects.toMatchObject({
+      reason: "VALIDATION",
+      metadata: { field: "message" },
+    });
+    expect(service.seen).toEqual([]);
+  });
+});
