@@ -1,0 +1,284 @@
+/** dWallets as signers of other libraries: what they sign is taken by engines that know nothing of this project. */
+import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { Transaction as SuiTransaction } from "@mysten/sui/transactions";
+import { Transaction as BitcoinTransaction, p2wpkh } from "@scure/btc-signer";
+import {
+  AccountRole,
+  appendTransactionMessageInstruction,
+  createTransactionMessage,
+  type Instruction,
+  address as kitAddress,
+  lamports,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  signTransactionMessageWithSigners,
+} from "@solana/kit";
+import { JsonRpcProvider } from "ethers";
+import { FailedTransactionMetadata, LiteSVM } from "litesvm";
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  getContract,
+  http,
+  parseEther,
+  parseSignature,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
+import { solanaAddress } from "../../src/protocol/addresses.ts";
+import { hexToBytes } from "../../src/protocol/bytes.ts";
+import { type Curve, createClient, type TssClient } from "../../src/sdk/index.ts";
+import { quotePsbt, signPsbt } from "../../src/signers/bitcoin/index.ts";
+import { DWalletSigner } from "../../src/signers/ethers/index.ts";
+import type { KnownKey } from "../../src/signers/signing-key.ts";
+import { createDWalletSolanaSigner } from "../../src/signers/solana/index.ts";
+import { createDWalletSuiSigner, type SuiKey } from "../../src/signers/sui/index.ts";
+import { createDWalletAccount, type DWalletAccount, dwalletAccount } from "../../src/signers/viem/index.ts";
+import { ANVIL_KEY, type Anvil, permitToken, startAnvil } from "../support/anvil.ts";
+import { judgeBitcoinInput } from "../support/bitcoin-judge.ts";
+
+const BUCKETS = "SECP256K1/ECDSASecp256k1,SECP256K1/Taproot,SECP256R1/ECDSASecp256r1,ED25519/EdDSA";
+const SIGN_PRICE_MICRO_USD = 10_000n;
+let service: ThrowawayService;
+let client: TssClient;
+const keys = new Map<Curve, KnownKey>();
+
+beforeAll(async () => {
+  service = await startThrowawayService({ PRESIGN_BUCKETS: BUCKETS });
+  const { baseUrl, apiKey, network } = service.access;
+  client = createClient({ baseUrl, apiKey, network });
+  for (const curve of ["SECP256K1", "ED25519", "SECP256R1"] as const) {
+    const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
+    const { dwallet, publicKeyHex, sessionDigestHex } = await client.onboard({ seed, curve });
+    keys.set(curve, { seed, dwalletId: dwallet.id, publicKeyHex, sessionDigestHex });
+  }
+});
+afterAll(async () => {
+  await service?.stop();
+});
+
+describe("on an Ethereum node", () => {
+  const dev = privateKeyToAccount(ANVIL_KEY);
+  const recipient = "0x00000000000000000000000000000000000000aa";
+  let anvil: Anvil;
+  let account: DWalletAccount;
+  const connect = () => {
+    const transport = http(anvil.url);
+    return {
+      reader: createPublicClient({ chain: foundry, transport, pollingInterval: 20 }),
+      test: createTestClient({ chain: foundry, transport, mode: "anvil" }),
+      relay: createWalletClient({ account: dev, chain: foundry, transport }),
+      wallet: createWalletClient({ account, chain: foundry, transport }),
+    };
+  };
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    account = await createDWalletAccount(client, keys.get("SECP256K1")!);
+    await connect().test.setBalance({ address: account.address, value: parseEther("10") });
+  });
+  afterAll(async () => {
+    await anvil?.stop();
+  });
+
+  it("viem's account transfers, twice when it is asked twice", async () => {
+    const { wallet, reader } = connect();
+    for (const nonce of [0, 1]) {
+      const hash = await wallet.sendTransaction({ to: recipient, value: 5n });
+      const receipt = await reader.waitForTransactionReceipt({ hash });
+      expect(receipt).toMatchObject({ status: "success", from: account.address.toLowerCase() });
+      expect(await reader.getTransaction({ hash })).toMatchObject({ nonce });
+    }
+    expect(await reader.getBalance({ address: recipient })).toBe(10n);
+  });
+
+  it("viem's account gives one signature and one charge for one idempotency key", async () => {
+    const transaction = {
+      type: "eip1559",
+      chainId: foundry.id,
+      nonce: 2,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 1n,
+      to: recipient,
+      value: 1n,
+    } as const;
+    const before = await client.balance();
+    const once = account.withOptions({ idempotencyKey: "transfer-2" });
+    const signed = await once.signTransaction(transaction);
+    expect(await once.signTransaction(transaction)).toBe(signed);
+    const other = await account.signTransaction(transaction);
+    expect(other).not.toBe(signed);
+    const after = await client.balance();
+    expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(2n * SIGN_PRICE_MICRO_USD);
+    const { reader } = connect();
+    const hash = await reader.sendRawTransaction({ serializedTransaction: signed });
+    expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+  });
+
+  it("viem's account permits a token's transfer, and only that one", async () => {
+    const { reader, relay } = connect();
+    const { abi, bytecode } = permitToken();
+    const hash = await relay.deployContract({ abi, bytecode, args: [1_000n] });
+    const { contractAddress } = await reader.waitForTransactionReceipt({ hash });
+    const token = getContract({ abi, address: contractAddress!, client: { public: reader, wallet: relay } });
+    const permit = {
+      owner: account.address,
+      spender: dev.address,
+      value: 7n,
+      nonce: 0n,
+      deadline: 2n ** 64n,
+    };
+    // The account knows its public key beforehand here.
+    const known = dwalletAccount(client, keys.get("SECP256K1")!);
+    const signature = await known.signTypedData({
+      domain: { name: "Uniswap V2", version: "1", chainId: foundry.id, verifyingContract: contractAddress! },
+      types: {
+        Permit: [
+          { name: "owner", type: "address" },
+          { name: "spender", type: "address" },
+          { name: "value", type: "uint256" },
+          { name: "nonce", type: "uint256" },
+          { name: "deadline", type: "uint256" },
+        ],
+      },
+      primaryType: "Permit",
+      message: permit,
+    });
+    const { r, s, v } = parseSignature(signature);
+    const { owner, spender, deadline } = permit;
+    await expect(token.simulate["permit"]!([owner, spender, 8n, deadline, v, r, s])).rejects.toThrow(
+      "INVALID_SIGNATURE",
+    );
+    await token.write["permit"]!([owner, spender, 7n, deadline, v, r, s]);
+    expect(await token.read["allowance"]!([owner, spender])).toBe(7n);
+  });
+
+  it("viem's account delegates to a contract by an authorization that somebody else sends", async () => {
+    const { reader, relay, wallet } = connect();
+    const delegate = "0x00000000000000000000000000000000000000bb";
+    const authorization = await wallet.signAuthorization({ contractAddress: delegate });
+    const hash = await relay.sendTransaction({ authorizationList: [authorization], to: dev.address });
+    expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+    expect(await reader.getCode({ address: account.address })).toBe(`0xef0100${delegate.slice(2)}`);
+  });
+
+  it("viem verifies the account's message", async () => {
+    const message = "hello";
+    const signature = await account.signMessage({ message });
+    const { reader } = connect();
+    expect(await reader.verifyMessage({ address: account.address, message, signature })).toBe(true);
+  });
+
+  it("ethers' signer transfers, and delegates", async () => {
+    const provider = new JsonRpcProvider(anvil.url, foundry.id, { staticNetwork: true, pollingInterval: 20 });
+    try {
+      const signer = new DWalletSigner(client, keys.get("SECP256K1")!, provider);
+      const to = "0x00000000000000000000000000000000000000cc";
+      const sent = await signer.sendTransaction({ to, value: 9n, gasLimit: 21_000n });
+      expect(await sent.wait()).toMatchObject({ status: 1, from: account.address });
+      expect(await provider.getBalance(to)).toBe(9n);
+      const { relay, reader } = connect();
+      const { address, chainId, nonce, signature } = await signer.authorize({ address: to });
+      const hash = await relay.sendTransaction({
+        to: dev.address,
+        authorizationList: [
+          {
+            address: address as `0x${string}`,
+            chainId: Number(chainId),
+            nonce: Number(nonce),
+            r: signature.r as `0x${string}`,
+            s: signature.s as `0x${string}`,
+            yParity: signature.yParity,
+          },
+        ],
+      });
+      expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+      expect(await provider.getCode(account.address)).toBe(`0xef0100${to.slice(2)}`);
+    } finally {
+      provider.destroy();
+    }
+  });
+});
+
+it("Solana's runtime takes a transfer, and refuses it with another signature", async () => {
+  const signer = await createDWalletSolanaSigner(client, keys.get("ED25519")!);
+  const svm = new LiteSVM();
+  const recipient = kitAddress(solanaAddress(new Uint8Array(32).fill(9)));
+  svm.airdrop(signer.address, lamports(10_000_000_000n));
+  const data = new Uint8Array(12);
+  new DataView(data.buffer).setUint32(0, 2, true);
+  new DataView(data.buffer).setBigUint64(4, 1_000_000_000n, true);
+  const transfer: Instruction = {
+    programAddress: kitAddress("11111111111111111111111111111111"),
+    accounts: [
+      { address: signer.address, role: AccountRole.WRITABLE_SIGNER },
+      { address: recipient, role: AccountRole.WRITABLE },
+    ],
+    data,
+  };
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (empty) => setTransactionMessageFeePayerSigner(signer, empty),
+    (paid) => svm.setTransactionMessageLifetimeUsingLatestBlockhash(paid),
+    (dated) => appendTransactionMessageInstruction(transfer, dated),
+  );
+  const signed = await signTransactionMessageWithSigners(message);
+  const wrong = Uint8Array.from(signed.signatures[signer.address]!);
+  wrong[40]! ^= 1;
+  const forged = { ...signed, signatures: { [signer.address]: wrong } } as typeof signed;
+  expect(svm.sendTransaction(forged)).toBeInstanceOf(FailedTransactionMetadata);
+  expect(svm.sendTransaction(signed)).not.toBeInstanceOf(FailedTransactionMetadata);
+  expect(svm.getBalance(recipient)).toBe(1_000_000_000n);
+});
+
+it.each(["ED25519", "SECP256K1", "SECP256R1"] as const)(
+  "a Sui fullnode takes a transfer that is signed on %s",
+  async (curve) => {
+    const { fullnodeUrl } = service.access;
+    const sui = new SuiGrpcClient({ network: "localnet", baseUrl: fullnodeUrl, format: "binary" });
+    const signer = await createDWalletSuiSigner(client, { ...keys.get(curve)!, curve } satisfies SuiKey);
+    const owner = signer.toSuiAddress();
+    await fetch(new URL("/v2/gas", fullnodeUrl), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ FixedAmountRequest: { recipient: owner } }),
+    });
+    const recipient = `0x${"5".repeat(63)}${["ED25519", "SECP256K1", "SECP256R1"].indexOf(curve)}`;
+    const transaction = new SuiTransaction();
+    transaction.transferObjects([transaction.splitCoins(transaction.gas, [77n])[0]!], recipient);
+    const result = await signer.signAndExecuteTransaction({ transaction, client: sui });
+    expect(result.$kind).toBe("Transaction");
+    const { balance } = await sui.core.getBalance({ owner: recipient });
+    expect(balance.balance).toBe("77");
+  },
+);
+
+it("a PSBT's inputs spend their outputs by Bitcoin's rules, for the quoted price", async () => {
+  const key = keys.get("SECP256K1")!;
+  const publicKey = hexToBytes(key.publicKeyHex);
+  const spent = [
+    { script: p2wpkh(publicKey).script, amountSats: 60_000n },
+    { script: Uint8Array.of(0x51, 32, ...publicKey.subarray(1)), amountSats: 50_000n },
+  ];
+  const transaction = new BitcoinTransaction();
+  for (const [index, { script, amountSats: amount }] of spent.entries())
+    transaction.addInput({ txid: "17".repeat(32), index, witnessUtxo: { script, amount } });
+  transaction.addOutput({ script: spent[1]!.script, amount: 100_000n });
+  const quote = await quotePsbt(client, key, transaction.toPSBT());
+  expect(quote).toMatchObject({ priceMicroUsd: 2n * SIGN_PRICE_MICRO_USD, feeSats: 10_000n });
+  const before = await client.balance();
+  const signed = BitcoinTransaction.fromPSBT(
+    await signPsbt(client, key, transaction.toPSBT(), { maxPriceMicroUsd: quote.priceMicroUsd }),
+  );
+  const after = await client.balance();
+  expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(quote.priceMicroUsd);
+  signed.finalize();
+  for (const index of spent.keys()) {
+    const witness = signed.getInput(index).finalScriptWitness!;
+    expect(judgeBitcoinInput(signed.extract(), index, witness, spent)).toBe(true);
+  }
+});
