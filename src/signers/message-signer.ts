@@ -67,7 +67,7 @@ export async function signMessages(
   client: SigningClient,
   key: KnownKey,
   messages: readonly NamedMessage[],
-  { idempotencyKey, signal, traceparent, onProgress }: SignOptions,
+  { idempotencyKey, signal, traceparent, onProgress, onResumeToken }: SignOptions,
 ): Promise<Uint8Array[]> {
   const [first] = messages;
   if (first === undefined) return [];
@@ -85,6 +85,7 @@ export async function signMessages(
     signal,
     traceparent,
     onProgress: onProgress && ((_index, stage, elapsedMs) => onProgress(stage, elapsedMs)),
+    onResumeToken: onResumeToken && ((_index, token) => onResumeToken(token)),
   });
   return results.map((result) => {
     if (result.status === "rejected") throw result.reason;

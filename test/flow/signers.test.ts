@@ -1,7 +1,13 @@
 /** dWallets as signers of other libraries: what they sign is taken by engines that know nothing of this project. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { Transaction as SuiTransaction } from "@mysten/sui/transactions";
-import { Transaction as BitcoinTransaction, p2wpkh } from "@scure/btc-signer";
+import {
+  Address,
+  Transaction as BitcoinTransaction,
+  OutScript,
+  p2wpkh,
+  TEST_NETWORK,
+} from "@scure/btc-signer";
 import {
   AccountRole,
   appendTransactionMessageInstruction,
@@ -19,16 +25,18 @@ import {
   createPublicClient,
   createTestClient,
   createWalletClient,
+  getAddress,
   getContract,
+  type Hex,
   http,
   parseEther,
   parseSignature,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
-import { solanaAddress } from "../../src/protocol/addresses.ts";
+import { solanaAddress, suiAddress } from "../../src/protocol/addresses.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { type Curve, createClient, type TssClient } from "../../src/sdk/index.ts";
 import { quotePsbt, signPsbt } from "../../src/signers/bitcoin/index.ts";
@@ -39,16 +47,27 @@ import { createDWalletSuiSigner, type SuiKey } from "../../src/signers/sui/index
 import { createDWalletAccount, type DWalletAccount, dwalletAccount } from "../../src/signers/viem/index.ts";
 import { ANVIL_KEY, type Anvil, permitToken, startAnvil } from "../support/anvil.ts";
 import { judgeBitcoinInput } from "../support/bitcoin-judge.ts";
+import { guideExamples } from "../support/guide-examples.ts";
+import { judge } from "../support/judges.ts";
+import { runExample } from "../support/run-example.ts";
 
 const BUCKETS = "SECP256K1/ECDSASecp256k1,SECP256K1/Taproot,SECP256R1/ECDSASecp256r1,ED25519/EdDSA";
 const SIGN_PRICE_MICRO_USD = 10_000n;
 let service: ThrowawayService;
 let client: TssClient;
 const keys = new Map<Curve, KnownKey>();
+/** The functions of the guide's examples. */
+let guide: Record<
+  "payWithViem" | "payWithEthers" | "signWithSolana" | "payWithSui" | "signWithBitcoin",
+  (...args: unknown[]) => Promise<unknown>
+>;
 
 beforeAll(async () => {
+  // The guide's examples say what they do.
+  vi.spyOn(console, "log").mockReturnValue();
   service = await startThrowawayService({ PRESIGN_BUCKETS: BUCKETS });
   const { baseUrl, apiKey, network } = service.access;
+  guide = (await guideExamples("docs/sdk.md", "Signers for other libraries")) as typeof guide;
   client = createClient({ baseUrl, apiKey, network });
   for (const curve of ["SECP256K1", "ED25519", "SECP256R1"] as const) {
     const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
@@ -173,6 +192,24 @@ describe("on an Ethereum node", () => {
     expect(await reader.verifyMessage({ address: account.address, message, signature })).toBe(true);
   });
 
+  it("the guide's examples for viem and ethers send what they say", async () => {
+    const key = keys.get("SECP256K1")!;
+    const { reader } = connect();
+    const before = await reader.getBalance({ address: recipient });
+    for (const name of ["payWithViem", "payWithEthers"] as const) {
+      const hash = (await guide[name](client, key, anvil.url)) as Hex;
+      expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+    }
+    expect(await reader.getBalance({ address: recipient })).toBe(before + parseEther("0.2"));
+  });
+
+  it("the example viem-transfer prints the hash of a transfer that the node has", async () => {
+    const printed = await runExample("viem-transfer", service.access, [anvil.url]);
+    const [, hash] = /^hash (0x[0-9a-f]{64}) success$/m.exec(printed) ?? [];
+    const { from, value } = await connect().reader.getTransaction({ hash: hash as Hex });
+    expect([getAddress(from), value]).toEqual([/^from (\S+)$/m.exec(printed)?.[1], parseEther("1")]);
+  });
+
   it("ethers' signer transfers, and delegates", async () => {
     const provider = new JsonRpcProvider(anvil.url, foundry.id, { staticNetwork: true, pollingInterval: 20 });
     try {
@@ -242,11 +279,7 @@ it.each(["ED25519", "SECP256K1", "SECP256R1"] as const)(
     const sui = new SuiGrpcClient({ network: "localnet", baseUrl: fullnodeUrl, format: "binary" });
     const signer = await createDWalletSuiSigner(client, { ...keys.get(curve)!, curve } satisfies SuiKey);
     const owner = signer.toSuiAddress();
-    await fetch(new URL("/v2/gas", fullnodeUrl), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ FixedAmountRequest: { recipient: owner } }),
-    });
+    await fund(fullnodeUrl, owner);
     const recipient = `0x${"5".repeat(63)}${["ED25519", "SECP256K1", "SECP256R1"].indexOf(curve)}`;
     const transaction = new SuiTransaction();
     transaction.transferObjects([transaction.splitCoins(transaction.gas, [77n])[0]!], recipient);
@@ -257,9 +290,56 @@ it.each(["ED25519", "SECP256K1", "SECP256R1"] as const)(
   },
 );
 
+it("the guide's examples for Solana, Sui and Bitcoin sign and pay", async () => {
+  const key = keys.get("ED25519")!;
+  const publicKey = hexToBytes(key.publicKeyHex);
+  const signature = (await guide.signWithSolana(client, key)) as Uint8Array;
+  const message = new TextEncoder().encode("hello");
+  expect(judge({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(true);
+  const { fullnodeUrl } = service.access;
+  await fund(fullnodeUrl, suiAddress("ED25519", publicKey));
+  expect(await guide.payWithSui(client, key, fullnodeUrl)).toMatch(/^\w{43,44}$/);
+  const { transaction, spent } = spending(keys.get("SECP256K1")!);
+  const psbt = await guide.signWithBitcoin(client, keys.get("SECP256K1")!, transaction.toPSBT());
+  expectSpent(psbt as Uint8Array, spent);
+});
+
+it("the example bitcoin-psbt prints a transaction that spends both outputs", async () => {
+  const printed = await runExample("bitcoin-psbt", service.access);
+  const [, first = "", second = ""] = /^addresses (\S+) (\S+)$/m.exec(printed) ?? [];
+  const [, hex = ""] = /^transaction ([0-9a-f]+)$/m.exec(printed) ?? [];
+  const spent = [first, second].map((address) => ({
+    script: OutScript.encode(Address(TEST_NETWORK).decode(address)),
+    amountSats: 60_000n,
+  }));
+  const transaction = BitcoinTransaction.fromRaw(hexToBytes(hex), { allowUnknownInputs: true });
+  for (const index of spent.keys()) {
+    const witness = transaction.getInput(index).finalScriptWitness!;
+    expect(judgeBitcoinInput(hexToBytes(hex), index, witness, spent)).toBe(true);
+  }
+});
+
 it("a PSBT's inputs spend their outputs by Bitcoin's rules, for the quoted price", async () => {
   const key = keys.get("SECP256K1")!;
-  const publicKey = hexToBytes(key.publicKeyHex);
+  const { transaction, spent } = spending(key);
+  const quote = await quotePsbt(client, key, transaction.toPSBT());
+  expect(quote).toMatchObject({ priceMicroUsd: 2n * SIGN_PRICE_MICRO_USD, feeSats: 10_000n });
+  const before = await client.balance();
+  const options = { maxPriceMicroUsd: quote.priceMicroUsd };
+  const signed = await signPsbt(client, key, transaction.toPSBT(), options);
+  const after = await client.balance();
+  expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(quote.priceMicroUsd);
+  expectSpent(signed, spent);
+});
+
+interface SpentOutput {
+  readonly script: Uint8Array;
+  readonly amountSats: bigint;
+}
+
+/** A transaction that spends one output of each kind of a key. */
+function spending({ publicKeyHex }: KnownKey): { transaction: BitcoinTransaction; spent: SpentOutput[] } {
+  const publicKey = hexToBytes(publicKeyHex);
   const spent = [
     { script: p2wpkh(publicKey).script, amountSats: 60_000n },
     { script: Uint8Array.of(0x51, 32, ...publicKey.subarray(1)), amountSats: 50_000n },
@@ -268,17 +348,23 @@ it("a PSBT's inputs spend their outputs by Bitcoin's rules, for the quoted price
   for (const [index, { script, amountSats: amount }] of spent.entries())
     transaction.addInput({ txid: "17".repeat(32), index, witnessUtxo: { script, amount } });
   transaction.addOutput({ script: spent[1]!.script, amount: 100_000n });
-  const quote = await quotePsbt(client, key, transaction.toPSBT());
-  expect(quote).toMatchObject({ priceMicroUsd: 2n * SIGN_PRICE_MICRO_USD, feeSats: 10_000n });
-  const before = await client.balance();
-  const signed = BitcoinTransaction.fromPSBT(
-    await signPsbt(client, key, transaction.toPSBT(), { maxPriceMicroUsd: quote.priceMicroUsd }),
-  );
-  const after = await client.balance();
-  expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(quote.priceMicroUsd);
+  return { transaction, spent };
+}
+
+function expectSpent(psbt: Uint8Array, spent: readonly SpentOutput[]): void {
+  const signed = BitcoinTransaction.fromPSBT(psbt);
   signed.finalize();
   for (const index of spent.keys()) {
     const witness = signed.getInput(index).finalScriptWitness!;
     expect(judgeBitcoinInput(signed.extract(), index, witness, spent)).toBe(true);
   }
-});
+}
+
+async function fund(fullnodeUrl: string, recipient: string): Promise<void> {
+  const given = await fetch(new URL("/v2/gas", fullnodeUrl), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ FixedAmountRequest: { recipient } }),
+  });
+  expect(given.ok).toBe(true);
+}

@@ -61,9 +61,13 @@ export function knownKeyClient(curve: Curve, privateKey: Uint8Array): KnownKeyCl
         messageKibPriceMicroUsd: 500n,
       });
     },
-    async signMany(items, { signal } = {}) {
+    async signMany(items, { signal, onProgress, onResumeToken } = {}) {
       return await Promise.allSettled(
-        items.map(({ idempotencyKey, ...args }) => client.sign(args, { idempotencyKey, signal })),
+        items.map(async ({ idempotencyKey, ...args }, index) => {
+          onProgress?.(index, "reserve", index);
+          await onResumeToken?.(index, `token ${index}`);
+          return await client.sign(args, { idempotencyKey, signal });
+        }),
       );
     },
   };

@@ -4,13 +4,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { packagePaths } from "../support/package-paths.ts";
 import { ROOT, readSource } from "../support/source-files.ts";
 
 const DOCUMENTS = ["README.md", "docs/sdk.md"];
+/** Programs that stand beside the documents and import the package as its users do. */
+const EXAMPLES = ["examples/viem-transfer/main.ts", "examples/bitcoin-psbt/main.ts"];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("the README and the SDK's guide", () => {
+describe("the README, the SDK's guide and the examples", () => {
   it("show TypeScript that compiles against the package's entries", async () => {
     const snippets = DOCUMENTS.flatMap((document) =>
       [...readSource(document).text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
@@ -18,6 +21,7 @@ describe("the README and the SDK's guide", () => {
       ),
     );
     expect(snippets.length).toBeGreaterThan(DOCUMENTS.length);
+    snippets.push(...EXAMPLES.map((example) => readSource(example).text));
     snippets.forEach((snippet, index) => {
       // A snippet that exports nothing is still a module of its own.
       writeFileSync(path.join(folder, `snippet-${index}.ts`), `${snippet}export {};\n`);
@@ -35,15 +39,9 @@ describe("the README and the SDK's guide", () => {
 
 /** The project's own strictness, with the package's name standing for its sources. */
 function compilerConfig(): object {
-  const { exports } = JSON.parse(readSource("package.json").text) as { exports: Record<string, string> };
-  const entries = Object.entries(exports).filter(([, target]) => target.startsWith("./dist/"));
-  const paths = entries.map(([entry, target]) => [
-    `threshold-signing-service/${entry.slice(2)}`,
-    [path.join(ROOT, target.replace("./dist/", "").replace(/\.js$/, ".ts"))],
-  ]);
   return {
     extends: path.join(ROOT, "tsconfig.json"),
-    compilerOptions: { paths: Object.fromEntries(paths) },
+    compilerOptions: { paths: packagePaths() },
     include: ["*.ts"],
   };
 }

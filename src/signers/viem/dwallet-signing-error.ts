@@ -15,6 +15,8 @@ export class DWalletSigningError extends BaseError {
   readonly metadata: Readonly<Record<string, string>>;
   /** When trying again may help. */
   readonly retryAfterMs: number | undefined;
+  /** What `client.resume` goes on with, where the signature may still be made. */
+  readonly resumeToken: string | undefined;
 
   constructor(cause: TssError) {
     super(`The dWallet did not sign (${cause.reason}).`, { cause });
@@ -22,6 +24,7 @@ export class DWalletSigningError extends BaseError {
     this.requestId = cause.requestId;
     this.metadata = cause.metadata;
     this.retryAfterMs = cause.retryAfterMs;
+    this.resumeToken = cause.resumeToken;
   }
 }
 

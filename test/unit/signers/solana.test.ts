@@ -87,6 +87,17 @@ describe("Solana Kit's signer of a dWallet", () => {
     });
   });
 
+  it("tells of the progress of each, and gives the tokens to go on with", async () => {
+    const client = known();
+    const told: unknown[] = [];
+    const signer = dwalletSolanaSigner(client, client.key).withOptions({
+      onProgress: (stage, elapsedMs) => told.push([stage, elapsedMs]),
+      onResumeToken: (token) => void told.push(token),
+    });
+    await signer.signMessages([createSignableMessage("one"), createSignableMessage("two")]);
+    expect(told).toEqual([["reserve", 0], "token 0", ["reserve", 1], "token 1"]);
+  });
+
   it("ends when the kit's abort signal says so", async () => {
     const client = known();
     const abort = new AbortController();

@@ -207,7 +207,8 @@ describe("viem's account of a dWallet", () => {
   it("fails with an error of viem that is found again inside viem's own", async () => {
     const client = known();
     const metadata = { priceMicroUsd: "10000" };
-    client.failure = new TssError("INSUFFICIENT_CREDIT", "the balance is 0", { metadata, requestId: "r-7" });
+    const facts = { metadata, requestId: "r-7", retryAfterMs: 5, resumeToken: "token" };
+    client.failure = new TssError("INSUFFICIENT_CREDIT", "the balance is 0", facts);
     const wallet = createWalletClient({
       account: dwalletAccount(client, client.key),
       chain: mainnet,
@@ -224,8 +225,7 @@ describe("viem's account of a dWallet", () => {
     expect((error as BaseError).walk((inner) => inner instanceof DWalletSigningError)).not.toBeNull();
     expect(findSigningError(error)).toMatchObject({
       reason: "INSUFFICIENT_CREDIT",
-      requestId: "r-7",
-      metadata,
+      ...facts,
       cause: client.failure,
       message: expect.stringContaining("the balance is 0"),
     });

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { packagePaths } from "./package-paths.ts";
+import { ROOT, readSource } from "./source-files.ts";
+
+/** What the TypeScript examples of one section of a document export, by name. They import the sources as they are. */
+export async function guideExamples(document: string, section: string): Promise<Record<string, unknown>> {
+  const [, text = ""] =
+    new RegExp(`^## ${section}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, "m").exec(readSource(document).text) ??
+    [];
+  const examples = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, example = ""]) => example);
+  const folder = mkdtempSync(path.join(tmpdir(), "guide-"));
+  try {
+    symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
+    const exported = {};
+    for (const [index, example] of examples.entries()) {
+      const file = path.join(folder, `example-${index}.ts`);
+      writeFileSync(file, withSources(example));
+      Object.assign(exported, await import(/* @vite-ignore */ file));
+    }
+    return exported;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function withSources(example: string): string {
+  const paths = packagePaths();
+  return example.replaceAll(/from "(threshold-signing-service\/[\w/-]+)"/g, (whole, name: string) => {
+    const [source] = paths[name] ?? [];
+    return source === undefined ? whole : `from "${source}"`;
+  });
+}
