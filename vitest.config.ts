@@ -83,6 +83,16 @@ export default defineConfig({
           sequence: { groupOrder: 6 },
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+          sequence: { groupOrder: 7 },
+        },
+      },
     ],
   },
 });

@@ -3,8 +3,9 @@
  * same place relative to `dist/src` as in the repository relative to `src`.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { build } from "esbuild";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const DIST = path.resolve(process.argv[2] ?? path.join(ROOT, "dist"));
@@ -16,7 +17,21 @@ const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json", "--outDir", DIST
   stdio: "inherit",
 });
 if (status !== 0) process.exit(1);
+await writeWorkerText();
 for (const place of ["prisma/migrations", "gen/openapi.json"]) {
   cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
 }
 chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);
+
+/** Writes the worker's program, with all that it imports, into the module that the entry for any bundler takes it from. */
+async function writeWorkerText(): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: [path.join(DIST, "src/crypto/engine-worker.js")],
+    ...{ bundle: true, minify: true, write: false, format: "iife", platform: "browser", target: "es2022" },
+    nodePaths: [path.join(ROOT, "node_modules")],
+    legalComments: "inline",
+  });
+  const text = JSON.stringify(outputFiles[0]?.text);
+  const module = path.join(DIST, "src/crypto/engine-worker-text.js");
+  writeFileSync(module, `export const ENGINE_WORKER_TEXT = ${text};\n`);
+}

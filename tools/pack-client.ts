@@ -13,6 +13,7 @@ import { moduleClosure } from "./pack-client/module-closure.ts";
 /** The package's entries, and the module that each one is, without its ending. */
 const ENTRIES: Readonly<Record<string, string>> = {
   ".": "src/sdk/index",
+  "./web-worker": "src/sdk/web-worker",
   "./admin": "src/sdk/admin/index",
   "./viem": "src/signers/viem/index",
   "./ethers": "src/signers/ethers/index",

@@ -32,7 +32,7 @@ export type FromWorker =
   | { readonly kind: "closed" };
 
 /** The buffers of all byte strings in plain data, each of which has one of its own. */
-export function buffersOf(data: object): ArrayBuffer[] {
+export function buffersOf(data: object | boolean): ArrayBuffer[] {
   const values: unknown[] = data instanceof Uint8Array ? [data] : Object.values(data);
   return values.flatMap((value) =>
     value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : [],

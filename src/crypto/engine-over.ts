@@ -45,6 +45,19 @@ export function engineOver(plain: PlainEngine): CryptoEngine {
       };
       return new SecretBytes(await plain.run("decryptShare", copied, signal));
     },
+    isOutputOfShare: async ({ curve, parameters, userSecretKeyShare, dwalletOutput, signal }) => {
+      const copied = {
+        curve,
+        parameters: copy(withoutTables(parameters)),
+        userSecretKeyShare: copy(userSecretKeyShare.reveal()),
+        dwalletOutput: copy(dwalletOutput),
+      };
+      return await plain.run("isOutputOfShare", copied, signal);
+    },
+    signAsUser: async ({ signerSecretKey, message, signal }) => {
+      const copied = { signerSecretKey: copy(signerSecretKey.reveal()), message: copy(message) };
+      return await plain.run("signAsUser", copied, signal);
+    },
     createSignMessage: async (input) => {
       const { triple, parameters, dwalletOutput, userSecretKeyShare, presign, message, signal } = input;
       const copied = {

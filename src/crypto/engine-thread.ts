@@ -26,23 +26,8 @@ export function usefulThreadCount(): number {
   return Math.min(2, parallelCount);
 }
 
-/** Starts workers from a module beside this one: bundlers know the form in which it is named. */
-export const startModuleThread: StartEngineThread = (events) => {
-  const threads = nodeThreads();
-  if (threads !== undefined) return onNode(threads, nodeWorkerUrl(), events);
-  return inBrowser(
-    () => new Worker(new URL("./engine-worker.js", import.meta.url), { type: "module" }),
-    events,
-  );
-};
-
-/** Run from source, Node needs a module that has TypeScript loaded first. */
-function nodeWorkerUrl(): URL {
-  const name = import.meta.url.endsWith(".ts") ? "./engine-worker-from-source.mjs" : "./engine-worker.js";
-  return new URL(name, import.meta.url);
-}
-
-function onNode(
+/** A worker of Node's, of a module or of a program's text. */
+export function nodeEngineThread(
   { Worker }: NodeThreads,
   source: URL | string,
   { onMessage, onEnd }: EngineThreadEvents,
@@ -62,7 +47,8 @@ function onNode(
   };
 }
 
-function inBrowser(start: () => Worker, { onMessage, onEnd }: EngineThreadEvents): EngineThread {
+/** A worker of a browser's. */
+export function webEngineThread(start: () => Worker, { onMessage, onEnd }: EngineThreadEvents): EngineThread {
   if (typeof Worker === "undefined") throw new Error("there are no workers here");
   const worker = start();
   worker.onmessage = ({ data }: MessageEvent<FromWorker>) => onMessage(data);

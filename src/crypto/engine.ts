@@ -19,6 +19,10 @@ export interface CryptoEngine {
   prepareDkg(input: PrepareDkgInput): Promise<PreparedDkg>;
   /** The user's secret share out of its encryption. */
   decryptShare(input: DecryptShareInput): Promise<SecretBytes>;
+  /** True if a dWallet's public output is one that the user's share and the network's key lead to, in both halves. */
+  isOutputOfShare(input: OutputOfShareInput): Promise<boolean>;
+  /** The Ed25519 signature of a user's signer, 64 bytes: over an encryption key, or over a dWallet's public output. */
+  signAsUser(input: SignAsUserInput): Promise<Uint8Array>;
   /** The user's half of one signature. It must never be computed twice for one presign with different messages. */
   createSignMessage(input: CreateSignMessageInput): Promise<Uint8Array>;
   /** Ends the engine and overwrites what it holds. Calls that run or wait reject, and so do later ones. */
@@ -93,6 +97,20 @@ export interface DecryptShareInput extends Abortable {
   /** The dWallet's public output. */
   readonly dwalletOutput: Uint8Array;
   readonly encryptedShareAndProof: Uint8Array;
+}
+
+/** A share, and the public output that it is said to lead to. */
+export interface OutputOfShareInput extends Abortable {
+  readonly curve: CurveName;
+  readonly parameters: Uint8Array;
+  readonly userSecretKeyShare: SecretBytes;
+  readonly dwalletOutput: Uint8Array;
+}
+
+/** What a user's signer signs. */
+export interface SignAsUserInput extends Abortable {
+  readonly signerSecretKey: SecretBytes;
+  readonly message: Uint8Array;
 }
 
 /** One message and what it is signed with. */

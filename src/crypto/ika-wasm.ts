@@ -46,10 +46,7 @@ export function loadIkaWasm(): Promise<IkaWasmCalls> {
 }
 
 async function load(): Promise<IkaWasmCalls> {
-  const module = await import("@ika.xyz/ika-wasm").catch((cause: unknown) => {
-    // Said here, so that a bundler leaves a package that is not installed to this moment.
-    throw cause;
-  });
+  const module = await importPackage();
   // In Node the package is CommonJS that is ready at once, which its types do not say; in browsers the default export
   // fetches the wasm.
   const entry: unknown = module.default;
@@ -89,6 +86,15 @@ async function load(): Promise<IkaWasmCalls> {
         ),
       ),
   };
+}
+
+/** In a `try`, so that a bundler leaves a package that is not installed to this moment. */
+async function importPackage(): Promise<typeof IkaWasm> {
+  try {
+    return await import("@ika.xyz/ika-wasm");
+  } catch (cause) {
+    throw new EngineError("@ika.xyz/ika-wasm is not installed", { cause });
+  }
 }
 
 type ByteList = number[] | Uint8Array;

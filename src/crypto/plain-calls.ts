@@ -1,3 +1,4 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { type AlgorithmTriple, type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { buildProtocolParameters, NO_TABLES } from "../protocol/parameters/build-protocol-parameters.ts";
 import { curveByNumber } from "../protocol/proofs/curve.ts";
@@ -13,6 +14,7 @@ import { BOTH_PARTS, type PartSplit } from "./part-split.ts";
 import { runYielding } from "./run-yielding.ts";
 import type { SignRequest } from "./sign-request.ts";
 import { derivePlainUserKeys, type PlainUserKeys } from "./user-keys.ts";
+import { isOutputOfShare } from "./user-output.ts";
 
 /** The calls of an engine as plain data in and out, which can go from thread to thread. */
 export interface PlainCalls {
@@ -21,6 +23,8 @@ export interface PlainCalls {
   prepareDkg: Call<PlainDkgInput, PreparedDkg>;
   /** The share. */
   decryptShare: Call<PlainDecryptInput, Uint8Array>;
+  isOutputOfShare: Call<PlainOutputInput, boolean>;
+  signAsUser: Call<{ readonly signerSecretKey: Uint8Array; readonly message: Uint8Array }, Uint8Array>;
   createSignMessage: Call<SignRequest & { readonly triple: AlgorithmTriple }, Uint8Array>;
 }
 
@@ -42,6 +46,13 @@ interface PlainDecryptInput {
   readonly decryptionKey: Uint8Array;
   readonly dwalletOutput: Uint8Array;
   readonly encryptedShareAndProof: Uint8Array;
+}
+
+interface PlainOutputInput {
+  readonly curve: CurveName;
+  readonly parameters: Uint8Array;
+  readonly userSecretKeyShare: Uint8Array;
+  readonly dwalletOutput: Uint8Array;
 }
 
 /** The name of a call. */
@@ -75,6 +86,7 @@ export function wipeSecrets(input: InputOf<Method>): void {
   if ("seed" in input) input.seed.fill(0);
   if ("userSecretKeyShare" in input) input.userSecretKeyShare.fill(0);
   if ("decryptionKey" in input) input.decryptionKey.fill(0);
+  if ("signerSecretKey" in input) input.signerSecretKey.fill(0);
 }
 
 /** Overwrites an output that nobody takes. */
@@ -89,6 +101,8 @@ const NAMES: Readonly<Record<Method, string>> = {
   deriveUserKeys: "keys",
   prepareDkg: "DKG",
   decryptShare: "share decryption",
+  isOutputOfShare: "public output",
+  signAsUser: "signature",
   createSignMessage: "sign message",
 };
 
@@ -111,5 +125,13 @@ const COMPUTATIONS: {
   },
   decryptShare: ({ curve, decryptionKey, dwalletOutput, encryptedShareAndProof }) =>
     decryptShare(curveByNumber(curveNumber(curve)), decryptionKey, dwalletOutput, encryptedShareAndProof),
+  *isOutputOfShare({ curve, parameters, userSecretKeyShare, dwalletOutput }) {
+    yield;
+    return isOutputOfShare(curve, parameters, userSecretKeyShare, dwalletOutput);
+  },
+  *signAsUser({ signerSecretKey, message }) {
+    yield;
+    return ed25519.sign(message, signerSecretKey);
+  },
   createSignMessage: (request, split) => createSignMessage(request, split),
 };

@@ -1,3 +1,4 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { curveNumber } from "../protocol/algorithms.ts";
 import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
 import { runSteps } from "../protocol/steps.ts";
@@ -6,6 +7,7 @@ import { type CryptoEngine, EngineError } from "./engine.ts";
 import { type IkaWasmCalls, loadIkaWasm } from "./ika-wasm.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 import { deriveUserKeys } from "./user-keys.ts";
+import { isOutputOfShare } from "./user-output.ts";
 
 /**
  * The engine that leaves encryption, decryption and sign messages to ika-wasm 0.2.1, for comparison. Its calls block
@@ -44,6 +46,14 @@ export function createReferenceEngine(): CryptoEngine {
       return new SecretBytes(
         wasm.decryptShare(curve, key, dwalletOutput, encryptedShareAndProof, parameters),
       );
+    },
+    async isOutputOfShare({ curve, parameters, userSecretKeyShare, dwalletOutput }) {
+      if (isClosed) throw new EngineError("the engine is closed");
+      return isOutputOfShare(curve, parameters, userSecretKeyShare.reveal(), dwalletOutput);
+    },
+    async signAsUser({ signerSecretKey, message }) {
+      if (isClosed) throw new EngineError("the engine is closed");
+      return ed25519.sign(message, signerSecretKey.reveal());
     },
     async createSignMessage({ triple, parameters, dwalletOutput, userSecretKeyShare, presign, message }) {
       const wasm = await open();

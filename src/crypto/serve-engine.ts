@@ -54,6 +54,7 @@ export function serveEngine(port: EnginePort): void {
 
 /** Byte strings that are views of larger buffers are copied, so that the buffers can be transferred. */
 function withOwnBuffers(output: OutputOf<Method>): OutputOf<Method> {
+  if (typeof output === "boolean") return output;
   if (output instanceof Uint8Array) return withOwnBuffer(output);
   const entries = Object.entries(output) as [string, unknown][];
   return Object.fromEntries(

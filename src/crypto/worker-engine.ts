@@ -1,19 +1,6 @@
-import { callsHere } from "./calls-here.ts";
-import { callsOnThreads } from "./calls-on-threads.ts";
 import type { CryptoEngine } from "./engine.ts";
-import { engineOver } from "./engine-over.ts";
-import { type StartEngineThread, startModuleThread, usefulThreadCount } from "./engine-thread.ts";
-
-/** How an engine on workers is made. */
-export interface WorkerEngineOptions {
-  /** How many workers there are at most, from 1 on. Default: two, or one where the machine has one processor. */
-  readonly workerCount?: number | undefined;
-  /**
-   * Told once, with the cause, when no worker can be started: the engine then works on the caller's thread, in slices,
-   * with the same results and the same checks.
-   */
-  readonly onFallback?: ((cause: unknown) => void) | undefined;
-}
+import { startModuleThread } from "./start-module-thread.ts";
+import { createWorkerEngineOn, type WorkerEngineOptions } from "./worker-engine-on.ts";
 
 /**
  * The engine on workers, for Node (`worker_threads`) and browsers (Web Worker): the caller's thread stays free. It gives
@@ -30,18 +17,4 @@ export interface WorkerEngineOptions {
  */
 export function createWorkerEngine(options: WorkerEngineOptions = {}): CryptoEngine {
   return createWorkerEngineOn(startModuleThread, options);
-}
-
-/** {@link createWorkerEngine}, with another way to start a worker. Throws a RangeError for a count below 1. */
-export function createWorkerEngineOn(
-  start: StartEngineThread,
-  { workerCount = usefulThreadCount(), onFallback = () => {} }: WorkerEngineOptions,
-): CryptoEngine {
-  if (!Number.isInteger(workerCount) || workerCount < 1)
-    throw new RangeError("workerCount: a whole number from 1 on");
-  const onStartFailure = (cause: unknown) => {
-    onFallback(cause);
-    return callsHere();
-  };
-  return engineOver(callsOnThreads({ start, workerCount, onStartFailure }));
 }

@@ -40,7 +40,7 @@ export async function completeOnboard(
     keys,
     dwallet,
     parameters,
-    userSecretKeyShare: share.reveal(),
+    userSecretKeyShare: share,
     encryptedUserSecretKeyShareId,
   });
   const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);

@@ -1,6 +1,5 @@
 import type { UserKeys } from "../crypto/engine.ts";
-import { signDWalletOutput } from "../crypto/user-keys.ts";
-import { isOutputOfShare } from "../crypto/user-output.ts";
+import type { SecretBytes } from "../crypto/secret-bytes.ts";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { pollObject } from "../protocol/poll-object.ts";
 import type { Action } from "./action.ts";
@@ -37,7 +36,7 @@ export interface Acceptance {
   readonly dwallet: CompletedDWallet;
   readonly parameters: Uint8Array;
   /** The share that this process derived from the seed, never one that was only decrypted. */
-  readonly userSecretKeyShare: Uint8Array;
+  readonly userSecretKeyShare: SecretBytes;
   readonly encryptedUserSecretKeyShareId: string;
 }
 
@@ -53,11 +52,15 @@ export async function acceptShare(
 ): Promise<string | null> {
   const { id: dwalletId } = dwallet;
   const { publicOutput } = dwallet.state;
-  if (!isOutputOfShare(keys.curve, parameters, userSecretKeyShare, publicOutput)) {
+  const { engine } = context;
+  const { signal } = action;
+  const claim = { curve: keys.curve, parameters, userSecretKeyShare, dwalletOutput: publicOutput, signal };
+  if (!(await engine.isOutputOfShare(claim))) {
     throw new TssError("SHARE_MISMATCH", "the network's output does not hold the user's share");
   }
   action.stage("accept");
-  const userOutputSignature = signDWalletOutput(keys, publicOutput);
+  const { signerSecretKey } = keys;
+  const userOutputSignature = await engine.signAsUser({ signerSecretKey, message: publicOutput, signal });
   const request = { dwalletId, encryptedUserSecretKeyShareId, userOutputSignature };
   const accepted = await call(action, (options) => context.raw.onboarding.acceptDWallet(request, options));
   action.stage("activate");

@@ -24,7 +24,8 @@ export {
 } from "../../gen/proto/tss/v1/signing_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/inline-engine.ts";
-export { createWorkerEngine, type WorkerEngineOptions } from "../crypto/worker-engine.ts";
+export { createWorkerEngine } from "../crypto/worker-engine.ts";
+export type { WorkerEngineOptions } from "../crypto/worker-engine-on.ts";
 export {
   addressesOfKey,
   type BitcoinPrefix,

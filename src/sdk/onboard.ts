@@ -1,5 +1,4 @@
 import { deriveUserShare } from "../crypto/derive-user-share.ts";
-import { signEncryptionKey } from "../crypto/user-keys.ts";
 import { addressesOfKey } from "../protocol/addresses.ts";
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
@@ -69,7 +68,11 @@ export async function makeDWallet(
   const registration = {
     curve: protoCurve(curve),
     encryptionKey,
-    signature: signEncryptionKey(keys),
+    signature: await context.engine.signAsUser({
+      signerSecretKey: keys.signerSecretKey,
+      message: encryptionKey,
+      signal: action.signal,
+    }),
     signerPublicKey,
   };
   const registered = await call(action, (callOptions) =>
@@ -126,7 +129,7 @@ export async function makeDWallet(
     keys,
     dwallet,
     parameters,
-    userSecretKeyShare: share.reveal(),
+    userSecretKeyShare: share,
     encryptedUserSecretKeyShareId: shareId,
   });
   const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);

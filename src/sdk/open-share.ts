@@ -1,6 +1,5 @@
 import type { UserKeys } from "../crypto/engine.ts";
 import type { SecretBytes } from "../crypto/secret-bytes.ts";
-import { isOutputOfShare } from "../crypto/user-output.ts";
 import { parseEncryptedShare } from "../protocol/chain-objects.ts";
 import { verifyEd25519 } from "../protocol/verify-ed25519.ts";
 import type { Action } from "./action.ts";
@@ -48,7 +47,8 @@ export async function openShare(
   });
   let isFit = false;
   try {
-    isFit = isOutputOfShare(keys.curve, parameters, share.reveal(), publicOutput);
+    const claim = { curve: keys.curve, parameters, userSecretKeyShare: share, dwalletOutput: publicOutput };
+    isFit = await context.engine.isOutputOfShare({ ...claim, signal: action.signal });
   } finally {
     if (!isFit) share.destroy();
   }

@@ -1,6 +1,5 @@
 import { deriveUserShare } from "../crypto/derive-user-share.ts";
 import type { SecretBytes } from "../crypto/secret-bytes.ts";
-import { isOutputOfShare } from "../crypto/user-output.ts";
 import type { Action } from "./action.ts";
 import { call } from "./call.ts";
 import { readSessionDigest } from "./checks.ts";
@@ -41,7 +40,7 @@ export async function openSeedShare(
   let isKnown = false;
   for await (const sessionDigest of findDigests(context, action, request)) {
     isKnown = true;
-    const share = deriveIfOwn(request, sessionDigest);
+    const share = await deriveIfOwn(context, action, request, sessionDigest);
     if (share !== undefined) return { share, sessionDigest };
   }
   throw new TssError("SHARE_UNVERIFIED", isKnown ? NOT_DERIVED : NO_DIGEST);
@@ -66,13 +65,19 @@ async function* findDigests(
   if (onChain !== undefined) yield onChain;
 }
 
-function deriveIfOwn(request: SeedShareRequest, sessionDigest: Uint8Array): SecretBytes | undefined {
+async function deriveIfOwn(
+  context: ClientContext,
+  { signal }: Action,
+  request: SeedShareRequest,
+  sessionDigest: Uint8Array,
+): Promise<SecretBytes | undefined> {
   const { seed, curve, dwallet, parameters } = request;
   const { networkEncryptionKeyId, state } = dwallet;
   const share = deriveUserShare({ seed, curve, networkEncryptionKeyId, sessionDigest });
   let isOwn = false;
   try {
-    isOwn = isOutputOfShare(curve, parameters, share.reveal(), state.publicOutput);
+    const claim = { curve, parameters, userSecretKeyShare: share, dwalletOutput: state.publicOutput };
+    isOwn = await context.engine.isOutputOfShare({ ...claim, signal });
     return isOwn ? share : undefined;
   } finally {
     if (!isOwn) share.destroy();

@@ -1,9 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
-import { EngineError } from "../crypto/engine.ts";
+import { type CryptoEngine, EngineError, type OutputOfShareInput } from "../crypto/engine.ts";
 import { SecretBytes } from "../crypto/secret-bytes.ts";
-import { isOutputOfShare } from "../crypto/user-output.ts";
-import type { CurveName } from "../protocol/algorithms.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { type Action, runAction } from "./action.ts";
@@ -98,7 +96,8 @@ export async function signWithin(
   const parameters = await context.parameters.load(action, { curve: triple.curve, networkEncryptionKeyId });
   action.stage("share");
   const share = given ?? (await recoverFrom(context, action, source, dwallet, parameters));
-  if (given !== undefined && !fits(triple.curve, parameters, given, publicOutput)) {
+  const claim = { curve: triple.curve, parameters, userSecretKeyShare: share, dwalletOutput: publicOutput };
+  if (given !== undefined && !(await fits(context.engine, { ...claim, signal: action.signal }))) {
     throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
   }
 
@@ -147,14 +146,9 @@ export async function signWithin(
 }
 
 /** A share that cannot even be read does not fit either. */
-function fits(
-  curve: CurveName,
-  parameters: Uint8Array,
-  share: SecretBytes,
-  publicOutput: Uint8Array,
-): boolean {
+async function fits(engine: CryptoEngine, claim: OutputOfShareInput): Promise<boolean> {
   try {
-    return isOutputOfShare(curve, parameters, share.reveal(), publicOutput);
+    return await engine.isOutputOfShare(claim);
   } catch (error) {
     if (error instanceof EngineError) return false;
     throw error;

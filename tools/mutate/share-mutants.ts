@@ -9,7 +9,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "a share that does not lead to the output is taken as the seed's",
     file: "src/sdk/seed-share.ts",
-    find: "isOwn = isOutputOfShare(curve, parameters, share.reveal(), state.publicOutput);",
+    find: "isOwn = await context.engine.isOutputOfShare({ ...claim, signal });",
     replace: "isOwn = true;",
     tests: TRUST,
   },
@@ -45,14 +45,14 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "a share is accepted that does not lead to the output",
     file: "src/sdk/finish-onboard.ts",
-    find: "if (!isOutputOfShare(keys.curve, parameters, userSecretKeyShare, publicOutput)) {",
-    replace: "if (userSecretKeyShare.length === 0) {",
+    find: "if (!(await engine.isOutputOfShare(claim))) {",
+    replace: "if (publicOutput.length === 0) {",
     tests: ONBOARD,
   },
   {
     name: "openShare without the comparison of the output",
     file: "src/sdk/open-share.ts",
-    find: "isFit = isOutputOfShare(keys.curve, parameters, share.reveal(), publicOutput);",
+    find: "isFit = await context.engine.isOutputOfShare({ ...claim, signal: action.signal });",
     replace: "isFit = true;",
     tests: TRUST,
   },

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { buffersOf, type FromWorker } from "../../../src/crypto/engine-messages.ts";
 import { type EnginePort, serveEngine } from "../../../src/crypto/serve-engine.ts";
+import type { PlainUserKeys } from "../../../src/crypto/user-keys.ts";
 import { recorded, requestOf } from "./recorded-halves.ts";
 
 const vectorOf = (algorithm: string) =>
@@ -43,8 +44,8 @@ test("a worker hands over the secrets that it derives, and overwrites the seed",
   tell({ kind: "call", id: 1, method: "deriveUserKeys", input: { curve: "ED25519", seed } });
   await answered();
   const { message, transfer } = said[1]!;
-  if (message.kind !== "result" || !("signerSecretKey" in message.output)) throw new Error(message.kind);
-  const { decryptionKey, signerSecretKey } = message.output;
+  if (message.kind !== "result") throw new Error(message.kind);
+  const { decryptionKey, signerSecretKey } = message.output as PlainUserKeys;
   for (const secret of [decryptionKey, signerSecretKey]) {
     expect(transfer).toContain(secret.buffer);
     expect(secret.byteLength).toBe(secret.buffer.byteLength);

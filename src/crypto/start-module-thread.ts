@@ -1,0 +1,18 @@
+import { nodeEngineThread, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
+import { nodeThreads } from "./node-threads.ts";
+
+/** Starts workers from a module beside this one, named in the form that bundlers know. */
+export const startModuleThread: StartEngineThread = (events) => {
+  const threads = nodeThreads();
+  if (threads !== undefined) return nodeEngineThread(threads, nodeWorkerUrl(), events);
+  return webEngineThread(
+    () => new Worker(new URL("./engine-worker.js", import.meta.url), { type: "module" }),
+    events,
+  );
+};
+
+/** Run from source, Node needs a module that has TypeScript loaded first. */
+function nodeWorkerUrl(): URL {
+  const name = import.meta.url.endsWith(".ts") ? "./engine-worker-from-source.mjs" : "./engine-worker.js";
+  return new URL(name, import.meta.url);
+}

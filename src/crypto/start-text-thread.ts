@@ -1,0 +1,14 @@
+import { nodeEngineThread, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
+import { nodeThreads } from "./node-threads.ts";
+
+/** Starts workers from the text of a program: no file is fetched, and nothing is left to a bundler. */
+export function startTextThread(text: string): StartEngineThread {
+  let url: string | undefined;
+  return (events) => {
+    const threads = nodeThreads();
+    if (threads !== undefined) return nodeEngineThread(threads, text, events);
+    url ??= URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+    const place = url;
+    return webEngineThread(() => new Worker(place), events);
+  };
+}

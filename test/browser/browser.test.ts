@@ -1,0 +1,117 @@
+/** The client's package in a page of Chromium, built by three bundlers that are given no configuration. */
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import { hexToBytes } from "../../src/protocol/bytes.ts";
+import { programMissing } from "../support/environment.ts";
+import { installClient } from "../support/install-client.ts";
+import { judge } from "../support/judges.ts";
+import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { BUNDLERS, layOutPage } from "./bundle-page.ts";
+import { longestTask } from "./longest-task.ts";
+import { serveFolder } from "./serve-folder.ts";
+
+/** Debian's. */
+const CHROMIUM = "/usr/bin/chromium";
+
+/** What the page's functions give. */
+interface Outcome<Result> {
+  readonly result?: Result;
+  readonly failure?: string;
+}
+interface Signed {
+  readonly publicKeyHex: string;
+  readonly signature: readonly number[];
+  readonly fallback: string;
+}
+
+if (!existsSync(CHROMIUM)) programMissing("Chromium (Debian: chromium)", "the client in a browser");
+else {
+  const pages = mkdtempSync(path.join(tmpdir(), "tss-pages-"));
+  const { folder, remove } = serviceFolder();
+  let browser: Browser;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    installClient(pages);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    service = await startService(folder, {
+      PRESIGN_BUCKETS: "ED25519/EdDSA,SECP256K1/ECDSASecp256k1",
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    rmSync(pages, { recursive: true, force: true });
+    remove();
+  });
+
+  describe.each(Object.keys(BUNDLERS))("a page that %s built", (bundler) => {
+    const place = path.join(pages, bundler);
+    let server: Awaited<ReturnType<typeof serveFolder>>;
+    let page: Page;
+
+    beforeAll(async () => {
+      layOutPage(place);
+      symlinkSync(path.join(pages, "node_modules"), path.join(place, "node_modules"));
+      await BUNDLERS[bundler]?.(place);
+      server = await serveFolder(path.join(place, "out"));
+      page = await browser.newPage();
+      await page.goto(server.url);
+      await page.waitForFunction("window.onboardAndSign !== undefined");
+    });
+    afterAll(async () => {
+      await page?.close();
+      server?.close();
+    });
+
+    test.each([
+      ["ED25519", "EdDSA", "SHA512"],
+      ["SECP256K1", "ECDSASecp256k1", "KECCAK256"],
+    ] as const)("onboards on %s and signs with %s, and no task takes 50 ms", async (...names) => {
+      const [curve, signatureAlgorithm, hash] = names;
+      expect(findTriple(curve, signatureAlgorithm, hash)).toBeDefined();
+      const { baseUrl, apiKey } = service.access;
+      const message = `signed in a page of ${bundler}`;
+      const options = {
+        ...{ access: { baseUrl, apiKey }, seed: Array(32).fill(11), message },
+        ...{ curve, signatureAlgorithm, hashScheme: hash },
+      };
+      const { result: outcome, ...tasks } = await longestTask(
+        browser,
+        page,
+        (): Promise<Outcome<Signed>> => page.evaluate(`onboardAndSign("text", ${JSON.stringify(options)})`),
+      );
+      expect(outcome.failure).toBeUndefined();
+      const { publicKeyHex, signature, fallback } = outcome.result!;
+      const claim = {
+        ...{ signatureAlgorithm, hash, publicKey: hexToBytes(publicKeyHex) },
+        ...{ message: new TextEncoder().encode(message), signature: Uint8Array.from(signature) },
+      };
+      expect(judge(claim)).toBe(true);
+      expect(fallback).toBe("");
+      expect(tasks.taskCount).toBeGreaterThan(100);
+      expect(tasks.longestMs).toBeLessThan(50);
+    });
+
+    test("shows a task that takes 50 ms to those who look for one", async () => {
+      const busy = "for (const end = performance.now() + 300; performance.now() < end; );";
+      const { longestMs } = await longestTask(browser, page, () => page.evaluate(`(() => { ${busy} })()`));
+      expect(longestMs).toBeGreaterThan(50);
+    });
+
+    test("starts the default engine's worker, or computes on the page's thread and says so", async () => {
+      const outcome: Outcome<{ signerAddress: string; fallback: string }> =
+        await page.evaluate('deriveAddress("module")');
+      expect(outcome.failure).toBeUndefined();
+      const { signerAddress, fallback } = outcome.result!;
+      expect(signerAddress).toBe(deriveUserKeys(new Uint8Array(32), "ED25519").signerAddress);
+      // esbuild leaves a worker's module where it is.
+      expect(fallback !== "").toBe(bundler === "esbuild");
+    });
+  });
+}

@@ -1,0 +1,43 @@
+// What a page of somebody else's does with the client's package. The test gives it options and reads `window.outcome`.
+import { createClient, createWorkerEngine } from "threshold-signing-client";
+import { createWorkerEngine as createTextWorkerEngine } from "threshold-signing-client/web-worker";
+
+const WAYS = { module: createWorkerEngine, text: createTextWorkerEngine };
+
+/** What came of a flow, in a form that a test can be handed. */
+async function outcomeOf(flow) {
+  try {
+    return { result: await flow() };
+  } catch (error) {
+    return { failure: `${error?.name} ${error?.reason ?? ""} ${error?.message} ${error?.cause ?? ""}` };
+  }
+}
+
+/** A key of the engine's, and whether it was made on a worker. */
+window.deriveAddress = (way) =>
+  outcomeOf(async () => {
+    let fallback = "";
+    const engine = WAYS[way]({ onFallback: (cause) => (fallback = String(cause)) });
+    const { signerAddress } = await engine.deriveUserKeys({ curve: "ED25519", seed: new Uint8Array(32) });
+    await engine.close();
+    return { signerAddress, fallback };
+  });
+
+/** Onboards a dWallet and signs with it. */
+window.onboardAndSign = (way, { access, seed, curve, message, ...algorithm }) =>
+  outcomeOf(async () => {
+    let fallback = "";
+    const engine = WAYS[way]({ onFallback: (cause) => (fallback = String(cause)) });
+    const client = createClient({ ...access, network: "localnet", engine });
+    const onboarded = await client.onboard({ seed: Uint8Array.from(seed), curve });
+    const { signature } = await client.sign({
+      ...algorithm,
+      seed: Uint8Array.from(seed),
+      dwalletId: onboarded.dwallet.id,
+      sessionDigestHex: onboarded.sessionDigestHex,
+      curve,
+      message: new TextEncoder().encode(message),
+    });
+    await engine.close();
+    return { publicKeyHex: onboarded.publicKeyHex, signature: [...signature], fallback };
+  });
