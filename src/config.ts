@@ -94,9 +94,15 @@ export function acceptConfig({ config, faults }: ConfigReading): Config {
   return config;
 }
 
-/** Reads the configuration from the environment, with all that is to be said of it. */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): ConfigReading {
-  const read = new ConfigReader<VariableName>(environment, CONFIG_VARIABLES);
+/**
+ * Reads the configuration from the environment, with all that is to be said of it.
+ * @param given variables that win over the environment's
+ */
+export function readConfig(
+  environment: NodeJS.ProcessEnv = process.env,
+  given: Readonly<Partial<Record<VariableName, string>>> = {},
+): ConfigReading {
+  const read = new ConfigReader<VariableName>({ ...environment, ...given }, CONFIG_VARIABLES);
   const network = readNetwork(read);
   const provider = read.text("HOT_WALLET_PROVIDER");
   if (provider !== "env") read.fault("HOT_WALLET_PROVIDER", provider, "env");

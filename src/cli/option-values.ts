@@ -34,6 +34,10 @@ export const positiveMicroUsd: Read<bigint> = (value) => {
   return amount >= 0n ? amount : wrong("takes an amount in US dollars that is not negative, such as 12.50");
 };
 
+/** The URL of a server. */
+export const httpUrl: Read<string> = (value) =>
+  URL.canParse(value) && /^https?:/i.test(value) ? value : wrong("takes an http(s) URL");
+
 /** A whole number within bounds. */
 export const count =
   (least: number, most: number): Read<number> =>

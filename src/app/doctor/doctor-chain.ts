@@ -28,7 +28,8 @@ export function openDoctorChain(config: Config): DoctorChain {
   };
 }
 
-async function findAccess(config: Config): Promise<NetworkOptions> {
+/** Where the configured network is and as whom. Starts nothing. */
+export async function findAccess(config: Config): Promise<NetworkOptions> {
   const { network } = config;
   const isEmbedded = network.name === "localnet" && network.url === undefined;
   const found = isEmbedded ? { ...network, url: `http://127.0.0.1:${network.port}` } : network;
@@ -43,8 +44,8 @@ async function findAccess(config: Config): Promise<NetworkOptions> {
 
 const CALL_TIMEOUT_MS = 10_000;
 
-/** No call outlives the checks, or a fullnode that hangs would keep the process from its end. */
-const fetchInTime: typeof fetch = (input, init) => {
+/** A fetch whose calls do not outlive the checks, or a fullnode that hangs would keep the process from its end. */
+export const fetchInTime: typeof fetch = (input, init) => {
   const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
   return fetch(input, {
     ...init,

@@ -1,15 +1,34 @@
 import { runDoctor } from "../../app/doctor/doctor.ts";
 import type { NamedFinding } from "../../app/doctor/doctor-check.ts";
-import { command, EXIT } from "../command.ts";
-import { flag } from "../option.ts";
+import { runNetworkDoctor } from "../../app/doctor/network/network-doctor.ts";
+import { TARGET_NETWORKS } from "../../app/doctor/network/network-target.ts";
+import { command, EXIT, UsageError } from "../command.ts";
+import { flag, optional } from "../option.ts";
+import { httpUrl, oneOf } from "../option-values.ts";
 
 /** `tss doctor`. */
 export const doctorCommand = command({
   summary: "check everything that the service needs, and say what to do",
-  details: "Changes nothing. You can run it beside a running service. Exits with 1 if something is wrong.",
-  options: { json: flag("print a JSON object") },
-  async run({ json }, { environment, print }) {
-    const findings = await runDoctor(environment);
+  details:
+    "Changes nothing. You can run it beside a running service. Exits with 1 if something is wrong.\n" +
+    "With --network, it checks a network step by step instead, before a first run there:\n" +
+    "fullnode, chain, coordinator, network keys, prices, presigns, and a dry run of each call\n" +
+    "if a Treasury is configured.",
+  options: {
+    network: optional(
+      "<network>",
+      `check this network: ${TARGET_NETWORKS.join(", ")}`,
+      oneOf(TARGET_NETWORKS),
+    ),
+    fullnode: optional("<url>", "with --network: the fullnode to ask", httpUrl),
+    json: flag("print a JSON object"),
+  },
+  async run({ network: name, fullnode: fullnodeUrl, json }, { environment, print }) {
+    if (name === undefined && fullnodeUrl !== undefined)
+      throw new UsageError("--fullnode goes with --network");
+    const findings = await (name === undefined
+      ? runDoctor(environment)
+      : runNetworkDoctor({ name, fullnodeUrl }, environment));
     const isHealthy = findings.every(({ status }) => status !== "fail");
     print(json ? JSON.stringify({ isHealthy, findings }, undefined, 2) : describe(findings));
     return isHealthy ? EXIT.done : EXIT.failed;
