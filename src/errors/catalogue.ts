@@ -161,6 +161,11 @@ export const ERROR_CATALOGUE = {
       "dWallet's state, and its id once there is one.",
     { metadata: ["sessionIdentifier", "dwalletId", "state"] },
   ),
+  DWALLET_NAME_TAKEN: kind(
+    Code.AlreadyExists,
+    "Another dWallet of the project has this name. List dWallets by the name to find it.",
+    { metadata: ["name"] },
+  ),
   ENCRYPTION_KEY_CONFLICT: kind(
     Code.AlreadyExists,
     "The signer has registered another encryption key. A signer has one key for ever.",

@@ -17,7 +17,7 @@ import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from 
 /**
  * Requests a DKG, which is charged once for each session identifier, and waits until its transaction is final.
  * Throws INSUFFICIENT_CREDIT, VALIDATION for a DKG message of another form, ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another
- * body, or by another project), QUOTA_EXCEEDED, VALIDATION, and what waiting for the chain throws.
+ * body, or by another project), DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, VALIDATION, and what waiting for the chain throws.
  */
 export async function createDWallet(
   deps: OnboardingDeps,
@@ -35,6 +35,7 @@ export async function createDWallet(
     await storeDWallet(deps, caller, request, key);
     deps.signals.notify(topics.outbox(deps.network.name));
     row = await find();
+    if (!row && request.name !== undefined) throw nameTaken(request.name);
   }
   if (row?.projectId !== caller.projectId || !equalBytes(row.requestHash, hash)) {
     throw new ServiceError("SESSION_REUSED", "session_identifier: was used before with another request", {
@@ -92,7 +93,10 @@ async function checkRequest(
   return key;
 }
 
-/** Inserts the row, charges for it and queues its operation; a concurrent call for the same session may have been first. */
+/**
+ * Inserts the row, charges for it and queues its operation; a concurrent call for the same session, or with the same name,
+ * may have been first.
+ */
 async function storeDWallet(
   { database, network, dkgsPerDay, dkgPriceMicroUsd: priceMicroUsd }: OnboardingDeps,
   caller: OnboardingCaller,
@@ -120,6 +124,12 @@ async function storeDWallet(
       action: "dwallet.create",
       subject: id,
     });
+  });
+}
+
+function nameTaken(name: string): ServiceError {
+  return new ServiceError("DWALLET_NAME_TAKEN", "name: another dWallet of the project has it", {
+    metadata: { name },
   });
 }
 

@@ -24,6 +24,7 @@ const COLUMNS = {
   publicKey: true,
   txDigest: true,
   acceptTxDigest: true,
+  name: true,
   encryptionKey: { select: { objectId: true } },
 } as const satisfies Prisma.DWalletSelect;
 
@@ -46,24 +47,48 @@ export async function findDWallet(
   });
 }
 
+/** A page of dWallets, and of which. */
+export interface ListDWalletsInput extends PageRequest {
+  /** Undefined means all. */
+  readonly name?: string | undefined;
+}
+
 /** A page of the project's dWallets, the newest first, without those that will never have an object. */
-export function listDWallets(
-  { prisma }: Pick<Database, "prisma">,
+export async function listDWallets(
+  database: Pick<Database, "prisma" | "query">,
   projectId: string,
-  request: PageRequest,
+  { name, ...request }: ListDWalletsInput,
 ): Promise<Page<DWalletRow>> {
-  return readPage(request, {
-    scope: ["dwallet", projectId],
+  const which =
+    name === undefined
+      ? { state: { not: "Failed" } }
+      : { id: { in: await findName(database, projectId, name) } };
+  return await readPage(request, {
+    scope: ["dwallet", projectId, ...(name === undefined ? [] : [name])],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after, take) =>
-      prisma.dWallet.findMany({
-        where: { projectId, state: { not: "Failed" }, ...(after !== undefined && { id: { lt: after } }) },
+      database.prisma.dWallet.findMany({
+        where: { projectId, AND: [which, after === undefined ? {} : { id: { lt: after } }] },
         orderBy: { id: "desc" },
         take,
         select: COLUMNS,
       }),
   });
+}
+
+/** The row that has a name, or none. The states stand in the statement, so that the index of names is used. */
+async function findName(
+  database: Pick<Database, "query">,
+  projectId: string,
+  name: string,
+): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `SELECT id FROM dwallet WHERE project_id = $1 AND name = $2
+     AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,
+    [projectId, name],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** The dWallet of a session identifier, whichever project it belongs to, or null. */
@@ -102,6 +127,7 @@ export function encodeDWallet(row: DWalletRow): DWallet {
     networkEncryptionKeyId: row.networkEncryptionKeyId,
     txDigest: row.txDigest ?? "",
     sessionDigest: sessionDigestOf(row),
+    ...(row.name === null ? {} : { name: row.name }),
     ...(row.acceptTxDigest === null ? {} : { acceptTxDigest: row.acceptTxDigest }),
     ...(row.publicOutput === null ? {} : { publicOutput: row.publicOutput }),
     ...(row.publicKey === null ? {} : { publicKey: row.publicKey }),

@@ -17,16 +17,19 @@ export interface NewDWallet {
   readonly priceMicroUsd: bigint;
 }
 
-/** Inserts the row as `Submitting`; false when the session has one, whichever project it belongs to. */
+/**
+ * Inserts the row as `Submitting`; false when the session has one, whichever project it belongs to, and when another
+ * dWallet of the project has the name.
+ */
 export async function insertDWallet(sql: Sql, dwallet: NewDWallet): Promise<boolean> {
   const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
   const inserted = await sql.query(
     `INSERT INTO dwallet
        (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
         session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
-        signer_public_key, price_micro_usd, state)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'Submitting')
-     ON CONFLICT (network, sender_address, session_identifier) DO NOTHING RETURNING id`,
+        signer_public_key, price_micro_usd, name, state)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 'Submitting')
+     ON CONFLICT DO NOTHING RETURNING id`,
     [
       id,
       projectId,
@@ -42,6 +45,7 @@ export async function insertDWallet(sql: Sql, dwallet: NewDWallet): Promise<bool
       request.userPublicOutput,
       request.signerPublicKey,
       priceMicroUsd,
+      request.name ?? null,
     ],
   );
   return inserted.length > 0;

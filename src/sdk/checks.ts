@@ -90,6 +90,12 @@ export function isDWalletName(name: string): boolean {
   );
 }
 
+/** Refuses a name that {@link isDWalletName} does not take. */
+export function checkDWalletName(name: string): void {
+  if (!isDWalletName(name))
+    throw invalid("name", "must be 1 to 128 characters without control characters, the first one no space");
+}
+
 /** Refuses a time-out that is not a positive number of milliseconds that a timer can hold. */
 export function checkTimeout(timeoutMs: number): void {
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > 0x7fff_ffff) {

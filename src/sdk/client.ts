@@ -7,6 +7,7 @@ import { createChainSessionSource } from "./chain-session.ts";
 import { chooseChain } from "./choose-chain.ts";
 import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
+import { type GetOrCreateArgs, getOrCreate } from "./get-or-create.ts";
 import { createMadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import { createNetworkSource } from "./network.ts";
@@ -61,6 +62,8 @@ export interface ClientOptions {
 export interface TssClient extends ProjectCalls {
   /** Makes a dWallet. */
   onboard(args: OnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
+  /** The project's dWallet of a name, which is made where there is none. */
+  getOrCreate(args: GetOrCreateArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /** Goes on with an onboarding that was interrupted. */
   resumeOnboard(args: ResumeOnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
   /** Signs a message. */
@@ -105,6 +108,7 @@ export function createClient(options: ClientOptions): TssClient {
   return {
     ...createProjectCalls(transport),
     onboard: (args, actionOptions) => onboard(context, args, actionOptions),
+    getOrCreate: (args, actionOptions) => getOrCreate(context, args, actionOptions),
     resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
     sign: (args, signOptions) => sign(context, args, signOptions),
     signMany: (items, manyOptions) => signMany(context, items, manyOptions),

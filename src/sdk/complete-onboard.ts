@@ -12,7 +12,7 @@ import { openSeedShare } from "./seed-share.ts";
 /**
  * Goes on with a dWallet whose DKG was requested: waits for the network, derives the share from the seed, and accepts it.
  * Who made the dWallet and who named its id decides nothing: one whose share does not follow from the seed is refused as
- * SHARE_UNVERIFIED.
+ * SHARE_UNVERIFIED. One that is Active was accepted before.
  */
 export async function completeOnboard(
   context: ClientContext,
@@ -36,13 +36,16 @@ export async function completeOnboard(
   action.stage("keys");
   const keys = action.own(await context.engine.deriveUserKeys({ seed, curve, signal: action.signal }));
   const { encryptedUserSecretKeyShareId } = created;
-  const accept = await acceptShare(context, action, {
-    keys,
-    dwallet,
-    parameters,
-    userSecretKeyShare: share,
-    encryptedUserSecretKeyShareId,
-  });
+  const accept =
+    dwallet.state.kind === "Active"
+      ? (created.acceptTxDigest ?? null)
+      : await acceptShare(context, action, {
+          keys,
+          dwallet,
+          parameters,
+          userSecretKeyShare: share,
+          encryptedUserSecretKeyShareId,
+        });
   const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
   return {
     dwallet: { id: dwalletId, curve },

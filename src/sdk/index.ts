@@ -42,6 +42,7 @@ export type { ActionOptions } from "./action.ts";
 export { type ClientOptions, createClient, type TssClient } from "./client.ts";
 export type { RawClients } from "./context.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";
+export type { GetOrCreateArgs } from "./get-or-create.ts";
 export {
   Curve,
   curveName,
@@ -52,7 +53,13 @@ export {
   signatureAlgorithmName,
 } from "./names.ts";
 export type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
-export type { ListArgs, ListDepositsArgs, ListSignsArgs, ProjectCalls } from "./project-calls.ts";
+export type {
+  ListArgs,
+  ListDepositsArgs,
+  ListDWalletsArgs,
+  ListSignsArgs,
+  ProjectCalls,
+} from "./project-calls.ts";
 export type { ReadKeyArgs, ReadKeyResult, ReadKeyStage } from "./read-key.ts";
 export type {
   RecoverShareArgs,

@@ -109,6 +109,7 @@ export async function makeDWallet(
     encryptedUserShareAndProof: prepared.encryptedUserShareAndProof,
     userPublicOutput: prepared.userPublicOutput,
     signerPublicKey,
+    ...(start.name !== undefined && { name: start.name }),
   });
   const { dwalletId } = created;
   action.facts["dwalletId"] = dwalletId;

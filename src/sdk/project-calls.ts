@@ -32,8 +32,8 @@ export interface ProjectCalls {
   network(options?: RequestOptions): Promise<GetNetworkResponse>;
   /** One dWallet of the project. */
   getDWallet(args: { readonly dwalletId: string }, options?: RequestOptions): Promise<DWallet>;
-  /** The project's dWallets. */
-  listDWallets(args?: ListArgs, options?: RequestOptions): AsyncIterable<DWallet>;
+  /** The project's dWallets: all, or the one that has a name. */
+  listDWallets(args?: ListDWalletsArgs, options?: RequestOptions): AsyncIterable<DWallet>;
   /** The encryption keys of the project's users. */
   listEncryptionKeys(args?: ListArgs, options?: RequestOptions): AsyncIterable<EncryptionKey>;
   /** One sign request of the project. Its signature is not verified here: `resumeSign` and `resume` do that. */
@@ -52,6 +52,11 @@ export interface ProjectCalls {
   declareDeposit(args: { readonly txDigest: string }, options?: RequestOptions): Promise<readonly Deposit[]>;
   /** The project's deposits: all, or those in one state. */
   listDeposits(args?: ListDepositsArgs, options?: RequestOptions): AsyncIterable<Deposit>;
+}
+
+/** Which dWallets are listed. */
+export interface ListDWalletsArgs extends ListArgs {
+  readonly name?: string | undefined;
 }
 
 /** Which sign requests are listed. */

@@ -7,6 +7,7 @@ import { checkMessage, checkSeed, checkTimeout, readSessionDigest } from "./chec
 import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
+import { getOrMake } from "./get-or-create.ts";
 import { makeDWallet } from "./onboard.ts";
 import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { followSubmitted, readSign } from "./resume-sign.ts";
@@ -76,6 +77,9 @@ async function resumeOnboardAt(
   const { curve, sessionIdentifier, senderAddress, dwalletId } = point;
   if (dwalletId === undefined) {
     if (sessionIdentifier === undefined) throw missing("token", "it names neither a session nor a dWallet");
+    const { name } = point;
+    if (name !== undefined)
+      return await getOrMake(context, action, seed, { ...point, sessionIdentifier, name });
     return await makeDWallet(context, action, seed, { ...point, sessionIdentifier });
   }
   await action.resumeAt(point);

@@ -90,6 +90,28 @@ describe("an onboarding is one dWallet and one charge", () => {
   }
 });
 
+describe("a name is one dWallet and one charge", () => {
+  const name = "treasury";
+  const seed = newSeed();
+
+  it("when several clients ask for it at once, and when one asks for it again", async () => {
+    const money = await moneyOf("dkg");
+    const made = await Promise.all([1, 2, 3].map(() => newClient().getOrCreate({ seed, curve, name })));
+    const again = await newClient().getOrCreate({ seed, curve, name });
+    expect(new Set([...made, again].map(({ dwallet }) => dwallet.id)).size).toBe(1);
+    expect(await moneyOf("dkg")).toEqual({
+      dwalletCount: money.dwalletCount + 1,
+      chargeCount: money.chargeCount + 1,
+    });
+    await signs(seed, again);
+  });
+
+  it("and is no other seed's", async () => {
+    const other = newClient().getOrCreate({ seed: newSeed(), curve, name });
+    await expect(other).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
+  });
+});
+
 describe("a signature is one charge and one signature", () => {
   it.each(
     ["reserveSign", "submitSign", "watchSign"].flatMap((method) => [

@@ -2271,6 +2271,7 @@ export const DWalletScalarFieldEnum = {
   encryptedUserShareAndProof: 'encryptedUserShareAndProof',
   userPublicOutput: 'userPublicOutput',
   signerPublicKey: 'signerPublicKey',
+  name: 'name',
   state: 'state',
   failureReason: 'failureReason',
   priceMicroUsd: 'priceMicroUsd',

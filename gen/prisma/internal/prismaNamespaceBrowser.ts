@@ -183,6 +183,7 @@ export const DWalletScalarFieldEnum = {
   encryptedUserShareAndProof: 'encryptedUserShareAndProof',
   userPublicOutput: 'userPublicOutput',
   signerPublicKey: 'signerPublicKey',
+  name: 'name',
   state: 'state',
   failureReason: 'failureReason',
   priceMicroUsd: 'priceMicroUsd',

@@ -50,6 +50,7 @@ export type DWalletMinAggregateOutputType = {
   encryptedUserShareAndProof: runtime.Bytes | null
   userPublicOutput: runtime.Bytes | null
   signerPublicKey: runtime.Bytes | null
+  name: string | null
   state: string | null
   failureReason: string | null
   priceMicroUsd: bigint | null
@@ -80,6 +81,7 @@ export type DWalletMaxAggregateOutputType = {
   encryptedUserShareAndProof: runtime.Bytes | null
   userPublicOutput: runtime.Bytes | null
   signerPublicKey: runtime.Bytes | null
+  name: string | null
   state: string | null
   failureReason: string | null
   priceMicroUsd: bigint | null
@@ -110,6 +112,7 @@ export type DWalletCountAggregateOutputType = {
   encryptedUserShareAndProof: number
   userPublicOutput: number
   signerPublicKey: number
+  name: number
   state: number
   failureReason: number
   priceMicroUsd: number
@@ -152,6 +155,7 @@ export type DWalletMinAggregateInputType = {
   encryptedUserShareAndProof?: true
   userPublicOutput?: true
   signerPublicKey?: true
+  name?: true
   state?: true
   failureReason?: true
   priceMicroUsd?: true
@@ -182,6 +186,7 @@ export type DWalletMaxAggregateInputType = {
   encryptedUserShareAndProof?: true
   userPublicOutput?: true
   signerPublicKey?: true
+  name?: true
   state?: true
   failureReason?: true
   priceMicroUsd?: true
@@ -212,6 +217,7 @@ export type DWalletCountAggregateInputType = {
   encryptedUserShareAndProof?: true
   userPublicOutput?: true
   signerPublicKey?: true
+  name?: true
   state?: true
   failureReason?: true
   priceMicroUsd?: true
@@ -329,6 +335,7 @@ export type DWalletGroupByOutputType = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name: string | null
   state: string
   failureReason: string | null
   priceMicroUsd: bigint
@@ -382,6 +389,7 @@ export type DWalletWhereInput = {
   encryptedUserShareAndProof?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
+  name?: Prisma.StringNullableFilter<"DWallet"> | string | null
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
@@ -415,6 +423,7 @@ export type DWalletOrderByWithRelationInput = {
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
+  name?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -453,6 +462,7 @@ export type DWalletWhereUniqueInput = Prisma.AtLeast<{
   encryptedUserShareAndProof?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
+  name?: Prisma.StringNullableFilter<"DWallet"> | string | null
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
@@ -486,6 +496,7 @@ export type DWalletOrderByWithAggregationInput = {
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
+  name?: Prisma.SortOrderInput | Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -524,6 +535,7 @@ export type DWalletScalarWhereWithAggregatesInput = {
   encryptedUserShareAndProof?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesWithAggregatesFilter<"DWallet"> | runtime.Bytes
+  name?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   state?: Prisma.StringWithAggregatesFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntWithAggregatesFilter<"DWallet"> | bigint | number
@@ -552,6 +564,7 @@ export type DWalletCreateInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -585,6 +598,7 @@ export type DWalletUncheckedCreateInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -614,6 +628,7 @@ export type DWalletUpdateInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -647,6 +662,7 @@ export type DWalletUncheckedUpdateInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -678,6 +694,7 @@ export type DWalletCreateManyInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -706,6 +723,7 @@ export type DWalletUpdateManyMutationInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -736,6 +754,7 @@ export type DWalletUncheckedUpdateManyInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -787,6 +806,7 @@ export type DWalletCountOrderByAggregateInput = {
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -822,6 +842,7 @@ export type DWalletMaxOrderByAggregateInput = {
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -852,6 +873,7 @@ export type DWalletMinOrderByAggregateInput = {
   encryptedUserShareAndProof?: Prisma.SortOrder
   userPublicOutput?: Prisma.SortOrder
   signerPublicKey?: Prisma.SortOrder
+  name?: Prisma.SortOrder
   state?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
   priceMicroUsd?: Prisma.SortOrder
@@ -996,6 +1018,7 @@ export type DWalletCreateWithoutProjectInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1027,6 +1050,7 @@ export type DWalletUncheckedCreateWithoutProjectInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1087,6 +1111,7 @@ export type DWalletScalarWhereInput = {
   encryptedUserShareAndProof?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   userPublicOutput?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
   signerPublicKey?: Prisma.BytesFilter<"DWallet"> | runtime.Bytes
+  name?: Prisma.StringNullableFilter<"DWallet"> | string | null
   state?: Prisma.StringFilter<"DWallet"> | string
   failureReason?: Prisma.StringNullableFilter<"DWallet"> | string | null
   priceMicroUsd?: Prisma.BigIntFilter<"DWallet"> | bigint | number
@@ -1115,6 +1140,7 @@ export type DWalletCreateWithoutEncryptionKeyInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1146,6 +1172,7 @@ export type DWalletUncheckedCreateWithoutEncryptionKeyInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1201,6 +1228,7 @@ export type DWalletCreateWithoutSignRequestsInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1233,6 +1261,7 @@ export type DWalletUncheckedCreateWithoutSignRequestsInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1277,6 +1306,7 @@ export type DWalletUpdateWithoutSignRequestsInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1309,6 +1339,7 @@ export type DWalletUncheckedUpdateWithoutSignRequestsInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1338,6 +1369,7 @@ export type DWalletCreateManyProjectInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1366,6 +1398,7 @@ export type DWalletUpdateWithoutProjectInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1397,6 +1430,7 @@ export type DWalletUncheckedUpdateWithoutProjectInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1427,6 +1461,7 @@ export type DWalletUncheckedUpdateManyWithoutProjectInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1456,6 +1491,7 @@ export type DWalletCreateManyEncryptionKeyInput = {
   encryptedUserShareAndProof: runtime.Bytes
   userPublicOutput: runtime.Bytes
   signerPublicKey: runtime.Bytes
+  name?: string | null
   state: string
   failureReason?: string | null
   priceMicroUsd?: bigint | number
@@ -1484,6 +1520,7 @@ export type DWalletUpdateWithoutEncryptionKeyInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1515,6 +1552,7 @@ export type DWalletUncheckedUpdateWithoutEncryptionKeyInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1545,6 +1583,7 @@ export type DWalletUncheckedUpdateManyWithoutEncryptionKeyInput = {
   encryptedUserShareAndProof?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   userPublicOutput?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   signerPublicKey?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   state?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   priceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1606,6 +1645,7 @@ export type DWalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
   signerPublicKey?: boolean
+  name?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -1640,6 +1680,7 @@ export type DWalletSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
   signerPublicKey?: boolean
+  name?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -1672,6 +1713,7 @@ export type DWalletSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
   signerPublicKey?: boolean
+  name?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -1704,6 +1746,7 @@ export type DWalletSelectScalar = {
   encryptedUserShareAndProof?: boolean
   userPublicOutput?: boolean
   signerPublicKey?: boolean
+  name?: boolean
   state?: boolean
   failureReason?: boolean
   priceMicroUsd?: boolean
@@ -1720,7 +1763,7 @@ export type DWalletSelectScalar = {
   updatedAt?: boolean
 }
 
-export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
+export type DWalletOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "projectId" | "network" | "curve" | "encryptionKeyId" | "networkEncryptionKeyId" | "senderAddress" | "sessionIdentifier" | "requestHash" | "userDkgMessage" | "encryptedUserShareAndProof" | "userPublicOutput" | "signerPublicKey" | "name" | "state" | "failureReason" | "priceMicroUsd" | "refunded" | "objectId" | "capId" | "encryptedUserSecretKeyShareId" | "publicOutput" | "publicKey" | "txDigest" | "userOutputSignature" | "acceptTxDigest" | "createdAt" | "updatedAt", ExtArgs["result"]["dWallet"]>
 export type DWalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   encryptionKey?: boolean | Prisma.EncryptionKeyDefaultArgs<ExtArgs>
@@ -1760,6 +1803,10 @@ export type $DWalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     encryptedUserShareAndProof: runtime.Bytes
     userPublicOutput: runtime.Bytes
     signerPublicKey: runtime.Bytes
+    /**
+     * What the project calls it: of the dWallets whose DKG did not fail, one has it.
+     */
+    name: string | null
     /**
      * The chain's own state, `Submitting` before there is an object, `Failed` when there never will be.
      */
@@ -2225,6 +2272,7 @@ export interface DWalletFieldRefs {
   readonly encryptedUserShareAndProof: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly userPublicOutput: Prisma.FieldRef<"DWallet", 'Bytes'>
   readonly signerPublicKey: Prisma.FieldRef<"DWallet", 'Bytes'>
+  readonly name: Prisma.FieldRef<"DWallet", 'String'>
   readonly state: Prisma.FieldRef<"DWallet", 'String'>
   readonly failureReason: Prisma.FieldRef<"DWallet", 'String'>
   readonly priceMicroUsd: Prisma.FieldRef<"DWallet", 'BigInt'>

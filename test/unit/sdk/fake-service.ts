@@ -12,9 +12,6 @@ import { DWallet_State, Onboarding } from "../../../gen/proto/tss/v1/onboarding_
 import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { Curve, Hash, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { deriveUserShare } from "../../../src/crypto/derive-user-share.ts";
-import type { CryptoEngine } from "../../../src/crypto/engine.ts";
-import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
-import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
 import { deriveUserKeys, signDWalletOutput } from "../../../src/crypto/user-keys.ts";
 import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
 import { DWallet, EncryptedUserSecretKeyShare } from "../../../src/protocol/chain-structs.ts";
@@ -26,8 +23,9 @@ import { withHeaders } from "../../../src/sdk/transport.ts";
 import { presignSession } from "../../support/chain-bytes.ts";
 import { MADE_PARAMETERS, type MadeDWallet, makeDWallet } from "../../support/made-dwallet.ts";
 import { vectorOf } from "../../support/signature-vectors.ts";
+import { fakeEngine } from "./fake-engine.ts";
 
-/** The user's half of a signature, which the fake service takes as it is. */
+/** A signature whose presign and curve the service has. */
 const VECTOR = vectorOf("EdDSA");
 export const SEED = new Uint8Array(32).fill(21);
 export const DWALLET_ID = `0x${"d".repeat(64)}`;
@@ -71,6 +69,8 @@ export interface Script {
   decryptedShare: Uint8Array;
   /** The share object on the chain. Default: signed by the seed's signer over the output. */
   shareState: () => ShareState;
+  /** What the service has under any name; each is the dWallet but for these fields. */
+  named: () => { readonly name: string; readonly dwalletId?: string }[];
   encryptionKeyAddress: string;
   /** The dWallet that the share object names, and the id that the dWallet object has. */
   shareDWalletId: string;
@@ -122,6 +122,7 @@ export function createFakeService(): FakeService {
     chainSession: undefined,
     decryptedShare: DWALLET.userSecretKeyShare,
     shareState: () => ({ KeyHolderSigned: signDWalletOutput(KEYS, script.made.output) }),
+    named: () => [],
     encryptionKeyAddress: KEYS.signerAddress,
     shareDWalletId: DWALLET_ID,
     dwalletObjectId: DWALLET_ID,
@@ -213,6 +214,10 @@ export function createFakeService(): FakeService {
           note("getDWallet", request, context);
           return dwallet(DWallet_State.Active);
         },
+        listDWallets(request, context) {
+          note("listDWallets", request, context);
+          return { dwallets: script.named().map((row) => ({ ...dwallet(DWallet_State.Active), ...row })) };
+        },
       });
       service(Signing, {
         reserveSign(request, context) {
@@ -281,7 +286,7 @@ export function createFakeService(): FakeService {
     context: {
       network: "localnet",
       raw,
-      engine: fakeEngine(engineCalls, script),
+      engine: fakeEngine(engineCalls, script, SEED),
       parameters: { load: async () => MADE_PARAMETERS },
       getNetwork: source.read,
       chainReader: async () => chain,
@@ -370,31 +375,3 @@ export function shareOf(seed: Uint8Array, sessionDigest: Uint8Array): Uint8Array
 
 /** The keys of the seed's signer, and of somebody else. */
 export const SIGNERS = { own: KEYS, other: OTHER_KEYS } as const;
-
-/** Puts the dWallet on the chain that the DKG makes. */
-function fakeEngine(calls: string[], script: Script): CryptoEngine {
-  return {
-    ...createInlineEngine(),
-    async deriveUserKeys() {
-      calls.push("deriveUserKeys");
-      return deriveUserKeys(SEED, "ED25519");
-    },
-    async prepareDkg({ userSecretKeyShare }) {
-      calls.push("prepareDkg");
-      script.made = makeDWallet(userSecretKeyShare.reveal().slice());
-      return {
-        userDkgMessage: Uint8Array.of(1),
-        userPublicOutput: script.made.userPublicOutput,
-        encryptedUserShareAndProof: Uint8Array.of(2),
-      };
-    },
-    async decryptShare() {
-      calls.push("decryptShare");
-      return new SecretBytes(script.decryptedShare.slice());
-    },
-    async createSignMessage() {
-      calls.push("createSignMessage");
-      return VECTOR.userSignMessage!;
-    },
-  };
-}

@@ -11,6 +11,7 @@ import type { CryptoEngine, UserKeys } from "../../../src/crypto/engine.ts";
 import { findTriple } from "../../../src/protocol/algorithms.ts";
 import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
+import { getOrCreate } from "../../../src/sdk/get-or-create.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resume } from "../../../src/sdk/resume.ts";
@@ -98,6 +99,13 @@ const SCENES: Readonly<Record<string, Scene>> = {
     run: ({ context }, signal) =>
       sign(context, { seed: SEED, dwalletId: DWALLET_ID, ...algorithm, message: MESSAGE }, { signal }),
     right: () => signature,
+  },
+  "getOrCreate of a dWallet that there is": {
+    prepare({ script }) {
+      script.named = () => [{ name: "treasury" }];
+    },
+    run: ({ context }, signal) => getOrCreate(context, { seed: SEED, curve, name: "treasury" }, { signal }),
+    right: (service) => ({ dwallet: { id: DWALLET_ID, curve }, ...shareOf(service) }),
   },
   "resume of an onboarding": {
     run: ({ context }, signal) => resume(context, ONBOARD_TOKEN, { seed: SEED }, { signal }),

@@ -59,7 +59,7 @@ export async function userOf({ database }: ErrorStack, dwalletRowId: string): Pr
 async function create(
   stack: ErrorStack,
   face: Face,
-  change: (user: KnownUser) => Record<string, string>,
+  change: (user: KnownUser) => Record<string, string> | Promise<Record<string, string>>,
 ): Promise<WireReply> {
   const { projectId, key } = await stack.newProject();
   const user = await userOf(stack, (await dwalletOf(stack.database, projectId)).rowId);
@@ -71,7 +71,7 @@ async function create(
     sessionIdentifier: base64(randomBytes(32)),
     ...jsonDkg(),
     signerPublicKey: base64(user.signerPublicKey),
-    ...change(user),
+    ...(await change(user)),
   };
   return face.call({ method: createDWallet, key, request });
 }
@@ -198,6 +198,18 @@ export const ONBOARDING_PROVOCATIONS = {
       how: "a DKG under a network encryption key that is not the newest",
       provoke: (stack, face) => create(stack, face, () => ({ networkEncryptionKeyId: objectId() })),
       metadata: { networkEncryptionKeyId: isText },
+    },
+  ],
+  DWALLET_NAME_TAKEN: [
+    {
+      how: "another DKG with the name of an earlier one",
+      provoke: (stack, face) =>
+        create(stack, face, async ({ sessionIdentifier }) => {
+          const named = "UPDATE dwallet SET name = 'treasury' WHERE session_identifier = $1";
+          await stack.database.query(named, [sessionIdentifier]);
+          return { name: "treasury" };
+        }),
+      metadata: { name: "treasury" },
     },
   ],
   SESSION_REUSED: [

@@ -1,0 +1,73 @@
+/** Names of dWallets, under calls that come at the same time, on a real PostgreSQL. */
+import { afterAll, describe, expect, it } from "vitest";
+import { listDWallets } from "../../src/onboarding/dwallet-row.ts";
+import { failDWallet } from "../../src/onboarding/fail-dwallet.ts";
+import { openRaceDatabase } from "../support/database.ts";
+import { onboardingCalls } from "../support/onboarding-calls.ts";
+import { moneyOf, projectWith } from "../support/rows.ts";
+import { refusalOf } from "../support/service-client.ts";
+
+const PRICE = 20_000n;
+const FIRST_PAGE = { pageSize: 0, pageToken: "" };
+const database = await openRaceDatabase();
+afterAll(() => database?.close());
+
+describe.skipIf(database === undefined)("a name", () => {
+  const db = database!;
+  const calls = onboardingCalls(db, { dkgPriceMicroUsd: PRICE });
+  const idsOf = async (projectId: string, name?: string) =>
+    (await listDWallets(db, projectId, { ...FIRST_PAGE, name })).rows.map(({ id }) => id);
+
+  it("makes one dWallet, which is charged once, however many callers give it to theirs at once", async () => {
+    const projectId = await projectWith(db, 24n * PRICE);
+    const key = await calls.registeredKey(projectId);
+    const results = await Promise.all(
+      Array.from({ length: 24 }, () =>
+        refusalOf(calls.createDWallet(projectId, calls.dkgRequest(key, { name: "treasury" }))),
+      ),
+    );
+    expect(results.filter((result) => result === "not refused")).toHaveLength(1);
+    expect(results.filter((result) => result === "DWALLET_NAME_TAKEN")).toHaveLength(23);
+    expect(await moneyOf(db, projectId)).toEqual({ balance: 23n * PRICE, held: 0n, differences: [] });
+    expect(await idsOf(projectId, "treasury")).toEqual(await idsOf(projectId));
+    expect(await idsOf(projectId)).toHaveLength(1);
+  });
+
+  it("is each project's own, and lists that project's dWallet alone", async () => {
+    const projects = await Promise.all([1, 2].map(() => projectWith(db, PRICE)));
+    for (const projectId of projects) {
+      const key = await calls.registeredKey(projectId);
+      await calls.createDWallet(projectId, calls.dkgRequest(key, { name: "treasury" }));
+    }
+    const [first = [], second = []] = await Promise.all(
+      projects.map((projectId) => idsOf(projectId, "treasury")),
+    );
+    expect([first.length, second.length]).toEqual([1, 1]);
+    expect(first).not.toEqual(second);
+    expect(await idsOf(projects[0]!, "petty cash")).toEqual([]);
+  });
+
+  it.each(["Failed", "NetworkRejectedDKGVerification"] as const)(
+    "is free again when its dWallet is %s, once",
+    async (to) => {
+      const projectId = await projectWith(db, 9n * PRICE);
+      const key = await calls.registeredKey(projectId);
+      const make = () => calls.createDWallet(projectId, calls.dkgRequest(key, { name: "treasury" }));
+      const { id } = await make();
+      await failDWallet(db, id, { from: "Submitting", to, reason: "CHAIN_REJECTED" });
+      expect(await idsOf(projectId, "treasury")).toEqual([]);
+      const again = await Promise.all([1, 2, 3].map(() => refusalOf(make())));
+      expect(again.sort()).toEqual(["DWALLET_NAME_TAKEN", "DWALLET_NAME_TAKEN", "not refused"]);
+    },
+  );
+
+  it("belongs to the session: the same session with another name is another request", async () => {
+    const projectId = await projectWith(db, 9n * PRICE);
+    const key = await calls.registeredKey(projectId);
+    const request = calls.dkgRequest(key, { name: "treasury" });
+    const { id } = await calls.createDWallet(projectId, request);
+    expect((await calls.createDWallet(projectId, request)).id).toBe(id);
+    const other = { ...request, name: "petty cash" };
+    expect(await refusalOf(calls.createDWallet(projectId, other))).toBe("SESSION_REUSED");
+  });
+});
