@@ -10,6 +10,7 @@ import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
 import { RETENTION_MUTANTS } from "./retention-mutants.ts";
 import { SHARE_MUTANTS } from "./share-mutants.ts";
 import { SIGN_MUTANTS } from "./sign-mutants.ts";
+import { SIGNER_MUTANTS } from "./signer-mutants.ts";
 
 /** Lines that decide about money, keys or trust, each changed for the worse. */
 export const MUTANTS: readonly Mutant[] = [
@@ -24,6 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RETENTION_MUTANTS,
   ...SHARE_MUTANTS,
   ...SIGN_MUTANTS,
+  ...SIGNER_MUTANTS,
   {
     name: "an echo of Ctrl-C ends the service at once",
     file: "src/lifecycle/run-until-signal.ts",

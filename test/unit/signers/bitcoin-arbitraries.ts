@@ -97,7 +97,8 @@ export const LENIENT = {
   disableScriptCheck: true,
 } as const;
 
-function previousTransaction(
+/** A transaction with an output at an index. */
+export function previousTransaction(
   seed: Uint8Array,
   index: number,
   output: { script: Uint8Array; amount: bigint },

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { quotePsbt, signPsbt } from "../../../src/signers/bitcoin/index.ts";
 import { judgeBitcoinInput } from "../../support/bitcoin-judge.ts";
 import { type KnownKeyClient, knownKeyClient } from "../../support/known-key-client.ts";
-import { LENIENT, type MadePsbt, psbt, scriptOf } from "./bitcoin-arbitraries.ts";
+import { LENIENT, type MadePsbt, previousTransaction, psbt, scriptOf } from "./bitcoin-arbitraries.ts";
 
 const RUNS = { numRuns: 60, seed: 29 };
 const PRIVATE_KEY = new Uint8Array(32).fill(0x3c);
@@ -124,6 +124,25 @@ describe("signing a PSBT", () => {
     expect(client.asked).toEqual([]);
     const again = signPsbt(client, client.key, whole, { inputs: [1] });
     await expect(again).rejects.toMatchObject({ reason: "VALIDATION", metadata: { field: "inputs[1]" } });
+  });
+
+  it("takes what an input spends from its previous transaction, and refuses another one", async () => {
+    const client = known();
+    const script = scriptOf("own p2wpkh", PUBLIC_KEY);
+    const previous = previousTransaction(new Uint8Array(32).fill(1), 1, { script, amount: 10_000n });
+    const transaction = new Transaction({ ...LENIENT });
+    transaction.addInput({ txid: previous.id, index: 1, nonWitnessUtxo: previous.raw });
+    transaction.addOutput({ script: p2pkh(PUBLIC_KEY).script, amount: 1_000n });
+    const bytes = transaction.toPSBT();
+    expect(await quotePsbt(client, client.key, bytes)).toMatchObject({ feeSats: 9_000n });
+    // 10,000 satoshis are 0x2710; more of them would be given to the miners.
+    const at = Buffer.from(bytes).indexOf(Buffer.from("1027000000000000", "hex"));
+    bytes[at + 1]! ^= 1;
+    await expect(signPsbt(client, client.key, bytes)).rejects.toMatchObject({
+      reason: "VALIDATION",
+      metadata: { field: "psbt" },
+    });
+    expect(client.asked).toEqual([]);
   });
 
   it("can be finalized and taken out", async () => {

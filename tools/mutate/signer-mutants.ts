@@ -1,0 +1,166 @@
+import type { Mutant } from "./mutant.ts";
+
+const VIEM = ["test/unit/signers/viem.test.ts"];
+const ETHERS = ["test/unit/signers/ethers.test.ts"];
+const SOLANA = ["test/unit/signers/solana.test.ts"];
+const SUI = ["test/unit/signers/sui.test.ts"];
+const BITCOIN = ["test/unit/signers/bitcoin.test.ts"];
+
+/** Lines that decide what the signers of other libraries have signed, and for whom. */
+export const SIGNER_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a public key that is not the chain's is taken for one signature",
+    file: "src/signers/message-signer.ts",
+    find: "      await checkKey(client, key, algorithm.curve, options);\n",
+    replace: "",
+    tests: VIEM,
+  },
+  {
+    name: "a public key that is not the chain's is taken for several signatures",
+    file: "src/signers/message-signer.ts",
+    find: "  await checkKey(client, key, first.algorithm.curve, { signal, traceparent });\n",
+    replace: "",
+    tests: SOLANA,
+  },
+  {
+    name: "several messages share one idempotency key",
+    file: "src/signers/message-signer.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
+    find: "`${idempotencyKey}/${name}`",
+    replace: "idempotencyKey",
+    tests: SOLANA,
+  },
+  {
+    name: "one of several messages fails and nobody hears of it",
+    file: "src/signers/message-signer.ts",
+    find: 'if (result.status === "rejected") throw result.reason;\n    return result.value.signature;',
+    replace: 'return result.status === "rejected" ? new Uint8Array(64) : result.value.signature;',
+    tests: SOLANA,
+  },
+  {
+    name: "the options of one signature are lost",
+    file: "src/signers/viem/dwallet-account.ts",
+    find: "{ ...options, ...changed }",
+    replace: "options",
+    tests: VIEM,
+  },
+  {
+    name: "a transaction of another sender is signed by viem's account",
+    file: "src/signers/viem/dwallet-account.ts",
+    find: "      checkSender(transaction, address);\n",
+    replace: "",
+    tests: VIEM,
+  },
+  {
+    name: "sidecars are signed with a blob transaction",
+    file: "src/signers/viem/dwallet-account.ts",
+    find: "isBlob ? { ...transaction, sidecars: false } : transaction",
+    replace: "transaction",
+    tests: VIEM,
+  },
+  {
+    name: "the client's error reaches viem as it is",
+    file: "src/signers/viem/dwallet-signing-error.ts",
+    find: "error instanceof TssError ? new DWalletSigningError(error) : error",
+    replace: "error",
+    tests: VIEM,
+  },
+  {
+    name: "a chain id of zero is written as a digit in an authorization",
+    file: "src/signers/viem/pre-images.ts",
+    find: 'value === 0 ? "0x" : numberToHex(value)',
+    replace: "numberToHex(value)",
+    tests: VIEM,
+  },
+  {
+    name: "a domain alone is signed with a struct behind it",
+    file: "src/signers/viem/pre-images.ts",
+    find: 'if (primaryType === "EIP712Domain")',
+    replace: 'if (primaryType === "")',
+    tests: VIEM,
+  },
+  {
+    name: "a transaction of another sender is signed by ethers' signer",
+    file: "src/signers/ethers/dwallet-signer.ts",
+    find: "getAddress(resolved.from) === (await this.getAddress())",
+    replace: "getAddress(resolved.from) !== null",
+    tests: ETHERS,
+  },
+  {
+    name: "the recovery id is lost on the way to ethers",
+    file: "src/signers/ethers/dwallet-signer.ts",
+    find: "signature[64] === 0 ? 0 : 1",
+    replace: "0",
+    tests: ETHERS,
+  },
+  {
+    name: "a Solana transaction that does not name the key is signed",
+    file: "src/signers/solana/dwallet-solana-signer.ts",
+    find: "if (!Object.hasOwn(signatures, own))",
+    replace: "if (signatures === null)",
+    tests: SOLANA,
+  },
+  {
+    name: "Solana Kit's abort signal is not heard",
+    file: "src/signers/solana/dwallet-solana-signer.ts",
+    find: "abortSignal && { signal: abortSignal }",
+    replace: "{}",
+    tests: SOLANA,
+  },
+  {
+    name: "the recovery id is left in Sui's signatures",
+    file: "src/signers/sui/dwallet-sui-signer.ts",
+    find: ".subarray(0, 64)",
+    replace: "",
+    tests: SUI,
+  },
+  {
+    name: "a signature that others can use is made without leave",
+    file: "src/signers/bitcoin/plan-inputs.ts",
+    find: "if (!allowed.includes(byte))",
+    replace: "if (allowed.length === 0)",
+    tests: BITCOIN,
+  },
+  {
+    name: "an input that is signed already is signed and charged again",
+    file: "src/signers/bitcoin/plan-inputs.ts",
+    find: "!transaction.inputs[index]!.isSignedBy(publicKey)",
+    replace: "transaction.inputs[index] !== undefined",
+    tests: BITCOIN,
+  },
+  {
+    name: "an input of somebody else is signed",
+    file: "src/signers/bitcoin/plan-inputs.ts",
+    find: "spent && kinds.get(bytesToHex(spent.script))",
+    replace: 'spent && (kinds.get(bytesToHex(spent.script)) ?? "p2wpkh")',
+    tests: BITCOIN,
+  },
+  {
+    name: "a PSBT that costs more than the limit is signed",
+    file: "src/signers/bitcoin/sign-psbt.ts",
+    find: "if (priceMicroUsd > maxPriceMicroUsd)",
+    replace: "if (priceMicroUsd > 2n * maxPriceMicroUsd)",
+    tests: BITCOIN,
+  },
+  {
+    name: "a P2WPKH signature does not commit to the amount that it spends",
+    file: "src/signers/bitcoin/bip143.ts",
+    find: "    encodeAmount(amountSats),\n",
+    replace: "    encodeAmount(0n),\n",
+    tests: BITCOIN,
+  },
+  {
+    name: "a Taproot signature does not commit to the scripts that it spends",
+    file: "src/signers/bitcoin/bip341.ts",
+    find: "encodeScript(script))))",
+    replace: "encodeScript(script.subarray(1)))))",
+    tests: BITCOIN,
+  },
+  {
+    name: "a quote leaves out that an algorithm has a price of its own",
+    file: "src/signers/bitcoin/quote-psbt.ts",
+    find: "own?.priceMicroUsd ?? prices.signPriceMicroUsd",
+    replace: "prices.signPriceMicroUsd",
+    tests: BITCOIN,
+  },
+];
