@@ -115,8 +115,8 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   {
     name: "sign takes a given share that does not fit",
     file: "src/sdk/sign.ts",
-    find: "if (given !== undefined && !fits(triple.curve, parameters, given, publicOutput)) {",
-    replace: "if (given !== undefined && publicOutput.length === 0) {",
+    find: "!(await fits(context.engine, { ...claim, signal: action.signal }))",
+    replace: "publicOutput.length === 0",
     tests: TRUST,
   },
   {
