@@ -1,11 +1,14 @@
 /** What `bench/client.ts` runs in a process of its own, once for each engine: one step at each message. */
+import { readdirSync, readFileSync } from "node:fs";
 import { type Curve, createClassGroupsKeypair, prepareDKG } from "@ika.xyz/sdk";
 import { createDkgMessage } from "../src/crypto/create-dkg-message.ts";
 import { createSignMessage } from "../src/crypto/create-sign-message.ts";
 import { decryptShare } from "../src/crypto/decrypt-share.ts";
 import { encryptShare } from "../src/crypto/encrypt-share.ts";
 import { loadIkaWasm } from "../src/crypto/ika-wasm.ts";
+import { SecretBytes } from "../src/crypto/secret-bytes.ts";
 import type { SignRequest } from "../src/crypto/sign-request.ts";
+import { createWorkerEngine } from "../src/crypto/worker-engine.ts";
 import { curveNumber } from "../src/protocol/algorithms.ts";
 import { deriveClassGroupsKeypair } from "../src/protocol/class-groups/keypair.ts";
 import { curveByNumber } from "../src/protocol/proofs/curve.ts";
@@ -14,7 +17,7 @@ import { decodeUserShare } from "../src/protocol/user-share.ts";
 
 /** One step and what it takes. */
 export interface EngineTask {
-  readonly engine: "typescript" | "wasm";
+  readonly engine: "typescript" | "wasm" | "workers";
   readonly step: "keys" | "DKG" | "share encryption" | "share decryption" | "half";
   readonly seed: Uint8Array;
   readonly sessionDigest: Uint8Array;
@@ -26,12 +29,16 @@ export interface EngineTask {
 
 /** What one run of a step took, in this process alone. */
 export interface EngineResult {
-  readonly wallMs: number;
   /** Of all threads, garbage collection among them. */
   readonly processorMs: number;
+  /** Of the thread that computed longest: on an idle machine with a core for each thread, the time that passes. */
+  readonly busiestThreadMs: number;
   /** The most memory that the process has had until now. */
   readonly peakMebibytes: number;
 }
+
+/** Its workers start in the process that uses them alone. */
+const workers = createWorkerEngine({ workerCount: 2 });
 
 /** A client keeps its parameters, and what it computed from them. */
 const parametersOf = new Map<string, Uint8Array>();
@@ -46,14 +53,29 @@ process.on("message", (sent: EngineTask) => {
 
 async function measure(task: EngineTask): Promise<EngineResult> {
   const wasm = task.engine === "wasm" ? await loadIkaWasm() : undefined;
+  if (task.engine === "workers") await workers.ready();
   const processor = process.cpuUsage();
-  const start = performance.now();
-  if (wasm === undefined) runHere(task);
-  else await runWasm(task, wasm);
-  const wallMs = performance.now() - start;
+  const before = threadTimesMs();
+  if (wasm !== undefined) await runWasm(task, wasm);
+  else if (task.engine === "workers") await runOnWorkers(task);
+  else runHere(task);
+  const busiestThreadMs = Math.max(
+    ...[...threadTimesMs()].map(([thread, time]) => time - (before.get(thread) ?? 0)),
+  );
   const { user, system } = process.cpuUsage(processor);
   const peakMebibytes = process.resourceUsage().maxRSS / 1024;
-  return { wallMs, processorMs: (user + system) / 1000, peakMebibytes };
+  return { processorMs: (user + system) / 1000, busiestThreadMs, peakMebibytes };
+}
+
+/** What each thread of this process has computed, as Linux counts it (proc(5): nanoseconds, the first of three numbers). */
+function threadTimesMs(): Map<string, number> {
+  const folder = "/proc/self/task";
+  return new Map(
+    readdirSync(folder).map((thread) => {
+      const [nanoseconds] = readFileSync(`${folder}/${thread}/schedstat`, "utf8").split(" ");
+      return [thread, Number(nanoseconds) / 1e6];
+    }),
+  );
 }
 
 function runHere({ step, seed, sessionDigest, ...task }: EngineTask): unknown {
@@ -74,6 +96,32 @@ function runHere({ step, seed, sessionDigest, ...task }: EngineTask): unknown {
       return runSteps(decryptShare(curve, task.decryptionKey, dwalletOutput, task.encryptedShareAndProof));
     case "half":
       return runSteps(createSignMessage(task.request));
+  }
+}
+
+async function runOnWorkers({ step, seed, sessionDigest, ...task }: EngineTask): Promise<unknown> {
+  const { triple, parameters, dwalletOutput } = task.request;
+  const { curve } = triple;
+  const userSecretKeyShare = new SecretBytes(task.request.userSecretKeyShare);
+  switch (step) {
+    case "keys":
+      return await workers.deriveUserKeys({ curve, seed });
+    case "DKG": {
+      const { encryptionKey } = task;
+      const input = { curve, userSecretKeyShare, sessionDigest, parameters, encryptionKey };
+      return await workers.prepareDkg(input);
+    }
+    case "share encryption":
+      return undefined; // It is a part of the DKG.
+    case "share decryption": {
+      const { encryptedShareAndProof } = task;
+      const decryptionKey = new SecretBytes(task.decryptionKey);
+      return await workers.decryptShare({
+        ...{ curve, parameters, decryptionKey, dwalletOutput, encryptedShareAndProof },
+      });
+    }
+    case "half":
+      return await workers.createSignMessage({ ...task.request, userSecretKeyShare });
   }
 }
 

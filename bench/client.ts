@@ -1,8 +1,10 @@
 /**
  * The user's half in this project's TypeScript and in Ika's WebAssembly, side by side:
  * `npx tsx bench/client.ts [--rounds 3]`. Each engine has a process of its own, and they take turns at every step, so
- * that a busy machine is busy for both. Both get the same compact parameters. Neither uses a second thread for the
- * work; the processor time has the garbage collector's in it. The first call in TypeScript builds what later ones keep.
+ * that a busy machine is busy for all. They get the same compact parameters. The first two use no second thread for the
+ * work; the third is the engine on two workers. All figures are processor time, which has the garbage collector's in it;
+ * that of two workers is the time of the one that computed longer. The first call in TypeScript builds what later ones
+ * keep. Needs Linux, which counts the time of each thread.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -38,13 +40,14 @@ const dwallets = [0, 1, 2].map((curve) => ({
   compact: buildProtocolParameters(curve, networkOutput),
 }));
 
-const engines = { typescript: startEngine(), wasm: startEngine() };
-console.log("| step | WebAssembly ms | TypeScript ms | the first ms | ratio |\n|---|---|---|---|---|");
-let peaks = { typescript: 0, wasm: 0 };
+const engines = { typescript: startEngine(), wasm: startEngine(), workers: startEngine() };
+console.log("| step | WebAssembly ms | one thread ms | its first ms | ratio | two workers ms | ratio |");
+console.log("|---|---|---|---|---|---|---|");
+let peaks = { typescript: 0, wasm: 0, workers: 0 };
 for (const [name, step, triple] of STEPS) {
-  const results: Record<keyof typeof engines, EngineResult[]> = { typescript: [], wasm: [] };
+  const results: Record<keyof typeof engines, EngineResult[]> = { typescript: [], wasm: [], workers: [] };
   for (let round = 0; round < ROUNDS; round++) {
-    for (const engine of ["typescript", "wasm"] as const) {
+    for (const engine of ["typescript", "wasm", "workers"] as const) {
       const dwallet = dwallets[triple.curveNumber]!;
       const session = new Uint8Array(32).fill(round + 1);
       const request = dwallet.request(triple, session, new TextEncoder().encode(`round ${round}`));
@@ -61,13 +64,23 @@ for (const [name, step, triple] of STEPS) {
       results[engine].push(await run(engines[engine], task));
     }
   }
-  const [here, wasm] = [median(results.typescript), median(results.wasm)];
+  const [wasm, here] = [median(results.wasm, "processorMs"), median(results.typescript, "processorMs")];
   const first = results.typescript[0]!.processorMs;
-  peaks = { typescript: peakOf(results.typescript), wasm: peakOf(results.wasm) };
-  const ratio = (wasm / here).toFixed(1);
-  console.log(`| ${name} | ${wasm.toFixed(0)} | ${here.toFixed(0)} | ${first.toFixed(0)} | ${ratio} |`);
+  const cells = [wasm, here, first].map((ms) => ms.toFixed(0)).concat((wasm / here).toFixed(1));
+  // The engine encrypts a share with the DKG's message only.
+  if (step === "share encryption") cells.push("", "");
+  else {
+    const busiest = median(results.workers, "busiestThreadMs");
+    cells.push(busiest.toFixed(0), (wasm / busiest).toFixed(1));
+  }
+  console.log(`| ${name} | ${cells.join(" | ")} |`);
+  const { typescript, workers } = results;
+  peaks = { typescript: peakOf(typescript), wasm: peakOf(results.wasm), workers: peakOf(workers) };
 }
-console.log(`| peak memory, MiB | ${peaks.wasm.toFixed(0)} | ${peaks.typescript.toFixed(0)} | | |`);
+const { wasm, typescript, workers } = peaks;
+console.log(
+  `| peak memory, MiB | ${wasm.toFixed(0)} | ${typescript.toFixed(0)} | | | ${workers.toFixed(0)} | |`,
+);
 for (const engine of Object.values(engines)) engine.disconnect();
 
 function startEngine(): ChildProcess {
@@ -81,8 +94,8 @@ async function run(engine: ChildProcess, task: EngineTask): Promise<EngineResult
   return result;
 }
 
-function median(results: readonly EngineResult[]): number {
-  const sorted = results.map(({ processorMs }) => processorMs).sort((a, b) => a - b);
+function median(results: readonly EngineResult[], kind: "processorMs" | "busiestThreadMs"): number {
+  const sorted = results.map((result) => result[kind]).sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)]!;
 }
 

@@ -37,7 +37,8 @@ export interface ProverState {
 
 /**
  * Checks a finished message as the network will: from its bytes, with all eight proofs, but all equations in one
- * random combination for each group. Of two threads each checks the class group's equations of its own parts. A computation that went wrong so spends no presign, and gives nothing away:
+ * random combination for each group. Of two threads each checks the class group's equations of its own parts, and every
+ * other one of the curve's. A computation that went wrong so spends no presign, and gives nothing away:
  * since a repeat has the same nonces, a wrong message beside the right one could. Throws EngineError.
  */
 export function* checkEcdsaMessage(
@@ -63,7 +64,8 @@ export function* checkEcdsaMessage(
     const { points, forms } = ecdsaEquations(context, encryptionKey, message, digest, derived);
     yield;
     const own = [...forms, ...derivations].filter(({ part }) => claimed.parts.includes(part));
-    const combination = combineEquations({ points, forms: own }, randomWeight);
+    const ownPoints = points.filter((_, index) => claimed.parts.includes((index % 2) as Part));
+    const combination = combineEquations({ points: ownPoints, forms: own }, randomWeight);
     const product = yield* productOnLadders(curve.group, combination.forms, claimed.ladders);
     const isNeutral = equalForms(product, curve.group.identity);
     if (isNeutral && pointSum(curve, combination.points).equals(curve.zero)) return;

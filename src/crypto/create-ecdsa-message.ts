@@ -1,9 +1,11 @@
 import { bigIntFromBigEndian } from "../protocol/bytes.ts";
+import type { Form } from "../protocol/class-groups/forms.ts";
 import { invertMod } from "../protocol/class-groups/integers.ts";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import { messageDigest } from "../protocol/message-digest.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
-import { combineCiphertexts } from "../protocol/proofs/ciphertext.ts";
+import { type CiphertextTerm, combineParts } from "../protocol/proofs/ciphertext.ts";
+import type { Curve } from "../protocol/proofs/curve.ts";
 import {
   maskedKeyShareTerms,
   maskedNonceShareTerms,
@@ -88,12 +90,10 @@ function* prove(opened: OpenSignRequest, digest: bigint, split: PartSplit): Step
   const proofKx = point(statementKx(context, commitments), [k, blindK, blindKx]);
   yield;
 
-  const maskedKeyShare = combineCiphertexts(curve, maskedKeyShareTerms(context));
-  yield;
+  const maskedKeyShare = yield* combine(curve, maskedKeyShareTerms(context), split);
   const nonceCommitments = { ...commitments, proofK, proofAlpha, proofBeta };
   const weights = nonceRandomizers(context, nonceCommitments, digest, maskedKeyShare);
-  const maskedNonceShare = combineCiphertexts(curve, maskedNonceShareTerms(context, weights));
-  yield;
+  const maskedNonceShare = yield* combine(curve, maskedNonceShareTerms(context, weights), split);
   const network = networkNonce(context, weights);
   const displacedNonce = network.multiply(alpha).add(curve.base.multiply(beta));
   const nonce = displacedNonce.multiply(invertMod(k, order));
@@ -159,6 +159,16 @@ function* prove(opened: OpenSignRequest, digest: bigint, split: PartSplit): Step
     throw error;
   }
   return bytes;
+}
+
+/** A linear combination of ciphertexts, each part where it is computed. */
+function* combine(curve: Curve, terms: readonly CiphertextTerm[], split: PartSplit): Steps<Ciphertext> {
+  const forms: (Form | undefined)[] = [undefined, undefined];
+  for (const part of split.parts) {
+    forms[part] = combineParts(curve, terms, part);
+    yield;
+  }
+  return yield* split.join(forms);
 }
 
 interface MessageLadders {

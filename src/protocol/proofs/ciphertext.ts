@@ -25,12 +25,15 @@ export interface CiphertextTerm {
 
 /** The encryption of the sum of weight * plaintext: the scheme is linearly homomorphic. */
 export function combineCiphertexts(curve: Curve, terms: readonly CiphertextTerm[]): Ciphertext {
-  const combine = (part: 0 | 1): Form =>
-    multiPower(
-      curve.group,
-      terms.map(({ ciphertext, weight }) => ({ base: ciphertext[part], exponent: weight })),
-    );
-  return [combine(0), combine(1)];
+  return [combineParts(curve, terms, 0), combineParts(curve, terms, 1)];
+}
+
+/** One of the two forms of {@link combineCiphertexts}. */
+export function combineParts(curve: Curve, terms: readonly CiphertextTerm[], part: 0 | 1): Form {
+  return multiPower(
+    curve.group,
+    terms.map(({ ciphertext, weight }) => ({ base: ciphertext[part], exponent: weight })),
+  );
 }
 
 /** True if both are the same pair of classes. */

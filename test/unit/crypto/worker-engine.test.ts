@@ -61,6 +61,21 @@ describe("an engine on workers", () => {
     expect(here.squares).toBeGreaterThan(0);
   });
 
+  test("lets the event loop turn freely while it makes an ECDSA half", SLOW, async () => {
+    await engine.ready();
+    let isMaking = true;
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      if (isMaking) setImmediate(count);
+    };
+    setImmediate(count);
+    await engine.createSignMessage(inputOf(ecdsa));
+    isMaking = false;
+    // An engine on this thread lets it turn about every 20 ms: 50 times.
+    expect(turns).toBeGreaterThan(1000);
+  });
+
   test(
     "gives the parameters, keys and share that the engine on the caller's thread gives",
     SLOW,
