@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InstalledClient, installClient } from "../support/install-client.ts";
 import { ROOT } from "../support/source-files.ts";
@@ -112,6 +114,20 @@ describe("the client's package", () => {
     );
     const { code, out } = await runProgram(path.join(ROOT, "node_modules/.bin/tsc"), ["-p", folder]);
     expect({ code, out: out.toString() }).toEqual({ code: 0, out: "" });
+  });
+
+  it.each([
+    ["a table of names", "{ Curve }", 1],
+    ["the error", "{ TssError }", 1],
+    ["an address", "{ ethereumAddress }", 20],
+    ["everything", "*", 200],
+  ])("gives a bundler no more than it asks for: %s", async (_, names, kilobytesMax) => {
+    const { outputFiles } = await build({
+      stdin: { contents: `export ${names} from "threshold-signing-client";`, resolveDir: folder },
+      ...{ bundle: true, minify: true, format: "esm", platform: "browser", write: false, logLevel: "error" },
+    });
+    expect(outputFiles).toHaveLength(1);
+    expect(gzipSync(outputFiles[0]!.contents).length / 1e3).toBeLessThan(kilobytesMax);
   });
 
   it("is clean for publint and for Are The Types Wrong", async () => {

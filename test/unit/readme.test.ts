@@ -9,7 +9,7 @@ import { ROOT, readSource } from "../support/source-files.ts";
 
 const DOCUMENTS = ["README.md", "docs/sdk.md"];
 /** Programs that stand beside the documents and import the package as its users do. */
-const EXAMPLES = ["examples/viem-transfer/main.ts", "examples/bitcoin-psbt/main.ts"];
+const EXAMPLES = ["examples/node/main.ts", "examples/viem-transfer/main.ts", "examples/bitcoin-psbt/main.ts"];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -1,0 +1,213 @@
+/** The guide's examples and the programs of `examples/`, each run as it stands against one service. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fromBase58 } from "@mysten/sui/utils";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
+import { findTriple } from "../../src/protocol/algorithms.ts";
+import { createClient, type OnboardResult, type SignArgs, type TssClient } from "../../src/sdk/index.ts";
+import { runProgram } from "../interop/run-program.ts";
+import { programMissing } from "../support/environment.ts";
+import { guideExamples } from "../support/guide-examples.ts";
+import { judge } from "../support/judges.ts";
+import { runExample } from "../support/run-example.ts";
+import { ROOT } from "../support/source-files.ts";
+
+const ECDSA = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
+const EDDSA = findTriple("ED25519", "EdDSA", "SHA512")!;
+const PATIENT = { timeoutMs: 300_000 };
+const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
+const python = await pythonWithCodeGenerators();
+let service: ThrowawayService;
+let client: TssClient;
+let key: OnboardResult;
+
+type Guide = Record<string, (...args: unknown[]) => Promise<unknown>>;
+const guide = async (section: string) => (await guideExamples("docs/sdk.md", section)) as Guide;
+
+beforeAll(async () => {
+  // The guide's examples say what they do.
+  vi.spyOn(console, "log").mockReturnValue();
+  service = await startThrowawayService({ PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1,ED25519/EdDSA" });
+  const { baseUrl, apiKey, network } = service.access;
+  client = createClient({ baseUrl, apiKey, network });
+  const { makeKey } = await guide("Make a key");
+  key = (await makeKey!(client, seed)) as OnboardResult;
+});
+afterAll(async () => {
+  await service?.stop();
+});
+
+describe("an example of the guide", () => {
+  const keyArgs = () => ({ seed, dwalletId: key.dwallet.id, sessionDigestHex: key.sessionDigestHex });
+  const isSigned = (message: string, signature: Uint8Array) => {
+    const publicKey = Buffer.from(key.publicKeyHex, "hex");
+    return judge({ ...ECDSA, publicKey, message: new TextEncoder().encode(message), signature });
+  };
+
+  it("makes a key with a name, and finds it again", async () => {
+    const { treasuryAddress } = await guide("Make a key");
+    const address = await treasuryAddress!(client, seed);
+    expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/);
+    expect(await treasuryAddress!(client, seed)).toBe(address);
+    expect(key.addresses.map((known) => known.address)).not.toContain(address);
+  });
+
+  it("signs a text", async () => {
+    const { signText } = await guide("Sign");
+    const signature = (await signText!(client, keyArgs(), "hi")) as Uint8Array;
+    expect(isSigned("hi", signature)).toBe(true);
+  });
+
+  it("recovers the share", async () => {
+    const { recover } = await guide("Recover the share");
+    expect(await recover!(client, seed, key.dwallet.id)).toBe(key.userSecretKeyShareHex);
+  });
+
+  it("signs when the first try ends early, for one charge", async () => {
+    const { signPatiently } = await guide("Interrupted actions");
+    const before = await client.balance();
+    const { curve, signatureAlgorithm, hash: hashScheme } = ECDSA;
+    const message = new TextEncoder().encode("patience");
+    const args: SignArgs = { ...keyArgs(), curve, signatureAlgorithm, hashScheme, message };
+    let isFirst = true;
+    const impatient: TssClient = {
+      ...client,
+      sign(given) {
+        const abort = new AbortController();
+        const onProgress = (stage: string) => {
+          if (isFirst && stage === "submit") abort.abort();
+        };
+        return client.sign(given, { onProgress, signal: abort.signal }).finally(() => {
+          isFirst = false;
+        });
+      },
+    };
+    const { signature } = (await signPatiently!(impatient, args)) as { signature: Uint8Array };
+    expect(isFirst).toBe(false);
+    expect(isSigned("patience", signature)).toBe(true);
+    const { signPriceMicroUsd } = await client.prices();
+    const after = await client.balance();
+    expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(signPriceMicroUsd);
+  });
+
+  it("makes one key, however often it is run with the token that it kept", async () => {
+    const { makeKeyForSure } = await guide("Interrupted actions");
+    const tokens = new Map<string, string>();
+    const made = (await makeKeyForSure!(client, seed, tokens)) as OnboardResult;
+    const again = (await makeKeyForSure!(client, seed, tokens)) as OnboardResult;
+    expect(again).toMatchObject({ kind: "onboard", dwallet: made.dwallet });
+  });
+
+  it("reports on the project, and follows a request to its end", async () => {
+    const { report, follow } = await guide("Read what the service knows");
+    const lines = (await report!(client)) as string[];
+    expect(lines[0]).toMatch(/^\d+ micro-USD may be spent$/);
+    expect(lines).toContain(`${key.dwallet.id} SECP256K1`);
+    expect(await follow!(client, lines.at(-1))).toBe(true);
+  });
+
+  it("opens an account whose key works", async () => {
+    const { openAccount } = await guide("Operators");
+    const { baseUrl, adminApiKey, network } = service.access;
+    const apiKey = (await openAccount!(baseUrl, adminApiKey, "a shop")) as string;
+    const shop = createClient({ baseUrl, apiKey, network });
+    const names: string[] = [];
+    for await (const { dwalletId } of shop.listDWallets()) names.push(dwalletId);
+    expect(names).toEqual([]);
+    await expect(shop.balance()).rejects.toMatchObject({ reason: "SCOPE_MISSING" });
+  });
+
+  it("makes a client and sends nothing", async () => {
+    for (const section of ["Make a client", "Which chain the client trusts"])
+      expect(Object.keys(await guide(section))).toEqual(["client"]);
+  });
+});
+
+describe("the example", () => {
+  it("node prints a signature under the key's address", async () => {
+    const printed = await runExample("node", service.access, ["a message"]);
+    const [, address = ""] = /^solana (\S+)$/m.exec(printed) ?? [];
+    const [, hex = ""] = /^signature ([0-9a-f]{128})$/m.exec(printed) ?? [];
+    const message = new TextEncoder().encode("a message");
+    const signature = Buffer.from(hex, "hex");
+    expect(judge({ ...EDDSA, publicKey: fromBase58(address), message, signature })).toBe(true);
+    expect(printed).toMatch(/^balance [\d.]+ USD$/m);
+  });
+
+  it("curl prints the project's dWallets and an error's reason", async () => {
+    const printed = await inFolder(async (folder) => {
+      const { code, out } = await runProgram("sh", [script("curl/main.sh")], "", {}, { folder });
+      expect(code).toBe(0);
+      return out.toString();
+    });
+    expect(printed).toMatch(/^network localnet$/m);
+    expect(printed).toContain(`dwallet ${key.dwallet.id} SECP256K1 -\n`);
+    expect(printed).toMatch(/^dwallet 0x[0-9a-f]{64} SECP256K1 treasury$/m);
+    expect(printed).toMatch(/^error SIGN_REQUEST_NOT_FOUND$/m);
+  });
+
+  it.skipIf(python === undefined)(
+    "grpc-python prints what was signed, from stubs that it generates",
+    async () => {
+      const printed = await inFolder(async (folder) => {
+        const buf = path.join(ROOT, "node_modules/.bin/buf");
+        const template = path.join(ROOT, "buf.gen.python.yaml");
+        const generated = await runProgram(
+          buf,
+          ["generate", "--template", template, "-o", folder],
+          "",
+          {},
+          {
+            ...PATIENT,
+            folder: ROOT,
+          },
+        );
+        expect({ code: generated.code, err: generated.err }).toEqual({ code: 0, err: "" });
+        const environment = { PYTHONPATH: path.join(folder, "client/python") };
+        const { code, out, err } = await runProgram(
+          python!,
+          [script("grpc-python/main.py")],
+          "",
+          environment,
+          {
+            ...PATIENT,
+            folder,
+          },
+        );
+        expect({ code, err }).toEqual({ code: 0, err: "" });
+        return out.toString();
+      });
+      expect(printed).toContain(`dwallet ${key.dwallet.id} ${key.publicKeyHex}\n`);
+      expect(printed).toMatch(/^completed [0-9a-f]{128,130}$/m);
+      expect(printed).toMatch(/^error SIGN_REQUEST_NOT_FOUND$/m);
+    },
+  );
+});
+
+const script = (name: string) => path.join(ROOT, "examples", name);
+
+/** Runs in a folder that has what a service leaves for its developers. */
+async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(path.join(tmpdir(), "example-"));
+  try {
+    mkdirSync(path.join(folder, ".data"));
+    writeFileSync(path.join(folder, ".data/dev.json"), JSON.stringify(service.access));
+    return await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A Python that has grpc, where protoc and gRPC's plugin are there too. */
+async function pythonWithCodeGenerators(): Promise<string | undefined> {
+  const runs = async (program: string, argv: readonly string[]) =>
+    (await runProgram(program, argv).catch(() => undefined))?.code === 0;
+  const generators = (await runs("protoc", ["--version"])) && (await runs("which", ["grpc_python_plugin"]));
+  for (const program of generators ? ["/usr/bin/python3", "python3"] : []) {
+    if (await runs(program, ["-c", "import grpc, google.protobuf"])) return program;
+  }
+  programMissing("protoc, grpc_python_plugin and Python with grpc", "the example grpc-python");
+  return undefined;
+}
