@@ -1,6 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
-import { type CryptoEngine, EngineError, type OutputOfShareInput } from "../crypto/engine.ts";
 import { SecretBytes } from "../crypto/secret-bytes.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
@@ -21,9 +20,10 @@ import {
 } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
+import { openFittingShare } from "./fitting-share.ts";
 import { protoTriple } from "./names.ts";
 import { readActiveDWallet } from "./read-dwallet.ts";
-import { recoverFrom, type ShareSource } from "./recover-share.ts";
+import type { ShareSource } from "./recover-share.ts";
 import type { SignPoint } from "./resume-token.ts";
 import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
 
@@ -89,17 +89,8 @@ export async function signWithin(
   await action.resumeAt(point);
   action.stage("dwallet");
   const dwallet = await readActiveDWallet(context, action, dwalletId, triple.curve);
-  const { networkEncryptionKeyId } = dwallet;
   const { publicOutput } = dwallet.state;
-  action.stage("parameters");
-  await context.engine.ready();
-  const parameters = await context.parameters.load(action, { curve: triple.curve, networkEncryptionKeyId });
-  action.stage("share");
-  const share = given ?? (await recoverFrom(context, action, source, dwallet, parameters));
-  const claim = { curve: triple.curve, parameters, userSecretKeyShare: share, dwalletOutput: publicOutput };
-  if (given !== undefined && !(await fits(context.engine, { ...claim, signal: action.signal }))) {
-    throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
-  }
+  const { share, parameters } = await openFittingShare(context, action, dwallet, source, given);
 
   action.stage("reserve");
   const reservation = { dwalletId, ...protoTriple(triple), message };
@@ -143,16 +134,6 @@ export async function signWithin(
   }
   const publicKey = publicKeyFromDWalletOutput(triple.curve, publicOutput);
   return await awaitSignature(context, action, request, { triple, message, publicKey });
-}
-
-/** A share that cannot even be read does not fit either. */
-async function fits(engine: CryptoEngine, claim: OutputOfShareInput): Promise<boolean> {
-  try {
-    return await engine.isOutputOfShare(claim);
-  } catch (error) {
-    if (error instanceof EngineError) return false;
-    throw error;
-  }
 }
 
 function randomKey(): string {

@@ -20,14 +20,18 @@ export interface MessageSigner {
   signAll(messages: readonly Uint8Array[], options?: SignOptions): Promise<Uint8Array[]>;
 }
 
-/** The key with the public key that the chain has for it. */
-export async function withChainKey(
+/**
+ * The key with its public key: the one that the caller knows, or the chain's, which must be the one that the user's share
+ * leads to.
+ */
+export async function withPublicKey(
   client: Pick<SigningClient, "readKey">,
-  key: SigningKey,
+  key: SigningKey | KnownKey,
   curve: MessageAlgorithm["curve"],
-  options: SignOptions = {},
+  { signal, traceparent }: SignOptions = {},
 ): Promise<KnownKey> {
-  const { publicKeyHex } = await readPublicKey(client, key, curve, options);
+  if ("publicKeyHex" in key) return key;
+  const { publicKeyHex } = await client.readKey({ ...key, curve }, { signal, traceparent });
   return { ...key, publicKeyHex };
 }
 
@@ -93,28 +97,23 @@ export async function signMessages(
   });
 }
 
-/** The client remembers what it read, so this costs a read of the chain once, and signing would read it anyway. */
+/**
+ * Compares the public key with the chain's. The client remembers what it read, so this costs a read of the chain once, and
+ * signing would read it anyway.
+ */
 async function checkKey(
   client: SigningClient,
-  key: KnownKey,
+  { dwalletId, publicKeyHex }: KnownKey,
   curve: MessageAlgorithm["curve"],
-  options: SignOptions,
+  { signal, traceparent }: SignOptions,
 ): Promise<void> {
-  const { publicKeyHex } = await readPublicKey(client, key, curve, options);
-  if (publicKeyHex !== key.publicKeyHex)
+  const onChain = await client.readKey({ dwalletId, curve }, { signal, traceparent });
+  if (onChain.publicKeyHex !== publicKeyHex)
     throw invalid("publicKeyHex", "is not the public key that the chain has for this dWallet");
 }
 
-async function readPublicKey(
-  client: Pick<SigningClient, "readKey">,
-  { dwalletId }: SigningKey,
-  curve: MessageAlgorithm["curve"],
-  { signal, traceparent }: SignOptions,
-): Promise<{ publicKeyHex: string }> {
-  return await client.readKey({ dwalletId, curve }, { signal, traceparent });
-}
-
-function readPublicKeyHex(hex: string, curve: MessageAlgorithm["curve"]): Uint8Array {
+/** The bytes of a public key that the caller gave. Throws a TssError, VALIDATION, where they cannot be one. */
+export function readPublicKeyHex(hex: string, curve: MessageAlgorithm["curve"]): Uint8Array {
   const length = curve === "SECP256K1" || curve === "SECP256R1" ? 33 : 32;
   if (typeof hex !== "string" || hex.length !== 2 * length || !/^[0-9a-f]*$/.test(hex))
     throw invalid("publicKeyHex", `must be ${2 * length} lower-case hex digits`);

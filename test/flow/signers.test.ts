@@ -58,7 +58,7 @@ let client: TssClient;
 const keys = new Map<Curve, KnownKey>();
 /** The functions of the guide's examples. */
 let guide: Record<
-  "payWithViem" | "payWithEthers" | "signWithSolana" | "payWithSui" | "signWithBitcoin",
+  "ethereumAddressOf" | "payWithViem" | "payWithEthers" | "signWithSolana" | "payWithSui" | "signWithBitcoin",
   (...args: unknown[]) => Promise<unknown>
 >;
 
@@ -193,7 +193,8 @@ describe("on an Ethereum node", () => {
   });
 
   it("the guide's examples for viem and ethers send what they say", async () => {
-    const key = keys.get("SECP256K1")!;
+    const { publicKeyHex: _, ...key } = keys.get("SECP256K1")!;
+    expect(await guide.ethereumAddressOf(client, key)).toBe(account.address);
     const { reader } = connect();
     const before = await reader.getBalance({ address: recipient });
     for (const name of ["payWithViem", "payWithEthers"] as const) {
@@ -291,8 +292,8 @@ it.each(["ED25519", "SECP256K1", "SECP256R1"] as const)(
 );
 
 it("the guide's examples for Solana, Sui and Bitcoin sign and pay", async () => {
-  const key = keys.get("ED25519")!;
-  const publicKey = hexToBytes(key.publicKeyHex);
+  const { publicKeyHex, ...key } = keys.get("ED25519")!;
+  const publicKey = hexToBytes(publicKeyHex);
   const signature = (await guide.signWithSolana(client, key)) as Uint8Array;
   const message = new TextEncoder().encode("hello");
   expect(judge({ signatureAlgorithm: "EdDSA", hash: "SHA512", publicKey, message, signature })).toBe(true);

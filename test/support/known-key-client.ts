@@ -8,7 +8,7 @@ import { GetPricingResponseSchema } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { addressesOfKey } from "../../src/protocol/addresses.ts";
 import { bytesToHex, concatBytes } from "../../src/protocol/bytes.ts";
-import type { Curve, SignArgs, SignOptions, TssClient, TssError } from "../../src/sdk/index.ts";
+import type { Curve, ReadKeyArgs, SignArgs, SignOptions, TssClient, TssError } from "../../src/sdk/index.ts";
 import type { KnownKey, SigningClient } from "../../src/signers/signing-key.ts";
 
 /** One message that the client was asked to sign. */
@@ -26,6 +26,8 @@ export interface KnownKeyClient extends SigningClient, Pick<TssClient, "prices">
   readonly key: KnownKey;
   /** What it was asked to sign, in order. */
   readonly asked: AskedSignature[];
+  /** What it was asked to read of the chain, in order. */
+  readonly read: ReadKeyArgs[];
   /** The public key that the chain has; a test may change it. */
   chainKeyHex: string;
   /** What the next signatures fail with. */
@@ -41,9 +43,11 @@ export function knownKeyClient(curve: Curve, privateKey: Uint8Array): KnownKeyCl
   const client: KnownKeyClient = {
     key: { seed: new Uint8Array(32).fill(1), dwalletId: DWALLET_ID, publicKeyHex: bytesToHex(publicKey) },
     asked,
+    read: [],
     chainKeyHex: bytesToHex(publicKey),
     failure: undefined,
     async readKey(args) {
+      client.read.push(args);
       const dwallet = { id: args.dwalletId, curve: args.curve };
       return { dwallet, publicKeyHex: client.chainKeyHex, addresses: addressesOfKey(curve, publicKey) };
     },

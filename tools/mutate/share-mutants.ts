@@ -114,9 +114,9 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "sign takes a given share that does not fit",
-    file: "src/sdk/sign.ts",
-    find: "!(await fits(context.engine, { ...claim, signal: action.signal }))",
-    replace: "publicOutput.length === 0",
+    file: "src/sdk/fitting-share.ts",
+    find: "!(await fits(context.engine, claim))",
+    replace: "parameters.length === 0",
     tests: TRUST,
   },
   {

@@ -9,6 +9,20 @@ const BITCOIN = ["test/unit/signers/bitcoin.test.ts"];
 /** Lines that decide what the signers of other libraries have signed, and for whom. */
 export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
+    name: "a public key is not proven with the seed",
+    file: "src/sdk/read-key.ts",
+    find: "      await openFittingShare(context, action, dwallet, { ...args, seed }, given);\n",
+    replace: "",
+    tests: ["test/unit/sdk/read-key.test.ts"],
+  },
+  {
+    name: "a signer's address is read without the seed that proves it",
+    file: "src/signers/message-signer.ts",
+    find: "client.readKey({ ...key, curve },",
+    replace: "client.readKey({ dwalletId: key.dwalletId, curve },",
+    tests: VIEM,
+  },
+  {
     name: "a public key that is not the chain's is taken for one signature",
     file: "src/signers/message-signer.ts",
     find: "      await checkKey(client, key, algorithm.curve, options);\n",

@@ -1,7 +1,6 @@
-import { hexToBytes } from "../../protocol/bytes.ts";
 import { signatureAlgorithmName, type TssClient } from "../../sdk/index.ts";
-import { withChainKey } from "../message-signer.ts";
-import type { SigningClient, SigningKey } from "../signing-key.ts";
+import { readPublicKeyHex, withPublicKey } from "../message-signer.ts";
+import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 import { type InputChoice, type PlannedInput, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, type UnsignedTransaction, unsignedTransaction } from "./psbt-transaction.ts";
 
@@ -31,13 +30,13 @@ export interface PsbtQuote {
  */
 export async function quotePsbt(
   client: PsbtClient,
-  key: SigningKey,
+  key: SigningKey | KnownKey,
   psbt: Uint8Array,
   choice: InputChoice & { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<PsbtQuote> {
   const transaction = unsignedTransaction(parsePsbt(psbt));
-  const { publicKeyHex } = await withChainKey(client, key, "SECP256K1", { signal: choice.signal });
-  const planned = planInputs(transaction, hexToBytes(publicKeyHex), choice);
+  const { publicKeyHex } = await withPublicKey(client, key, "SECP256K1", { signal: choice.signal });
+  const planned = planInputs(transaction, readPublicKeyHex(publicKeyHex, "SECP256K1"), choice);
   return await quoteInputs(client, transaction, planned, choice.signal);
 }
 

@@ -1,8 +1,8 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { concatBytes, hexToBytes } from "../../protocol/bytes.ts";
+import { concatBytes } from "../../protocol/bytes.ts";
 import { type SignOptions, TssError } from "../../sdk/index.ts";
-import { signMessages, withChainKey } from "../message-signer.ts";
-import type { SigningKey } from "../signing-key.ts";
+import { readPublicKeyHex, signMessages, withPublicKey } from "../message-signer.ts";
+import type { KnownKey, SigningKey } from "../signing-key.ts";
 import { type InputChoice, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, unsignedTransaction } from "./psbt-transaction.ts";
 import { type PsbtClient, quoteInputs } from "./quote-psbt.ts";
@@ -29,15 +29,15 @@ export interface SignPsbtOptions extends SignOptions, InputChoice {
  */
 export async function signPsbt(
   client: PsbtClient,
-  key: SigningKey,
+  key: SigningKey | KnownKey,
   psbt: Uint8Array,
   options: SignPsbtOptions = {},
 ): Promise<Uint8Array> {
   const { inputs, sighashTypes, maxPriceMicroUsd, ...signOptions } = options;
   const parsed = parsePsbt(psbt);
   const transaction = unsignedTransaction(parsed);
-  const known = await withChainKey(client, key, "SECP256K1", signOptions);
-  const publicKey = hexToBytes(known.publicKeyHex);
+  const known = await withPublicKey(client, key, "SECP256K1", signOptions);
+  const publicKey = readPublicKeyHex(known.publicKeyHex, "SECP256K1");
   const planned = planInputs(transaction, publicKey, { inputs, sighashTypes });
   if (maxPriceMicroUsd !== undefined) {
     const { priceMicroUsd } = await quoteInputs(client, transaction, planned, signOptions.signal);

@@ -27,7 +27,7 @@ import {
 } from "ethers";
 import { ethereumAddress } from "../../protocol/addresses.ts";
 import type { SignOptions } from "../../sdk/index.ts";
-import { createMessageSigner, type MessageSigner, withChainKey } from "../message-signer.ts";
+import { createMessageSigner, type MessageSigner, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 const ALGORITHM = {
@@ -37,8 +37,8 @@ const ALGORITHM = {
 } as const;
 
 /**
- * A signer of ethers over a dWallet on secp256k1. Its public key is read from the chain when it is first needed, unless
- * the key has it. Arguments are checked as ethers' own wallet checks them; what the client throws is a TssError.
+ * A signer of ethers over a dWallet on secp256k1. Its public key is read from the chain and proven with the seed when it is
+ * first needed, unless the key has it. Arguments are checked as ethers' own wallet checks them; what the client throws is a TssError.
  *
  * @example
  * const signer = new DWalletSigner(client, { seed, dwalletId }, provider);
@@ -48,6 +48,8 @@ export class DWalletSigner extends AbstractSigner {
   readonly #client: SigningClient;
   readonly #key: SigningKey | KnownKey;
   readonly #options: SignOptions;
+  /** The key with its public key, once it was asked for. */
+  #known: Promise<KnownKey> | undefined;
 
   constructor(
     client: SigningClient,
@@ -63,7 +65,7 @@ export class DWalletSigner extends AbstractSigner {
 
   /** The same signer with another provider. */
   override connect(provider: Provider | null): DWalletSigner {
-    return new DWalletSigner(this.#client, this.#key, provider, this.#options);
+    return this.#copy(provider, this.#options);
   }
 
   /**
@@ -73,7 +75,7 @@ export class DWalletSigner extends AbstractSigner {
    * await signer.withOptions({ idempotencyKey: "payout-7" }).sendTransaction({ to, value });
    */
   withOptions(options: SignOptions): DWalletSigner {
-    return new DWalletSigner(this.#client, this.#key, this.provider, { ...this.#options, ...options });
+    return this.#copy(this.provider, { ...this.#options, ...options });
   }
 
   override async getAddress(): Promise<string> {
@@ -129,10 +131,19 @@ export class DWalletSigner extends AbstractSigner {
   }
 
   async #signer(): Promise<MessageSigner> {
-    const key = this.#key;
-    const known =
-      "publicKeyHex" in key ? key : await withChainKey(this.#client, key, ALGORITHM.curve, this.#options);
-    return createMessageSigner(this.#client, known, ALGORITHM, this.#options);
+    this.#known ??= withPublicKey(this.#client, this.#key, ALGORITHM.curve, this.#options);
+    try {
+      return createMessageSigner(this.#client, await this.#known, ALGORITHM, this.#options);
+    } catch (error) {
+      this.#known = undefined;
+      throw error;
+    }
+  }
+
+  #copy(provider: Provider | null, options: SignOptions): DWalletSigner {
+    const copy = new DWalletSigner(this.#client, this.#key, provider, options);
+    copy.#known = this.#known;
+    return copy;
   }
 
   /** Signs the Keccak-256 of a pre-image. */

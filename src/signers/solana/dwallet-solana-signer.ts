@@ -9,7 +9,7 @@ import {
 import { solanaAddress } from "../../protocol/addresses.ts";
 import { invalid } from "../../sdk/checks.ts";
 import type { SignOptions } from "../../sdk/index.ts";
-import { createMessageSigner, withChainKey } from "../message-signer.ts";
+import { createMessageSigner, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 /**
@@ -27,13 +27,16 @@ export type DWalletSolanaSigner = TransactionPartialSigner &
 
 const ALGORITHM = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 
-/** Makes Solana Kit's signer for a dWallet on Ed25519, whose public key it reads from the chain. Throws a TssError. */
+/**
+ * Makes Solana Kit's signer for a dWallet on Ed25519. It reads the public key from the chain and proves it with the seed.
+ * Throws a TssError.
+ */
 export async function createDWalletSolanaSigner(
   client: SigningClient,
   key: SigningKey,
   options: SignOptions = {},
 ): Promise<DWalletSolanaSigner> {
-  return dwalletSolanaSigner(client, await withChainKey(client, key, ALGORITHM.curve, options), options);
+  return dwalletSolanaSigner(client, await withPublicKey(client, key, ALGORITHM.curve, options), options);
 }
 
 /**

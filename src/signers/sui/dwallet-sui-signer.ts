@@ -8,7 +8,7 @@ import {
   createMessageSigner,
   type MessageAlgorithm,
   type MessageSigner,
-  withChainKey,
+  withPublicKey,
 } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
@@ -97,12 +97,12 @@ export class DWalletSuiSigner extends Signer {
   }
 }
 
-/** Makes a signer of Sui for a dWallet, whose public key it reads from the chain. Throws a TssError. */
+/** Makes a signer of Sui for a dWallet. It reads the public key from the chain and proves it with the seed. Throws a TssError. */
 export async function createDWalletSuiSigner(
   client: SigningClient,
   key: SuiKey,
   options: SignOptions = {},
 ): Promise<DWalletSuiSigner> {
-  const { publicKeyHex } = await withChainKey(client, key, key.curve, options);
+  const { publicKeyHex } = await withPublicKey(client, key, key.curve, options);
   return new DWalletSuiSigner(client, { ...key, publicKeyHex }, options);
 }

@@ -17,7 +17,7 @@ import { type CustomSource, type LocalAccount, toAccount } from "viem/accounts";
 import { ethereumAddress } from "../../protocol/addresses.ts";
 import { invalid } from "../../sdk/checks.ts";
 import type { SignOptions } from "../../sdk/index.ts";
-import { createMessageSigner, type MessageSigner, withChainKey } from "../message-signer.ts";
+import { createMessageSigner, type MessageSigner, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 import { toViemError } from "./dwallet-signing-error.ts";
 import { authorizationPreImage, typedDataPreImage } from "./pre-images.ts";
@@ -50,15 +50,15 @@ const ALGORITHM = {
 } as const;
 
 /**
- * Makes viem's account for a dWallet on secp256k1, whose public key it reads from the chain. Throws a
- * DWalletSigningError.
+ * Makes viem's account for a dWallet on secp256k1. It reads the public key from the chain and proves it with the seed.
+ * Throws a DWalletSigningError.
  */
 export async function createDWalletAccount(
   client: SigningClient,
   key: SigningKey,
   options: DWalletAccountOptions = {},
 ): Promise<DWalletAccount> {
-  const known = await withChainKey(client, key, ALGORITHM.curve, options).catch(rethrow);
+  const known = await withPublicKey(client, key, ALGORITHM.curve, options).catch(rethrow);
   return dwalletAccount(client, known, options);
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { publicKeyFromDWalletOutput } from "../../../src/protocol/dwallet-output.ts";
 import { readKey } from "../../../src/sdk/read-key.ts";
-import { createFakeService, DWALLET, DWALLET_ID } from "./fake-service.ts";
+import { makeDWallet } from "../../support/made-dwallet.ts";
+import { createFakeService, DWALLET, DWALLET_ID, SEED } from "./fake-service.ts";
 
 const args = { dwalletId: DWALLET_ID, curve: "ED25519" } as const;
 
@@ -33,4 +34,26 @@ test("the key of a dWallet that is not Active, or on another curve, is refused",
     reason: "VALIDATION",
     metadata: { field: "dwalletId" },
   });
+});
+
+test("with the seed the public key is proven to be the one that the user's share leads to", async () => {
+  const service = createFakeService();
+  service.script.dwalletState = () => ({ Active: DWALLET.output });
+  const { publicKeyHex } = await readKey(service.context, args);
+  await expect(readKey(service.context, { ...args, seed: SEED })).resolves.toMatchObject({ publicKeyHex });
+  const share = Buffer.from(DWALLET.userSecretKeyShare).toString("hex");
+  const given = { ...args, seed: SEED, userSecretKeyShareHex: share };
+  await expect(readKey(service.context, given)).resolves.toMatchObject({ publicKeyHex });
+});
+
+test("with the seed a public key that the fullnode made up is refused", async () => {
+  const service = createFakeService();
+  const other = makeDWallet(new Uint8Array([0, 32, ...new Uint8Array(32).fill(3)]));
+  service.script.dwalletState = () => ({ Active: other.output });
+  await expect(readKey(service.context, { ...args, seed: SEED })).rejects.toMatchObject({
+    reason: "SHARE_UNVERIFIED",
+  });
+  const share = Buffer.from(DWALLET.userSecretKeyShare).toString("hex");
+  const given = { ...args, seed: SEED, userSecretKeyShareHex: share };
+  await expect(readKey(service.context, given)).rejects.toMatchObject({ reason: "SHARE_MISMATCH" });
 });

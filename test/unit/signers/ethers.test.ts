@@ -90,6 +90,21 @@ describe("ethers' signer of a dWallet", () => {
     ]);
   });
 
+  it("reads its public key from the chain, proves it with the seed, and remembers it", async () => {
+    const client = known();
+    const { publicKeyHex: _, ...key } = client.key;
+    const failure = new TssError("CHAIN_UNAVAILABLE", "no answer");
+    const { readKey } = client;
+    client.readKey = () => Promise.reject(failure);
+    const signer = new DWalletSigner(client, key);
+    await expect(signer.getAddress()).rejects.toBe(failure);
+    client.readKey = readKey;
+    const { address } = new Wallet(PRIVATE_KEY);
+    expect(await signer.getAddress()).toBe(address);
+    expect(await signer.withOptions({ idempotencyKey: "one" }).getAddress()).toBe(address);
+    expect(client.read).toEqual([{ ...key, curve: "SECP256K1" }]);
+  });
+
   it("signs twice what it is asked twice", async () => {
     const client = known();
     const signer = new DWalletSigner(client, client.key);

@@ -164,10 +164,11 @@ describe("viem's account of a dWallet", () => {
     expect(dwalletAccount(client, client.key).sign).toBeUndefined();
   });
 
-  it("takes its public key from the chain", async () => {
+  it("takes its public key from the chain, proven with the seed", async () => {
     const client = known();
     const { publicKeyHex: _, ...key } = client.key;
     expect((await createDWalletAccount(client, key)).address).toBe(expected.address);
+    expect(client.read).toEqual([{ ...key, curve: "SECP256K1" }]);
   });
 
   it("refuses a given public key that is not the chain's, before it asks for a signature", async () => {
@@ -237,7 +238,8 @@ describe("viem's account of a dWallet", () => {
     const client = known();
     const failure = new TssError("CHAIN_UNAVAILABLE", "no answer");
     client.readKey = () => Promise.reject(failure);
-    await expect(createDWalletAccount(client, client.key)).rejects.toMatchObject({ cause: failure });
+    const { publicKeyHex: _, ...key } = client.key;
+    await expect(createDWalletAccount(client, key)).rejects.toMatchObject({ cause: failure });
     await expect(
       dwalletAccount(client, client.key).signTypedData({
         domain: {},

@@ -1,0 +1,52 @@
+import { type CryptoEngine, EngineError, type OutputOfShareInput } from "../crypto/engine.ts";
+import type { SecretBytes } from "../crypto/secret-bytes.ts";
+import type { Action } from "./action.ts";
+import type { ClientContext } from "./context.ts";
+import { TssError } from "./errors.ts";
+import type { CompletedDWallet } from "./read-dwallet.ts";
+import { recoverFrom, type ShareSource } from "./recover-share.ts";
+
+/** A user's share, known to fit its dWallet, and the parameters of the dWallet's key. */
+export interface FittingShare {
+  readonly share: SecretBytes;
+  readonly parameters: Uint8Array;
+}
+
+/**
+ * The user's share of an Active dWallet: the one that the caller gives, or else the one that follows from the source. It is
+ * compared with the whole public output, so that nobody can put another public key in the dWallet's place. The
+ * action destroys a share that is recovered here. Throws SHARE_MISMATCH for a given share that does not fit.
+ */
+export async function openFittingShare(
+  context: ClientContext,
+  action: Action<"parameters" | "share">,
+  dwallet: CompletedDWallet,
+  source: ShareSource,
+  given: SecretBytes | undefined,
+): Promise<FittingShare> {
+  const { curve } = source;
+  const { networkEncryptionKeyId } = dwallet;
+  action.stage("parameters");
+  await context.engine.ready();
+  const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
+  action.stage("share");
+  if (given === undefined)
+    return { share: await recoverFrom(context, action, source, dwallet, parameters), parameters };
+  const claim = {
+    ...{ curve, parameters, userSecretKeyShare: given, dwalletOutput: dwallet.state.publicOutput },
+    signal: action.signal,
+  };
+  if (!(await fits(context.engine, claim)))
+    throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
+  return { share: given, parameters };
+}
+
+/** A share that cannot even be read does not fit either. */
+async function fits(engine: CryptoEngine, claim: OutputOfShareInput): Promise<boolean> {
+  try {
+    return await engine.isOutputOfShare(claim);
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}
