@@ -7,6 +7,7 @@ import { KEY_OUTPUT_MUTANTS } from "./key-output-mutants.ts";
 import { MONEY_MUTANTS } from "./money-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { ONBOARDING_MUTANTS } from "./onboarding-mutants.ts";
+import { RESUME_MUTANTS } from "./resume-mutants.ts";
 import { RETENTION_MUTANTS } from "./retention-mutants.ts";
 import { SHARE_MUTANTS } from "./share-mutants.ts";
 import { SIGN_MUTANTS } from "./sign-mutants.ts";
@@ -22,6 +23,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...HALF_MUTANTS,
   ...MONEY_MUTANTS,
   ...ONBOARDING_MUTANTS,
+  ...RESUME_MUTANTS,
   ...RETENTION_MUTANTS,
   ...SHARE_MUTANTS,
   ...SIGN_MUTANTS,

@@ -1,0 +1,81 @@
+import type { Mutant } from "./mutant.ts";
+
+const RESUME = ["test/unit/sdk/resume.test.ts"];
+const TOKEN = ["test/unit/sdk/resume-token.test.ts"];
+const NAME = ["test/unit/sdk/get-or-create.test.ts"];
+const NAME_RACE = ["test/race/dwallet-names.test.ts"];
+
+/** Lines by which an action that is resumed, or a dWallet that is named, is one and the caller's own. */
+export const RESUME_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a resumed signature may be of another message than the token's",
+    file: "src/sdk/resume.ts",
+    find: "      !equalBytes(sha256(message), point.messageDigest)\n    ) {",
+    replace: "      message.length === 0\n    ) {",
+    tests: RESUME,
+  },
+  {
+    name: "the message that is given again is not compared with the token's",
+    file: "src/sdk/resume.ts",
+    find: "    if (!equalBytes(sha256(message), point.messageDigest))\n",
+    replace: "    if (message.length === 0)\n",
+    tests: RESUME,
+  },
+  {
+    name: "a resumed onboarding begins another session",
+    file: "src/sdk/resume.ts",
+    find: "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier });\n",
+    replace:
+      "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier: sessionIdentifier.toReversed() });\n",
+    tests: RESUME,
+  },
+  {
+    name: "a token is given out after the step that it stands for",
+    file: "src/sdk/action.ts",
+    find: "      await options.onResumeToken?.(resumeToken);\n",
+    replace: "      void options.onResumeToken?.(resumeToken);\n",
+    tests: RESUME,
+  },
+  {
+    name: "an error that decided the action has a token",
+    file: "src/sdk/action.ts",
+    find: "isResumable(failure) ? resumeToken : undefined",
+    replace: "resumeToken",
+    tests: RESUME,
+  },
+  {
+    name: "a token that was changed is read",
+    file: "src/sdk/resume-token.ts",
+    find: "  if (!equalBytes(checksumOf(versioned), bytes.subarray(-CHECKSUM_BYTES))) throw malformed();\n",
+    replace: "",
+    tests: TOKEN,
+  },
+  {
+    name: "a token of another network is read",
+    file: "src/sdk/resume-token.ts",
+    find: "  if (point.network !== network) throw",
+    replace: '  if (point.network === undefined && network !== "mainnet") throw',
+    tests: TOKEN,
+  },
+  {
+    name: "a dWallet of another name is taken",
+    file: "src/sdk/get-or-create.ts",
+    find: "found !== undefined && found.name !== name",
+    replace: 'found !== undefined && found.name === ""',
+    tests: NAME,
+  },
+  {
+    name: "a name that is taken ends getOrCreate",
+    file: "src/sdk/get-or-create.ts",
+    find: '|| error.reason !== "DWALLET_NAME_TAKEN") throw error;',
+    replace: '|| error.reason !== "") throw error;',
+    tests: NAME,
+  },
+  {
+    name: "a name stays with a dWallet that failed",
+    file: "src/onboarding/dwallet-row.ts",
+    find: "     AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,",
+    replace: "     AND state <> ''`,",
+    tests: NAME_RACE,
+  },
+];
