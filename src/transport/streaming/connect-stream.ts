@@ -4,13 +4,13 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { createEndStreamSerialization, endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import type { Call } from "../call.ts";
-import { CallContext } from "../call-context.ts";
+import type { CallContext } from "../call-context.ts";
 import type { CallParts } from "../call-parts.ts";
 import { acceptedCompression, COMPRESS_MIN_BYTES } from "../compression.ts";
-import { deadlineOf } from "../deadline.ts";
 import { frameMessage } from "../envelope.ts";
 import { BINARY, type MessageCodec } from "../message-codec.ts";
 import { type ServerReply, type ServerRequest, writeChunk, writeHead } from "../node-http.ts";
+import { openConnectCall } from "../open-connect-call.ts";
 import { UNINTERRUPTED } from "../receive-body.ts";
 import { receiveEnveloped } from "../receive-enveloped.ts";
 import type { StreamSpec } from "./invoke-stream.ts";
@@ -37,22 +37,7 @@ export function serveConnectStream(
 ): Promise<void> {
   // Node's object of HTTP/2 is a hash table, and a copy is not; a stream keeps it for as long as it lasts.
   const headers = { ...request.headers };
-  const timeoutText = headers["connect-timeout-ms"];
-  const timeout = deadlineOf(
-    timeoutText === undefined ? undefined : String(timeoutText),
-    false,
-    parts.limits,
-  );
-  const isMalformed = timeout === "malformed";
-  const head = { protocolName: "connect", requestMethod: "POST", target: request.url ?? "", headers };
-  const context = new CallContext(spec.method, call, head, isMalformed ? undefined : timeout);
-  reply.once("close", () => context.abandon());
-  const refusal = isMalformed
-    ? new ConnectError(
-        `protocol error: invalid connect timeout value: ${String(timeoutText)}`,
-        Code.InvalidArgument,
-      )
-    : undefined;
+  const { context, refusal } = openConnectCall(spec.method, request, headers, reply, call, parts.limits);
   const exchange = new ConnectStreamExchange(
     { spec, codec, request, headers, reply, context, refusal },
     parts,

@@ -3,13 +3,13 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Call } from "../call.ts";
-import { CallContext } from "../call-context.ts";
+import type { CallContext } from "../call-context.ts";
 import type { CallParts } from "../call-parts.ts";
 import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
-import { deadlineOf } from "../deadline.ts";
 import { httpStatusOfCode } from "../http-status.ts";
 import { BINARY, type MessageCodec } from "../message-codec.ts";
 import { type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
+import { openConnectCall } from "../open-connect-call.ts";
 import { receiveBody } from "../receive-body.ts";
 import { sendBody } from "../send-body.ts";
 import type { UnarySpec } from "./invoke-unary.ts";
@@ -36,31 +36,25 @@ export function serveConnectUnary(
   call: Call,
   parts: CallParts,
 ): Promise<void> {
-  const { headers } = request;
-  const timeoutText = headers["connect-timeout-ms"];
-  const timeout = deadlineOf(timeoutText === undefined ? undefined : String(timeoutText), true, parts.limits);
-  const head = { protocolName: "connect", requestMethod: "POST", target: request.url ?? "", headers };
-  const timeoutMs = typeof timeout === "number" ? timeout : parts.limits.defaultDeadlineMs;
-  const context = new CallContext(spec.method, call, head, timeoutMs);
-  reply.once("close", () => context.abandon());
-  const exchange = new ConnectExchange(spec, codec, request, reply, context, parts);
-  if (timeout === "malformed") {
-    exchange.refusal = new ConnectError(
-      `protocol error: invalid connect timeout value: ${String(timeoutText)}`,
-      Code.InvalidArgument,
-    );
-  }
+  const { context, refusal } = openConnectCall(
+    spec.method,
+    request,
+    request.headers,
+    reply,
+    call,
+    parts.limits,
+  );
+  const exchange = new ConnectExchange(spec, codec, request, reply, context, refusal, parts);
   return runUnary(spec, context, exchange, parts);
 }
 
 class ConnectExchange implements UnaryExchange {
-  /** What is wrong with the head, to be said after the gate. */
-  refusal: ConnectError | undefined;
   readonly #spec: UnarySpec;
   readonly #codec: MessageCodec;
   readonly #request: ServerRequest;
   readonly #reply: ServerReply;
   readonly #context: CallContext;
+  readonly #refusal: ConnectError | undefined;
   readonly #parts: CallParts;
 
   constructor(
@@ -69,6 +63,7 @@ class ConnectExchange implements UnaryExchange {
     request: ServerRequest,
     reply: ServerReply,
     context: CallContext,
+    refusal: ConnectError | undefined,
     parts: CallParts,
   ) {
     this.#spec = spec;
@@ -76,12 +71,13 @@ class ConnectExchange implements UnaryExchange {
     this.#request = request;
     this.#reply = reply;
     this.#context = context;
+    this.#refusal = refusal;
     this.#parts = parts;
   }
 
   async receive(): Promise<Message> {
     const compression = this.#requestCompression();
-    if (this.refusal !== undefined) throw this.refusal;
+    if (this.#refusal !== undefined) throw this.#refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
     checkSize(Number(this.#request.headers["content-length"] ?? 0), bodyBytes);
     const bytes = await receiveBody(this.#request, this.#context, {
