@@ -13,17 +13,25 @@ import { makeValues, OPERATOR_SECRETS } from "./documented-values.ts";
 import { type OperatorShell, openOperatorShell } from "./operator-shell.ts";
 import { runProgram } from "./run-program.ts";
 
-const DOCUMENTS = ["operations", "runbook", "threat-model", "audit", "deposits"].map(
-  (name) => `docs/${name}.md`,
-);
+const RESTORE = "docs/operations/restore.md";
+const DOCUMENTS = [
+  "docs/operations/deploy.md",
+  "docs/operations/operate.md",
+  "docs/operations/keys.md",
+  RESTORE,
+  "docs/runbook.md",
+  "docs/threat-model.md",
+  "docs/audit.md",
+  "docs/deposits.md",
+];
 const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet|npm start)\b/;
-/** Runs last, with every replica stopped, and so do the commands that want that, wherever they are named. */
-const ALONE = "Backup and restore";
+/** These commands of other documents also wait until every replica is stopped; the restore guide has each of them. */
 const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
 /** What is not run here, and where it is. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   "tss demo": "a minute of real cryptography: test/flow/demo.test.ts",
   "tss localnet": "its own port may be taken: run with another one",
+  "tss doctor --network testnet": "it calls a public fullnode: test/crypto/network-doctor.test.ts",
   "promtool test rules deploy/prometheus/alerts.test.yml": "test/interop/alerts-and-dashboards.test.ts",
 };
 /** What ends with something else than 0, as the document says. */
@@ -39,12 +47,17 @@ for (const each of all) {
   if (Object.hasOwn(RUN_ELSEWHERE, each.text)) continue;
   ((await isName(each.text)) ? names : runnable).push(each);
 }
-const alone = runnable.filter(({ section }) => section === ALONE);
-const wantsAlone = runnable.filter(({ section, text }) => section !== ALONE && WANTS_ALONE.test(text));
+/** The restore guide runs last, from its first command to its last, with every replica stopped. */
+const alone = [
+  ...new Map(
+    runnable.filter(({ document }) => document === RESTORE).map((each) => [each.text, each]),
+  ).values(),
+];
+const wantsAlone = runnable.filter(({ document, text }) => document !== RESTORE && WANTS_ALONE.test(text));
 const together = [
   ...new Map(
     runnable
-      .filter((each) => each.section !== ALONE && !wantsAlone.includes(each))
+      .filter((each) => each.document !== RESTORE && !wantsAlone.includes(each))
       .map((each) => [`${each.document} ${each.text}`, each]),
   ).values(),
 ];
@@ -126,8 +139,9 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
   },
 );
 
+/** The folder in which a command runs: one for each section, and one for the whole restore guide. */
 function placeOf({ document, section }: DocumentedCommand): string {
-  return `${document} ${section}`;
+  return document === RESTORE ? document : `${document} ${section}`;
 }
 
 /** Whether a text only names a command, which takes more than that. */

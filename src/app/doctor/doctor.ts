@@ -62,7 +62,7 @@ function judge({ config, faults, warnings }: ConfigReading): NamedFinding[] {
     return faults.map((found) => ({ name, status: "fail", found, advice }));
   }
   const good: NamedFinding = { name, status: "ok", found: `for ${config.network.name}` };
-  const advice = "see docs/operations.md, Configuration";
+  const advice = "see docs/operations/deploy.md, Configuration";
   return warnings.length === 0
     ? [good]
     : warnings.map((found): NamedFinding => ({ name, status: "warn", found, advice }));

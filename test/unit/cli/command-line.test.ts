@@ -146,10 +146,10 @@ describe("help", () => {
     }
   });
 
-  it("and docs/operations.md have the same commands", async () => {
+  it("and docs/operations/deploy.md have the same commands", async () => {
     const { out } = await runCli(["help"]);
     const inHelp = out.split("\n").flatMap((line) => /^ {2}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1] ?? []);
-    const [, section = ""] = readSource("docs/operations.md").text.split("## The command\n");
+    const [, section = ""] = readSource("docs/operations/deploy.md").text.split("## The command\n");
     const rows = section.split("\n## ")[0]!.matchAll(/^\| (`tss .*?) \|/gm);
     const inDocument = [...rows].flatMap(([, cell = ""]) => {
       const names = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);

@@ -27,7 +27,8 @@ export function dryRunChecks(target: NetworkTarget, view: NetworkView): DoctorCh
   });
   const check = (name: string, look: (network: ChainNetwork) => Promise<Finding>): DoctorCheck => ({
     name,
-    advice: "compare the published Treasury and its configuration with docs/operations.md, then look again",
+    advice:
+      "compare the published Treasury and its configuration with docs/operations/deploy.md, then check again",
     look: async () => look(await network()),
   });
   return [
