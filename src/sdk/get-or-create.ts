@@ -8,6 +8,7 @@ import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { makeDWallet, newOnboardPoint, type SessionPoint } from "./onboard.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
+import { ownSeed } from "./own-seed.ts";
 
 /** What `getOrCreate` takes. */
 export interface GetOrCreateArgs extends OnboardArgs {
@@ -33,7 +34,9 @@ export async function getOrCreate(
   checkCurve(curve);
   checkDWalletName(name);
   const point = { ...newOnboardPoint(context.network, curve), name };
-  return await runAction(timeoutMs, options, (action) => getOrMake(context, action, seed, point));
+  return await runAction(timeoutMs, options, (action) =>
+    getOrMake(context, action, ownSeed(action, seed), point),
+  );
 }
 
 /** Gets the dWallet of the point's name, or makes it in the point's session. */

@@ -13,6 +13,7 @@ import { TssError } from "./errors.ts";
 import { acceptShare, awaitDkg } from "./finish-onboard.ts";
 import { type Curve, type Network, protoCurve } from "./names.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
+import { ownSeed } from "./own-seed.ts";
 import type { OnboardPoint } from "./resume-token.ts";
 
 /**
@@ -30,7 +31,9 @@ export async function onboard(
   checkSeed(seed);
   checkCurve(curve);
   const point = newOnboardPoint(context.network, curve);
-  return await runAction(timeoutMs, options, (action) => makeDWallet(context, action, seed, point));
+  return await runAction(timeoutMs, options, (action) =>
+    makeDWallet(context, action, ownSeed(action, seed), point),
+  );
 }
 
 /** The beginning of an onboarding: its DKG's session is named by 32 random bytes. */

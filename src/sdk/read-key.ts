@@ -7,6 +7,7 @@ import { checkCurve, checkObjectId, checkSeed, readSecretHex, readSessionDigest 
 import type { ClientContext } from "./context.ts";
 import { openFittingShare } from "./fitting-share.ts";
 import type { Curve } from "./names.ts";
+import { ownSeed } from "./own-seed.ts";
 import { readActiveDWallet } from "./read-dwallet.ts";
 import type { ShareSource } from "./recover-share.ts";
 
@@ -53,15 +54,16 @@ export async function readKey(
   if (seed !== undefined) checkSeed(seed);
   if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
   return await runAction(timeoutMs, options, async (action) => {
+    const own = seed && ownSeed(action, seed);
     action.facts["dwalletId"] = dwalletId;
     action.stage("dwallet");
     const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
-    if (seed !== undefined) {
+    if (own !== undefined) {
       const given =
         shareHex === undefined
           ? undefined
           : action.own(new SecretBytes(readSecretHex("userSecretKeyShareHex", shareHex)));
-      await openFittingShare(context, action, dwallet, { ...args, seed }, given);
+      await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);
     }
     const publicKey = publicKeyFromDWalletOutput(curve, dwallet.state.publicOutput);
     return {

@@ -7,6 +7,7 @@ import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "./check
 import type { ClientContext } from "./context.ts";
 import type { Curve } from "./names.ts";
 import { openShare } from "./open-share.ts";
+import { ownSeed } from "./own-seed.ts";
 import { type CompletedDWallet, readActiveDWallet } from "./read-dwallet.ts";
 import { openSeedShare } from "./seed-share.ts";
 
@@ -64,6 +65,7 @@ export async function recoverShare(
     checkObjectId("encryptedUserSecretKeyShareId", args.encryptedUserSecretKeyShareId);
   }
   return await runAction(timeoutMs, options, async (action) => {
+    const own = ownSeed(action, seed);
     action.facts["dwalletId"] = dwalletId;
     action.stage("dwallet");
     const dwallet = await readActiveDWallet(context, action, dwalletId, curve);
@@ -74,7 +76,7 @@ export async function recoverShare(
     const { networkEncryptionKeyId } = dwallet;
     const parameters = await context.parameters.load(action, { curve, networkEncryptionKeyId });
     action.stage("share");
-    const source = { ...args, encryptedUserSecretKeyShareId };
+    const source = { ...args, seed: own, encryptedUserSecretKeyShareId };
     const share = await recoverFrom(context, action, source, dwallet, parameters);
     return {
       userSecretKeyShareHex: bytesToHex(share.reveal()),

@@ -3,6 +3,7 @@ import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "./check
 import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
+import { ownSeed } from "./own-seed.ts";
 
 /** What resuming takes: the arguments of the onboarding and the id that its error named. */
 export interface ResumeOnboardArgs extends OnboardArgs {
@@ -26,9 +27,10 @@ export async function resumeOnboard(
   checkObjectId("dwalletId", dwalletId);
   if (sessionDigestHex !== undefined) readSessionDigest(sessionDigestHex);
   return await runAction(timeoutMs, options, async (action) => {
+    const own = ownSeed(action, seed);
     action.facts["dwalletId"] = dwalletId;
     await action.resumeAt({ kind: "onboard", network: context.network, curve, dwalletId });
     action.stage("network");
-    return await completeOnboard(context, action, { seed, curve, dwalletId, sessionDigestHex });
+    return await completeOnboard(context, action, { seed: own, curve, dwalletId, sessionDigestHex });
   });
 }

@@ -10,9 +10,10 @@ import { TssError } from "./errors.ts";
 import { getOrMake } from "./get-or-create.ts";
 import { makeDWallet } from "./onboard.ts";
 import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
+import { ownSeed } from "./own-seed.ts";
 import { followSubmitted, readSign } from "./resume-sign.ts";
 import { type OnboardPoint, readResumeToken, type SignPoint } from "./resume-token.ts";
-import { type CheckedSign, checkSignArgs, signWithin } from "./sign.ts";
+import { type CheckedSign, checkSignArgs, ownSecrets, signWithin } from "./sign.ts";
 import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
 
 /**
@@ -58,13 +59,15 @@ export async function resume(
     const { seed } = args;
     if (seed === undefined) throw missing("seed", "an onboarding needs it");
     return await runAction(timeoutMs, options, async (action) => {
-      return { kind: "onboard", ...(await resumeOnboardAt(context, action, { ...args, seed }, point)) };
+      const own = { ...args, seed: ownSeed(action, seed) };
+      return { kind: "onboard", ...(await resumeOnboardAt(context, action, own, point)) };
     });
   }
   const again = signAgain(context, args, point);
   return await runAction(timeoutMs, options, async (action) => {
+    const own = again instanceof TssError ? again : ownSecrets(action, again);
     await action.resumeAt(point);
-    return await resumeSignAt(context, action, point, again);
+    return await resumeSignAt(context, action, point, own);
   });
 }
 
@@ -119,7 +122,6 @@ async function resumeSignAt(
   again: CheckedSign | TssError,
 ): Promise<ResumeResult> {
   const { dwalletId, signRequestId } = point;
-  if (!(again instanceof TssError) && again.given !== undefined) action.own(again.given);
   // A request that is known is looked at first: its key is not remembered for ever, and the request is.
   if (signRequestId !== undefined) {
     const { request, triple } = await readSign(context, action, signRequestId);

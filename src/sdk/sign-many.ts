@@ -41,7 +41,8 @@ export async function signMany(
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY)
     throw new TssError("VALIDATION", `concurrency: a whole number from 1 to ${MAX_CONCURRENCY}`);
   const results: PromiseSettledResult<SignResult>[] = [];
-  const waiting = items.entries();
+  const owned = items.map(copyOf);
+  const waiting = owned.entries();
   const work = async (): Promise<void> => {
     for (const [index, item] of waiting) {
       try {
@@ -64,5 +65,18 @@ export async function signMany(
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
+  for (const item of owned) if (item?.seed instanceof Uint8Array) item.seed.fill(0);
   return results;
+}
+
+/** An item that waits does not change when its caller uses the buffers again. */
+function copyOf(item: SignManyItem): SignManyItem {
+  // What is no object fails by itself, in its place.
+  if (typeof item !== "object" || item === null) return item;
+  const { seed, message } = item;
+  return {
+    ...item,
+    ...(seed instanceof Uint8Array && { seed: Uint8Array.from(seed) }),
+    ...(message instanceof Uint8Array && { message: Uint8Array.from(message) }),
+  };
 }

@@ -22,6 +22,7 @@ import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { openFittingShare } from "./fitting-share.ts";
 import { protoTriple } from "./names.ts";
+import { ownSeed } from "./own-seed.ts";
 import { readActiveDWallet } from "./read-dwallet.ts";
 import type { ShareSource } from "./recover-share.ts";
 import type { SignPoint } from "./resume-token.ts";
@@ -43,7 +44,9 @@ export async function sign(
   const { timeoutMs = 180_000 } = args;
   checkTimeout(timeoutMs);
   const request = checkSignArgs(context, args, options.idempotencyKey ?? randomKey());
-  return await runAction(timeoutMs, options, (action) => signWithin(context, action, request));
+  return await runAction(timeoutMs, options, (action) =>
+    signWithin(context, action, ownSecrets(action, request)),
+  );
 }
 
 /** What is signed, and under which key: checked, and copied where the caller may change it. */
@@ -76,14 +79,20 @@ export function checkSignArgs(context: ClientContext, args: SignArgs, idempotenc
   };
 }
 
-/** Signs within an action, which takes the share over. */
+/** The same signature, whose secrets the action has taken over: the share, and a copy of the seed. */
+export function ownSecrets(action: Action, request: CheckedSign): CheckedSign {
+  const { source, given } = request;
+  if (given !== undefined) action.own(given);
+  return { ...request, source: { ...source, seed: ownSeed(action, source.seed) } };
+}
+
+/** Signs within an action, which has taken the secrets over. */
 export async function signWithin(
   context: ClientContext,
   action: Action<SignStage>,
   { source, point, message, given }: CheckedSign,
 ): Promise<SignResult> {
   const { dwalletId, triple, idempotencyKey } = point;
-  if (given !== undefined) action.own(given);
   action.facts["dwalletId"] = dwalletId;
   action.facts["idempotencyKey"] = idempotencyKey;
   await action.resumeAt(point);

@@ -46,7 +46,9 @@ export function createMessageSigner(
   const publicKey = readPublicKeyHex(publicKeyHex, algorithm.curve);
   return {
     publicKey,
-    async sign(message, own) {
+    async sign(given, own) {
+      // What is signed is what was given, whatever its buffer is used for while the chain is read.
+      const message = Uint8Array.from(given);
       const options = { ...defaults, ...own };
       await checkKey(client, key, algorithm.curve, options);
       return (await client.sign({ ...secret, ...algorithm, message }, options)).signature;
@@ -75,16 +77,16 @@ export async function signMessages(
 ): Promise<Uint8Array[]> {
   const [first] = messages;
   if (first === undefined) return [];
-  await checkKey(client, key, first.algorithm.curve, { signal, traceparent });
   const { publicKeyHex: _, ...secret } = key;
   const items = messages.map(
     ({ name, algorithm, message }): SignManyItem => ({
       ...secret,
       ...algorithm,
-      message,
+      message: Uint8Array.from(message),
       idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}/${name}`,
     }),
   );
+  await checkKey(client, key, first.algorithm.curve, { signal, traceparent });
   const results = await client.signMany(items, {
     signal,
     traceparent,
