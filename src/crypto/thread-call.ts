@@ -83,8 +83,14 @@ export function createThreadCall<M extends Method>(
         const own = inputs[index]!;
         const call = { kind: "call", id: ++lastId, method, input: own } as const;
         const port = index === 0 ? port1 : port2;
-        if (slots.length === 1) slot.run(call, buffersOf(own), onAnswer);
-        else slot.run({ ...call, peer: { part: index as Part, port } }, [...buffersOf(own), port], onAnswer);
+        try {
+          if (slots.length === 1) slot.run(call, buffersOf(own), onAnswer);
+          else slot.run({ ...call, peer: { part: index as Part, port } }, [...buffersOf(own), port], onAnswer);
+        } catch (cause) {
+          for (const left of inputs.slice(index)) wipeSecrets(left);
+          fail(new EngineError("the call could not be sent to a worker", { cause }));
+          break;
+        }
       }
       if (slots.length === 1) port1.close();
     },

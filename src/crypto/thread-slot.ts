@@ -10,7 +10,7 @@ export interface ThreadSlot {
   readonly isReady: boolean;
   /** It is ready, and at no call. */
   readonly isIdle: boolean;
-  /** Runs a call, whose outcome `onAnswer` is told once. Only while the slot is idle. */
+  /** Runs a call, whose outcome `onAnswer` is told once. Only while the slot is idle. Throws for what cannot be sent. */
   run(message: CallMessage, transfer: readonly Movable[], onAnswer: (answer: ThreadAnswer) => void): void;
   /** Ends the call that runs, if one does. The worker goes on with the next one; a worker that hangs is ended. */
   cancel(): void;
@@ -41,7 +41,10 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
   let isReady = false;
   let isEnded = false;
   let current: Current | undefined;
-  let onClosed = (): void => {};
+  let tellEnded = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    tellEnded = resolve;
+  });
   const thread = start({
     onMessage(message) {
       if (message.kind === "closed") return thread.terminate();
@@ -56,7 +59,7 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
       isEnded = true;
       patience.stop();
       answer({ failure: new EngineError("a worker ended in the middle of the call", { cause }) });
-      onClosed();
+      tellEnded();
       events.onEnd(cause);
     },
   });
@@ -77,8 +80,9 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
       return isReady && !isEnded && current === undefined;
     },
     run(message, transfer, onAnswer) {
-      current = { id: message.id, onAnswer, isCancelled: false };
+      // First: an input that cannot be sent leaves the worker free.
       thread.post(message, transfer);
+      current = { id: message.id, onAnswer, isCancelled: false };
     },
     cancel() {
       if (current === undefined || current.isCancelled) return;
@@ -89,9 +93,6 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
     hold: (isAwaited) => thread.hold(isAwaited || current?.isCancelled === false),
     async close() {
       if (isEnded) return;
-      const ended = new Promise<void>((resolve) => {
-        onClosed = resolve;
-      });
       thread.hold(true);
       if (isReady) {
         thread.post({ kind: "close" }, []);

@@ -11,7 +11,7 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a public key is not proven with the seed",
     file: "src/sdk/read-key.ts",
-    find: "      await openFittingShare(context, action, dwallet, { ...args, seed }, given);\n",
+    find: "      await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);\n",
     replace: "",
     tests: ["test/unit/sdk/read-key.test.ts"],
   },

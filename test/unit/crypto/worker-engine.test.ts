@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { callsHere } from "../../../src/crypto/calls-here.ts";
+import { callsOnThreads } from "../../../src/crypto/calls-on-threads.ts";
 import { type CreateSignMessageInput, type CryptoEngine, EngineError } from "../../../src/crypto/engine.ts";
 import type { StartEngineThread } from "../../../src/crypto/engine-thread.ts";
 import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
@@ -279,6 +281,34 @@ test("no more than a thousand calls wait, and closing ends them all", async () =
   await closed;
   expect(threads[0]!.ended).toBe(1);
   await expect(engine.ready()).rejects.toThrow("closed");
+});
+
+test("an engine that is closed twice at once is closed for both", async () => {
+  const { start, threads } = played();
+  const engine = createWorkerEngineOn(start, { workerCount: 1 });
+  await engine.ready();
+  const closed = Promise.all([engine.close(), engine.close()]);
+  threads[0]!.events.onMessage({ kind: "closed" });
+  await closed;
+});
+
+test("a call that cannot be sent to a worker fails by itself, overwritten, and the worker takes the next one", async () => {
+  const { start, threads } = played();
+  const refusing: StartEngineThread = (events) => ({
+    ...start(events),
+    post() {
+      throw new Error("out of memory");
+    },
+  });
+  const plain = callsOnThreads({ start: refusing, workerCount: 1, onStartFailure: callsHere });
+  await plain.ready();
+  for (let count = 0; count < 2; count++) {
+    const seed = new Uint8Array(32).fill(7);
+    const call = plain.run("deriveUserKeys", { curve: "ED25519", seed }, undefined);
+    await expect(call).rejects.toThrow("could not be sent");
+    expect(seed).toEqual(new Uint8Array(32));
+  }
+  expect(threads).toHaveLength(1);
 });
 
 test("a Node process stays for a call that it waits for, and not for idle workers", SLOW, async () => {

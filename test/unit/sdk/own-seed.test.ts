@@ -96,7 +96,13 @@ describe("a seed that its owner overwrites while the action runs still opens its
 
 test("an action's copy of the seed is the action's to overwrite, and no other is", () => {
   const owned: { destroy(): void }[] = [];
-  const copy = ownSeed({ own: (secret) => (owned.push(secret), secret) }, seed);
+  const action = {
+    own<T extends { destroy(): void }>(secret: T): T {
+      owned.push(secret);
+      return secret;
+    },
+  };
+  const copy = ownSeed(action, seed);
   expect(copy).toEqual(SEED);
   for (const secret of owned) secret.destroy();
   expect(copy).toEqual(new Uint8Array(32));
