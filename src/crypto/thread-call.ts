@@ -85,7 +85,8 @@ export function createThreadCall<M extends Method>(
         const port = index === 0 ? port1 : port2;
         try {
           if (slots.length === 1) slot.run(call, buffersOf(own), onAnswer);
-          else slot.run({ ...call, peer: { part: index as Part, port } }, [...buffersOf(own), port], onAnswer);
+          else
+            slot.run({ ...call, peer: { part: index as Part, port } }, [...buffersOf(own), port], onAnswer);
         } catch (cause) {
           for (const left of inputs.slice(index)) wipeSecrets(left);
           fail(new EngineError("the call could not be sent to a worker", { cause }));

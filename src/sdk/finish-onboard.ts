@@ -8,7 +8,7 @@ import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { DWALLET } from "./object-kinds.ts";
 import type { OnboardStage } from "./onboard-types.ts";
-import { type CompletedDWallet, parseDWalletOf } from "./read-dwallet.ts";
+import { type CompletedDWallet, parseDWalletOf, rememberActive } from "./read-dwallet.ts";
 
 /** Waits for the network's word on a DKG. A rejection ends the wait at once. */
 export async function awaitDkg(
@@ -74,7 +74,7 @@ export async function acceptShare(
       signal: action.signal,
     },
   );
-  context.activeDWallets.set(dwalletId, active);
+  rememberActive(context, active);
   if (accepted.acceptTxDigest !== undefined) return accepted.acceptTxDigest;
   const read = await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
   return read.acceptTxDigest ?? null;

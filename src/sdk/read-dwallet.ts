@@ -37,9 +37,18 @@ export async function readActiveDWallet(
       metadata: { state: state.kind },
     });
   }
-  if (context.activeDWallets.size >= MAX_REMEMBERED_COUNT) context.activeDWallets.clear();
-  context.activeDWallets.set(dwalletId, dwallet);
+  rememberActive(context, dwallet);
   return { ...dwallet, state };
+}
+
+/** Remembers an Active dWallet, so that the next action does not read it. The oldest goes when there are too many. */
+export function rememberActive(
+  { activeDWallets }: Pick<ClientContext, "activeDWallets">,
+  dwallet: ChainDWallet,
+): void {
+  activeDWallets.set(dwallet.id, dwallet);
+  const [oldest] = activeDWallets.keys();
+  if (activeDWallets.size > MAX_REMEMBERED_COUNT && oldest !== undefined) activeDWallets.delete(oldest);
 }
 
 /** Reads a dWallet from the chain in whatever state it is. */

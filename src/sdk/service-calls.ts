@@ -10,6 +10,7 @@ import { type CallOptions, createClient, type Transport } from "@connectrpc/conn
 import { Idempotency, idempotency } from "../../gen/proto/tss/v1/options_pb.ts";
 import { type ActionOptions, runAction } from "./action.ts";
 import { call } from "./call.ts";
+import { TssError } from "./errors.ts";
 
 /** What every call takes beside its request. */
 export interface RequestOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
@@ -80,9 +81,13 @@ function listing(once: (request: object, options?: RequestOptions) => Promise<ob
     let from = request;
     for (;;) {
       const page = (await once(from, options)) as Readonly<Record<string, unknown>>;
-      yield* page[items] as Iterable<unknown>;
+      const found = page[items] as readonly unknown[];
+      yield* found;
       const pageToken = page["nextPageToken"];
       if (typeof pageToken !== "string" || pageToken === "") return;
+      // The contract's lists end with an empty token. Such pages could follow each other for ever.
+      if (found.length === 0)
+        throw new TssError("INTERNAL", "the service has a list go on after an empty page");
       from = { ...request, pageToken };
     }
   };

@@ -185,6 +185,17 @@ test("after a time-out the id in the error resumes the same dWallet", async () =
   expect(service.counts()["createDWallet"]).toBe(1);
 });
 
+test("a client remembers a thousand Active dWallets, however many it makes", async () => {
+  const { context } = createFakeService();
+  await onboard(context, args);
+  const [active] = context.activeDWallets.values();
+  context.activeDWallets.clear();
+  for (let count = 0; count < 1000; count++) context.activeDWallets.set(`0x${count}`, active!);
+  await onboard(context, args);
+  expect(context.activeDWallets.size).toBe(1000);
+  expect(context.activeDWallets.has(DWALLET_ID)).toBe(true);
+});
+
 test("a share is recovered from the seed and the chain", async () => {
   const service = createFakeService();
   service.script.dwalletState = () => ({ Active: DWALLET.output });

@@ -118,6 +118,13 @@ describe("a list", () => {
     expect(seen).toHaveLength(2);
   });
 
+  test("of empty pages without end ends with a TssError", async () => {
+    const { seen, transport } = recording(() => ({ signRequests: [], nextPageToken: "again" }));
+    const reading = all(createProjectCalls(transport).listSigns());
+    await expect(reading).rejects.toMatchObject({ name: "TssError", reason: "INTERNAL" });
+    expect(seen).toHaveLength(1);
+  });
+
   test("that fails on a later page throws a TssError after the items before it", async () => {
     const { transport } = recording((call) => {
       if (call.request["pageToken"] === "") return page(call);
