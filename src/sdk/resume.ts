@@ -3,7 +3,7 @@ import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import { type Action, type ActionOptions, runAction } from "./action.ts";
-import { checkMessage, checkSeed, checkTimeout, readSessionDigest } from "./checks.ts";
+import { checkMessage, checkSeed, checkTimeout, invalid, readSessionDigest } from "./checks.ts";
 import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
@@ -18,13 +18,22 @@ import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
 
 /**
  * What resuming takes beside the token, which holds no secret. An onboarding needs the seed. A signature whose half was
- * submitted needs nothing; before that it needs the seed and the message, like `sign`.
+ * submitted needs nothing; before that it needs the seed and the message, like `sign`. A dWallet and an algorithm that are
+ * given must be those of a signature's token.
  */
 export interface ResumeArgs
   extends Partial<
     Pick<
       SignArgs,
-      "seed" | "message" | "userSecretKeyShareHex" | "sessionDigestHex" | "acceptUnverifiedShare"
+      | "seed"
+      | "message"
+      | "userSecretKeyShareHex"
+      | "sessionDigestHex"
+      | "acceptUnverifiedShare"
+      | "dwalletId"
+      | "curve"
+      | "signatureAlgorithm"
+      | "hashScheme"
     >
   > {
   /** Default 600,000. */
@@ -41,8 +50,10 @@ export type ResumeResult =
  * signature, however often it is resumed. The token decides nothing that is trusted: a share must follow from the seed, a
  * signature must verify under the chain's public key, over the message whose digest the token holds.
  *
- * Throws a TssError: VALIDATION for a token that is malformed, of another version or of another network, for a message
- * that is not the token's, and where an argument is missing that is needed; `metadata.field` names it.
+ * But it names the dWallet and the algorithm that sign: who takes tokens from others gives these, to have them compared.
+ *
+ * Throws a TssError: VALIDATION for a token that is malformed, of another version or of another network, for a message,
+ * dWallet or algorithm that is not the token's, and where an argument is missing that is needed; `metadata.field` names it.
  */
 export async function resume(
   context: ClientContext,
@@ -98,20 +109,23 @@ async function resumeOnboardAt(
 /** The arguments of `sign` again, or what is missing of them. */
 function signAgain(context: ClientContext, args: ResumeArgs, point: SignPoint): CheckedSign | TssError {
   const { seed, message } = args;
+  const { dwalletId } = point;
   const { curve, signatureAlgorithm, hash: hashScheme } = point.triple;
+  const triple = { curve, signatureAlgorithm, hashScheme };
+  for (const [field, own] of Object.entries({ dwalletId, ...triple })) {
+    const given = args[field as "dwalletId" | keyof typeof triple];
+    if (given !== undefined && given !== own)
+      throw invalid(field, "is not the one that the token was made for");
+  }
   if (message !== undefined) {
     checkMessage(message);
     if (!equalBytes(sha256(message), point.messageDigest))
-      throw new TssError("VALIDATION", "message: is not the one that the token was made for", {
-        metadata: { field: "message" },
-      });
+      throw invalid("message", "is not the one that the token was made for");
   }
   const why = "the half was not submitted, so that signing begins again with the seed and the message";
   if (seed === undefined) return missing("seed", why);
   if (message === undefined) return missing("message", why);
   if (point.idempotencyKey === undefined) return missing("token", "it holds no idempotency key");
-  const { dwalletId } = point;
-  const triple = { curve, signatureAlgorithm, hashScheme };
   return checkSignArgs(context, { ...args, ...triple, seed, message, dwalletId }, point.idempotencyKey);
 }
 
@@ -144,5 +158,5 @@ async function resumeSignAt(
 }
 
 function missing(field: string, why: string): TssError {
-  return new TssError("VALIDATION", `${field}: ${why}`, { metadata: { field } });
+  return invalid(field, why);
 }

@@ -229,6 +229,24 @@ describe("a signature that is resumed", () => {
     await expect(resume(anew(), ofOther)).rejects.toMatchObject({ reason: "SIGNATURE_INVALID" });
   });
 
+  test("with another dWallet or algorithm than the token's is refused, before any call", async () => {
+    const token = await tokenOfCut("reserveSign", () => sign(service.context, signArgs));
+    service.seen.length = 0;
+    const others = {
+      dwalletId: `0x${"9".repeat(64)}`,
+      curve: "RISTRETTO",
+      signatureAlgorithm: "Schnorrkel",
+      hashScheme: "Merlin",
+    } as const;
+    for (const [field, other] of Object.entries(others))
+      await expect(resume(anew(), token, { ...signArgs, [field]: other })).rejects.toMatchObject({
+        reason: "VALIDATION",
+        metadata: { field },
+      });
+    expect(service.seen).toEqual([]);
+    await expect(resume(anew(), token, signArgs)).resolves.toMatchObject({ kind: "sign", signature });
+  });
+
   test("with another message than the token's is refused, before any call", async () => {
     const token = await tokenOfCut("reserveSign", () => sign(service.context, signArgs));
     service.seen.length = 0;
