@@ -28,12 +28,13 @@ export async function* watchSign(
     const first = await call(action, (callOptions) =>
       context.raw.signing.getSign({ signRequestId }, callOptions),
     );
-    let seen: Status | undefined;
+    const seen = new Set<Status>();
     for await (const request of followSign(context, action, first)) {
-      if (request.status === seen) continue;
-      seen = request.status;
+      const { status } = request;
+      if (seen.has(status)) continue;
+      seen.add(status);
       yield request;
-      if (seen === Status.completed || seen === Status.failed) return;
+      if (status === Status.completed || status === Status.failed) return;
     }
   });
 }

@@ -48,8 +48,9 @@ export class DWalletSigner extends AbstractSigner {
   readonly #client: SigningClient;
   readonly #key: SigningKey | KnownKey;
   readonly #options: SignOptions;
-  /** The key with its public key, once it was asked for. */
-  #known: Promise<KnownKey> | undefined;
+  /** The key with its public key, while it is asked for and once it is known. */
+  #asked: Promise<KnownKey> | undefined;
+  #known: KnownKey | undefined;
 
   constructor(
     client: SigningClient,
@@ -131,17 +132,24 @@ export class DWalletSigner extends AbstractSigner {
   }
 
   async #signer(): Promise<MessageSigner> {
-    this.#known ??= withPublicKey(this.#client, this.#key, ALGORITHM.curve, this.#options);
+    const known = this.#known ?? (await this.#ask());
+    const signer = createMessageSigner(this.#client, known, ALGORITHM, this.#options);
+    this.#known = known;
+    return signer;
+  }
+
+  async #ask(): Promise<KnownKey> {
+    this.#asked ??= withPublicKey(this.#client, this.#key, ALGORITHM.curve, this.#options);
     try {
-      return createMessageSigner(this.#client, await this.#known, ALGORITHM, this.#options);
-    } catch (error) {
-      this.#known = undefined;
-      throw error;
+      return await this.#asked;
+    } finally {
+      this.#asked = undefined;
     }
   }
 
   #copy(provider: Provider | null, options: SignOptions): DWalletSigner {
     const copy = new DWalletSigner(this.#client, this.#key, provider, options);
+    // What is still asked for ends with the signal of who asked.
     copy.#known = this.#known;
     return copy;
   }

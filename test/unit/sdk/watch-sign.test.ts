@@ -22,6 +22,13 @@ test("a watch gives each state once and ends with the last one, also when the st
   expect(await statesOf(service)).toEqual([prepared, queued, submitted, completed]);
 });
 
+test("a watch gives no state twice, also when the service says that the request went back", async () => {
+  const service = createFakeService();
+  const { queued, submitted, completed } = Status;
+  service.script.signStatuses = [queued, submitted, queued, submitted, completed];
+  expect(await statesOf(service)).toEqual([queued, submitted, completed]);
+});
+
 test("a watch of a request that fails ends with its failure as a state", async () => {
   const service = createFakeService();
   service.script.signStatuses = [Status.queued, Status.failed];

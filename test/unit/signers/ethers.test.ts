@@ -105,6 +105,24 @@ describe("ethers' signer of a dWallet", () => {
     expect(client.read).toEqual([{ ...key, curve: "SECP256K1" }]);
   });
 
+  it("does not end with the signal of the signer that it was made from, which still asks for the public key", async () => {
+    const client = known();
+    const { publicKeyHex: _, ...key } = client.key;
+    const abort = new AbortController();
+    const { readKey } = client;
+    client.readKey = async (args, options) => {
+      await Promise.resolve();
+      options?.signal?.throwIfAborted();
+      return await readKey(args, options);
+    };
+    const signer = new DWalletSigner(client, key, null, { signal: abort.signal });
+    const ended = expect(signer.getAddress()).rejects.toThrow("aborted");
+    const other = signer.withOptions({ signal: undefined }).getAddress();
+    abort.abort();
+    await ended;
+    expect(await other).toBe(new Wallet(PRIVATE_KEY).address);
+  });
+
   it("signs twice what it is asked twice", async () => {
     const client = known();
     const signer = new DWalletSigner(client, client.key);
