@@ -86,7 +86,9 @@ export function dwalletAccount(
     signMessage: async ({ message }) => serializeSignature(await sign(signer, toPrefixedMessage(message))),
     signTypedData: async (parameters) =>
       serializeSignature(await sign(signer, typedDataPreImage(parameters))),
-    async signTransaction(transaction, { serializer = serializeTransaction } = {}) {
+    async signTransaction(given, { serializer = serializeTransaction } = {}) {
+      // What is sent is what was signed, whatever the caller does to his object meanwhile.
+      const transaction = { ...given };
       checkSender(transaction, address);
       // The sidecars of EIP-4844 travel beside what is signed.
       const isBlob = transaction.type === "eip4844" || transaction.blobs || transaction.sidecars;

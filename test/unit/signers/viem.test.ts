@@ -151,6 +151,14 @@ describe("viem's account of a dWallet", () => {
     ]);
   });
 
+  it("gives the transaction that it signed, though its caller changes the object meanwhile", async () => {
+    const client = known();
+    const fields = { ...TRANSFER, value: 7n };
+    const signed = dwalletAccount(client, client.key).signTransaction(fields);
+    fields.value = 9n;
+    expect(await signed).toBe(await expected.signTransaction(TRANSFER));
+  });
+
   it("signs twice what it is asked twice", async () => {
     const client = known();
     const account = await createDWalletAccount(client, client.key);
