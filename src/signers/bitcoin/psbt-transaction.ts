@@ -1,5 +1,5 @@
 import { DEFAULT_SEQUENCE, Transaction } from "@scure/btc-signer";
-import { equalBytes } from "../../protocol/bytes.ts";
+import { bytesToHex, equalBytes } from "../../protocol/bytes.ts";
 import { invalid } from "../../sdk/checks.ts";
 
 /** An output that is there or that is spent. */
@@ -53,10 +53,15 @@ export function parsePsbt(psbt: Uint8Array): Transaction {
 /** What signatures commit to in a PSBT. Throws a TssError, VALIDATION, for inputs or outputs that say too little. */
 export function unsignedTransaction(transaction: Transaction): UnsignedTransaction {
   const { version, lockTime, inputsLength, outputsLength } = transaction;
+  const inputs = Array.from({ length: inputsLength }, (_, index) => readInput(transaction, index));
+  const spends = inputs.map(({ txid, outputIndex }) => `${bytesToHex(txid)}:${outputIndex}`);
+  // No block takes such a transaction, so its signatures would be paid for in vain.
+  const again = spends.findIndex((outpoint, index) => spends.indexOf(outpoint) !== index);
+  if (again >= 0) throw invalid(`inputs[${again}]`, "spends what another input spends");
   return {
     version,
     lockTime,
-    inputs: Array.from({ length: inputsLength }, (_, index) => readInput(transaction, index)),
+    inputs,
     outputs: Array.from({ length: outputsLength }, (_, index) => {
       const { amount, script } = transaction.getOutput(index);
       if (amount === undefined || script === undefined)

@@ -169,6 +169,7 @@ describe("signing a PSBT", () => {
       { sighashTypes: [0x80, 1] },
       "inputs[1]",
     ],
+    ["two inputs that spend the same output", payTwice(), {}, "inputs[1]"],
     [
       "a signature of an output that is not there",
       pay(["own p2wpkh", "own p2wpkh"], { sighashType: 3 }),
@@ -207,6 +208,13 @@ function pay(
     });
   if (isBlind) transaction.addInput({ txid: new Uint8Array(32).fill(9), index: 0 });
   transaction.addOutput({ script: p2pkh(PUBLIC_KEY).script, amount: 1_000n });
+  return transaction;
+}
+
+function payTwice(): Transaction {
+  const transaction = pay(["own p2wpkh"]);
+  const { txid, index, witnessUtxo } = transaction.getInput(0);
+  transaction.addInput({ txid: txid!, index: index!, witnessUtxo: witnessUtxo! });
   return transaction;
 }
 
