@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -8,8 +8,6 @@ import { packagePaths } from "../support/package-paths.ts";
 import { ROOT, readSource } from "../support/source-files.ts";
 
 const DOCUMENTS = ["README.md", "docs/sdk.md"];
-/** Programs that stand beside the documents and import the package as its users do. */
-const EXAMPLES = ["examples/node/main.ts", "examples/viem-transfer/main.ts", "examples/bitcoin-psbt/main.ts"];
 const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -21,11 +19,12 @@ describe("the README, the SDK's guide and the examples", () => {
       ),
     );
     expect(snippets.length).toBeGreaterThan(DOCUMENTS.length);
-    snippets.push(...EXAMPLES.map((example) => readSource(example).text));
     snippets.forEach((snippet, index) => {
       // A snippet that exports nothing is still a module of its own.
       writeFileSync(path.join(folder, `snippet-${index}.ts`), `${snippet}export {};\n`);
     });
+    // Programs that stand beside the documents, and import the package as its users do.
+    cpSync(path.join(ROOT, "examples"), path.join(folder, "examples"), { recursive: true });
     symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
     writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
     writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(compilerConfig()));
@@ -42,6 +41,6 @@ function compilerConfig(): object {
   return {
     extends: path.join(ROOT, "tsconfig.json"),
     compilerOptions: { paths: packagePaths() },
-    include: ["*.ts"],
+    include: ["*.ts", "examples/*/*.ts"],
   };
 }

@@ -1,0 +1,167 @@
+/** Makes a key, signs with it, and goes on after a reload. README.md beside it says how to run it. */
+import {
+  type NamedAddress,
+  type OnboardStage,
+  type SignStage,
+  TssError,
+} from "threshold-signing-service/sdk";
+import { explain } from "./explain-error.ts";
+import { ALGORITHMS, makeAndSign, type Stage, type Step, type Task } from "./make-and-sign.ts";
+
+const KEY_STAGES: readonly OnboardStage[] = [
+  ...(["network", "parameters", "keys", "register", "prepare"] as const),
+  ...(["create", "dkg", "accept", "activate"] as const),
+];
+const SIGN_STAGES: readonly SignStage[] = [
+  ...(["dwallet", "parameters", "share", "reserve", "compute"] as const),
+  ...(["submit", "queued", "submitted", "verify"] as const),
+];
+
+/** Where the browser keeps a task. */
+const TASK = "threshold-signing-task";
+
+const form = element("form", HTMLFormElement);
+const fields = element("fields", HTMLFieldSetElement);
+const baseUrl = element("base-url", HTMLInputElement);
+const apiKey = element("api-key", HTMLInputElement);
+const seed = element("seed", HTMLInputElement);
+const makeSeed = element("make-seed", HTMLButtonElement);
+const downloadSeed = element("download-seed", HTMLButtonElement);
+const algorithm = element("algorithm", HTMLSelectElement);
+const message = element("message", HTMLTextAreaElement);
+const sign = element("sign", HTMLButtonElement);
+const resume = element("resume", HTMLButtonElement);
+const forget = element("forget", HTMLButtonElement);
+const cancel = element("cancel", HTMLButtonElement);
+const progress = element("progress", HTMLProgressElement);
+const status = element("status", HTMLElement);
+const failure = element("failure", HTMLElement);
+const facts = element("facts", HTMLElement);
+let abort = new AbortController();
+
+for (const { curve, signatureAlgorithm, hashScheme } of ALGORITHMS)
+  algorithm.add(new Option(`${curve}, ${signatureAlgorithm} with ${hashScheme}`));
+algorithm.selectedIndex = 0;
+const left = readTask();
+if (left !== undefined) {
+  baseUrl.value = left.baseUrl;
+  algorithm.selectedIndex = left.algorithm;
+  message.value = left.message;
+}
+showButtons(false);
+
+seed.addEventListener("input", () => showButtons(false));
+makeSeed.addEventListener("click", () => {
+  seed.value = toHex(crypto.getRandomValues(new Uint8Array(32)));
+  showButtons(false);
+  downloadSeed.focus();
+});
+downloadSeed.addEventListener("click", () => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([seed.value]));
+  link.download = "seed.hex";
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
+cancel.addEventListener("click", () => abort.abort());
+forget.addEventListener("click", () => {
+  keepTask(undefined);
+  showButtons(false);
+  sign.focus();
+});
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (seed.value !== "" && !seed.reportValidity()) return;
+  const asked = { baseUrl: baseUrl.value, algorithm: algorithm.selectedIndex, message: message.value };
+  void run(readTask() ?? asked);
+});
+
+async function run(task: Task): Promise<void> {
+  abort = new AbortController();
+  failure.textContent = "";
+  progress.value = 0;
+  showFacts([]);
+  showButtons(true);
+  cancel.focus();
+  try {
+    const { addresses, signature } = await makeAndSign(
+      task,
+      { apiKey: apiKey.value, seedHex: seed.value },
+      {
+        signal: abort.signal,
+        onStage: showStage,
+        onKey: (known) => showFacts(addressFacts(known)),
+        onTask: keepTask,
+      },
+    );
+    keepTask(undefined);
+    progress.value = progress.max;
+    status.textContent = "Done. The signature is verified.";
+    showFacts([...addressFacts(addresses), ["signature", toHex(signature)]]);
+    element("result-heading", HTMLElement).focus();
+  } catch (error) {
+    // A new action that failed for good leaves nothing to resume.
+    const isFinal = !(error instanceof TssError) || error.resumeToken === undefined;
+    if (isFinal && task.token === undefined) keepTask(undefined);
+    status.textContent = "Stopped.";
+    failure.textContent = explain(error);
+  } finally {
+    showButtons(false);
+    if (failure.textContent !== "") (resume.hidden ? sign : resume).focus();
+  }
+}
+
+/** What is kept over a reload is public: the token, the service, and a message that the chain will have. */
+function keepTask(task: Task | undefined): void {
+  if (task === undefined) localStorage.removeItem(TASK);
+  else localStorage.setItem(TASK, JSON.stringify(task));
+}
+
+function readTask(): Task | undefined {
+  const kept = localStorage.getItem(TASK);
+  return kept === null ? undefined : JSON.parse(kept);
+}
+
+function showStage(step: Step, stage: Stage): void {
+  const stages: readonly string[] = step === "key" ? KEY_STAGES : SIGN_STAGES;
+  const place = stages.indexOf(stage) + (step === "key" ? 0 : KEY_STAGES.length);
+  progress.value = Math.max(progress.value, place);
+  status.textContent = `The ${step}: ${stage}`;
+}
+
+function showButtons(isBusy: boolean): void {
+  const hasLeft = readTask() !== undefined;
+  fields.disabled = isBusy;
+  sign.hidden = hasLeft;
+  for (const shown of [resume, forget, element("left", HTMLElement)]) shown.hidden = !hasLeft || isBusy;
+  sign.disabled = isBusy;
+  cancel.disabled = !isBusy;
+  makeSeed.disabled = seed.value !== "";
+  downloadSeed.disabled = !seed.validity.valid;
+}
+
+function showFacts(rows: readonly (readonly [string, string])[]): void {
+  facts.replaceChildren(
+    ...rows.flatMap(([name, value]) => {
+      const [term, text] = [document.createElement("dt"), document.createElement("dd")];
+      term.textContent = name;
+      text.textContent = value;
+      return [term, text];
+    }),
+  );
+  element("result", HTMLElement).hidden = rows.length === 0;
+}
+
+function addressFacts(addresses: readonly NamedAddress[]): [string, string][] {
+  return addresses.map(({ kind, address }) => [`${kind} address`, address]);
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function element<T extends HTMLElement>(id: string, type: abstract new () => T): T {
+  const found = document.getElementById(id);
+  if (found instanceof type) return found;
+  throw new Error(`the page has no ${id}`);
+}
