@@ -172,7 +172,8 @@ describe("on an Ethereum node", () => {
     await expect(token.simulate["permit"]!([owner, spender, 8n, deadline, v, r, s])).rejects.toThrow(
       "INVALID_SIGNATURE",
     );
-    await token.write["permit"]!([owner, spender, 7n, deadline, v, r, s]);
+    const permitted = await token.write["permit"]!([owner, spender, 7n, deadline, v, r, s]);
+    expect((await reader.waitForTransactionReceipt({ hash: permitted })).status).toBe("success");
     expect(await token.read["allowance"]!([owner, spender])).toBe(7n);
   });
 
