@@ -22,9 +22,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "race",
-          include: ["test/race/**/*.test.ts"],
-          testTimeout: 120_000,
+          name: "component",
+          include: ["test/component/**/*.test.ts"],
+          testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: availableParallelism(),
           sequence: { groupOrder: 1 },
@@ -33,10 +33,21 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "race",
+          include: ["test/race/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "sim",
           include: ["test/sim/**/*.test.ts"],
           maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -47,7 +58,7 @@ export default defineConfig({
           globalSetup: "./test/interop/compile-protos.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -56,7 +67,7 @@ export default defineConfig({
           name: "fuzz",
           include: ["test/fuzz/**/*.test.ts"],
           testTimeout: 600_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -68,7 +79,7 @@ export default defineConfig({
           hookTimeout: 600_000,
           // Real cryptography, each file for about one core.
           maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
         },
       },
       {
@@ -76,11 +87,12 @@ export default defineConfig({
         test: {
           name: "flow",
           include: ["test/flow/**/*.test.ts"],
+          globalSetup: "./test/flow/bakery.ts",
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // A flow is a client, a service and a network with a gigabyte of WebAssembly; one works while the others wait.
           maxWorkers: Math.min(4, availableParallelism()),
-          sequence: { groupOrder: 6 },
+          sequence: { groupOrder: 7 },
         },
       },
       {
@@ -90,7 +102,7 @@ export default defineConfig({
           include: ["test/browser/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          sequence: { groupOrder: 7 },
+          sequence: { groupOrder: 8 },
         },
       },
     ],

@@ -13,6 +13,7 @@ import { connectNetwork } from "../src/chain/network.ts";
 import { createNetworkReader } from "../src/chain/reader.ts";
 import { createLocalSignals } from "../src/coordination/local-signals.ts";
 import { ServiceError } from "../src/errors/service-error.ts";
+import { systemClock } from "../src/lifecycle/clock.ts";
 import type { Localnet } from "../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../src/localnet/seed.ts";
 import { createPresignQueue } from "../src/presigns/presign-queue.ts";
@@ -76,6 +77,7 @@ async function run(
   signCount: number,
 ) {
   const network = await connectNetwork({
+    clock: systemClock,
     name: "localnet",
     fullnodeUrl: new Secret(localnet.url),
     ikaConfig: localnet.ikaConfig,
@@ -84,7 +86,7 @@ async function run(
   });
   const reader = createNetworkReader(network);
   const signals = createLocalSignals();
-  const presigns = createPresignQueue({ signals });
+  const presigns = createPresignQueue({ clock: systemClock, signals });
   const startWork = () =>
     createChainWork({
       database,

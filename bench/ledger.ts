@@ -5,9 +5,9 @@
  */
 
 import { parseArgs } from "node:util";
-import { verifyLedger } from "../src/billing/verify-ledger.ts";
 import { createLocalSignals } from "../src/coordination/local-signals.ts";
-import { checkSignMessage } from "../src/protocol/check-sign-message.ts";
+import { verifyLedger } from "../src/ledger/verify-ledger.ts";
+import { checkSignMessage } from "../src/signing/check-sign-message.ts";
 import { SIGN_PRIORITY } from "../src/signing/sign-operation.ts";
 import { submit } from "../src/signing/submit.ts";
 import { takeReservation } from "../src/signing/take-reservation.ts";

@@ -1,15 +1,9 @@
 import type { Logger } from "pino";
 import { openChainAccess } from "./app/chain-access.ts";
 import { createChainWork } from "./app/chain-work.ts";
-import { createObservation } from "./app/observe/observation.ts";
-import { readAges } from "./app/observe/read-ages.ts";
-import { readyGauge } from "./app/observe/ready-gauge.ts";
-import { createServiceMetrics } from "./app/observe/service-metrics.ts";
 import { openCoordination } from "./app/open-coordination.ts";
 import { createCallersRefill } from "./app/presign-refill.ts";
 import { startProbes } from "./app/probe-routes.ts";
-import { checkReadiness } from "./app/readiness.ts";
-import { readinessChecks } from "./app/readiness-checks.ts";
 import { serveContract } from "./app/serve-contract.ts";
 import { takeDeposits } from "./app/take-deposits.ts";
 import { startWorkerServer } from "./app/worker-server.ts";
@@ -20,10 +14,17 @@ import { createCallerReads } from "./chain/caller-reads.ts";
 import { checkChain } from "./chain/check-chain.ts";
 import { connectNetwork, inBackground } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
+import { checkReadiness } from "./health/readiness.ts";
+import { readinessChecks } from "./health/readiness-checks.ts";
+import { readyGauge } from "./health/ready-gauge.ts";
 import { createKeySweep } from "./idempotency/sweep-keys.ts";
+import { systemClock } from "./lifecycle/clock.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { startLoops } from "./lifecycle/start-loops.ts";
+import { createObservation } from "./observe/observation.ts";
+import { readAges } from "./observe/read-ages.ts";
+import { createServiceMetrics } from "./observe/service-metrics.ts";
 import { createPresignQueue } from "./presigns/presign-queue.ts";
 import { createVerifier } from "./signing/verifier.ts";
 import { migrate } from "./store/migrate.ts";
@@ -54,8 +55,9 @@ export interface App {
 export async function startApp(config: Config, options: AppOptions): Promise<App> {
   const { log, lifecycle, afterRestore = false } = options;
   const { processType } = config;
+  const clock = systemClock;
   if (afterRestore && processType === "api")
-    throw new Error("--after-restore is for a process that acts on the chain: PROCESS_TYPE=worker or all");
+    throw new Error("--after-restore needs a process that acts on the chain: PROCESS_TYPE=worker or all");
   const tracer = await openTracer(config.tracing, log);
   // The first to begin is the last to stop: what ends while the others stop is still sent.
   lifecycle.onStop("traces", () => tracer.close());
@@ -83,15 +85,15 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   lifecycle.onStop("verifier", () => verifier.close());
 
   const observe = createServiceMetrics(metrics);
-  const network = await connectNetwork({ ...chain, onMixUp: observe.onMixUp });
+  const network = await connectNetwork({ ...chain, clock, onMixUp: observe.onMixUp });
   await checkChain(database, network);
   const reader = createNetworkReader(network);
   // Whatever else is read of the fullnode never holds up what the work on the chain reads.
   const shownNetwork = inBackground(network);
   const shown = { network: shownNetwork, reader: createNetworkReader(shownNetwork) };
-  const { pressures } = network;
-  const callerReads = createCallerReads({ limits: config.callerReads, coordination, pressures });
-  const presigns = createPresignQueue({ signals, onWait: observe.onPresignWait });
+  const { backOffs } = network;
+  const callerReads = createCallerReads({ limits: config.callerReads, coordination, backOffs });
+  const presigns = createPresignQueue({ signals, clock, onWait: observe.onPresignWait });
   const taken = await takeDeposits({
     ...{ database, network: shownNetwork, callerReads },
     ...{ config: config.deposits, log },
@@ -116,9 +118,9 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   if (processType === "api") {
     await startLoops(lifecycle, { refill: createCallersRefill(work) });
   } else {
-    const keySweep = createKeySweep({ database, log });
+    const keySweep = createKeySweep({ database, clock, log });
     const sealKey = config.auditSealSecretHex && createSealKey(config.auditSealSecretHex);
-    const auditSealer = createAuditSealer({ database, key: sealKey, log });
+    const auditSealer = createAuditSealer({ database, key: sealKey, clock, log });
     const chainWork = await createChainWork({ ...work, afterRestore });
     await startLoops(lifecycle, { keySweep, auditSealer, ...taken.watchLoops, ...chainWork });
   }

@@ -1,5 +1,5 @@
 import { startApp } from "./app.ts";
-import { acceptConfig, readConfig } from "./config.ts";
+import { acceptConfig, readConfig } from "./config/config.ts";
 import { Lifecycle } from "./lifecycle/lifecycle.ts";
 import { runUntilSignal } from "./lifecycle/run-until-signal.ts";
 import { openLogStream } from "./telemetry/log-stream.ts";

@@ -16,44 +16,43 @@ const HEAD = `<!-- Generated from src/errors/catalogue.ts by \`npm run generate\
 
 # Errors
 
-Every failure that the service foresees carries a \`google.rpc.ErrorInfo\` with \`domain: "tss"\` and one of the reasons
+Every expected failure carries a \`google.rpc.ErrorInfo\` with \`domain: "tss"\` and one of the reasons
 below: in the details of the status over gRPC, gRPC-web and Connect, and in the JSON body over REST, which is a
-\`google.rpc.Status\`. The reason is the part to program against; the message is for people. The \`metadata\` beside the
-reason may have the keys that are listed with it.
+\`google.rpc.Status\`. Programs should use the reason; the message is for people. The \`metadata\` beside the reason may have
+the listed keys.
 
-A malformed field is named in a \`google.rpc.BadRequest\`, by its path in the names of the protos, whatever the protocol.
-Where a retry can help, a \`google.rpc.RetryInfo\` and the header \`retry-after\` (over gRPC in the trailers) say after how
-many seconds; "computed" means that each reply says its own. A stream that fails after its first message over REST has
-its status in its last line or event instead, and no header. Every reply has an \`x-request-id\`, under which the log has
-the cause.
+On every protocol, a \`google.rpc.BadRequest\` names a malformed field by its path in proto names. If a retry can help, a
+\`google.rpc.RetryInfo\` and the header \`retry-after\` (over gRPC in the trailers) give the delay in seconds; "computed"
+means that each reply has its own value. If a REST stream fails after its first message, its last line or event has the
+status, and there is no header. Every reply has an \`x-request-id\`. The log records the cause under that id.
 
-The tables are sorted by RPC code, the number in brackets. HTTP is the status over REST; gRPC replies are always HTTP 200.
+The tables are grouped by RPC code, with its number in brackets. HTTP is the status over REST; gRPC replies are always HTTP 200.
 `;
 
 const TABLE_HEAD = "| Reason | HTTP | Retry after | Metadata | Meaning |\n|---|---|---|---|---|";
 
-/** What to do about a code, whatever the reason. Every code must have its words before the catalogue can use it. */
+/** The advice for each code. A code needs advice before the catalogue can use it. */
 const ADVICE: Readonly<Record<Code, string>> = {
   [Code.Canceled]: "The caller left.",
-  [Code.Unknown]: "Nothing is known of the failure.",
+  [Code.Unknown]: "The cause of the failure is unknown.",
   [Code.InvalidArgument]: "The request itself is wrong. The same request fails again.",
   [Code.DeadlineExceeded]:
-    "The time was over before the outcome was known. Make the same call again: it answers with what the first one made, " +
-    "where it is idempotent by its nature or by an `idempotency-key`.",
-  [Code.NotFound]: "Not there, or another project's, which is not told apart.",
-  [Code.AlreadyExists]:
-    "The name stands for something else already. Choose another, or send what it stands for.",
-  [Code.PermissionDenied]:
-    "It is known who calls, but this is not for them. Use another key, or another network.",
-  [Code.ResourceExhausted]: "A limit. Wait where the reply says how long, or send less.",
+    "The deadline passed before the outcome was known. Retry the same call: it returns the result of the first one if it is " +
+    "idempotent by nature or has an `idempotency-key`.",
+  [Code.NotFound]:
+    "The resource does not exist, or belongs to another project. The reply does not distinguish the two.",
+  [Code.AlreadyExists]: "The name is already taken. Choose another name, or repeat the original request.",
+  [Code.PermissionDenied]: "The caller is known but not permitted. Use another key or another network.",
+  [Code.ResourceExhausted]: "The call exceeds a limit. Wait for the time in the reply, or send less.",
   [Code.FailedPrecondition]: "Something must change before the same call can succeed.",
-  [Code.Aborted]: "Another call was first. Make the same call again.",
-  [Code.OutOfRange]: "The request reaches beyond the end.",
-  [Code.Unimplemented]: "The server does not have what was asked for.",
-  [Code.Internal]: "Our fault. Report it with the request id.",
-  [Code.Unavailable]: "It passes by itself. Make the same call again after the time that the reply gives.",
+  [Code.Aborted]: "A concurrent call was first. Retry the same call.",
+  [Code.OutOfRange]: "The request extends beyond the end.",
+  [Code.Unimplemented]: "The server does not implement the request.",
+  [Code.Internal]: "The service failed. Report it with the request id.",
+  [Code.Unavailable]: "The failure is temporary. Retry the same call after the time in the reply.",
   [Code.DataLoss]: "Data was lost.",
-  [Code.Unauthenticated]: "The key is missing or not good. Such calls are refused before their body is read.",
+  [Code.Unauthenticated]:
+    "The key is missing or invalid. The service refuses such calls before it reads the body.",
 };
 
 function row(reason: string, { code, httpStatus, meaning, metadata = [], ...retry }: ErrorKind): string {

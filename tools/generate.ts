@@ -1,14 +1,14 @@
 /**
- * Makes everything that is generated: `gen/proto` from the protos, `gen/prisma` from the Prisma schema, `docs/errors.md`
- * from the error catalogue, `.env.example` from the table of the configuration and `gen/openapi.json` from protos and
- * catalogue. With `--check` it makes them in a throw-away folder instead and fails if they differ from those in the
- * tree, committed or not.
+ * Makes everything that is generated: `gen/proto` and `gen/client` from the protos, `gen/prisma` from the Prisma schema,
+ * `docs/errors.md` from the error catalogue, `.env.example` from the table of the configuration and `gen/openapi.json`
+ * from protos and catalogue. With `--check` it makes them in a throw-away folder instead and fails if they differ from
+ * those in the tree, committed or not.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { CONFIG_VARIABLES } from "../src/config-variables.ts";
+import { CONFIG_VARIABLES } from "../src/config/variables.ts";
 import { envExample } from "./env-example.ts";
 import { errorsDocument } from "./errors-doc.ts";
 import { type ServiceManifest, serviceDocument } from "./service-api/service-document.ts";
@@ -17,7 +17,7 @@ import { layOutThirdPartyProtos } from "./third-party-protos.ts";
 const ROOT = path.resolve(import.meta.dirname, "..");
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const OPENAPI = "gen/openapi.json";
-const FOLDERS = ["gen/proto", "gen/prisma"];
+const FOLDERS = ["gen/proto", "gen/client", "gen/prisma"];
 const DOCUMENTS = {
   "docs/errors.md": errorsDocument(),
   ".env.example": envExample(CONFIG_VARIABLES),
@@ -38,6 +38,7 @@ if (process.argv.includes("--check")) {
 function generate(root: string): void {
   layOutThirdPartyProtos();
   run("buf", "generate", "-o", root);
+  run("buf", "generate", "--template", "buf.gen.client.yaml", "-o", root);
   const schema = path.join(root, "prisma/schema.prisma");
   if (root !== ROOT) cpSync(path.join(ROOT, "prisma/schema.prisma"), schema);
   run("prisma", "generate", "--schema", schema);

@@ -66,11 +66,11 @@ export async function fillOldRows(databaseUrl: string, options: FillOptions): Pr
 
 async function fill(
   client: pg.Client,
-  { of, sql }: FillStatement,
+  { of, db }: FillStatement,
   counts: Readonly<Record<FillStatement["of"], number>>,
 ): Promise<void> {
   for (let first = 0; first < counts[of]; first += PIECE_COUNT)
-    await client.query(sql, [first, Math.min(first + PIECE_COUNT, counts[of]) - 1]);
+    await client.query(db, [first, Math.min(first + PIECE_COUNT, counts[of]) - 1]);
 }
 
 /** The projects of a run have the only ledger entries with its tag. */

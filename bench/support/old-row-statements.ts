@@ -80,24 +80,24 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
   return [
     {
       of: "projects",
-      sql: `INSERT INTO project (id, name, network, created_at)
+      db: `INSERT INTO project (id, name, network, created_at)
         SELECT ${projectId("n")}, 'old ' || n, '${network}', ${at(yearAgo)} FROM ${series}`,
     },
     {
       of: "projects",
-      sql: `INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, created_at)
+      db: `INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, created_at)
         SELECT ${id("api", "n", yearAgo)}, ${projectId("n")}, 'old', 'tss_old',
           ${bytes("api", "n")}, ARRAY['sign'], ${at(yearAgo)} FROM ${series}`,
     },
     {
       of: "projects",
-      sql: `INSERT INTO ledger_entry (project_id, amount_micro_usd, kind, key, description, created_at)
+      db: `INSERT INTO ledger_entry (project_id, amount_micro_usd, kind, key, description, created_at)
         SELECT ${projectId("n")}, 1000000000000, 'credit', 'credit:${tag}:' || n, 'Credit',
           ${at(yearAgo)} FROM ${series}`,
     },
     {
       of: "dwallets",
-      sql: `INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
+      db: `INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
                                         signer_public_key, object_id, created_at)
         SELECT ${keyId("n")}, ${projectId(`n % ${projectCount}`)}, '${network}', 0, ${object("signer", "n")},
           ${long("key", "n")}, ${bytes("proof", "n")}, ${bytes("public", "n")}, ${object("key", "n")},
@@ -105,7 +105,7 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
     },
     {
       of: "dwallets",
-      sql: `INSERT INTO dwallet (id, project_id, network, curve, encryption_key_id, network_encryption_key_id,
+      db: `INSERT INTO dwallet (id, project_id, network, curve, encryption_key_id, network_encryption_key_id,
                                  sender_address, session_identifier, request_hash, user_dkg_message,
                                  encrypted_user_share_and_proof, user_public_output, signer_public_key, state,
                                  object_id, public_output, public_key, created_at)
@@ -115,11 +115,11 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
           '${dwalletState}', ${object("dwallet", "n")}, ${long("output", "n")}, ${bytes("point", "n")},
           ${at(yearAgo)} FROM ${series}`,
     },
-    { of: "requests", sql: transaction("presign") },
-    { of: "requests", sql: transaction("sign") },
+    { of: "requests", db: transaction("presign") },
+    { of: "requests", db: transaction("sign") },
     {
       of: "requests",
-      sql: `INSERT INTO presign (id, network, curve, signature_algorithm, network_encryption_key_id, session_bytes,
+      db: `INSERT INTO presign (id, network, curve, signature_algorithm, network_encryption_key_id, session_bytes,
                                  presign_id, presign, state, tx_digest, created_at, ready_at, updated_at)
         SELECT ${id("presign", "n")}, '${network}', 0, 0, '${networkEncryptionKeyId}', ${bytes("session", "n")},
           ${object("presign", "n")}, ${long("presign", "n")}, 'used', ${transactionOf("presign", "n")}, ${moment("n")},
@@ -127,7 +127,7 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
     },
     {
       of: "requests",
-      sql: `INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm,
+      db: `INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm,
               hash_scheme, message, price_micro_usd, status, user_sign_message, tx_digest, sign_session_id, signature,
               failure_reason, failure_message, refunded, expires_at, created_at, updated_at)
         SELECT ${id("sign", "n")}, ${projectOf("n")}, ${dwalletId(dwalletOf("n"))}, ${presignOf("n")}, '${network}', 0,
@@ -143,18 +143,18 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
     },
     {
       of: "requests",
-      sql: `INSERT INTO ledger_entry (project_id, amount_micro_usd, kind, key, description, created_at)
+      db: `INSERT INTO ledger_entry (project_id, amount_micro_usd, kind, key, description, created_at)
         SELECT ${projectOf("n")}, amount, kind, kind || ':' || ${id("sign", "n")}, 'Signature', ${moment("n")}
         FROM generate_series($1::bigint, $2::bigint) AS n
           JOIN (VALUES ('sign', -${PRICE_MICRO_USD}), ('refund', ${PRICE_MICRO_USD})) AS e (kind, amount)
             ON e.kind = 'sign' OR ${isRejected("n")}
         WHERE NOT ${isExpired("n")}`,
     },
-    { of: "requests", sql: operation("presign", 50) },
-    { of: "requests", sql: operation("sign", 10) },
+    { of: "requests", db: operation("presign", 50) },
+    { of: "requests", db: operation("sign", 10) },
     {
       of: "requests",
-      sql: `INSERT INTO audit_event (actor, project_id, action, subject, request_id, address, created_at)
+      db: `INSERT INTO audit_event (actor, project_id, action, subject, request_id, address, created_at)
         SELECT 'key:' || ${projectOf("n")}, ${projectOf("n")}, action, (${id("sign", "n")})::text,
           ${hash("call", "n")}, '192.0.2.1', ${moment("n")}
         FROM generate_series($1::bigint, $2::bigint) AS n
@@ -162,7 +162,7 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
     },
     {
       of: "requests",
-      sql: `INSERT INTO idempotency_key (scope, network, key, method, fingerprint, subject_id, created_at, expires_at)
+      db: `INSERT INTO idempotency_key (scope, network, key, method, fingerprint, subject_id, created_at, expires_at)
         SELECT (${projectOf("n")})::text, '${network}', ${hash("idempotency", "n")}, 'tss.v1.Signing/ReserveSign',
           ${bytes("fingerprint", "n")}, ${id("sign", "n")}, ${now} - (1 - n / ${requestCount}.0) * interval '1 day',
           ${now} + n / ${requestCount}.0 * interval '1 day' FROM ${series}`,
@@ -173,5 +173,5 @@ export function fillStatements(options: OldRowParameters): readonly FillStatemen
 /** One statement, and what its first and last number count. */
 export interface FillStatement {
   readonly of: "projects" | "dwallets" | "requests";
-  readonly sql: string;
+  readonly db: string;
 }

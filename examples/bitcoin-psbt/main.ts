@@ -13,7 +13,7 @@ import { Curve, createClient } from "threshold-signing-service/sdk";
 const { baseUrl, apiKey } = JSON.parse(readFileSync(".data/dev.json", "utf8"));
 const client = createClient({ baseUrl, apiKey, network: "localnet" });
 
-const seed = randomBytes(32); // keep it: whoever has it can spend
+const seed = randomBytes(32); // keep it secret: anyone who has it can spend
 const { dwallet, publicKeyHex, sessionDigestHex } = await client.onboard({ seed, curve: Curve.SECP256K1 });
 const key = { seed, dwalletId: dwallet.id, sessionDigestHex };
 const publicKey = Buffer.from(publicKeyHex, "hex");

@@ -6,7 +6,7 @@ import { Curve, createClient, Hash, SignatureAlgorithm, TssError } from "thresho
 const { baseUrl, apiKey } = JSON.parse(readFileSync(".data/dev.json", "utf8"));
 const client = createClient({ baseUrl, apiKey, network: "localnet" });
 
-// Keep the seed somewhere safer than this: whoever has it can sign.
+// Keep the seed in a safer place than this: anyone who has it can sign.
 if (!existsSync("seed.hex")) writeFileSync("seed.hex", randomBytes(32).toString("hex"), { mode: 0o600 });
 const seed = new Uint8Array(Buffer.from(readFileSync("seed.hex", "utf8"), "hex"));
 

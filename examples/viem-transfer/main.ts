@@ -16,7 +16,7 @@ import { foundry } from "viem/chains";
 const { baseUrl, apiKey } = JSON.parse(readFileSync(".data/dev.json", "utf8"));
 const client = createClient({ baseUrl, apiKey, network: "localnet" });
 
-const seed = randomBytes(32); // keep it: whoever has it can spend
+const seed = randomBytes(32); // keep it secret: anyone who has it can spend
 const { dwallet, sessionDigestHex } = await client.onboard({ seed, curve: Curve.SECP256K1 });
 const account = await createDWalletAccount(client, { seed, dwalletId: dwallet.id, sessionDigestHex });
 console.log("from", account.address);

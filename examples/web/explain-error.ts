@@ -7,6 +7,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   UNREACHABLE:
     "The service does not answer. Look at its URL, and whether it runs. This page calls https, and http on this machine.",
   CHAIN_UNAVAILABLE: "The chain does not answer. Try again.",
+  CODE_UNAVAILABLE: "A part of the page did not load. Reload the page.",
   ABORTED: "You cancelled the action. What the service was asked for goes on: resume it here.",
   TIMEOUT: "The time is up. Resume the action.",
   INSUFFICIENT_CREDIT: "The project has too little credit. Add some.",
@@ -15,7 +16,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   SHARE_UNVERIFIED: "This key does not follow from this seed. Paste the seed that it was made with.",
   VALIDATION: "Correct what the message names.",
   MESSAGE_TOO_LARGE: "Enter a shorter message.",
-  NETWORK_MISMATCH: "The service is not on the local network, or it lies. Do not go on.",
+  NETWORK_MISMATCH: "The service is not on the local network, or it lies. Do not continue.",
 };
 
 /** What a person is told of an error. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { HandlerContext } from "@connectrpc/connect";
+import type { AuditOrigin } from "../audit/audit-event.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
-import type { AuditOrigin } from "../store/audit.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { addressBlock } from "./address-block.ts";
 import type { AdminKeyLookup } from "./admin-key-lookup.ts";
@@ -27,7 +27,6 @@ export interface CallTrace {
   readonly traceParent?: string | undefined;
 }
 
-/** What the gate needs. */
 export interface AccessGateOptions {
   readonly lookup: Pick<ApiKeyLookup, "find" | "recall">;
   /** Finds named admin keys. */
@@ -137,10 +136,10 @@ function networkNamed({ requestHeader }: GatedCall): string | undefined {
   return requestHeader.get("x-network") ?? undefined;
 }
 
-/** Whoever has an admin key, as the audit trail names him. */
+/** The actor of a named admin key in the audit trail. */
 type Operator = Pick<AuditOrigin, "actor">;
 
-/** Whoever has ADMIN_API_KEY. */
+/** The actor of ADMIN_API_KEY in the audit trail. */
 const ROOT: Operator = { actor: "admin" };
 
 /** Whose key it is. It is looked for even where others are being tried: a good key pays for nobody's mistakes. */
@@ -174,7 +173,7 @@ function sentKey(headers: Headers): string | undefined {
 }
 
 function usable<Key extends KeyStanding>(key: Key | undefined): Key {
-  if (key === undefined) throw new ServiceError("INVALID_KEY", "the API key is not known");
+  if (key === undefined) throw new ServiceError("INVALID_KEY", "the API key is unknown");
   if (key.isRevoked) throw new ServiceError("REVOKED_KEY", "the API key was revoked");
   if (key.isExpired) {
     throw new ServiceError("EXPIRED_KEY", "the API key has expired", {

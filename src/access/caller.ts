@@ -1,5 +1,5 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { AuditOrigin } from "../store/audit.ts";
+import type { AuditOrigin } from "../audit/audit-event.ts";
 
 /** What a key may be used for. */
 export type Scope = "onboard" | "sign" | "read" | "billing";

@@ -4,7 +4,7 @@ import { invalidField } from "../errors/service-error.ts";
 import { canonicalAddress } from "./address-block.ts";
 import { createAddressList } from "./address-list.ts";
 
-/** Where a call comes from: the connection's peer, or whoever the proxies that are trusted say it was for. */
+/** Where a call comes from: the connection's peer, or the address that trusted proxies report. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
 
 /** The context value that holds the caller's address, once it is found. */

@@ -1,37 +1,32 @@
-import { ServiceError } from "../errors/service-error.ts";
-import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
-import { apiKeyPrefix, generateAdminKey, hashApiKey } from "./api-key.ts";
-import type { CreatedApiKey } from "./create-api-key.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
+import type { Database } from "../store/database.ts";
+import type { AdminCaller } from "./caller.ts";
+import { insertAdminKey, type NewAdminKey } from "./insert-admin-key.ts";
+import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
+import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
 
-/** A named admin key to be made. */
-export interface NewAdminKey {
-  /** 1 to 63 lower-case letters, digits and `._-`; the actor in the audit trail is `admin:<name>`. */
-  readonly name: string;
-  /** Default: never. */
-  readonly expiresAt?: Date | undefined;
+/** A named admin key, with its plaintext if this call made it. */
+export interface ShownAdminKey {
+  readonly details: AdminKeyDetails;
+  /** Undefined for a repeat: only the key's id is remembered. */
+  readonly plaintext: string | undefined;
 }
 
 /**
- * Makes a named admin key. Names are never given twice, so that an actor in the audit trail is one key for good. Throws
- * ADMIN_KEY_NAME_TAKEN.
+ * Makes a named admin key, once for each idempotency key; a repeat has the key as it is by then, without its plaintext.
+ * Throws ADMIN_KEY_NAME_TAKEN, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function createAdminKey(
-  sql: Sql,
-  origin: AuditOrigin,
-  { name, expiresAt }: NewAdminKey,
-): Promise<CreatedApiKey> {
-  const plaintext = generateAdminKey();
-  const created = { id: newId(), prefix: apiKeyPrefix(plaintext), plaintext };
-  const rows = await sql.query(
-    `WITH created AS (
-       INSERT INTO admin_key (id, name, prefix, hash, expires_at) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (name) DO NOTHING RETURNING id, NULL::uuid AS project_id
-     ), audited AS (${auditInsert("admin_key.create", "created", 6)})
-     SELECT id FROM created`,
-    [created.id, name, created.prefix, hashApiKey(plaintext), expiresAt ?? null, ...auditParameters(origin)],
+  database: Database,
+  { network, origin }: AdminCaller,
+  idempotency: Idempotency | undefined,
+  key: NewAdminKey,
+): Promise<ShownAdminKey> {
+  const { id, plaintext } = await runOnce<MadeKey>(
+    database,
+    { scope: ADMIN_SCOPE, network, idempotency },
+    { ...KEEP_KEY_ID, effect: (db) => insertAdminKey(db, origin, key) },
   );
-  if (rows.length === 1) return created;
-  throw new ServiceError("ADMIN_KEY_NAME_TAKEN", "an admin key has or had this name", { metadata: { name } });
+  return { details: await readAdminKey(database, id), plaintext };
 }

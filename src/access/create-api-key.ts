@@ -1,59 +1,41 @@
-import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
-import { apiKeyPrefix, generateApiKey, hashApiKey } from "./api-key.ts";
-import type { Scope } from "./caller.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
+import type { Database } from "../store/database.ts";
+import { readAllowedAddresses } from "./address-list.ts";
+import type { AdminCaller } from "./caller.ts";
+import { insertApiKey, type NewApiKey } from "./insert-api-key.ts";
+import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
+import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
+import { requireProject } from "./require-project.ts";
 
-/** A key to be made. */
-export interface NewApiKey {
-  readonly projectId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** Default: never. */
-  readonly expiresAt?: Date | undefined;
-  /** Where it may be used from, as `readAllowedAddresses` gives them. Default: anywhere. */
-  readonly allowedAddresses?: readonly string[];
-  /** The id of the key that it replaces. Default: none. */
-  readonly rotatedFrom?: string;
+/** A key, with its plaintext if this call made it. */
+export interface ShownApiKey {
+  readonly details: ApiKeyDetails;
+  /** Undefined for a repeat: only the key's id is remembered. */
+  readonly plaintext: string | undefined;
 }
 
-/** A key that was just made. */
-export interface CreatedApiKey {
-  readonly id: string;
-  readonly prefix: string;
-  /** The key itself. It is nowhere else; show it once. */
-  readonly plaintext: string;
-}
-
-/** Makes a key for a project, bound to the project's network. Throws when there is no such project. */
+/**
+ * Makes a key for a project of the caller's network, once for each idempotency key; a repeat has the key as it is by
+ * then, without its plaintext. Throws VALIDATION, PROJECT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ */
 export async function createApiKey(
-  sql: Sql,
-  origin: AuditOrigin,
-  { projectId, name, scopes, expiresAt, allowedAddresses = [], rotatedFrom }: NewApiKey,
-): Promise<CreatedApiKey> {
-  const [project] = await sql.query<{ network: string }>("SELECT network FROM project WHERE id = $1", [
-    projectId,
-  ]);
-  if (project === undefined) throw new Error(`there is no project ${projectId}`);
-  const plaintext = generateApiKey(project.network);
-  const created = { id: newId(), prefix: apiKeyPrefix(plaintext), plaintext };
-  await sql.query(
-    `WITH created AS (
-       INSERT INTO api_key (id, project_id, name, prefix, hash, scopes, expires_at, allowed_addresses, rotated_from)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id, project_id
-     ) ${auditInsert("api_key.create", "created", 10)}`,
-    [
-      created.id,
-      projectId,
-      name,
-      created.prefix,
-      hashApiKey(plaintext),
-      [...scopes],
-      expiresAt ?? null,
-      [...allowedAddresses],
-      rotatedFrom ?? null,
-      ...auditParameters(origin),
-    ],
+  database: Database,
+  { network, origin }: AdminCaller,
+  idempotency: Idempotency | undefined,
+  key: NewApiKey,
+): Promise<ShownApiKey> {
+  const allowedAddresses = readAllowedAddresses(key.allowedAddresses ?? []);
+  const { id, plaintext } = await runOnce<MadeKey>(
+    database,
+    { scope: ADMIN_SCOPE, network, idempotency },
+    {
+      ...KEEP_KEY_ID,
+      async effect(db) {
+        await requireProject(db, network, key.projectId);
+        return insertApiKey(db, origin, { ...key, allowedAddresses });
+      },
+    },
   );
-  return created;
+  return { details: await readApiKey(database, network, id), plaintext };
 }

@@ -1,19 +1,31 @@
-import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
-import { newId } from "../store/ids.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
+import type { Database } from "../store/database.ts";
+import type { AdminCaller } from "./caller.ts";
+import { insertProject } from "./insert-project.ts";
+import { type ProjectDetails, readProject } from "./read-project.ts";
 
-/** Makes a project without credit and without keys, and returns its id. */
+/**
+ * Makes a project on the caller's network, once for each idempotency key; a repeat has the project as it is by then.
+ * Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ */
 export async function createProject(
-  sql: Sql,
-  origin: AuditOrigin,
-  { name, network }: { readonly name: string; readonly network: string },
-): Promise<string> {
-  const id = newId();
-  await sql.query(
-    `WITH created AS (
-       INSERT INTO project (id, name, network) VALUES ($1, $2, $3) RETURNING id, id AS project_id
-     ) ${auditInsert("project.create", "created", 4)}`,
-    [id, name, network, ...auditParameters(origin)],
+  database: Database,
+  { network, origin }: AdminCaller,
+  idempotency: Idempotency | undefined,
+  name: string,
+): Promise<ProjectDetails> {
+  const id = await runOnce<string>(
+    database,
+    { scope: ADMIN_SCOPE, network, idempotency },
+    {
+      effect: (db) => insertProject(db, origin, { name, network }),
+      keep: (subjectId) => ({ subjectId }),
+      recall({ subjectId }) {
+        if (subjectId === null) throw new Error("a project was made and its id not remembered");
+        return subjectId;
+      },
+    },
   );
-  return id;
+  return readProject(database, id);
 }

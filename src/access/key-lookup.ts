@@ -28,7 +28,6 @@ export interface KeyLookup<Key> {
   forget(keyId: string): void;
 }
 
-/** What the lookup needs. */
 export interface KeyLookupOptions<Key> {
   /** Whether the text looks like such a key. */
   readonly isForm: (plaintext: string) => boolean;
@@ -52,7 +51,7 @@ const REMEMBERED_MAX_COUNT = 10_000;
 
 /**
  * Looks keys up in the database and remembers for a few seconds how they were. A key that was good when it was last
- * looked up is read by itself; all others share a bounded number of queries, so that whoever tries keys holds up
+ * looked up is read by itself; all others share a bounded number of queries, so that a caller that tries keys holds up
  * nobody's good one. Whether a key is revoked or has expired is the database's word; here time only passes.
  */
 export function createKeyLookup<Key extends KeyStanding & { readonly id: string }>(
@@ -95,7 +94,9 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
     const isCurrent = forgottenCount === forgottenBefore;
     const rememberedMs = Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS);
     good.set(hash, { key, untilMs: isCurrent ? beganMs + rememberedMs : 0 });
-    noteUse(key.id).catch((cause: unknown) => log.warn({ keyId: key.id, cause }, "last use not noted"));
+    noteUse(key.id).catch((cause: unknown) =>
+      log.warn({ keyId: key.id, cause }, "could not record the last use of a key"),
+    );
     return key;
   }
 

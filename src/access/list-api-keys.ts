@@ -1,7 +1,7 @@
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
-import type { Sql } from "../store/database.ts";
-import { requireProject } from "../store/require-project.ts";
+import type { Queryable } from "../store/database.ts";
 import { API_KEY_COLUMNS, type ApiKeyDetails } from "./read-api-key.ts";
+import { requireProject } from "./require-project.ts";
 
 /** Comes behind every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -11,17 +11,17 @@ const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * VALIDATION for a token of another list.
  */
 export async function listApiKeys(
-  sql: Sql,
+  db: Queryable,
   network: string,
   { projectId, ...request }: PageRequest & { readonly projectId: string },
 ): Promise<Page<ApiKeyDetails>> {
-  await requireProject(sql, network, projectId);
+  await requireProject(db, network, projectId);
   return readPage(request, {
     scope: ["api_key", projectId],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST, count) =>
-      sql.query<ApiKeyDetails>(
+      db.query<ApiKeyDetails>(
         `SELECT ${API_KEY_COLUMNS} FROM api_key k WHERE k.project_id = $1 AND k.id < $2::uuid
          ORDER BY k.id DESC LIMIT $3`,
         [projectId, after, count],

@@ -85,7 +85,7 @@ function waitingFrom<Key>(from: string): Waiting<Key> {
 }
 
 function tooMany(): ServiceError {
-  return new ServiceError("RATE_LIMITED", "too many keys that are not known are being tried; try again", {
+  return new ServiceError("RATE_LIMITED", "too many unknown keys are being tried; try again", {
     retryAfterSeconds: 1,
   });
 }

@@ -36,7 +36,6 @@ export interface RateLimiter {
   take(rateClass: RateClass, subject: string): Promise<RateVerdict> | undefined;
 }
 
-/** What {@link createRateLimiter} needs. */
 export interface RateLimiterOptions {
   readonly limits: RateLimits;
   /** Where calls are counted. Default: each process counts for itself. */

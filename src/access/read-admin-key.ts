@@ -1,5 +1,5 @@
 import { ServiceError } from "../errors/service-error.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /** A named admin key, as the operator sees it: neither the key itself nor its hash. */
 export interface AdminKeyDetails {
@@ -18,8 +18,8 @@ export const ADMIN_KEY_COLUMNS = `id, name, prefix, created_at AS "createdAt", e
   revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
 
 /** Reads a named admin key. Throws ADMIN_KEY_NOT_FOUND. */
-export async function readAdminKey(sql: Sql, adminKeyId: string): Promise<AdminKeyDetails> {
-  const [key] = await sql.query<AdminKeyDetails>(`SELECT ${ADMIN_KEY_COLUMNS} FROM admin_key WHERE id = $1`, [
+export async function readAdminKey(db: Queryable, adminKeyId: string): Promise<AdminKeyDetails> {
+  const [key] = await db.query<AdminKeyDetails>(`SELECT ${ADMIN_KEY_COLUMNS} FROM admin_key WHERE id = $1`, [
     adminKeyId,
   ]);
   if (key !== undefined) return key;

@@ -1,5 +1,5 @@
 import { ServiceError } from "../errors/service-error.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import type { Scope } from "./caller.ts";
 
 /** A key, as the operator sees it: neither the key itself nor its hash. */
@@ -33,13 +33,13 @@ export const API_KEY_COLUMNS = `k.id, k.project_id AS "projectId", k.name, k.pre
  * API_KEY_NOT_FOUND.
  */
 export async function readApiKey(
-  sql: Sql,
+  db: Queryable,
   network: string,
   apiKeyId: string,
   { lock = false } = {},
 ): Promise<ApiKeyDetails> {
-  if (lock) await sql.query("SELECT 1 FROM api_key WHERE id = $1 FOR NO KEY UPDATE", [apiKeyId]);
-  const [key] = await sql.query<ApiKeyDetails>(
+  if (lock) await db.query("SELECT 1 FROM api_key WHERE id = $1 FOR NO KEY UPDATE", [apiKeyId]);
+  const [key] = await db.query<ApiKeyDetails>(
     `SELECT ${API_KEY_COLUMNS} FROM api_key k JOIN project p ON p.id = k.project_id
      WHERE k.id = $1 AND p.network = $2`,
     [apiKeyId, network],

@@ -1,4 +1,4 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /** A project, as the operator sees it. */
 export interface ProjectDetails {
@@ -15,8 +15,8 @@ export const PROJECT_COLUMNS = `id, name, network, balance_micro_usd AS "balance
   held_micro_usd AS "heldMicroUsd", created_at AS "createdAt"`;
 
 /** Reads a project that is known to be there. */
-export async function readProject(sql: Sql, projectId: string): Promise<ProjectDetails> {
-  const [project] = await sql.query<ProjectDetails>(`SELECT ${PROJECT_COLUMNS} FROM project WHERE id = $1`, [
+export async function readProject(db: Queryable, projectId: string): Promise<ProjectDetails> {
+  const [project] = await db.query<ProjectDetails>(`SELECT ${PROJECT_COLUMNS} FROM project WHERE id = $1`, [
     projectId,
   ]);
   if (project === undefined) throw new Error(`there is no project ${projectId}`);

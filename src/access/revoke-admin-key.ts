@@ -1,5 +1,7 @@
-import { auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import sql from "sql-template-tag";
+import { auditInsert } from "../audit/audit-event.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 import type { AdminKeyLookup } from "./admin-key-lookup.ts";
 import type { AdminCaller } from "./caller.ts";
 import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
@@ -9,18 +11,18 @@ import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
  * Returns the key with the time of its first revocation. Throws ADMIN_KEY_NOT_FOUND.
  */
 export async function revokeAdminKey(
-  { sql, lookup }: { readonly sql: Sql; readonly lookup: Pick<AdminKeyLookup, "forget"> },
+  { db, lookup }: { readonly db: Queryable; readonly lookup: Pick<AdminKeyLookup, "forget"> },
   { origin }: AdminCaller,
   adminKeyId: string,
 ): Promise<AdminKeyDetails> {
-  await sql.query(
-    `WITH revoked AS (
-       UPDATE admin_key SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL
-       RETURNING id, NULL::uuid AS project_id
-     ) ${auditInsert("admin_key.revoke", "revoked", 2)}`,
-    [adminKeyId, ...auditParameters(origin)],
+  await execute(
+    db,
+    sql`WITH revoked AS (
+          UPDATE admin_key SET revoked_at = now() WHERE id = ${adminKeyId} AND revoked_at IS NULL
+          RETURNING id, NULL::uuid AS project_id
+        ) ${auditInsert("admin_key.revoke", sql`revoked`, origin)}`,
   );
-  const key = await readAdminKey(sql, adminKeyId);
+  const key = await readAdminKey(db, adminKeyId);
   lookup.forget(key.id);
   return key;
 }

@@ -1,5 +1,7 @@
-import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import sql from "sql-template-tag";
+import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
@@ -9,19 +11,19 @@ import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
  * API_KEY_NOT_FOUND.
  */
 export async function revokeApiKey(
-  { sql, lookup }: { readonly sql: Sql; readonly lookup: Pick<ApiKeyLookup, "forget"> },
+  { db, lookup }: { readonly db: Queryable; readonly lookup: Pick<ApiKeyLookup, "forget"> },
   { network, origin }: { readonly network: string; readonly origin: AuditOrigin },
   apiKeyId: string,
 ): Promise<ApiKeyDetails> {
-  await sql.query(
-    `WITH revoked AS (
-       UPDATE api_key SET revoked_at = now() FROM project p
-       WHERE api_key.id = $1 AND revoked_at IS NULL AND p.id = project_id AND p.network = $2
-       RETURNING api_key.id, project_id
-     ) ${auditInsert("api_key.revoke", "revoked", 3)}`,
-    [apiKeyId, network, ...auditParameters(origin)],
+  await execute(
+    db,
+    sql`WITH revoked AS (
+          UPDATE api_key SET revoked_at = now() FROM project p
+          WHERE api_key.id = ${apiKeyId} AND revoked_at IS NULL AND p.id = project_id AND p.network = ${network}
+          RETURNING api_key.id, project_id
+        ) ${auditInsert("api_key.revoke", sql`revoked`, origin)}`,
   );
-  const key = await readApiKey(sql, network, apiKeyId);
+  const key = await readApiKey(db, network, apiKeyId);
   // The row's id: a caller may write a UUID in capitals.
   lookup.forget(key.id);
   return key;

@@ -1,12 +1,14 @@
+import sql from "sql-template-tag";
+import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { ADMIN_SCOPE, runOnce } from "../idempotency/run-once.ts";
-import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
-import type { Database, Sql } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import type { AdminCaller } from "./caller.ts";
-import { createApiKey } from "./create-api-key.ts";
-import type { ShownApiKey } from "./create-api-key-once.ts";
+import type { ShownApiKey } from "./create-api-key.ts";
+import { insertApiKey } from "./insert-api-key.ts";
 import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
@@ -29,7 +31,7 @@ const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 /**
  * Makes a key of the same project, name, scopes and allowed addresses in place of another one, and ends that one after
  * the overlap; once for each idempotency key, where a repeat has both keys as they are by then, without the plaintext.
- * This process goes by the old key's new end at once, others after a few seconds. Throws API_KEY_NOT_FOUND, WRONG_STATE
+ * This process applies the old key's new end at once, and others after a few seconds. Throws API_KEY_NOT_FOUND, WRONG_STATE
  * for a key that is revoked, expired or replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function rotateApiKey(
@@ -43,10 +45,10 @@ export async function rotateApiKey(
     { scope: ADMIN_SCOPE, network, idempotency },
     {
       ...KEEP_KEY_ID,
-      async effect(sql) {
-        const old = await readApiKey(sql, network, apiKeyId, { lock: true });
-        await requireUsable(sql, old);
-        const made = await createApiKey(sql, origin, {
+      async effect(db) {
+        const old = await readApiKey(db, network, apiKeyId, { lock: true });
+        await requireUsable(db, old);
+        const made = await insertApiKey(db, origin, {
           projectId: old.projectId,
           name: old.name,
           scopes: old.scopes,
@@ -54,7 +56,7 @@ export async function rotateApiKey(
           expiresAt: expiresAt ?? old.expiresAt ?? undefined,
           rotatedFrom: old.id,
         });
-        await endKey(sql, origin, old.id, overlapSeconds);
+        await endKey(db, origin, old.id, overlapSeconds);
         return made;
       },
     },
@@ -64,12 +66,12 @@ export async function rotateApiKey(
   return { details: await readApiKey(database, network, id), plaintext, replaced };
 }
 
-async function requireUsable(sql: Sql, key: ApiKeyDetails): Promise<void> {
-  const expired = await sql.query("SELECT 1 WHERE $1::timestamptz <= now()", [key.expiresAt]);
+async function requireUsable(db: Queryable, key: ApiKeyDetails): Promise<void> {
+  const expiredCount = await execute(db, sql`SELECT 1 WHERE ${key.expiresAt}::timestamptz <= now()`);
   const [state] = [
     ...(key.revokedAt ? ["revoked"] : []),
     ...(key.replacedBy ? ["replaced"] : []),
-    ...(expired.length > 0 ? ["expired"] : []),
+    ...(expiredCount > 0 ? ["expired"] : []),
   ];
   if (state === undefined) return;
   throw new ServiceError("WRONG_STATE", `the key is ${state}`, { metadata: { state } });
@@ -77,17 +79,19 @@ async function requireUsable(sql: Sql, key: ApiKeyDetails): Promise<void> {
 
 /** Without an overlap the key is revoked, so that it is over whatever the clocks of replicas say. */
 async function endKey(
-  sql: Sql,
+  db: Queryable,
   origin: AuditOrigin,
   apiKeyId: string,
   overlapSeconds: number,
 ): Promise<void> {
-  await sql.query(
-    `WITH rotated AS (
-       UPDATE api_key SET revoked_at = CASE WHEN $2 = 0 THEN now() END,
-         expires_at = CASE WHEN $2 = 0 THEN expires_at ELSE least(expires_at, now() + $2 * interval '1 second') END
-       WHERE id = $1 RETURNING id, project_id
-     ) ${auditInsert("api_key.rotate", "rotated", 3)}`,
-    [apiKeyId, overlapSeconds, ...auditParameters(origin)],
+  const isRevoked = overlapSeconds === 0;
+  await execute(
+    db,
+    sql`WITH rotated AS (
+          UPDATE api_key SET revoked_at = CASE WHEN ${isRevoked} THEN now() END,
+            expires_at = CASE WHEN ${isRevoked} THEN expires_at
+                              ELSE least(expires_at, now() + ${overlapSeconds}::integer * interval '1 second') END
+          WHERE id = ${apiKeyId} RETURNING id, project_id
+        ) ${auditInsert("api_key.rotate", sql`rotated`, origin)}`,
   );
 }

@@ -1,5 +1,7 @@
-import { auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import sql from "sql-template-tag";
+import { auditInsert } from "../audit/audit-event.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 import { readAllowedAddresses } from "./address-list.ts";
 import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import type { AdminCaller } from "./caller.ts";
@@ -14,22 +16,24 @@ export interface AllowedAddresses {
 
 /**
  * Replaces the addresses that a key of the network may be used from; the same ones again change nothing. This process
- * goes by them at once, others after a few seconds. Throws VALIDATION and API_KEY_NOT_FOUND.
+ * applies them at once, and others after a few seconds. Throws VALIDATION and API_KEY_NOT_FOUND.
  */
 export async function setAllowedAddresses(
-  { sql, lookup }: { readonly sql: Sql; readonly lookup: Pick<ApiKeyLookup, "forget"> },
+  { db, lookup }: { readonly db: Queryable; readonly lookup: Pick<ApiKeyLookup, "forget"> },
   { network, origin }: AdminCaller,
   { apiKeyId, allowedAddresses }: AllowedAddresses,
 ): Promise<ApiKeyDetails> {
-  await sql.query(
-    `WITH changed AS (
-       UPDATE api_key SET allowed_addresses = $3::text[] FROM project p
-       WHERE api_key.id = $1 AND p.id = project_id AND p.network = $2 AND allowed_addresses IS DISTINCT FROM $3::text[]
-       RETURNING api_key.id, project_id
-     ) ${auditInsert("api_key.set_allowed_addresses", "changed", 4)}`,
-    [apiKeyId, network, readAllowedAddresses(allowedAddresses), ...auditParameters(origin)],
+  const addresses = readAllowedAddresses(allowedAddresses);
+  await execute(
+    db,
+    sql`WITH changed AS (
+          UPDATE api_key SET allowed_addresses = ${addresses}::text[] FROM project p
+          WHERE api_key.id = ${apiKeyId} AND p.id = project_id AND p.network = ${network}
+            AND allowed_addresses IS DISTINCT FROM ${addresses}::text[]
+          RETURNING api_key.id, project_id
+        ) ${auditInsert("api_key.set_allowed_addresses", sql`changed`, origin)}`,
   );
-  const key = await readApiKey(sql, network, apiKeyId);
+  const key = await readApiKey(db, network, apiKeyId);
   lookup.forget(key.id);
   return key;
 }

@@ -1,10 +1,9 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import type { KeyLookupOptions, KeyStanding } from "./key-lookup.ts";
 
-/** What a lookup of keys in a database needs. */
 export interface StoredKeyLookupOptions
   extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now" | "onLookup"> {
-  readonly database: Sql;
+  readonly database: Queryable;
 }
 
 /**
@@ -12,7 +11,7 @@ export interface StoredKeyLookupOptions
  * whether one has expired: no replica's is asked.
  */
 export async function readStoredKeys<Key extends KeyStanding & { readonly id: string }>(
-  database: Sql,
+  database: Queryable,
   columns: string,
   tables: string,
   hashes: readonly string[],
@@ -28,7 +27,11 @@ export async function readStoredKeys<Key extends KeyStanding & { readonly id: st
 }
 
 /** Notes that a good key is in use: once a minute is exact enough to tell keys in use from forgotten ones. */
-export async function noteKeyUse(database: Sql, table: "api_key" | "admin_key", id: string): Promise<void> {
+export async function noteKeyUse(
+  database: Queryable,
+  table: "api_key" | "admin_key",
+  id: string,
+): Promise<void> {
   await database.query(
     `UPDATE ${table} SET last_used_at = now()
      WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())

@@ -16,7 +16,6 @@ export interface StreamBounds {
   readonly perAddress: number;
 }
 
-/** What {@link createStreamLeases} needs. */
 export interface StreamLeaseOptions {
   readonly bounds: StreamBounds;
   /** Says when a key was changed. Default: the sweep finds it. */
@@ -157,7 +156,7 @@ function subjectsOf(
 
 function tooMany(subject: string, maxCount: number): ServiceError {
   const [per = ""] = subject.split(" ");
-  return new ServiceError("TOO_MANY_STREAMS", `no more than ${maxCount} streams may be open for one ${per}`, {
+  return new ServiceError("TOO_MANY_STREAMS", `one ${per} may have at most ${maxCount} open streams`, {
     metadata: { per, maxCount: String(maxCount) },
   });
 }

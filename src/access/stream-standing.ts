@@ -1,6 +1,6 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 
-/** Whether whoever opened a stream may still have it. */
+/** Whether the caller that opened a stream may keep it. */
 export interface StreamStanding {
   /** Of its key and address: streams of the same name stand and fall together. */
   readonly name: string;

@@ -1,77 +1,76 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { AdjustCreditResponse, Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
-import { type AdminCaller, callerOf } from "../access/caller.ts";
-import type { NewApiKey } from "../access/create-api-key.ts";
-import type { ShownApiKey } from "../access/create-api-key-once.ts";
-import type { ApiKeyDetails } from "../access/read-api-key.ts";
-import type { ProjectDetails } from "../access/read-project.ts";
-import type { KeyRotation, RotatedApiKey } from "../access/rotate-api-key.ts";
-import type { AllowedAddresses } from "../access/set-allowed-addresses.ts";
-import type { AuditSeal } from "../audit/audit-seal.ts";
-import type { CreditAdjustment } from "../billing/adjust-credit.ts";
-import { type Idempotency, idempotencyOf } from "../idempotency/idempotency.ts";
-import type { Page, PageRequest } from "../paging/read-page.ts";
+import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
+import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
+import { callerOf } from "../access/caller.ts";
+import { createApiKey } from "../access/create-api-key.ts";
+import { createProject } from "../access/create-project.ts";
+import { listApiKeys } from "../access/list-api-keys.ts";
+import { listProjects } from "../access/list-projects.ts";
+import { requireProject } from "../access/require-project.ts";
+import { revokeApiKey } from "../access/revoke-api-key.ts";
+import { rotateApiKey } from "../access/rotate-api-key.ts";
+import { setAllowedAddresses } from "../access/set-allowed-addresses.ts";
+import { getAuditProof } from "../audit/get-audit-proof.ts";
+import { listAuditEvents } from "../audit/list-audit-events.ts";
+import { listAuditSeals } from "../audit/list-audit-seals.ts";
+import { adjustCredit } from "../billing/adjust-credit.ts";
+import { idempotencyOf } from "../idempotency/idempotency.ts";
+import type { Database } from "../store/database.ts";
 import { decodeScopes, encodeApiKey, encodeAuditEvent, encodeProject } from "./encode-account.ts";
 import { encodeAuditProof, encodeAuditSeal } from "./encode-audit.ts";
-import type { AuditProof } from "./get-audit-proof.ts";
-import type { AuditEventRow, ListAuditEventsInput } from "./list-audit-events.ts";
-
-/** What the calls about projects, keys, credit and the audit trail need: one operation each. */
-export interface AccountOperations {
-  readonly createProject: Keyed<string, ProjectDetails>;
-  readonly listProjects: Listed<PageRequest, ProjectDetails>;
-  readonly createApiKey: Keyed<NewApiKey, ShownApiKey>;
-  readonly listApiKeys: Listed<PageRequest & { readonly projectId: string }, ApiKeyDetails>;
-  readonly rotateApiKey: Keyed<KeyRotation, RotatedApiKey>;
-  readonly setAllowedAddresses: (caller: AdminCaller, input: AllowedAddresses) => Promise<ApiKeyDetails>;
-  readonly revokeApiKey: (caller: AdminCaller, apiKeyId: string) => Promise<ApiKeyDetails>;
-  readonly adjustCredit: Keyed<CreditAdjustment, AdjustCreditResponse>;
-  readonly listAuditEvents: Listed<ListAuditEventsInput, AuditEventRow>;
-  readonly listAuditSeals: (input: PageRequest) => Promise<Page<AuditSeal>>;
-  readonly getAuditProof: (network: string, auditEventId: bigint) => Promise<AuditProof>;
-}
-
-/** An operation that is made once for each idempotency key. */
-export type Keyed<Input, Output> = (
-  caller: AdminCaller,
-  idempotency: Idempotency | undefined,
-  input: Input,
-) => Promise<Output>;
-type Listed<Input, Row> = (network: string, input: Input) => Promise<Page<Row>>;
 
 /** The calls of `tss.v1.Admin` about projects, keys, credit and the audit trail. */
-export type AccountCalls = Pick<ServiceImpl<typeof Admin>, keyof AccountOperations>;
+export type AccountCalls = Pick<
+  ServiceImpl<typeof Admin>,
+  | "createProject"
+  | "listProjects"
+  | "createApiKey"
+  | "listApiKeys"
+  | "rotateApiKey"
+  | "setAllowedAddresses"
+  | "revokeApiKey"
+  | "adjustCredit"
+  | "listAuditEvents"
+  | "listAuditSeals"
+  | "getAuditProof"
+>;
+
+export interface AccountCallsDeps {
+  readonly database: Database;
+  /** A changed key leaves it at once. */
+  readonly lookup: Pick<ApiKeyLookup, "forget">;
+}
 
 /** Implements {@link AccountCalls}. */
-export function createAccountCalls(operations: AccountOperations): AccountCalls {
+export function createAccountCalls({ database, lookup }: AccountCallsDeps): AccountCalls {
   return {
     async createProject({ name }, context) {
       const caller = callerOf(context, "admin");
-      const project = await operations.createProject(caller, idempotencyOf(context), name);
+      const project = await createProject(database, caller, idempotencyOf(context), name);
       return { project: encodeProject(project) };
     },
     async listProjects(request, context) {
       const { network } = callerOf(context, "admin");
-      const { rows, nextPageToken } = await operations.listProjects(network, request);
+      const { rows, nextPageToken } = await listProjects(database, network, request);
       return { projects: rows.map(encodeProject), nextPageToken };
     },
     async createApiKey({ projectId, name, scopes, expireTime, allowedAddresses }, context) {
       const caller = callerOf(context, "admin");
       const expiresAt = expireTime && timestampDate(expireTime);
       const key = { projectId, name, scopes: decodeScopes(scopes), expiresAt, allowedAddresses };
-      const { details, plaintext } = await operations.createApiKey(caller, idempotencyOf(context), key);
+      const { details, plaintext } = await createApiKey(database, caller, idempotencyOf(context), key);
       return { apiKey: encodeApiKey(details), plaintext: plaintext ?? "" };
     },
     async listApiKeys(request, context) {
       const { network } = callerOf(context, "admin");
-      const { rows, nextPageToken } = await operations.listApiKeys(network, request);
+      const { rows, nextPageToken } = await listApiKeys(database, network, request);
       return { apiKeys: rows.map(encodeApiKey), nextPageToken };
     },
     async rotateApiKey({ apiKeyId, overlapSeconds, expireTime }, context) {
-      const rotation = { apiKeyId, overlapSeconds, expiresAt: expireTime && timestampDate(expireTime) };
       const caller = callerOf(context, "admin");
-      const rotated = await operations.rotateApiKey(caller, idempotencyOf(context), rotation);
+      const rotation = { apiKeyId, overlapSeconds, expiresAt: expireTime && timestampDate(expireTime) };
+      const rotated = await rotateApiKey({ database, lookup }, caller, idempotencyOf(context), rotation);
       return {
         apiKey: encodeApiKey(rotated.details),
         plaintext: rotated.plaintext ?? "",
@@ -79,33 +78,31 @@ export function createAccountCalls(operations: AccountOperations): AccountCalls 
       };
     },
     async setAllowedAddresses({ apiKeyId, allowedAddresses }, context) {
-      const key = await operations.setAllowedAddresses(callerOf(context, "admin"), {
-        ...{ apiKeyId, allowedAddresses },
-      });
-      return { apiKey: encodeApiKey(key) };
+      const caller = callerOf(context, "admin");
+      const change = { apiKeyId, allowedAddresses };
+      return { apiKey: encodeApiKey(await setAllowedAddresses({ db: database, lookup }, caller, change)) };
     },
     async revokeApiKey({ apiKeyId }, context) {
-      const key = await operations.revokeApiKey(callerOf(context, "admin"), apiKeyId);
-      return { apiKey: encodeApiKey(key) };
+      const caller = callerOf(context, "admin");
+      return { apiKey: encodeApiKey(await revokeApiKey({ db: database, lookup }, caller, apiKeyId)) };
     },
     async adjustCredit(request, context) {
-      return operations.adjustCredit(callerOf(context, "admin"), idempotencyOf(context), request);
+      return adjustCredit(database, callerOf(context, "admin"), idempotencyOf(context), request);
     },
-    async listAuditEvents(request, context) {
+    async listAuditEvents({ pageSize, pageToken, projectId, actor }, context) {
       const { network } = callerOf(context, "admin");
-      const { rows, nextPageToken } = await operations.listAuditEvents(network, {
-        ...{ pageSize: request.pageSize, pageToken: request.pageToken },
-        ...{ projectId: request.projectId, actor: request.actor },
-      });
+      if (projectId !== undefined) await requireProject(database, network, projectId);
+      const filter = { pageSize, pageToken, projectId, actor };
+      const { rows, nextPageToken } = await listAuditEvents(database, network, filter);
       return { auditEvents: rows.map(encodeAuditEvent), nextPageToken };
     },
     async listAuditSeals(request) {
-      const { rows, nextPageToken } = await operations.listAuditSeals(request);
+      const { rows, nextPageToken } = await listAuditSeals(database, request);
       return { auditSeals: rows.map(encodeAuditSeal), nextPageToken };
     },
     async getAuditProof({ auditEventId }, context) {
       const { network } = callerOf(context, "admin");
-      return encodeAuditProof(await operations.getAuditProof(network, auditEventId));
+      return encodeAuditProof(await getAuditProof(database, network, auditEventId));
     },
   };
 }

@@ -1,37 +1,26 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { callerOf } from "../access/caller.ts";
+import type { AuditOrigin } from "../audit/audit-event.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import type { PresignBucket } from "../presigns/bucket.ts";
+import type { PresignCounts } from "../presigns/presign-health.ts";
 import {
   CURVE_ALGORITHMS,
   type CurveAlgorithm,
   curveName,
   signatureAlgorithmName,
 } from "../protocol/algorithms.ts";
-import type { AuditOrigin } from "../store/audit.ts";
-import { type AccountOperations, createAccountCalls } from "./account-calls.ts";
-import { type AdminKeyOperations, createAdminKeyCalls } from "./admin-key-calls.ts";
+import { type AccountCallsDeps, createAccountCalls } from "./account-calls.ts";
+import { type AdminKeyCallsDeps, createAdminKeyCalls } from "./admin-key-calls.ts";
 import { type ChainReads, createChainCalls } from "./chain-calls.ts";
 
-/** A bucket of the presign pool with its presigns by state. Curve and algorithm are the chain's integers. */
-export interface BucketHealth {
-  readonly curve: number;
-  readonly signatureAlgorithm: number;
-  readonly networkEncryptionKeyId: string;
-  readonly ready: number;
-  readonly pending: number;
-  readonly held: number;
-  readonly used: number;
-  readonly burnt: number;
-}
-
-/** What the Admin service needs. */
 export interface AdminServiceDeps {
-  readonly readPresignHealth: () => Promise<readonly BucketHealth[]>;
+  readonly readPresignHealth: () => Promise<readonly (PresignBucket & PresignCounts)[]>;
   /** Returns how many presigns were queued. */
   readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
-  readonly accounts: AccountOperations;
-  readonly adminKeys: AdminKeyOperations;
+  readonly accounts: AccountCallsDeps;
+  readonly adminKeys: AdminKeyCallsDeps;
   readonly chain: ChainReads;
   readonly lowWaterCount: number;
   readonly highWaterCount: number;

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import type { TransactionFilter, TransactionRow } from "../chain/read-transactions.ts";
-import type { TreasuryOverview } from "../chain/read-treasury.ts";
+import type { TreasuryOverview } from "../chain/treasury/read-treasury.ts";
 import type { Page, PageRequest } from "../paging/read-page.ts";
 import {
   decodeOperationKind,
@@ -11,7 +11,6 @@ import {
   encodeTreasury,
 } from "./encode-chain.ts";
 
-/** What the calls about the chain need. */
 export interface ChainReads {
   readonly readTreasury: () => Promise<TreasuryOverview>;
   readonly listChainTransactions: (

@@ -15,7 +15,7 @@ import type { Scope } from "../access/caller.ts";
 import type { AdminKeyDetails } from "../access/read-admin-key.ts";
 import type { ApiKeyDetails } from "../access/read-api-key.ts";
 import type { ProjectDetails } from "../access/read-project.ts";
-import type { AuditEventRow } from "./list-audit-events.ts";
+import type { AuditEventRow } from "../audit/list-audit-events.ts";
 
 /** A project as the contract has it. */
 export function encodeProject({ id, createdAt, ...shown }: ProjectDetails): Project {

@@ -3,8 +3,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type GetAuditProofResponse, GetAuditProofResponseSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { type AuditSeal as AuditSealMessage, AuditSealSchema } from "../../gen/proto/tss/v1/audit_pb.ts";
 import type { AuditSeal } from "../audit/audit-seal.ts";
+import type { AuditProof } from "../audit/get-audit-proof.ts";
 import { encodeAuditEvent } from "./encode-account.ts";
-import type { AuditProof } from "./get-audit-proof.ts";
 
 /** A seal as the contract has it. */
 export function encodeAuditSeal({ createdAt, publicKey, signature, ...shown }: AuditSeal): AuditSealMessage {

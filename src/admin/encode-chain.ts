@@ -12,7 +12,7 @@ import {
 } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { OperationName } from "../chain/operation.ts";
 import type { TransactionRow, TransactionState } from "../chain/read-transactions.ts";
-import type { LaneOverview, TreasuryOverview, WalletBalance } from "../chain/read-treasury.ts";
+import type { LaneOverview, TreasuryOverview, WalletBalance } from "../chain/treasury/read-treasury.ts";
 
 const STATES: Readonly<Record<TransactionState, ChainTransaction_State>> = {
   stored: ChainTransaction_State.stored,

@@ -5,14 +5,14 @@ import {
   type TransactionRow,
 } from "../chain/read-transactions.ts";
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /** Milliseconds since the epoch, and a digest in base 58. */
 const POSITION = /^\d{1,15}:[1-9A-HJ-NP-Za-km-z]{1,50}$/;
 
 /** Reads a page of the network's transactions, the newest first. Throws VALIDATION for a token of another list. */
 export function listChainTransactions(
-  sql: Sql,
+  db: Queryable,
   network: string,
   { lane, state, kind, ...request }: PageRequest & TransactionFilter,
 ): Promise<Page<TransactionRow>> {
@@ -22,7 +22,7 @@ export function listChainTransactions(
     position: POSITION,
     read: (after, count) =>
       readTransactions(
-        sql,
+        db,
         network,
         { lane, state, kind },
         { after: after === undefined ? undefined : positionIn(after), count },

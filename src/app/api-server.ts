@@ -8,7 +8,7 @@ import { keyedMethods } from "../access/method-policy.ts";
 import { keepPrivate } from "../access/private-replies.ts";
 import { createRateLimiter } from "../access/rate-limiter.ts";
 import { createStreamLeases } from "../access/stream-leases.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
@@ -31,7 +31,6 @@ import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
 import { implementServices, SERVICES, type ServiceParts } from "./services.ts";
 
-/** What the server needs beside the parts that its services work with. */
 export interface ApiServerOptions {
   readonly config: Config;
   /** Undefined: only named admin keys open the operator's calls. */
@@ -100,7 +99,7 @@ export function startApiServer(
         address: values.get(clientAddressKey) ?? values.get(peerAddressKey),
       }),
     }),
-    onError: (cause: unknown) => log.error({ cause }, "a reply could not be written"),
+    onError: (cause: unknown) => log.error({ cause }, "could not write a reply"),
   };
   return lifecycle.start(
     "server",

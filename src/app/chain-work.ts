@@ -1,37 +1,36 @@
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import { createSweepLoop } from "../billing/sweeps/sweep-loop.ts";
 import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
-import { createGasKeeper } from "../chain/gas-keeper.ts";
-import { createLanes } from "../chain/lane.ts";
-import { readForeignUses } from "../chain/lane-table.ts";
 import type { ChainNetwork } from "../chain/network.ts";
-import { prepareLanes } from "../chain/prepare-lanes.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { SessionKind } from "../chain/session.ts";
 import { createSettler } from "../chain/settler.ts";
-import { createSubmitter } from "../chain/submitter.ts";
-import { createTreasuryReader } from "../chain/treasury-reader.ts";
-import type { Config } from "../config.ts";
+import { createGasKeeper } from "../chain/submit/gas-keeper.ts";
+import { createLanes } from "../chain/submit/lane.ts";
+import { readForeignUses } from "../chain/submit/lane-table.ts";
+import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
+import { createSubmitter } from "../chain/submit/submitter.ts";
+import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { Config } from "../config/config.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { Loop } from "../lifecycle/start-loops.ts";
+import type { ServiceMetrics } from "../observe/service-metrics.ts";
 import { createDWalletSession } from "../onboarding/dwallet-session.ts";
-import { adoptHeldPresigns } from "../presigns/adopt-held.ts";
 import { createAffordable } from "../presigns/affordable.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
 import { createPresignSession } from "../presigns/presign-session.ts";
+import { adoptHeldPresigns } from "../restore/adopt-held-presigns.ts";
+import { reconcile } from "../restore/reconcile.ts";
 import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
-import type { ServiceMetrics } from "./observe/service-metrics.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
-import { reconcile } from "./reconcile.ts";
 import { createRetentionLoop } from "./retention-loop.ts";
 
-/** What the work on the chain needs. */
 export interface ChainWorkOptions {
   readonly database: Database;
   readonly network: ChainNetwork;
@@ -56,7 +55,6 @@ export interface ChainWorkOptions {
   >;
   /** The database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
-  /** Default: nobody is told. */
   readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp" | "onRetained">;
   readonly log: {
     debug(fields: object, message: string): void;
@@ -79,6 +77,7 @@ export interface ChainWorkOptions {
 /** Everything that goes on between the database and the chain without anyone calling: loops, to be started in this order. */
 export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
   const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
+  const { clock } = network;
   const traced = options.tracer && { tracer: options.tracer };
   const operations = operationKinds(options);
   await prepareLanes({ database, network, reader, afterRestore, log });
@@ -97,11 +96,11 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
   const treasury = createTreasuryReader(network);
   if ((await readForeignUses(database, network.name)).length === 0)
     await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
-  const gasKeeper = createGasKeeper({ database, network, reader, laneIds, log });
+  const gasKeeper = createGasKeeper({ database, network, reader, laneIds, clock, log });
   // Lanes without a coin cannot do anything.
   await gasKeeper.assign();
 
-  const affordable = createAffordable(treasury, options.pace?.rememberedMs);
+  const affordable = createAffordable(treasury, network.clock, options.pace?.rememberedMs);
   const lanes = createLanes(network, reader);
   const submitter = createSubmitter({
     database,
@@ -109,6 +108,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     lanes,
     reader,
     signals,
+    clock,
     log,
     kinds: operations,
     ...traced,
@@ -119,6 +119,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     settler: createSettler({
       database,
       reader,
+      clock,
       log,
       onMixUp: options.observe?.onMixUp,
       kinds: sessionKinds(options),
@@ -137,13 +138,15 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       reader,
       signerOf: options.depositSigner,
       signals,
+      clock,
       log,
     }),
-    expiry: createExpireLoop({ database, signals, log, observer: options.observe?.signs, ...pace }),
+    expiry: createExpireLoop({ database, signals, clock, log, observer: options.observe?.signs, ...pace }),
     retention: createRetentionLoop({
       ...pace,
       database,
       retentionDays: config.retentionDays,
+      clock,
       log,
       onRetained: options.observe?.onRetained,
     }),

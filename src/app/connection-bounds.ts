@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { createAddressList } from "../access/address-list.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { ServerOptions } from "../transport/start-server.ts";
 
 /** What a port needs to bound its connections: how many, whose are not bounded by address, and who hears of refusals. */
@@ -15,7 +15,7 @@ export function connectionBounds(
     onConnectionRefused: (address) =>
       log.warn(
         { address },
-        "connections are refused: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached",
+        "refusing connections: MAX_CONNECTIONS or MAX_CONNECTIONS_PER_ADDRESS is reached",
       ),
   };
 }

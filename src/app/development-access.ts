@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { SCOPES } from "../access/caller.ts";
-import { createApiKey } from "../access/create-api-key.ts";
-import { createProject } from "../access/create-project.ts";
-import { creditProject } from "../billing/credit-project.ts";
+import { insertApiKey } from "../access/insert-api-key.ts";
+import { insertProject } from "../access/insert-project.ts";
+import { creditProject } from "../ledger/credit-project.ts";
 import type { Database } from "../store/database.ts";
 import { Secret } from "../telemetry/secret.ts";
 
@@ -34,14 +34,14 @@ export async function ensureDevelopmentKeys(
   if (known && (await database.query("SELECT 1 FROM project LIMIT 1")).length > 0) {
     return { apiKey: new Secret(known.apiKey), adminApiKey: admin, areNew: false };
   }
-  const projectId = await createProject(database, ORIGIN, { name: "development", network: "localnet" });
+  const projectId = await insertProject(database, ORIGIN, { name: "development", network: "localnet" });
   await creditProject(database, ORIGIN, {
     projectId,
     amountMicroUsd: CREDIT_MICRO_USD,
     reference: `development:${projectId}`,
     description: "credit for development",
   });
-  const { plaintext } = await createApiKey(database, ORIGIN, {
+  const { plaintext } = await insertApiKey(database, ORIGIN, {
     projectId,
     name: "development",
     scopes: SCOPES,

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type LocalnetOptions, startLocalnet } from "../localnet/localnet.ts";
 import type { LocalnetMessage } from "./localnet-thread.ts";
 
-/** The localnet on its own thread: says where it is, passes its log on, and closes when it is told to. */
+/** The localnet on its own thread: reports its URL, passes its log on, and closes on request. */
 const post = (message: LocalnetMessage): void => parentPort?.postMessage(message);
 
 try {

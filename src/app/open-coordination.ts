@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import { createLocalCoordination } from "../coordination/local-coordination.ts";
 import { createRedisCoordination } from "../coordination/redis-coordination.ts";

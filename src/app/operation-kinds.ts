@@ -3,16 +3,15 @@ import type { DepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Signals } from "../coordination/signals.ts";
+import type { ServiceMetrics } from "../observe/service-metrics.ts";
 import { createAcceptOperation } from "../onboarding/accept-operation.ts";
 import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createRegisterOperation } from "../onboarding/register-operation.ts";
 import { createPresignOperation } from "../presigns/presign-operation.ts";
 import { createSignOperation } from "../signing/sign-operation.ts";
-import type { ServiceMetrics } from "./observe/service-metrics.ts";
 
-/** What the kinds work with. */
 export interface OperationKindsOptions {
   readonly network: Pick<ChainNetwork, "senderAddress">;
   readonly reader: NetworkReader;

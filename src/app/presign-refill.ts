@@ -1,5 +1,5 @@
-import { createTreasuryReader } from "../chain/treasury-reader.ts";
-import type { BackgroundLoop } from "../coordination/background-loop.ts";
+import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { BackgroundLoop } from "../lifecycle/background-loop.ts";
 import { type Affordable, createAffordable } from "../presigns/affordable.ts";
 import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import { createRefillLoop, type RefillLoopDeps } from "../presigns/refill-loop.ts";
@@ -21,7 +21,7 @@ export function createWarmRefill(options: PresignRefillOptions, affordable: Affo
 
 /** Fills only what callers of this process wait for, whom no worker knows of. It asks; a worker brings it to the chain. */
 export function createCallersRefill(options: PresignRefillOptions): BackgroundLoop {
-  const affordable = createAffordable(createTreasuryReader(options.network));
+  const affordable = createAffordable(createTreasuryReader(options.network), options.network.clock);
   return createRefill(options, { warmBuckets: async () => [], affordable });
 }
 
@@ -35,6 +35,7 @@ function createRefill(
     queue: presigns,
     network: network.name,
     sessionBuffer: () => reader.sessionBuffer(),
+    clock: network.clock,
     bounds: { lowWaterCount: config.presignLowWaterCount, highWaterCount: config.presignHighWaterCount },
     log,
     ...pace,

@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
+import { healthRoute, metricsRoute } from "../health/health-and-metrics.ts";
+import { type Readiness, readyRoute } from "../health/readiness.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startServer } from "../transport/start-server.ts";
 import { connectionBounds } from "./connection-bounds.ts";
-import { healthRoute, metricsRoute } from "./health-and-metrics.ts";
 import { listening } from "./port-taken.ts";
-import { type Readiness, readyRoute } from "./readiness.ts";
 
 /** What the routes tell of, and where. */
 export interface ProbeOptions {
@@ -40,7 +40,7 @@ export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> 
     grpcReflection: false,
     routes: [metricsRoute(metrics)],
     errors: createErrorMapping(() => {}),
-    onError: (cause: unknown) => log.error({ cause }, "a reply could not be written"),
+    onError: (cause: unknown) => log.error({ cause }, "could not write a reply"),
   };
   const { url } = await lifecycle.start(
     "metrics server",

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { TlsOptions } from "../transport/tls-acceptor.ts";
 
 /** Reads the configured certificate and its key. Throws when a file cannot be read. */

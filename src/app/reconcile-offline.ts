@@ -1,20 +1,20 @@
 import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { checkChain } from "../chain/check-chain.ts";
 import { connectNetwork } from "../chain/network.ts";
-import { prepareLanes } from "../chain/prepare-lanes.ts";
 import { createNetworkReader } from "../chain/reader.ts";
-import type { Config } from "../config.ts";
+import { prepareLanes } from "../chain/submit/prepare-lanes.ts";
+import type { Config } from "../config/config.ts";
 import { createLocalSignals } from "../coordination/local-signals.ts";
+import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
+import { type ReissuedKey, reissueKeys } from "../restore/reissue-keys.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
 import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./operation-kinds.ts";
-import { type Reconciliation, reconcile } from "./reconcile.ts";
-import { type ReissuedKey, reissueKeys } from "./reissue-keys.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
-/** What reconciling without a service needs. */
 export interface ReconcileOfflineOptions {
   readonly lifecycle: Lifecycle;
   readonly log: {
@@ -51,17 +51,18 @@ export async function reconcileOffline(
     [],
   );
   if (leased !== undefined)
-    throw new Error(
-      `a replica drives lane ${leased.id}; stop every replica, and try again after ten seconds`,
-    );
-  const network = await connectNetwork(await openChainAccess(config, { lifecycle, log }));
+    throw new Error(`a replica holds lane ${leased.id}; stop every replica, and try again after ten seconds`);
+  const network = await connectNetwork({
+    ...(await openChainAccess(config, { lifecycle, log })),
+    clock: systemClock,
+  });
   await checkChain(database, network);
   const reader = createNetworkReader(network);
   await prepareLanes({ database, network, reader, afterRestore: true, log });
   const { deposits } = await takeDeposits({
     ...{ database, network, config: config.deposits, log },
     // Nobody calls.
-    callerReads: () => ({ pressure: network.pressures.callers }),
+    callerReads: () => ({ backOff: network.backOffs.callers }),
   });
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
   const signals = createLocalSignals();

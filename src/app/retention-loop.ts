@@ -1,25 +1,21 @@
-import { emptyTransactions } from "../chain/empty-transactions.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
+import { emptyTransactions } from "../chain/submit/empty-transactions.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
+import { RETAINED_KINDS, type RetainedKind } from "../observe/service-metrics.ts";
 import { deleteLapsedReservations, emptyRequests } from "../signing/empty-requests.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
-/** What the loop needs. */
 export interface RetentionLoopDeps {
-  readonly database: Sql;
+  readonly database: Queryable;
   /** How long what has ended keeps what is large; 0: for ever. */
   readonly retentionDays: number;
+  readonly clock: Clock;
   readonly log: { error(fields: object, message: string): void };
   /** Is told what each statement emptied or deleted. Default: nobody is. */
   readonly onRetained?: ((what: RetainedKind, count: number) => void) | undefined;
   /** Default 1 s. */
   readonly intervalMs?: number;
 }
-
-/** What is taken from old rows: users' halves, the bytes of transactions, and whole reservations that expired. */
-export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
-
-/** One of {@link RETAINED_KINDS}. */
-export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
 const DEFAULT_INTERVAL_MS = 1_000;
 /** Rows that one statement takes. A pass makes one statement of each kind, so that a large backlog is worked off slowly. */
@@ -29,14 +25,15 @@ const WORK = {
   user_sign_message: emptyRequests,
   chain_transaction: emptyTransactions,
   expired_reservation: deleteLapsedReservations,
-} as const satisfies Record<RetainedKind, (sql: Sql, days: number, maxCount: number) => Promise<number>>;
+} as const satisfies Record<RetainedKind, (db: Queryable, days: number, maxCount: number) => Promise<number>>;
 
 /** Takes from old rows what is large. Any number of processes may do it at a time: each takes rows of its own. */
 export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
-  const { database, retentionDays, log, onRetained, intervalMs } = deps;
+  const { database, retentionDays, clock, log, onRetained, intervalMs } = deps;
   return createBackgroundLoop({
     name: "retention",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    clock,
     log,
     async pass(signal) {
       if (retentionDays === 0) return false;

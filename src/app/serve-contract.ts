@@ -5,10 +5,11 @@ import type { Deposits } from "../billing/deposits/deposits.ts";
 import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { startLoops } from "../lifecycle/start-loops.ts";
+import type { ServiceMetrics } from "../observe/service-metrics.ts";
 import { createParameterBuilder } from "../onboarding/build-parameters.ts";
 import { createParameterStore } from "../onboarding/parameter-store.ts";
 import type { PresignQueue } from "../presigns/presign-queue.ts";
@@ -21,10 +22,8 @@ import type { Tracer } from "../telemetry/tracer.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { startApiServer } from "./api-server.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
-import type { ServiceMetrics } from "./observe/service-metrics.ts";
 import { warmUp } from "./warm-up.ts";
 
-/** What serving the contract needs. */
 export interface ServeContractOptions {
   readonly config: Config;
   readonly database: Database;
@@ -55,7 +54,13 @@ export async function serveContract(
   const curves = [
     ...new Set([...config.presignBuckets.map((bucket) => bucket.curveNumber), ...CURVES.keys()]),
   ];
-  const parameters = createParameterBuilder({ reader, store: parameterStore, curves, log });
+  const parameters = createParameterBuilder({
+    reader,
+    store: parameterStore,
+    curves,
+    clock: network.clock,
+    log,
+  });
   await startLoops(lifecycle, { parameters });
 
   const perMinute = config.wrongHalvesPerMinute;

@@ -10,10 +10,10 @@ import { createBillingService } from "../billing/billing-service.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
-import { readTreasury } from "../chain/read-treasury.ts";
 import { createNetworkReader, type NetworkReader } from "../chain/reader.ts";
-import { createTreasuryReader } from "../chain/treasury-reader.ts";
-import type { Config } from "../config.ts";
+import { readTreasury } from "../chain/treasury/read-treasury.ts";
+import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { Config } from "../config/config.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
 import { readPresignHealth } from "../presigns/presign-health.ts";
@@ -24,8 +24,6 @@ import { createSigningService } from "../signing/signing-service.ts";
 import type { Database } from "../store/database.ts";
 import { untilClosing } from "../transport/closing-signal.ts";
 import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
-import { createAccountOperations } from "./account-operations.ts";
-import { createAdminKeyOperations } from "./admin-key-operations.ts";
 
 /** All services of the contract. */
 export const SERVICES = [Onboarding, Signing, Billing, Admin];
@@ -74,6 +72,7 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
         database,
         presigns,
         signals,
+        clock: network.clock,
         checkHalf: parts.checkHalf,
         prices: config.prices,
         reservationTtlMs: config.reservationTtlMs,
@@ -85,16 +84,16 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
     registerService(
       Admin,
       createAdminService({
-        accounts: createAccountOperations(database, parts.lookup),
-        adminKeys: createAdminKeyOperations(database, parts.adminLookup),
+        accounts: { database, lookup: parts.lookup },
+        adminKeys: { database, lookup: parts.adminLookup },
         chain: {
-          readTreasury: () => readTreasury({ sql: database, network, reader, treasury }),
+          readTreasury: () => readTreasury({ db: database, network, reader, treasury }),
           listChainTransactions: (...call) => listChainTransactions(database, ...call),
         },
         lowWaterCount: config.presignLowWaterCount,
         highWaterCount,
         readPresignHealth: () =>
-          readPresignHealth({ ...pool, sql: database, configured: config.presignBuckets }),
+          readPresignHealth({ ...pool, db: database, configured: config.presignBuckets }),
         refillBucket: (...call) => refillBucket({ ...pool, database, highWaterCount, signals }, ...call),
       }),
     ),

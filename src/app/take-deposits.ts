@@ -8,14 +8,13 @@ import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts
 import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Loop } from "../lifecycle/start-loops.ts";
 import { localnetDepositSeed } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import type { Database } from "../store/database.ts";
 import { Secret } from "../telemetry/secret.ts";
 
-/** What taking deposits needs. */
 export interface TakeDepositsOptions {
   readonly database: Database;
   readonly network: ChainNetwork;
@@ -32,7 +31,7 @@ export interface TakeDepositsOptions {
 export interface TakenDeposits {
   /** Undefined where none are taken. */
   readonly deposits: Deposits | undefined;
-  /** Keeps prices fresh, for whoever shows or uses them. */
+  /** Keeps the prices fresh. */
   readonly priceLoops: Loops;
   /** Finds and credits what arrives. */
   readonly watchLoops: Loops;
@@ -55,15 +54,20 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   const { prices: priced, minimumMicroUsd, pollMs } = config;
   const names = priced.kind === "fixed" ? [...priced.picoUsd.keys()] : ["SUI", "IKA"];
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
+  const { clock } = network;
   const base = { database, network: network.name, coins };
-  const { prices, priceLoops } = pricesOf(priced, { ...base, log });
+  const { prices, priceLoops } = pricesOf(priced, { ...base, clock, log });
   const deposits = { ...base, masterSeed, prices, minimumMicroUsd, reader, readerFor, recentRefusals };
-  return { deposits, priceLoops, watchLoops: { deposits: createDepositWatcher(deposits, { pollMs, log }) } };
+  return {
+    deposits,
+    priceLoops,
+    watchLoops: { deposits: createDepositWatcher(deposits, { pollMs, clock, log }) },
+  };
 }
 
 function pricesOf(
   config: Config["deposits"]["prices"],
-  options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "log">,
+  options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
 ): { prices: PriceSource; priceLoops: Loops } {
   if (config.kind === "fixed") return { prices: fixedPrices(options.coins, config.picoUsd), priceLoops: {} };
   const feed = createPriceFeed({ ...config, ...options, url: config.url.reveal() });

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
@@ -17,9 +17,9 @@ export interface WorkerServerOptions {
 }
 
 const ELSEWHERE =
-  "this replica is a worker and serves no calls; send them to one with PROCESS_TYPE api or all";
+  "this replica is a worker and serves no calls; send them to a replica with PROCESS_TYPE api or all";
 
-/** Answers those who look after a worker, on the configured port. Whoever calls the contract is told where it is served. */
+/** Serves a worker's probes on the configured port. A call of the contract gets a reply that names the api processes. */
 export function startWorkerServer({
   config,
   probes,
@@ -36,7 +36,7 @@ export function startWorkerServer({
     routes: probes,
     elsewhere: ELSEWHERE,
     errors: createErrorMapping(({ level, message, ...fields }) => log[level](fields, message)),
-    onError: (cause: unknown) => log.error({ cause }, "a reply could not be written"),
+    onError: (cause: unknown) => log.error({ cause }, "could not write a reply"),
   };
   return lifecycle.start(
     "server",

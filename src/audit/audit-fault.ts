@@ -28,7 +28,7 @@ export interface AuditFault {
   readonly message: string;
 }
 
-/** The faults in the order of entries. What is missing at one place and found at another is told once. */
+/** The faults in the order of entries. An entry that is missing in one place and present in another counts once. */
 export function tidyFaults(faults: readonly AuditFault[]): AuditFault[] {
   const moved = new Set(faults.filter(({ kind }) => kind === "reordered").map(({ sequence }) => sequence));
   return faults.filter(

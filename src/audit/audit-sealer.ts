@@ -1,9 +1,10 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import { SEAL_MAX_COUNT } from "./audit-seal.ts";
 import { type SealEventsDeps, sealEvents } from "./seal-events.ts";
 
-/** What the sealer needs. */
 export interface AuditSealerDeps extends SealEventsDeps {
+  readonly clock: Clock;
   readonly log: { error(fields: object, message: string): void };
   /** How long an event waits for its seal at most, but for the time that sealing takes. Default 5 s. */
   readonly intervalMs?: number;
@@ -12,10 +13,11 @@ export interface AuditSealerDeps extends SealEventsDeps {
 const DEFAULT_INTERVAL_MS = 5_000;
 
 /** Seals what was written to the audit trail. Any number of replicas may run it; one at a time seals. */
-export function createAuditSealer({ log, intervalMs, ...deps }: AuditSealerDeps): BackgroundLoop {
+export function createAuditSealer({ clock, log, intervalMs, ...deps }: AuditSealerDeps): BackgroundLoop {
   return createBackgroundLoop({
     name: "audit sealer",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    clock,
     log,
     // Events that came meanwhile are sealed by the next pass: a busy trail has a seal for each interval, not each event.
     pass: async () => (await sealEvents(deps)) >= SEAL_MAX_COUNT,

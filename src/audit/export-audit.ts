@@ -1,4 +1,4 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import type { AuditSeal } from "./audit-seal.ts";
 import { type ExportedEntry, encodeLine } from "./export-line.ts";
 import { SEAL_COLUMNS } from "./seal-columns.ts";
@@ -16,21 +16,21 @@ export interface ExportRange {
  * Reads an export line by line, and holds one seal's entries at a time. Writes what the database has; whether that is
  * what was sealed, `verifyExport` finds out. Throws when there is no seal of a number that the range names.
  */
-export async function* exportAudit(sql: Sql, range: ExportRange = {}): AsyncGenerator<Buffer, void> {
-  const newest = await readNewestNumber(sql);
+export async function* exportAudit(db: Queryable, range: ExportRange = {}): AsyncGenerator<Buffer, void> {
+  const newest = await readNewestNumber(db);
   const { fromSeal = 1n, toSeal = newest } = range;
   const named = [range.fromSeal, range.toSeal].filter((number) => number !== undefined);
   const unknown = named.find((number) => number < 1n || number > newest);
-  if (unknown !== undefined) throw new Error(`there is no seal ${unknown}; the newest one is ${newest}`);
+  if (unknown !== undefined) throw new Error(`seal ${unknown} does not exist; the newest one is ${newest}`);
   if (fromSeal > toSeal && named.length > 0) throw new Error("the range ends before it begins");
   let [sealCount, entryCount] = [0n, 0n];
-  yield encodeLine({ kind: "head", previousChainHash: await readChainHash(sql, fromSeal - 1n) });
+  yield encodeLine({ kind: "head", previousChainHash: await readChainHash(db, fromSeal - 1n) });
   for (let number = fromSeal; number <= toSeal; number++) {
-    const seal = await readSeal(sql, number);
+    const seal = await readSeal(db, number);
     if (seal === undefined) continue;
     yield encodeLine({ kind: "seal", seal });
     sealCount++;
-    for (const entry of await readEntries(sql, seal)) {
+    for (const entry of await readEntries(db, seal)) {
       yield encodeLine({ kind: "entry", entry });
       entryCount++;
     }
@@ -38,27 +38,24 @@ export async function* exportAudit(sql: Sql, range: ExportRange = {}): AsyncGene
   yield encodeLine({ kind: "end", sealCount, entryCount });
 }
 
-async function readNewestNumber(sql: Sql): Promise<bigint> {
-  const [row] = await sql.query<{ number: bigint | null }>(
-    "SELECT max(number) AS number FROM audit_seal",
-    [],
-  );
+async function readNewestNumber(db: Queryable): Promise<bigint> {
+  const [row] = await db.query<{ number: bigint | null }>("SELECT max(number) AS number FROM audit_seal", []);
   return row?.number ?? 0n;
 }
 
-async function readChainHash(sql: Sql, number: bigint): Promise<Uint8Array> {
-  return (await readSeal(sql, number))?.chainHash ?? GENESIS_HASH;
+async function readChainHash(db: Queryable, number: bigint): Promise<Uint8Array> {
+  return (await readSeal(db, number))?.chainHash ?? GENESIS_HASH;
 }
 
-async function readSeal(sql: Sql, number: bigint): Promise<AuditSeal | undefined> {
-  const [seal] = await sql.query<AuditSeal>(`SELECT ${SEAL_COLUMNS} FROM audit_seal s WHERE s.number = $1`, [
+async function readSeal(db: Queryable, number: bigint): Promise<AuditSeal | undefined> {
+  const [seal] = await db.query<AuditSeal>(`SELECT ${SEAL_COLUMNS} FROM audit_seal s WHERE s.number = $1`, [
     number,
   ]);
   return seal;
 }
 
-function readEntries(sql: Sql, { firstSequence, lastSequence }: AuditSeal): Promise<ExportedEntry[]> {
-  return sql.query<ExportedEntry>(
+function readEntries(db: Queryable, { firstSequence, lastSequence }: AuditSeal): Promise<ExportedEntry[]> {
+  return db.query<ExportedEntry>(
     `SELECT l.sequence, e.id AS "auditEventId", e.created_at AS "createdAt", e.actor, e.action, e.subject,
             e.project_id AS "projectId", e.request_id AS "requestId", e.address,
             l.leaf_hash AS "leafHash", l.chain_hash AS "chainHash"

@@ -1,4 +1,4 @@
-import type { Database, Sql } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
 import { type AuditEntry, chainHash, leafHash } from "./audit-entry.ts";
 import { type AuditSeal, SEAL_MAX_COUNT, type SealContent, sealHash } from "./audit-seal.ts";
@@ -6,7 +6,6 @@ import { merkleRoot } from "./merkle-tree.ts";
 import type { SealKey } from "./seal-key.ts";
 import { GENESIS_HASH } from "./sha256.ts";
 
-/** What sealing needs. */
 export interface SealEventsDeps {
   readonly database: Pick<Database, "query" | "transaction">;
   /** Undefined: seals are not signed. */
@@ -34,17 +33,17 @@ const BEFORE_THE_FIRST: Head = {
 export async function sealEvents({ database, key }: SealEventsDeps): Promise<number> {
   // Most passes find nothing, and need no lock to see that.
   if ((await database.query("SELECT FROM audit_unsealed LIMIT 1")).length === 0) return 0;
-  return database.transaction(async (sql) => {
-    if (!(await lockSealer(sql))) return 0;
-    const head = await readHead(sql);
-    const events = await sql.query<Event>(UNSEALED, [SEAL_MAX_COUNT]);
+  return database.transaction(async (db) => {
+    if (!(await lockSealer(db))) return 0;
+    const head = await readHead(db);
+    const events = await db.query<Event>(UNSEALED, [SEAL_MAX_COUNT]);
     if (events.length === 0) return 0;
     const { leaves, chain } = hashEvents(events, head);
-    const [time] = await sql.query<{ now: Date }>("SELECT clock_timestamp() AS now");
+    const [time] = await db.query<{ now: Date }>("SELECT clock_timestamp() AS now");
     if (time === undefined) throw new Error("the database told no time");
-    await writeLeaves(sql, { events, head, leaves, chain });
+    await writeLeaves(db, { events, head, leaves, chain });
     await writeSeal(
-      sql,
+      db,
       {
         number: head.number + 1n,
         firstSequence: head.lastSequence + 1n,
@@ -66,15 +65,15 @@ SELECT e.id AS "auditEventId", e.created_at AS "createdAt", e.actor, e.action, e
 FROM audit_unsealed u CROSS JOIN LATERAL (SELECT * FROM audit_event WHERE id = u.audit_event_id LIMIT 1) e
 ORDER BY u.audit_event_id LIMIT $1`;
 
-async function lockSealer(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ locked: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS locked", [
+async function lockSealer(db: Queryable): Promise<boolean> {
+  const [row] = await db.query<{ locked: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS locked", [
     LOCK_KEYS.auditSealer,
   ]);
   return row?.locked === true;
 }
 
-async function readHead(sql: Sql): Promise<Head> {
-  const [head] = await sql.query<Head>(
+async function readHead(db: Queryable): Promise<Head> {
+  const [head] = await db.query<Head>(
     `SELECT number, last_sequence AS "lastSequence", chain_hash AS "chainHash", seal_hash AS "sealHash"
      FROM audit_seal ORDER BY number DESC LIMIT 1`,
     [],
@@ -102,20 +101,20 @@ interface Leaves {
   readonly chain: readonly Uint8Array[];
 }
 
-async function writeLeaves(sql: Sql, { events, head, leaves, chain }: Leaves): Promise<void> {
+async function writeLeaves(db: Queryable, { events, head, leaves, chain }: Leaves): Promise<void> {
   const ids = events.map(({ auditEventId }) => auditEventId);
-  await sql.query(
+  await db.query(
     `INSERT INTO audit_leaf (sequence, audit_event_id, leaf_hash, chain_hash)
      SELECT $1::bigint + place, id, leaf, chain
      FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS t (id, leaf, chain, place)`,
     [head.lastSequence, ids, leaves, chain],
   );
-  await sql.query("DELETE FROM audit_unsealed WHERE audit_event_id = ANY($1::bigint[])", [ids]);
+  await db.query("DELETE FROM audit_unsealed WHERE audit_event_id = ANY($1::bigint[])", [ids]);
 }
 
-async function writeSeal(sql: Sql, seal: SealContent, key: SealKey | undefined): Promise<void> {
+async function writeSeal(db: Queryable, seal: SealContent, key: SealKey | undefined): Promise<void> {
   const hash = sealHash(seal);
-  await sql.query(
+  await db.query(
     `INSERT INTO audit_seal (number, first_sequence, last_sequence, created_at, merkle_root, chain_hash,
                              previous_seal_hash, seal_hash, public_key, signature)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,

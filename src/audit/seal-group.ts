@@ -1,7 +1,7 @@
 import type { AuditFault } from "./audit-fault.ts";
 import { type AuditSeal, SEAL_MAX_COUNT } from "./audit-seal.ts";
-import { type HashedEntry, judgeEntries } from "./judge-entries.ts";
-import { fitsEntries } from "./judge-seal.ts";
+import { checkEntries, type HashedEntry } from "./check-entries.ts";
+import { fitsEntries } from "./check-seal.ts";
 
 /** Collects the entries that stand behind one seal, then judges them together. */
 export interface SealGroup {
@@ -26,7 +26,7 @@ export interface GroupEnd {
 
 /**
  * Begins a group. `seal` is undefined where its line is missing or wrong: then the hashes of the entries are all there
- * is to judge them by. Faults are told as they are found.
+ * is to judge them by. Reports faults as it finds them.
  */
 export function createSealGroup(
   seal: AuditSeal | undefined,
@@ -46,7 +46,7 @@ export function createSealGroup(
     add(entry) {
       const { sequence } = entry;
       if (entries.has(sequence)) {
-        tell({ kind: "repeated", sequence, message: `entry ${sequence} is there again` });
+        tell({ kind: "repeated", sequence, message: `entry ${sequence} is repeated` });
       } else if (sequence < firstSequence || sequence > mostSequence) {
         const message = `entry ${sequence} was reordered: it stands behind another seal than its own`;
         tell({ kind: "reordered", sequence, message });
@@ -69,7 +69,7 @@ export function createSealGroup(
       const inFileOrder = [...entries.values()];
       const lastSequence = seal?.lastSequence ?? greatest(inFileOrder) ?? firstSequence - 1n;
       const range = { firstSequence, lastSequence, entries: inFileOrder, unreadable };
-      const judgement = judgeEntries(range, chain);
+      const judgement = checkEntries(range, chain);
       judgement.faults.forEach(tell);
       if (seal && judgement.faults.length === 0 && !fitsEntries(seal, inFileOrder)) {
         const message = `seal ${seal.number} does not fit its entries ${firstSequence} to ${lastSequence}`;

@@ -16,7 +16,8 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
       start = end + 1;
     }
     rest = bytes.subarray(start);
-    if (rest.length > LINE_MAX_BYTES) throw new Error("a line is longer than 1 MiB: this is no audit export");
+    if (rest.length > LINE_MAX_BYTES)
+      throw new Error("a line is longer than 1 MiB: this is not an audit export");
   }
   if (rest.length > 0) yield rest;
 }

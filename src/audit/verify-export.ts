@@ -1,8 +1,8 @@
 import { type AuditFault, tidyFaults } from "./audit-fault.ts";
 import type { AuditSeal } from "./audit-seal.ts";
+import { unreadableLine } from "./check-entries.ts";
+import { judgeSignature } from "./check-seal.ts";
 import { decodeLine, type ExportLine } from "./export-line.ts";
-import { unreadableLine } from "./judge-entries.ts";
-import { judgeSignature } from "./judge-seal.ts";
 import { createSealsVerifier, type SealsVerifier } from "./verify-seals.ts";
 
 /** What an export is compared with, beyond itself. */
@@ -64,7 +64,7 @@ export async function verifyExport(
     if (seals === undefined) {
       seals = createSealsVerifier(line?.kind === "head" ? line.previousChainHash : undefined, tell);
       if (line?.kind === "head") return;
-      tell({ kind: "format", line: 1, message: "line 1 is not the head of an export" });
+      tell({ kind: "format", line: 1, message: "line 1 is not the header of an export" });
       if (line === undefined) return;
     }
     switch (line?.kind) {
@@ -81,7 +81,7 @@ export async function verifyExport(
         hasEnded = true;
         if (faults.length === 0 && (line.sealCount !== sealCount || line.entryCount !== entryCount)) {
           const found = `${sealCount} seals with ${entryCount} entries`;
-          tell({ kind: "format", line: lineCount, message: `the last line does not tell of ${found}` });
+          tell({ kind: "format", line: lineCount, message: `the last line does not match ${found}` });
         }
         break;
       case "head":
@@ -103,14 +103,14 @@ export async function verifyExport(
   }
 
   function judgeEnd(): void {
-    if (!hasEnded) tell({ kind: "truncated", message: `the export has no end behind line ${lineCount}` });
+    if (!hasEnded) tell({ kind: "truncated", message: `the export ends early, after line ${lineCount}` });
     if (!isExpected) {
       const hash = Buffer.from(expectedSealHash ?? []).toString("hex");
       const message = `the export has no seal ${hash}: its end is missing, or its seals were made anew`;
       tell({ kind: "anchor", message });
     }
     if (publicKeys.length > 0 && !isSigned) {
-      tell({ kind: "signature", message: "the newest seal is not signed by a key that was given" });
+      tell({ kind: "signature", message: "the newest seal is not signed by a given key" });
     }
   }
 

@@ -1,9 +1,9 @@
 import { leafHash } from "./audit-entry.ts";
 import type { AuditFault } from "./audit-fault.ts";
 import type { AuditSeal } from "./audit-seal.ts";
+import { missing, unreadableLine } from "./check-entries.ts";
+import { isOwnHash } from "./check-seal.ts";
 import type { ExportedEntry } from "./export-line.ts";
-import { missing, unreadableLine } from "./judge-entries.ts";
-import { isOwnHash } from "./judge-seal.ts";
 import { createSealGroup, type SealGroup } from "./seal-group.ts";
 import { GENESIS_HASH } from "./sha256.ts";
 
@@ -19,7 +19,7 @@ export interface SealsVerifier {
 
 /**
  * Verifies that seals follow one another, each with its entries. `previousChainHash` is what the head says to stand
- * before the first entry; undefined where there is no head. Faults are told as they are found.
+ * before the first entry; undefined where there is no head. Reports faults as it finds them.
  */
 export function createSealsVerifier(
   previousChainHash: Uint8Array | undefined,

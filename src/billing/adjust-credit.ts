@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { type AdjustCreditResponse, AdjustCreditResponseSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { AdminCaller } from "../access/caller.ts";
+import { requireProject } from "../access/require-project.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import { ADMIN_SCOPE, runOnce, wholeReply } from "../idempotency/run-once.ts";
-import type { Database, Sql } from "../store/database.ts";
+import { creditProject } from "../ledger/credit-project.ts";
+import type { Database, Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
-import { requireProject } from "../store/require-project.ts";
-import { creditProject } from "./credit-project.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import type { LedgerEntryRow } from "./list-ledger-entries.ts";
 
@@ -22,7 +22,7 @@ export interface CreditAdjustment {
 
 /**
  * Books an adjustment with one ledger entry of a reference of its own, once for each idempotency key; a repeat has the
- * first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT when the balance would fall below what is held,
+ * first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT when the balance would fall below the held amount,
  * IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export function adjustCredit(
@@ -36,13 +36,13 @@ export function adjustCredit(
     { scope: ADMIN_SCOPE, network, idempotency },
     {
       ...wholeReply(AdjustCreditResponseSchema),
-      async effect(sql) {
-        await requireProject(sql, network, projectId);
+      async effect(db) {
+        await requireProject(db, network, projectId);
         const credit = { projectId, amountMicroUsd, reference: newId(), description: reason };
-        if (!(await creditProject(sql, origin, credit))) {
-          throw new ServiceError("INSUFFICIENT_CREDIT", "the balance would fall below what is held");
+        if (!(await creditProject(db, origin, credit))) {
+          throw new ServiceError("INSUFFICIENT_CREDIT", "the balance would fall below the held amount");
         }
-        const entry = await readEntry(sql, `credit:${credit.reference}`);
+        const entry = await readEntry(db, `credit:${credit.reference}`);
         return create(AdjustCreditResponseSchema, { ledgerEntry: encodeLedgerEntry(entry) });
       },
     },
@@ -50,8 +50,8 @@ export function adjustCredit(
 }
 
 /** The entry that was just booked: until the end of the transaction its project's balance is the one after it. */
-async function readEntry(sql: Sql, key: string): Promise<LedgerEntryRow> {
-  const [entry] = await sql.query<LedgerEntryRow>(
+async function readEntry(db: Queryable, key: string): Promise<LedgerEntryRow> {
+  const [entry] = await db.query<LedgerEntryRow>(
     `SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
             e.description, NULL AS "dwalletId", p.balance_micro_usd AS "balanceMicroUsd"
      FROM ledger_entry e JOIN project p ON p.id = e.project_id WHERE e.key = $1`,

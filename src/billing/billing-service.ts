@@ -14,7 +14,6 @@ import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import { encodePricing } from "./encode-pricing.ts";
 import { listLedgerEntries } from "./list-ledger-entries.ts";
 
-/** What the Billing service needs. */
 export interface BillingServiceDeps {
   readonly database: Pick<Database, "prisma" | "query">;
   readonly prices: PriceTable;
@@ -27,7 +26,7 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
   const { database, prices } = deps;
   const taken = (): Deposits => {
     if (deps.deposits !== undefined) return deps.deposits;
-    throw new ServiceError("DEPOSITS_DISABLED", "this service takes no deposits");
+    throw new ServiceError("DEPOSITS_DISABLED", "this service accepts no deposits");
   };
   return {
     async getBalance(_request, context) {

@@ -1,5 +1,5 @@
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /** One movement of money, as the contract shows it. */
 export interface LedgerEntryRow {
@@ -24,7 +24,7 @@ const POSITION = /^-?\d{1,18}:[^\0]+$/;
  * begins with, as entries never change, so that no page adds up the ledger again.
  */
 export function listLedgerEntries(
-  sql: Sql,
+  db: Queryable,
   projectId: string,
   request: PageRequest,
 ): Promise<Page<LedgerEntryRow>> {
@@ -34,7 +34,7 @@ export function listLedgerEntries(
     position: POSITION,
     read(after, count) {
       const colon = after?.indexOf(":") ?? 0;
-      return sql.query<LedgerEntryRow>(LIST, [
+      return db.query<LedgerEntryRow>(LIST, [
         projectId,
         after?.slice(colon + 1) ?? null,
         after?.slice(0, colon) ?? null,

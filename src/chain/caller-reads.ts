@@ -1,7 +1,7 @@
 import type { Coordination, TokenBuckets } from "../coordination/coordination.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import type { BackOffs } from "./back-off.ts";
 import type { ChainNetwork } from "./network.ts";
-import type { Pressures } from "./pressure.ts";
 
 /** How many reads of the fullnode calls may cause in a second. */
 export interface CallerReadLimits {
@@ -10,18 +10,17 @@ export interface CallerReadLimits {
   readonly totalPerSecond: number;
 }
 
-/** What {@link createCallerReads} needs. */
 export interface CallerReadsOptions {
   readonly limits: CallerReadLimits;
   readonly coordination: Pick<Coordination, "buckets">;
-  readonly pressures: Pick<Pressures, "callers">;
+  readonly backOffs: Pick<BackOffs, "callers">;
 }
 
 /**
  * The fullnode as one project's calls reach it: each read counts against the project's budget and that of all callers.
  * A read beyond them throws CHAIN_READS_EXHAUSTED.
  */
-export type CallerReads = (projectId: string) => Pick<ChainNetwork, "pressure">;
+export type CallerReads = (projectId: string) => Pick<ChainNetwork, "backOff">;
 
 /** So many seconds' worth of reads may come at once. */
 const BURST_SECONDS = 2;
@@ -31,7 +30,7 @@ const TOTAL_AT_ONCE_COUNT = 64;
 const BUSY_RETRY_SECONDS = 1;
 
 /** Budgets that replicas share as far as their coordination goes. What the service itself reads is none of theirs. */
-export function createCallerReads({ limits, coordination, pressures }: CallerReadsOptions): CallerReads {
+export function createCallerReads({ limits, coordination, backOffs }: CallerReadsOptions): CallerReads {
   const buckets = (name: string, perSecond: number) =>
     coordination.buckets(`fullnode reads: ${name}`, { burstCount: perSecond * BURST_SECONDS, perSecond });
   const project = buckets("project", limits.projectPerSecond);
@@ -40,7 +39,7 @@ export function createCallerReads({ limits, coordination, pressures }: CallerRea
   let totalUnderWay = 0;
 
   return (projectId) => ({
-    pressure: {
+    backOff: {
       async run(call, signal) {
         const own = underWay.get(projectId) ?? 0;
         if (own >= PROJECT_AT_ONCE_COUNT) throw exhausted("project", BUSY_RETRY_SECONDS);
@@ -50,7 +49,7 @@ export function createCallerReads({ limits, coordination, pressures }: CallerRea
         try {
           await take(project, "project", projectId);
           await take(total, "total", "all");
-          return await pressures.callers.run(call, signal);
+          return await backOffs.callers.run(call, signal);
         } finally {
           totalUnderWay--;
           const left = (underWay.get(projectId) ?? 1) - 1;

@@ -1,4 +1,4 @@
-import type { OwnedRef } from "./treasury-calls.ts";
+import type { OwnedRef } from "./treasury/treasury-calls.ts";
 
 /**
  * The Move calls that the service makes, added to one transaction block. All shared objects are given by explicit

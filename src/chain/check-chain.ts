@@ -1,13 +1,16 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import type { ChainNetwork } from "./network.ts";
 
 /**
  * Ties the database to the chain that it was first used with. Throws when the fullnode serves another one: dWallets,
  * presigns and stored transactions of one chain mean nothing on another, and a reset localnet is another chain.
  */
-export async function checkChain(sql: Sql, network: Pick<ChainNetwork, "name" | "client">): Promise<void> {
+export async function checkChain(
+  db: Queryable,
+  network: Pick<ChainNetwork, "name" | "client">,
+): Promise<void> {
   const { chainIdentifier } = await network.client.core.getChainIdentifier();
-  const [known] = await sql.query<{ chainId: string }>(
+  const [known] = await db.query<{ chainId: string }>(
     `INSERT INTO known_network (name, chain_id) VALUES ($1, $2)
      ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING chain_id AS "chainId"`,
     [network.name, chainIdentifier],

@@ -1,7 +1,7 @@
-import type { Sql } from "../store/database.ts";
-import type { LaneObjects } from "./lane-table.ts";
-import { isKnownTransaction } from "./outbox.ts";
+import type { Queryable } from "../store/database.ts";
 import type { NetworkReader } from "./reader.ts";
+import type { LaneObjects } from "./submit/lane-table.ts";
+import { isKnownTransaction } from "./submit/outbox.ts";
 
 /** How the chain differs from what a lane expects. */
 export interface LaneDifference {
@@ -18,7 +18,7 @@ export interface LaneDifference {
 
 /** Compares a lane's objects with the chain. */
 export async function compareObjects(
-  sql: Sql,
+  db: Queryable,
   reader: Pick<NetworkReader, "ownedObjects">,
   { operatorCap, gasCoins }: LaneObjects,
 ): Promise<LaneDifference> {
@@ -29,7 +29,7 @@ export async function compareObjects(
   for (const { objectId, version } of expected) {
     const current = found.get(objectId);
     if (current?.lastChange === undefined || BigInt(current.version) <= BigInt(version)) continue;
-    if (!(await isKnownTransaction(sql, current.lastChange)))
+    if (!(await isKnownTransaction(db, current.lastChange)))
       return { foreignDigest: current.lastChange, ownDigest: undefined, unknownCoinIds };
     ownDigest = current.lastChange;
   }

@@ -2,9 +2,10 @@ import { IkaClient, type IkaConfig } from "@ika.xyz/sdk";
 import type { Signer } from "@mysten/sui/cryptography";
 import { GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import type { Clock } from "../lifecycle/clock.ts";
 import { bindAnswers, type MixUpReport } from "../protocol/bind-answers.ts";
 import type { Secret } from "../telemetry/secret.ts";
-import { createPressures, type Pressure, type Pressures } from "./pressure.ts";
+import { type BackOff, type BackOffs, createBackOffs } from "./back-off.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** The Treasury's objects on one network. */
@@ -16,11 +17,11 @@ export interface TreasuryIds {
 }
 
 /** Where a network is and as whom the service acts there. */
-export interface NetworkOptions {
+export interface NetworkAccess {
   readonly name: string;
   /** The service's own fullnode. Providers put their key into the URL, so that nobody is shown it. */
   readonly fullnodeUrl: Secret;
-  /** The fullnode that clients are told of. Default: none. */
+  /** The fullnode that GetNetwork shows to clients. Default: none. */
   readonly publicFullnodeUrl?: string | undefined;
   /** Becomes this network's own: the Ika client completes it in place. */
   readonly ikaConfig: IkaConfig;
@@ -29,6 +30,12 @@ export interface NetworkOptions {
   readonly hotWalletSecret: Secret<Uint8Array>;
   /** The Ed25519 secret, 32 bytes, of a gas station that pays for the hot wallet's transactions. */
   readonly gasStationSecret?: Secret<Uint8Array> | undefined;
+}
+
+/** How a network is called. */
+export interface NetworkOptions extends NetworkAccess {
+  /** By which calls are timed. */
+  readonly clock: Clock;
   readonly times?: CallTimes;
   /** How to reach the fullnode; default the global one. */
   readonly fetch?: typeof fetch;
@@ -57,22 +64,24 @@ export interface SharedRef {
 /** A connected network. */
 export interface ChainNetwork {
   readonly name: string;
-  /** The fullnode that clients are told of; undefined for none. */
+  /** The fullnode that GetNetwork shows to clients; undefined for none. */
   readonly publicFullnodeUrl: string | undefined;
   /** Rejects answers to other questions than were asked. */
   readonly client: SuiGrpcClient;
   /** Every call to the fullnode goes through it: that of `work`, unless {@link inBackground} says otherwise. */
-  readonly pressure: Pressure;
+  readonly backOff: BackOff;
   /** Told of each answer that belongs to another question. */
   readonly onMixUp?: MixUpReport | undefined;
-  readonly pressures: Pressures;
+  readonly backOffs: BackOffs;
   readonly times: CallTimes;
+  /** By which calls are timed. */
+  readonly clock: Clock;
   readonly ika: IkaClient;
   readonly ikaConfig: IkaConfig;
   readonly treasury: TreasuryIds;
   readonly treasuryRef: SharedRef;
   readonly coordinatorRef: SharedRef;
-  /** Sends what no kind of operation sends as somebody else. */
+  /** The sender of every transaction whose kind of operation does not name another one. */
   readonly hotWallet: Signer;
   /** Signs for the gas: the gas station, or else the hot wallet. */
   readonly gasOwner: Signer;
@@ -83,7 +92,7 @@ export interface ChainNetwork {
 
 /** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
 export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
-  const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury } = options;
+  const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury, clock } = options;
   const transport = new GrpcWebFetchTransport({
     baseUrl: fullnodeUrl.reveal(),
     format: "binary",
@@ -91,9 +100,9 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
   });
   const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport, options.onMixUp) });
   const times = options.times ?? DEFAULT_TIMES;
-  const pressures = createPressures();
+  const backOffs = createBackOffs(clock);
   const ika = new IkaClient({ suiClient: client, config: ikaConfig });
-  await withDeadline(times.readMs, () => ika.initialize());
+  await withDeadline(clock, times.readMs, () => ika.initialize());
   const hotWallet = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
   const gasStation =
     options.gasStationSecret && Ed25519Keypair.fromSecretKey(options.gasStationSecret.reveal());
@@ -102,14 +111,19 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
     publicFullnodeUrl,
     client,
     onMixUp: options.onMixUp,
-    pressure: pressures.work,
-    pressures,
+    backOff: backOffs.work,
+    backOffs,
     times,
+    clock,
     ika,
     ikaConfig,
     treasury,
-    treasuryRef: await sharedRef(client, times, treasury.treasuryId),
-    coordinatorRef: await sharedRef(client, times, ikaConfig.objects.ikaDWalletCoordinator.objectID),
+    treasuryRef: await sharedRef(client, { clock, ...times }, treasury.treasuryId),
+    coordinatorRef: await sharedRef(
+      client,
+      { clock, ...times },
+      ikaConfig.objects.ikaDWalletCoordinator.objectID,
+    ),
     hotWallet,
     gasOwner: gasStation ?? hotWallet,
     senderAddress: hotWallet.toSuiAddress(),
@@ -119,11 +133,17 @@ export async function connectNetwork(options: NetworkOptions): Promise<ChainNetw
 
 /** The network for what nobody's signature or deposit waits for. */
 export function inBackground(network: ChainNetwork): ChainNetwork {
-  return { ...network, pressure: network.pressures.background };
+  return { ...network, backOff: network.backOffs.background };
 }
 
-async function sharedRef(client: SuiGrpcClient, { readMs }: CallTimes, objectId: string): Promise<SharedRef> {
-  const { object } = await withDeadline(readMs, (signal) => client.core.getObject({ objectId, signal }));
+async function sharedRef(
+  client: SuiGrpcClient,
+  { clock, readMs }: Pick<ChainNetwork, "clock"> & CallTimes,
+  objectId: string,
+): Promise<SharedRef> {
+  const { object } = await withDeadline(clock, readMs, (signal) =>
+    client.core.getObject({ objectId, signal }),
+  );
   if (object.owner.$kind !== "Shared") throw new Error(`${objectId} is not a shared object`);
   return { objectId, initialSharedVersion: object.owner.Shared.initialSharedVersion };
 }

@@ -1,6 +1,6 @@
 import type { SuiClientTypes } from "@mysten/sui/client";
 import type { LandedTransaction } from "./operation.ts";
-import type { OwnedRef } from "./treasury-calls.ts";
+import type { OwnedRef } from "./treasury/treasury-calls.ts";
 
 /** The outcome of a transaction that the fullnode knows. */
 export type TransactionOutcome =

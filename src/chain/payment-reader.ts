@@ -4,7 +4,7 @@ import { normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { presentObjects } from "../protocol/chain-reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { ChainNetwork } from "./network.ts";
-import { readTwice } from "./read-twice.ts";
+import { retryRead } from "./retry-read.ts";
 
 /** A coin object that an address owns. */
 export interface OwnedCoin {
@@ -68,10 +68,10 @@ type Executed = SuiClientTypes.Transaction<typeof INCLUDE>;
 
 /** Reads through the network's client. */
 export function createPaymentReader(
-  network: Pick<ChainNetwork, "client" | "pressure" | "times">,
+  network: Pick<ChainNetwork, "client" | "backOff" | "times" | "clock">,
 ): PaymentReader {
   const { core } = network.client;
-  const read = readTwice(network);
+  const read = retryRead(network);
 
   return {
     async ownedCoins(owner, coinType, cursor) {

@@ -1,4 +1,4 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import type { OperationName } from "./operation.ts";
 
 /** How a stored transaction stands. */
@@ -33,7 +33,7 @@ export type TransactionPosition = Pick<TransactionRow, "createdAt" | "digest">;
 
 /** Reads the network's first `count` transactions older than the given one, the newest first. */
 export function readTransactions(
-  sql: Sql,
+  db: Queryable,
   network: string,
   { lane, state, kind }: TransactionFilter,
   { after, count }: { readonly after: TransactionPosition | undefined; readonly count: number },
@@ -51,7 +51,7 @@ export function readTransactions(
       ? []
       : [`EXISTS (SELECT 1 FROM chain_operation o WHERE o.tx_digest = t.digest AND o.kind = ${bind(kind)})`]),
   ];
-  return sql.query<TransactionRow>(
+  return db.query<TransactionRow>(
     `SELECT t.digest, t.lane, t.state, t.sends, t.error, t.gas_used_mist AS "gasUsedMist",
        t.created_at AS "createdAt", t.resolved_at AS "resolvedAt",
        ARRAY(SELECT o.kind FROM chain_operation o WHERE o.tx_digest = t.digest ORDER BY o.id) AS kinds,

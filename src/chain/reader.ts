@@ -24,8 +24,8 @@ import {
   toChanges,
   toOutcome,
 } from "./outcome.ts";
-import { readTwice } from "./read-twice.ts";
-import type { OwnedRef } from "./treasury-calls.ts";
+import { retryRead } from "./retry-read.ts";
+import type { OwnedRef } from "./treasury/treasury-calls.ts";
 
 /** A network encryption key. */
 export interface NetworkKey {
@@ -82,10 +82,10 @@ export interface NetworkReader extends ChainReader {
 const NETWORK_KEY_TTL_MS = 5_000;
 
 /** Reads through the network's clients. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
-export function createNetworkReader(network: ChainNetwork, now: () => number = Date.now): NetworkReader {
-  const { client, ika } = network;
+export function createNetworkReader(network: ChainNetwork): NetworkReader {
+  const { client, ika, clock } = network;
   const objects = createChainReader(client.core);
-  const read = readTwice(network);
+  const read = retryRead(network);
   const find = (digest: string): Promise<TransactionResult | undefined> =>
     read(async (signal) => {
       try {
@@ -114,14 +114,14 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       return newest;
     },
     networkKeys() {
-      if (!cached || cached.untilMs <= now()) {
+      if (!cached || cached.untilMs <= clock.now()) {
         const keys = read(async () => {
           // The client would keep the first answer for good, and does not keep its order.
           ika.invalidateEncryptionKeyCache();
           const found = (await ika.getAllNetworkEncryptionKeys()).map(({ id, epoch }) => ({ id, epoch }));
           return found.sort((a, b) => a.epoch - b.epoch);
         });
-        cached = { keys, untilMs: now() + NETWORK_KEY_TTL_MS };
+        cached = { keys, untilMs: clock.now() + NETWORK_KEY_TTL_MS };
         keys.catch(() => {
           cached = undefined;
         });
@@ -132,7 +132,7 @@ export function createNetworkReader(network: ChainNetwork, now: () => number = D
       const one = async (id: string): Promise<Uint8Array> => {
         const content = (await reader.getObjects([id])).get(id);
         if (content === undefined)
-          throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode lacks an object of Ika");
+          throw new ServiceError("CHAIN_UNAVAILABLE", "the fullnode lacks an Ika object");
         return content;
       };
       const { objectId: coordinatorId } = network.coordinatorRef;

@@ -1,4 +1,5 @@
-import { createBackgroundLoop } from "../coordination/background-loop.ts";
+import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { mixUpIn } from "../protocol/mixed-up-answer.ts";
@@ -6,13 +7,13 @@ import type { Database } from "../store/database.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 import { failureKind, NO_TRACER, type Tracer } from "../telemetry/tracer.ts";
 import type { OpenSession, SessionKind } from "./session.ts";
-import { readSessionTraces } from "./trace-operations.ts";
+import { readSessionTraces } from "./submit/trace-operations.ts";
 
-/** What the settler works with. */
 export interface SettlerOptions {
   readonly database: Database;
   readonly reader: ChainReader;
   readonly kinds: readonly SessionKind[];
+  readonly clock: Clock;
   readonly log: { error(fields: object, message: string): void };
   /** Told of each session that the fullnode answered with another one's. Default: nobody. */
   readonly onMixUp?: MixUpReport | undefined;
@@ -53,7 +54,15 @@ const FIRST = "00000000-0000-0000-0000-000000000000";
  * those that stay open for long never keep newer ones from being delivered.
  */
 export function createSettler(options: SettlerOptions): Settler {
-  const { database, reader, kinds, log, tracer = NO_TRACER, intervalMs = DEFAULT_INTERVAL_MS } = options;
+  const {
+    database,
+    reader,
+    kinds,
+    clock,
+    log,
+    tracer = NO_TRACER,
+    intervalMs = DEFAULT_INTERVAL_MS,
+  } = options;
   let idleUntilMs = 0;
   const pausedUntilMs = new Map<string, number>();
   /** Where the next pass goes on, by kind. */
@@ -62,6 +71,7 @@ export function createSettler(options: SettlerOptions): Settler {
     name: "settler",
     pass,
     intervalMs,
+    clock,
     maxBackoffMs: MAX_BACKOFF_MS,
     log,
   });
@@ -81,7 +91,7 @@ export function createSettler(options: SettlerOptions): Settler {
   }
 
   async function pass(): Promise<boolean | undefined> {
-    if (performance.now() < idleUntilMs) return;
+    if (clock.now() < idleUntilMs) return;
     const open: { kind: SessionKind; session: OpenSession }[] = [];
     for (const kind of kinds) {
       for (const session of await nextPage(kind)) {
@@ -89,7 +99,7 @@ export function createSettler(options: SettlerOptions): Settler {
       }
     }
     if (open.length === 0) {
-      if (nextAfter.size === 0) idleUntilMs = performance.now() + IDLE_INTERVALS * intervalMs;
+      if (nextAfter.size === 0) idleUntilMs = clock.now() + IDLE_INTERVALS * intervalMs;
       return;
     }
     const contents = await read(open.map(({ session }) => session.objectId));
@@ -116,8 +126,8 @@ export function createSettler(options: SettlerOptions): Settler {
       const others = new Set(mixUpIn(cause)?.objectIds);
       const wrong = objectIds.filter((id) => others.has(id));
       if (wrong.length === 0) throw cause;
-      log.error({ objectIds: wrong, cause }, "the fullnode answered with other objects than were asked for");
-      for (const id of wrong) pausedUntilMs.set(id, performance.now() + FAILED_INTERVALS * intervalMs);
+      log.error({ objectIds: wrong, cause }, "the fullnode returned objects that were not requested");
+      for (const id of wrong) pausedUntilMs.set(id, clock.now() + FAILED_INTERVALS * intervalMs);
       return undefined;
     }
   }
@@ -133,7 +143,7 @@ export function createSettler(options: SettlerOptions): Settler {
   function isPaused(objectId: string): boolean {
     const untilMs = pausedUntilMs.get(objectId);
     if (untilMs === undefined) return false;
-    if (untilMs > performance.now()) return true;
+    if (untilMs > clock.now()) return true;
     pausedUntilMs.delete(objectId);
     return false;
   }
@@ -155,11 +165,8 @@ export function createSettler(options: SettlerOptions): Settler {
       span?.end();
       const mixUp = mixUpIn(cause);
       if (mixUp !== undefined) options.onMixUp?.(mixUp);
-      log.error(
-        { kind: kind.name, ...session, cause },
-        "a session could not be settled; it is tried again later",
-      );
-      pausedUntilMs.set(session.objectId, performance.now() + FAILED_INTERVALS * intervalMs);
+      log.error({ kind: kind.name, ...session, cause }, "could not settle a session; retrying later");
+      pausedUntilMs.set(session.objectId, clock.now() + FAILED_INTERVALS * intervalMs);
     }
   }
 }

@@ -3,6 +3,7 @@ import { topics } from "../coordination/topics.ts";
 import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Database } from "../store/database.ts";
+import type { ChainNetwork } from "./network.ts";
 import type { OperationName } from "./operation.ts";
 
 /** How long a caller waits for an operation. */
@@ -10,6 +11,12 @@ export interface WaitTime {
   /** Until the call's deadline; undefined waits {@link DEFAULT_WAIT_MS}. */
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal;
+}
+
+export interface WaitDeps {
+  readonly database: Database;
+  readonly network: Pick<ChainNetwork, "clock">;
+  readonly signals: Pick<Signals, "subscribe">;
 }
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -23,26 +30,24 @@ const LOOK_AGAIN_MS = 500;
  * the time is over: the operation goes on, and the same call may be made again.
  */
 export async function waitForOperation(
-  deps: { readonly database: Database; readonly signals: Pick<Signals, "subscribe"> },
+  deps: WaitDeps,
   kind: OperationName,
   subjectId: string,
   { timeoutMs = DEFAULT_WAIT_MS, signal }: WaitTime,
 ): Promise<void> {
-  const endMs = performance.now() + Math.max(0, timeoutMs - REPLY_TIME_MS);
+  const { clock } = deps.network;
+  const endMs = clock.now() + Math.max(0, timeoutMs - REPLY_TIME_MS);
   for (;;) {
-    const leftMs = endMs - performance.now();
+    const leftMs = endMs - clock.now();
     if (leftMs <= 0 || signal.aborted) {
-      throw new ServiceError(
-        "DEADLINE",
-        "the operation is still on its way to the chain; make the same call again",
-      );
+      throw new ServiceError("DEADLINE", "the operation is not on the chain yet; retry the same call");
     }
     const look = () => readEnd(deps.database, kind, subjectId);
-    const wait = { timeoutMs: Math.min(leftMs, LOOK_AGAIN_MS), signal };
+    const wait = { clock, timeoutMs: Math.min(leftMs, LOOK_AGAIN_MS), signal };
     const ended = await waitForSignal(deps.signals, topics.operation(subjectId), wait, look);
     if (ended === undefined) continue;
     if (ended.state === "landed") return;
-    throw new ServiceError("CHAIN_REJECTED", "the chain refused the operation for good", {
+    throw new ServiceError("CHAIN_REJECTED", "the chain refused the operation permanently", {
       metadata: { chainError: ended.failureDetail ?? "" },
     });
   }

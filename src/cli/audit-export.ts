@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { open, writeFile } from "node:fs/promises";
 import { exportAudit } from "../audit/export-audit.ts";
 import { countUnsealed } from "../audit/read-unsealed.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
 import { optional } from "./option.ts";
@@ -10,10 +10,10 @@ import { rowNumber, text } from "./option-values.ts";
 
 /** `tss audit export`. */
 export const auditExport = command({
-  summary: "write the sealed audit trail of the database, line by line",
-  details: "May run beside a service that is at work. Never writes over a file.",
+  summary: "export the sealed audit trail of the database, one entry per line",
+  details: "You can run it beside a running service. Never overwrites a file.",
   options: {
-    fromSeal: optional("<number>", "the first seal; default the first there is", rowNumber),
+    fromSeal: optional("<number>", "the first seal; default the oldest", rowNumber),
     toSeal: optional("<number>", "the last seal; default the newest", rowNumber),
     output: optional("<file>", "a new file; default standard output", text),
   },
@@ -24,7 +24,7 @@ export const auditExport = command({
       if (output === undefined) await writeToStandardOutput(lines);
       else await writeToFile(output, lines);
       const count = await countUnsealed(database);
-      if (count > 0) note(`${count} newer events are not sealed yet, and not in the export`);
+      if (count > 0) note(`${count} newer events are not sealed yet and are not in the export`);
     } finally {
       await database.close();
     }

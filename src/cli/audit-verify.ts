@@ -9,12 +9,16 @@ const SHOWN_COUNT = 20;
 
 /** `tss audit verify`. */
 export const auditVerify = command({
-  summary: "judge an export by itself, without a configuration or a database",
-  details: "Names every entry that was changed, removed or moved, and then ends with exit code 1.",
+  summary: "verify an export, without a configuration or a database",
+  details: "Lists every entry that was changed, removed or moved. Exits with 1 if there is one.",
   options: {
-    file: operand("<file>", "what `tss audit export` wrote", text),
-    expectSeal: optional("<hash>", "a seal's hash, noted elsewhere, which the export must have", hash),
-    publicKey: optional("<keys>", "keys that the seals must be signed with, separated by commas", hashes),
+    file: operand("<file>", "a file from `tss audit export`", text),
+    expectSeal: optional(
+      "<hash>",
+      "the hash of a seal, recorded elsewhere, that the export must contain",
+      hash,
+    ),
+    publicKey: optional("<keys>", "the permitted signing keys of the seals, separated by commas", hashes),
     json: flag("print a JSON object"),
   },
   async run({ file, expectSeal, publicKey = [], json }, { print }) {
@@ -58,16 +62,16 @@ function describe({ faults, isCut, sealCount, entryCount, newestSeal, isSigned }
     ? `newest seal ${newestSeal.number} of ${newestSeal.createdAt.toISOString()}\n${hex(newestSeal.sealHash)}`
     : "no seal";
   if (first === undefined) {
-    return [`the export is as it was sealed: ${found}${isSigned ? ", signed" : ""}`, newest].join("\n");
+    return [`the export is intact: ${found}${isSigned ? ", signed" : ""}`, newest].join("\n");
   }
   const shown = faults.slice(0, SHOWN_COUNT).map(({ message }) => `  ${message}`);
   const hiddenCount = faults.length - shown.length;
   const more = isCut
-    ? ["  and more; the rest was not read"]
+    ? ["  and more; the rest was not checked"]
     : hiddenCount > 0
       ? [`  and ${hiddenCount} more`]
       : [];
-  return [`the export is not as it was sealed: ${found}`, ...shown, ...more].join("\n");
+  return [`the export was changed after it was sealed: ${found}`, ...shown, ...more].join("\n");
 }
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");

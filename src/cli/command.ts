@@ -35,7 +35,7 @@ export interface Command<O extends Options = Options> {
   /** More lines, for the end of its own help. */
   readonly details?: string;
   readonly options: O;
-  /** Returns how it ended; nothing means done. What it throws is told and ends with 1, 2 or 3. */
+  /** Returns the exit code; nothing means done. An error is printed and ends the command with 1, 2 or 3. */
   run(values: Values<O>, context: CommandContext): Promise<number | undefined> | Promise<void>;
 }
 

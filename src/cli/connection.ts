@@ -1,7 +1,7 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
-import { loadClientConfig } from "../config.ts";
+import { loadClientConfig } from "../config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 
 /** The generated clients: of a running service, or of the same operations on the database in this process. */
@@ -61,11 +61,12 @@ async function connect(context: CommandContext, target: Target): Promise<Connect
   const url = target.url ?? (direct ? undefined : config.url);
   if (url === undefined) {
     if (target.direct === undefined)
-      throw new UsageError("this takes a running service: name it by --url or TSS_URL");
+      throw new UsageError("this command needs a running service: set --url or TSS_URL");
     if (caller === "project" && projectId === undefined)
-      throw new UsageError("--project is missing: on the database there is no key to tell it");
+      throw new UsageError("--project is missing: the database needs it, because there is no key");
     return (await import("./direct.ts")).connectDirect(context, target);
   }
-  if (projectId !== undefined) throw new UsageError("--project is for the database: a key has its project");
+  if (projectId !== undefined)
+    throw new UsageError("--project is only for the database: a key determines its project");
   return (await import("./remote.ts")).connectRemote(url, caller, config);
 }

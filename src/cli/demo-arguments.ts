@@ -21,7 +21,7 @@ export function chooseTriple({ curve, algorithm, hash }: DemoArguments): Algorit
       (hash ?? triple.hash) === triple.hash,
   );
   const triple = fitting.find((each) => each.hash === "SHA256") ?? fitting[0];
-  if (triple === undefined) throw new UsageError(`no such combination; there are\n${listTriples()}`);
+  if (triple === undefined) throw new UsageError(`no such combination; use one of\n${listTriples()}`);
   return triple;
 }
 

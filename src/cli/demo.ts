@@ -61,7 +61,7 @@ export async function runDemo(values: DemoArguments & DemoOptions): Promise<numb
     let report: DemoReport;
     try {
       const message = new TextEncoder().encode(values.message);
-      report = await runAgainst(service.access, { triple, message }, clock, interrupt.signal);
+      report = await demonstrate(service.access, { triple, message }, clock, interrupt.signal);
     } finally {
       await service.stop();
     }
@@ -75,7 +75,11 @@ export async function runDemo(values: DemoArguments & DemoOptions): Promise<numb
 
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-async function runAgainst(
+/**
+ * Makes a dWallet from a fresh seed on a running service, signs with it and has an outside library judge the signature.
+ * Reports each stage to `clock`; an abort ends it.
+ */
+export async function demonstrate(
   access: DevelopmentAccess,
   { triple, message }: { readonly triple: AlgorithmTriple; readonly message: Uint8Array },
   clock: StageClock,
@@ -154,7 +158,7 @@ function describe(report: DemoReport, { signatureAlgorithm, hash }: AlgorithmTri
     ["", `${txDigests.accept} (accept)`],
     ["", `${txDigests.sign} (sign)`],
     ["longest block of the service's event loop", milliseconds(longestBlockMs)],
-    ["longest time it had no processor", milliseconds(longestWaitMs)],
+    ["longest time without a processor", milliseconds(longestWaitMs)],
     ["verified by an outside library", report.verified ? "yes" : "NO"],
   ];
   return `\n${rows.map(([name, value]) => `${`${name}`.padEnd(24)}  ${value}`).join("\n")}\n`;

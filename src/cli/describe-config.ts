@@ -1,5 +1,5 @@
-import type { ConfigReading } from "../config.ts";
-import type { Setting } from "../config-reader.ts";
+import type { ConfigReading } from "../config/config.ts";
+import type { Setting } from "../config/reader.ts";
 import { shown as printable } from "./table.ts";
 
 /** The table for people. */

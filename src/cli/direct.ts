@@ -5,17 +5,15 @@ import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { type Caller, SCOPES, setCaller } from "../access/caller.ts";
 import { methodPolicy } from "../access/method-policy.ts";
+import { requireProject } from "../access/require-project.ts";
 import { createAccountCalls } from "../admin/account-calls.ts";
 import { createAdminKeyCalls } from "../admin/admin-key-calls.ts";
-import { createAccountOperations } from "../app/account-operations.ts";
-import { createAdminKeyOperations } from "../app/admin-key-operations.ts";
 import { createBillingService } from "../billing/billing-service.ts";
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
 import { createErrorInterceptor } from "../errors/error-interceptor.ts";
 import { createErrorMapping } from "../errors/error-mapping.ts";
 import { createIdempotencyInterceptor } from "../idempotency/idempotency-interceptor.ts";
 import type { Database } from "../store/database.ts";
-import { requireProject } from "../store/require-project.ts";
 import type { CommandContext } from "./command.ts";
 import type { Connection, Target } from "./connection.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
@@ -62,8 +60,8 @@ function serveInProcess(
 ): Transport {
   const lookup = { forget() {} };
   const admin = {
-    ...createAccountCalls(createAccountOperations(database, lookup)),
-    ...createAdminKeyCalls(createAdminKeyOperations(database, lookup)),
+    ...createAccountCalls({ database, lookup }),
+    ...createAdminKeyCalls({ database, lookup }),
   };
   const errors = createErrorMapping(({ level, cause }) => {
     if (level === "error") onInternal(cause);

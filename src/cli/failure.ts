@@ -22,7 +22,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof ConnectError) return describeRefusal(error);
   if (error instanceof ServiceError) return failed(`${error.reason}: ${error.message}`);
   if (isSchemaMissing(error))
-    return failed("the database was not brought up to this version; run `tss migrate` first");
+    return failed("the database is not migrated to this version; run `tss migrate` first");
   const message = messageOf(error);
   return error instanceof UnreachableError ? { message, exitCode: EXIT.unreachable } : failed(message);
 }
@@ -51,7 +51,7 @@ function* explained(refusal: ConnectError): Generator<string> {
   for (let cause = causeOf(refusal.cause); cause !== undefined; cause = causeOf(cause))
     if (messageOf(cause) !== "") yield `: ${messageOf(cause)}`;
   if (refusal.code === Code.Unimplemented && refusal.findDetails(ErrorInfoSchema).length === 0)
-    yield "; is this the URL of a service that has this call?";
+    yield "; check that the URL is that of a service with this call";
 }
 
 function causeOf(error: unknown): Error | undefined {

@@ -18,7 +18,7 @@ export async function describeAll(): Promise<string> {
     ...sections.flatMap((section) => ["", ...section]),
     "",
     "Run `tss <command> --help` for the options of a command.",
-    `Exit codes: ${EXIT.done} done; ${EXIT.failed} failed or refused; ${EXIT.usage} wrong command line; ${EXIT.unreachable} service not reached, try again.`,
+    `Exit codes: ${EXIT.done} done; ${EXIT.failed} failed or refused; ${EXIT.usage} wrong command line; ${EXIT.unreachable} service unreachable, try again.`,
   ].join("\n");
 }
 

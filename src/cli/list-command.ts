@@ -48,9 +48,17 @@ interface ListValues extends CallValues {
 }
 
 const LIST_OPTIONS = {
-  limit: optional("<count>", `how many at most; default ${DEFAULT_LIMIT}`, count(1, 1_000_000_000)),
-  all: flag("everything there is"),
-  pageSize: optional("<count>", `how many in one call, ${PAGE_MAX_COUNT} at most`, count(1, PAGE_MAX_COUNT)),
+  limit: optional(
+    "<count>",
+    `the maximum number of items; default ${DEFAULT_LIMIT}`,
+    count(1, 1_000_000_000),
+  ),
+  all: flag("show all items"),
+  pageSize: optional(
+    "<count>",
+    `the number of items per call, at most ${PAGE_MAX_COUNT}`,
+    count(1, PAGE_MAX_COUNT),
+  ),
 };
 
 /** Adds to a list what all of them have: pages, where its calls go, and how its rows are printed. */
@@ -79,8 +87,8 @@ export function listCommand<O extends Options, D extends DescMessage>(
         ),
       );
       if (rows.length > 0) print(formatTable(columns, rows));
-      else if (!values.json) note("there are none");
-      if (isMore) note("there are more: --limit or --all shows them");
+      else if (!values.json) note("no items");
+      if (isMore) note("more items exist; use --limit or --all");
     },
   };
 }

@@ -2,7 +2,7 @@
 /** `tss`: one command for the service, its operators, the localnet and the demo. */
 import { runTss } from "./run-tss.ts";
 
-// Whoever reads the output may stop early, as `head` does.
+// The reader of the output may stop early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit();

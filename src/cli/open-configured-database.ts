@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Database } from "../store/database.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
@@ -41,8 +41,8 @@ export async function openConfiguredDatabase(
 async function explain(cause: unknown, dataDirectory: string): Promise<Error> {
   if (cause instanceof LockHeldError) {
     const running = await readDevelopmentFile(dataDirectory);
-    const hint = running && `, or work through the service that has it: --url ${running.baseUrl}`;
+    const hint = running && `, or use the running service that has it: --url ${running.baseUrl}`;
     return new UnreachableError(`${cause.message}${hint ?? ""}`, { cause });
   }
-  return new UnreachableError(`the database does not open: ${messageOf(cause)}`, { cause });
+  return new UnreachableError(`cannot open the database: ${messageOf(cause)}`, { cause });
 }

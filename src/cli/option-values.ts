@@ -11,7 +11,7 @@ const DURATION_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Any text but the empty one, without white space around it. */
-export const text: Read<string> = (value) => value.trim() || wrong("takes a text");
+export const text: Read<string> = (value) => value.trim() || wrong("takes text");
 
 /** The id of a row of the service. */
 export const uuid: Read<string> = (value) => (UUID.test(value) ? value : wrong("takes an id, a UUID"));
@@ -31,7 +31,7 @@ export const microUsd: Read<bigint> = (value) => {
 /** An amount that is not negative. */
 export const positiveMicroUsd: Read<bigint> = (value) => {
   const amount = microUsd(value);
-  return amount >= 0n ? amount : wrong("takes an amount in US dollars that is not negative, such as 12.50");
+  return amount >= 0n ? amount : wrong("takes a non-negative amount in US dollars, such as 12.50");
 };
 
 /** The URL of a server. */
@@ -69,7 +69,7 @@ export const someOf =
     const given = value.split(",").map((word) => word.trim());
     const isKnown = given.every((word) => words.some((known) => known === word));
     if (!isKnown || new Set(given).size < given.length)
-      return wrong(`takes some of ${words.join(",")}, separated by commas`);
+      return wrong(`takes one or more of ${words.join(",")}, separated by commas`);
     return words.filter((word) => given.includes(word));
   };
 

@@ -33,7 +33,7 @@ function readTexts(argv: readonly string[], options: Options): Map<string, strin
   });
   const given = new Map<string, string>();
   const note = (name: string, label: string, text: string): void => {
-    if (given.has(name)) throw new UsageError(`${label} is given twice`);
+    if (given.has(name)) throw new UsageError(`${label} is given more than once`);
     given.set(name, text);
   };
   for (const token of tokens) {

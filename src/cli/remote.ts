@@ -1,5 +1,5 @@
 import { createConnectTransport } from "@connectrpc/connect-web";
-import type { ClientConfig } from "../config-client.ts";
+import type { ClientConfig } from "../config/client.ts";
 import { withHeaders } from "../sdk/transport.ts";
 import { UsageError } from "./command.ts";
 import type { CallerKind, Connection } from "./connection.ts";
@@ -27,9 +27,11 @@ export async function connectRemote(
 function checkUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
-    throw new UsageError("the service's URL begins with http:// or https://");
+    throw new UsageError("the service's URL must begin with http:// or https://");
   if (parsed.username !== "" || parsed.password !== "")
-    throw new UsageError("the service's URL holds no user and no password; keys come from the environment");
+    throw new UsageError(
+      "the service's URL must not contain a user or a password; set keys in the environment",
+    );
   return url.replace(/\/+$/, "");
 }
 
@@ -42,6 +44,6 @@ async function findKey(baseUrl: string, caller: CallerKind, config: ClientConfig
   if (development !== undefined && new URL(development.baseUrl).origin === new URL(baseUrl).origin)
     return isOperator ? development.adminApiKey : development.apiKey;
   throw new Error(
-    `no key: set ${isOperator ? "TSS_ADMIN_KEY" : "TSS_API_KEY"}, or the same with _FILE to the path of a file that holds it`,
+    `no key: set ${isOperator ? "TSS_ADMIN_KEY" : "TSS_API_KEY"}, or the same variable with _FILE to the path of a file with the key`,
   );
 }

@@ -41,7 +41,7 @@ async function run(
     const { describeFailure } = await import("./failure.ts");
     const { message, exitCode } = describeFailure(error);
     const { createRedact } = await import("../telemetry/redact.ts");
-    const { readConfig } = await import("../config.ts");
+    const { readConfig } = await import("../config/config.ts");
     const redact = createRedact(readConfig().secrets);
     context.note(redact(`tss ${name}: ${message}`));
     if (exitCode === EXIT.usage) {

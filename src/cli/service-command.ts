@@ -63,16 +63,17 @@ export function serviceCommand<O extends Options, D extends DescMessage>(
 export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): Options {
   return {
     ...(isKeyed && {
-      idempotencyKey: optional("<key>", "repeats a call that got no answer, with its key", text),
+      idempotencyKey: optional("<key>", "retry a call that got no reply, with its key", text),
     }),
-    ...(isDirect && caller === "project" && { project: optional("<id>", "on the database: whose", uuid) }),
+    ...(isDirect &&
+      caller === "project" && { project: optional("<id>", "with --direct: the project's id", uuid) }),
     url: optional("<url>", "the running service to call; default TSS_URL", text),
-    ...(isDirect && { direct: flag("work on the database itself, as where there is no URL") }),
-    json: flag("print JSON, as the contract maps it"),
+    ...(isDirect && { direct: flag("use the database directly; the default without a URL") }),
+    json: flag("print the reply as JSON"),
   };
 }
 
-/** Where calls go by what was said. */
+/** Where calls go, from the command's options. */
 export function targetOf({ caller, isDirect }: CallShape, { url, direct, project }: CallValues): Target {
   return {
     ...{ caller, url, direct: isDirect ? (direct ?? false) : undefined },
@@ -85,8 +86,8 @@ export function targetOf({ caller, isDirect }: CallShape, { url, direct, project
 export function explainKeys({ caller }: CallShape): string {
   const name = caller === "operator" ? "TSS_ADMIN_KEY or ADMIN_API_KEY" : "TSS_API_KEY";
   return [
-    `A running service is called with the key in ${name}, or in the file that is named by the`,
-    "same variable with _FILE. No option takes a key: everyone on the machine can read command lines.",
+    `The key for a running service comes from ${name}, or from the file named by the`,
+    "same variable with _FILE. No option takes a key, because every user of the machine can read command lines.",
   ].join("\n");
 }
 
@@ -99,7 +100,7 @@ async function once<T>(
   try {
     return await call(underKey(key));
   } catch (error) {
-    if (isOutcomeUnknown(error)) context.note(`no answer came; ${howToRepeat(key)}`);
+    if (isOutcomeUnknown(error)) context.note(`no reply; ${howToRepeat(key)}`);
     throw error;
   }
 }
@@ -111,7 +112,7 @@ export function underKey(key: string): CallOptions {
 
 /** Advice for who cannot know whether a call was made. */
 export function howToRepeat(key: string): string {
-  return `to have it done once, repeat it with --idempotency-key ${key}`;
+  return `retry with --idempotency-key ${key}, so that it is done only once`;
 }
 
 /** A message in one line of the contract's JSON, with fields that have their default. */

@@ -54,7 +54,7 @@ export async function startThrowawayService(
     const access = await poll(
       async () => {
         if (hasEnded(child)) {
-          throw new Error(`the service ended before it was ready:\n${await readTail(log)}`);
+          throw new Error(`the service exited before it was ready:\n${await readTail(log)}`);
         }
         return await readDevelopmentFile(folder);
       },

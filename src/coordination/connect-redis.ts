@@ -1,7 +1,6 @@
 import { Redis, type RedisOptions } from "ioredis";
 import type { RedisOutage } from "./redis-outage.ts";
 
-/** How a connection behaves. */
 export interface RedisConnectionOptions
   extends Pick<
     RedisOptions,

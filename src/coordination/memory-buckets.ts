@@ -2,7 +2,7 @@ import type { TokenBuckets } from "./coordination.ts";
 import { RecentMap } from "./recent-map.ts";
 import { type BucketSize, takeToken } from "./token-bucket.ts";
 
-/** Some megabytes at the most. Whoever is forgotten begins with a full bucket. */
+/** Bounds the memory to some megabytes. A caller whose bucket was dropped begins with a full one. */
 const BUCKETS_MAX_COUNT = 50_000;
 
 /** Token buckets in this process, of bounded number. `now` is in milliseconds that only grow. */

@@ -2,7 +2,6 @@ import type { Redis } from "ioredis";
 import type { TokenBuckets } from "./coordination.ts";
 import type { BucketSize } from "./token-bucket.ts";
 
-/** What {@link createRedisBuckets} needs. */
 export interface RedisBucketsOptions {
   readonly client: Redis;
   readonly size: BucketSize;

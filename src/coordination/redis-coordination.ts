@@ -69,7 +69,8 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
     async check() {
       // A server that is full or another one's copy answers a ping, and counts nothing.
       await publisher.set(`${prefix}check`, "", "PX", CHECK_KEY_MS);
-      if (subscriber.status !== "ready") throw new Error("signals of other replicas do not arrive");
+      if (subscriber.status !== "ready")
+        throw new Error("the connection for other replicas' signals is down");
     },
     async close() {
       await signals.close();

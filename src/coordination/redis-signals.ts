@@ -2,7 +2,6 @@ import type { Redis } from "ioredis";
 import { createListeners } from "./listeners.ts";
 import type { Signals } from "./signals.ts";
 
-/** What {@link createRedisSignals} works with. */
 export interface RedisSignalsOptions {
   /** Fails rather than waits. */
   readonly publisher: Redis;

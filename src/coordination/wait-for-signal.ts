@@ -1,3 +1,4 @@
+import type { Clock } from "../lifecycle/clock.ts";
 import type { Signals } from "./signals.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { Signals } from "./signals.ts";
 export async function waitForSignal<T>(
   signals: Pick<Signals, "subscribe">,
   topic: string,
-  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  options: { readonly clock: Clock; readonly timeoutMs: number; readonly signal?: AbortSignal },
   listening: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   let wake: () => void = () => {};
@@ -17,15 +18,15 @@ export async function waitForSignal<T>(
   });
   const unsubscribe = signals.subscribe(topic, wake);
   options.signal?.addEventListener("abort", wake, { once: true });
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: () => void = () => {};
   try {
     const found = await listening();
     if (found !== undefined || options.signal?.aborted) return found;
-    timer = setTimeout(wake, options.timeoutMs);
+    cancel = options.clock.after(options.timeoutMs, wake);
     await woken;
     return undefined;
   } finally {
-    clearTimeout(timer);
+    cancel();
     unsubscribe();
     options.signal?.removeEventListener("abort", wake);
   }

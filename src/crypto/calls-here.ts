@@ -1,14 +1,16 @@
 import { EngineError } from "./engine.ts";
 import type { PlainEngine } from "./engine-over.ts";
-import { runPlainCall, wipeSecrets } from "./plain-calls.ts";
+import { loadPart } from "./load-part.ts";
+import { type InputOf, type Method, type OutputOf, wipeSecrets } from "./plain-data.ts";
 
-/** Runs an engine's calls on the caller's own thread. */
+/** Runs an engine's calls on the caller's own thread. What computes is loaded at the first of them. */
 export function callsHere(): PlainEngine {
   const running = new Set<AbortController>();
   let isClosed = false;
   return {
     async ready() {
       if (isClosed) throw closedEngine();
+      await loadPart(loadCalls);
     },
     async run(method, input, signal) {
       if (isClosed) {
@@ -21,7 +23,7 @@ export function callsHere(): PlainEngine {
       signal?.addEventListener("abort", abort);
       running.add(call);
       try {
-        return await runPlainCall(method, input, { signal: call.signal });
+        return await runHere(method, input, call.signal);
       } finally {
         running.delete(call);
         signal?.removeEventListener("abort", abort);
@@ -32,6 +34,20 @@ export function callsHere(): PlainEngine {
       for (const call of running) call.abort(closedEngine());
     },
   };
+}
+
+const loadCalls = () => import("./plain-calls.ts");
+
+async function runHere<M extends Method>(
+  method: M,
+  input: InputOf<M>,
+  signal: AbortSignal,
+): Promise<OutputOf<M>> {
+  const { runPlainCall } = await loadPart(loadCalls, signal).catch((error: unknown) => {
+    wipeSecrets(input);
+    throw error;
+  });
+  return await runPlainCall(method, input, { signal });
 }
 
 /** What a call gets of an engine that is closed. */

@@ -4,7 +4,7 @@ import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { bigIntFromBigEndian, bigIntFromLittleEndian, concatBytes, encodeVector } from "../protocol/bytes.ts";
 import { type Curve, scalarBytes } from "../protocol/proofs/curve.ts";
 
-/** Everything that a user's sign message follows from. */
+/** The inputs that determine a user's sign message. */
 export interface SignRandomnessInput {
   readonly triple: AlgorithmTriple;
   /** The share's scalar. Secret. */
@@ -67,7 +67,7 @@ export function deriveSignRandomness(curve: Curve, input: SignRandomnessInput): 
   };
 }
 
-/** The version of the derivation. Whoever changes a message's octets for any input changes this too. */
+/** The version of the derivation. A change of a message's bytes for any input requires a new label. */
 const SIGN_RANDOMNESS_LABEL = new TextEncoder().encode("threshold-signing-service/sign-randomness/v1");
 /** 256 bits more than the order has. */
 const WIDE_BYTES = 64;

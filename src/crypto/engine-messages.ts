@@ -1,5 +1,5 @@
 import type { Part } from "./part-split.ts";
-import type { InputOf, Method, OutputOf } from "./plain-calls.ts";
+import type { InputOf, Method, OutputOf } from "./plain-data.ts";
 
 /** What an engine tells its worker. */
 export type ToWorker =

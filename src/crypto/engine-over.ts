@@ -1,10 +1,10 @@
-import { withoutTables } from "../protocol/proofs/network-key-parts.ts";
+import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { CryptoEngine } from "./engine.ts";
-import type { InputOf, Method, OutputOf } from "./plain-calls.ts";
+import { ownUserKeys } from "./own-user-keys.ts";
+import type { InputOf, Method, OutputOf } from "./plain-data.ts";
 import { SecretBytes } from "./secret-bytes.ts";
-import { ownUserKeys } from "./user-keys.ts";
 
-/** Something that runs an engine's calls, here or elsewhere. */
+/** Runs an engine's calls, on this thread or another. */
 export interface PlainEngine {
   ready(): Promise<void>;
   /** Runs a call. It owns the input, overwrites the secrets in it, and may transfer its buffers. */

@@ -34,7 +34,7 @@ export class EngineError extends Error {
   override readonly name = "EngineError";
 }
 
-/** What every heavy call takes. */
+/** Options of every heavy call. */
 export interface Abortable {
   /** Ends the computation with the signal's reason. An engine that cannot be interrupted ignores it. */
   readonly signal?: AbortSignal | undefined;
@@ -69,7 +69,7 @@ export interface UserKeys extends Disposable {
   destroy(): void;
 }
 
-/** What a DKG is made from. */
+/** Input of {@link CryptoEngine.prepareDkg}. */
 export interface PrepareDkgInput extends Abortable {
   readonly curve: CurveName;
   /** What `deriveUserShare` gave: an engine does not choose the share. It is read, not kept. */
@@ -82,7 +82,7 @@ export interface PrepareDkgInput extends Abortable {
   readonly encryptionKey: Uint8Array;
 }
 
-/** What a DKG request carries. Nothing of it reveals the share. */
+/** The contents of a DKG request. They do not reveal the share. */
 export interface PreparedDkg {
   readonly userDkgMessage: Uint8Array;
   readonly userPublicOutput: Uint8Array;
@@ -107,7 +107,7 @@ export interface OutputOfShareInput extends Abortable {
   readonly dwalletOutput: Uint8Array;
 }
 
-/** What a user's signer signs. */
+/** Input of {@link CryptoEngine.signAsUser}. */
 export interface SignAsUserInput extends Abortable {
   readonly signerSecretKey: SecretBytes;
   readonly message: Uint8Array;

@@ -3,11 +3,8 @@ import { bytesToHex } from "../protocol/bytes.ts";
 import type { Form } from "../protocol/class-groups/forms.ts";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import type { Curve } from "../protocol/proofs/curve.ts";
-import {
-  type NetworkKeyParts,
-  readNetworkKeyParts,
-  withoutTables,
-} from "../protocol/proofs/network-key-parts.ts";
+import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
+import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { Steps } from "../protocol/steps.ts";
 
 /** How many keys are remembered: two network keys on four curves. */

@@ -1,7 +1,6 @@
 /** What an engine moves to a worker. */
 export type Movable = ArrayBuffer | MessagePort;
 
-/** What of Node's `worker_threads` and `os` an engine needs. */
 export interface NodeThreads {
   readonly Worker: new (source: URL | string, options?: { readonly eval?: boolean }) => NodeWorker;
   /** The parent's end in a worker, null on the main thread. */

@@ -1,5 +1,5 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { type AlgorithmTriple, type CurveName, curveNumber } from "../protocol/algorithms.ts";
+import { curveNumber } from "../protocol/algorithms.ts";
 import { buildProtocolParameters, NO_TABLES } from "../protocol/parameters/build-protocol-parameters.ts";
 import { curveByNumber } from "../protocol/proofs/curve.ts";
 import { rejectionReason } from "../protocol/proofs/rejected-input.ts";
@@ -9,58 +9,12 @@ import { createDkgMessage } from "./create-dkg-message.ts";
 import { createSignMessage } from "./create-sign-message.ts";
 import { decryptShare } from "./decrypt-share.ts";
 import { encryptShare } from "./encrypt-share.ts";
-import { EngineError, type PreparedDkg } from "./engine.ts";
+import { EngineError } from "./engine.ts";
 import { BOTH_PARTS, type PartSplit } from "./part-split.ts";
+import { type InputOf, type Method, type OutputOf, wipeSecrets } from "./plain-data.ts";
 import { runYielding } from "./run-yielding.ts";
-import type { SignRequest } from "./sign-request.ts";
-import { derivePlainUserKeys, type PlainUserKeys } from "./user-keys.ts";
+import { derivePlainUserKeys } from "./user-keys.ts";
 import { isOutputOfShare } from "./user-output.ts";
-
-/** The calls of an engine as plain data in and out, which can go from thread to thread. */
-export interface PlainCalls {
-  buildParameters: Call<{ readonly curve: CurveName; readonly networkKeyOutput: Uint8Array }, Uint8Array>;
-  deriveUserKeys: Call<{ readonly curve: CurveName; readonly seed: Uint8Array }, PlainUserKeys>;
-  prepareDkg: Call<PlainDkgInput, PreparedDkg>;
-  /** The share. */
-  decryptShare: Call<PlainDecryptInput, Uint8Array>;
-  isOutputOfShare: Call<PlainOutputInput, boolean>;
-  signAsUser: Call<{ readonly signerSecretKey: Uint8Array; readonly message: Uint8Array }, Uint8Array>;
-  createSignMessage: Call<SignRequest & { readonly triple: AlgorithmTriple }, Uint8Array>;
-}
-
-interface Call<Input, Output> {
-  readonly input: Input;
-  readonly output: Output;
-}
-
-interface PlainDkgInput {
-  readonly curve: CurveName;
-  readonly userSecretKeyShare: Uint8Array;
-  readonly sessionDigest: Uint8Array;
-  readonly parameters: Uint8Array;
-  readonly encryptionKey: Uint8Array;
-}
-
-interface PlainDecryptInput {
-  readonly curve: CurveName;
-  readonly decryptionKey: Uint8Array;
-  readonly dwalletOutput: Uint8Array;
-  readonly encryptedShareAndProof: Uint8Array;
-}
-
-interface PlainOutputInput {
-  readonly curve: CurveName;
-  readonly parameters: Uint8Array;
-  readonly userSecretKeyShare: Uint8Array;
-  readonly dwalletOutput: Uint8Array;
-}
-
-/** The name of a call. */
-export type Method = keyof PlainCalls;
-/** What a call takes. */
-export type InputOf<M extends Method> = PlainCalls[M]["input"];
-/** What a call gives. */
-export type OutputOf<M extends Method> = PlainCalls[M]["output"];
 
 /**
  * Runs a call on this thread, in slices. It owns the input, and overwrites the secrets in it at the end. Throws
@@ -79,20 +33,6 @@ export async function runPlainCall<M extends Method>(
   } finally {
     wipeSecrets(input);
   }
-}
-
-/** Overwrites the secrets of an input that is not needed any more. */
-export function wipeSecrets(input: InputOf<Method>): void {
-  if ("seed" in input) input.seed.fill(0);
-  if ("userSecretKeyShare" in input) input.userSecretKeyShare.fill(0);
-  if ("decryptionKey" in input) input.decryptionKey.fill(0);
-  if ("signerSecretKey" in input) input.signerSecretKey.fill(0);
-}
-
-/** Overwrites an output that nobody takes. */
-export function wipeOutput(output: OutputOf<Method>): void {
-  const values: unknown[] = output instanceof Uint8Array ? [output] : Object.values(output);
-  for (const value of values) if (value instanceof Uint8Array) value.fill(0);
 }
 
 /** What a call is called in an error. */

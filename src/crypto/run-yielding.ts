@@ -1,4 +1,5 @@
 import type { Steps } from "../protocol/steps.ts";
+import { nextTask } from "./next-task.ts";
 
 /** How long the event loop waits at most, about; a step may be somewhat longer. */
 const SLICE_MS = 20;
@@ -30,18 +31,6 @@ export async function runYielding<T>(
     // Overwrites what an aborted computation holds.
     steps.return(undefined as T);
   }
-}
-
-/** A task of its own, without the milliseconds that browsers add to nested timers. */
-function nextTask(): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(undefined);
-  });
 }
 
 /** Ends with the promise, or once the signal is aborted, which the caller looks for. */

@@ -1,7 +1,8 @@
 import { EngineError } from "./engine.ts";
 import { buffersOf, type CallMessage, type FromWorker, type ToWorker } from "./engine-messages.ts";
 import { BOTH_PARTS, splitWithPeer } from "./part-split.ts";
-import { type Method, type OutputOf, runPlainCall } from "./plain-calls.ts";
+import { runPlainCall } from "./plain-calls.ts";
+import type { Method, OutputOf } from "./plain-data.ts";
 
 /** The engine's end of a worker, as the worker sees it: Node's and a browser's alike. */
 export interface EnginePort {

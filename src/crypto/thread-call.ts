@@ -4,7 +4,7 @@ import { EngineError } from "./engine.ts";
 import { buffersOf } from "./engine-messages.ts";
 import type { PlainEngine } from "./engine-over.ts";
 import type { Part } from "./part-split.ts";
-import { type InputOf, type Method, type OutputOf, wipeOutput, wipeSecrets } from "./plain-calls.ts";
+import { type InputOf, type Method, type OutputOf, wipeOutput, wipeSecrets } from "./plain-data.ts";
 import type { ThreadAnswer, ThreadSlot } from "./thread-slot.ts";
 
 /** A call that waits for a worker, or is at one or two. */

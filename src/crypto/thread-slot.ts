@@ -2,7 +2,7 @@ import { EngineError } from "./engine.ts";
 import type { CallMessage, FromWorker } from "./engine-messages.ts";
 import type { StartEngineThread } from "./engine-thread.ts";
 import type { Movable } from "./node-threads.ts";
-import type { Method, OutputOf } from "./plain-calls.ts";
+import type { Method, OutputOf } from "./plain-data.ts";
 
 /** One worker with the call that it is at. */
 export interface ThreadSlot {

@@ -5,20 +5,8 @@ import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { concatBytes } from "../protocol/bytes.ts";
 import { deriveClassGroupsKeypair } from "../protocol/class-groups/keypair.ts";
 import { EngineError, type UserKeys } from "./engine.ts";
-import { SecretBytes } from "./secret-bytes.ts";
+import { ownUserKeys, type PlainUserKeys } from "./own-user-keys.ts";
 import { deriveEd25519SecretKey } from "./slip10.ts";
-
-/** The keys of a seed on one curve as plain data, which can go from thread to thread. */
-export interface PlainUserKeys {
-  readonly curve: CurveName;
-  readonly encryptionKey: Uint8Array;
-  /** Secret. */
-  readonly decryptionKey: Uint8Array;
-  readonly signerPublicKey: Uint8Array;
-  readonly signerAddress: string;
-  /** Secret. */
-  readonly signerSecretKey: Uint8Array;
-}
 
 /**
  * The keys of a seed on one curve, equal to those of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`: each
@@ -36,22 +24,6 @@ export function derivePlainUserKeys(seed: Uint8Array, curve: CurveName): PlainUs
   const signerPublicKey = ed25519.getPublicKey(signerSecretKey);
   const signerAddress = suiAddress("ED25519", signerPublicKey);
   return { curve, encryptionKey, decryptionKey, signerPublicKey, signerAddress, signerSecretKey };
-}
-
-/** Takes plain keys over and gives their secrets a lifetime. */
-export function ownUserKeys(keys: PlainUserKeys): UserKeys {
-  const { decryptionKey, signerSecretKey } = keys;
-  const secrets = [new SecretBytes(decryptionKey), new SecretBytes(signerSecretKey)] as const;
-  const destroy = (): void => {
-    for (const secret of secrets) secret.destroy();
-  };
-  return {
-    ...keys,
-    decryptionKey: secrets[0],
-    signerSecretKey: secrets[1],
-    destroy,
-    [Symbol.dispose]: destroy,
-  };
 }
 
 /** {@link derivePlainUserKeys}, owned. */

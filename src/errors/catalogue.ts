@@ -21,12 +21,12 @@ export const ERROR_CATALOGUE = {
     Code.Unauthenticated,
     "No API key was sent. Send `authorization: Bearer <key>` or `x-api-key`.",
   ),
-  INVALID_KEY: kind(Code.Unauthenticated, "The API key is not known."),
+  INVALID_KEY: kind(Code.Unauthenticated, "The API key is unknown."),
   REVOKED_KEY: kind(Code.Unauthenticated, "The API key was revoked."),
   EXPIRED_KEY: kind(Code.Unauthenticated, "The API key has expired.", { metadata: ["expireTime"] }),
   NETWORK_MISMATCH: kind(
     Code.Unauthenticated,
-    "The header `x-network` names another network than the key's.",
+    "The header `x-network` names a network other than the key's.",
     { metadata: ["network"] },
   ),
   ADMIN_ONLY: kind(Code.PermissionDenied, "This call needs an admin key."),
@@ -36,7 +36,7 @@ export const ERROR_CATALOGUE = {
   ),
   ADDRESS_NOT_ALLOWED: kind(
     Code.PermissionDenied,
-    "The key may not be used from the address that the call comes from, which the metadata has.",
+    "The key does not allow the caller's address, which is in the metadata.",
     { metadata: ["address"] },
   ),
   SCOPE_MISSING: kind(Code.PermissionDenied, "The key lacks the scope that this call needs.", {
@@ -48,7 +48,7 @@ export const ERROR_CATALOGUE = {
   VALIDATION: kind(Code.InvalidArgument, "A field is missing or malformed; the BadRequest detail names it."),
   UNSUPPORTED_ALGORITHM: kind(
     Code.InvalidArgument,
-    "Curve, signature algorithm and hash are not a combination that the network signs with.",
+    "The network does not support this combination of curve, signature algorithm and hash.",
     { metadata: ["dwalletId"] },
   ),
   MESSAGE_TOO_LARGE: kind(Code.InvalidArgument, "The message is longer than 16,381 bytes.", {
@@ -56,7 +56,7 @@ export const ERROR_CATALOGUE = {
   }),
   BAD_SIGNATURE: kind(
     Code.InvalidArgument,
-    "A signature in the request does not verify under the key beside it.",
+    "A signature in the request does not verify under the accompanying key.",
   ),
   WRONG_SENDER: kind(
     Code.InvalidArgument,
@@ -88,48 +88,48 @@ export const ERROR_CATALOGUE = {
   AUDIT_EVENT_NOT_FOUND: kind(Code.NotFound, "The network has no audit event with this id.", {
     metadata: ["auditEventId"],
   }),
-  PARAMETERS_NOT_FOUND: kind(Code.NotFound, "No protocol parameters with this digest are served.", {
+  PARAMETERS_NOT_FOUND: kind(Code.NotFound, "The service has no protocol parameters with this digest.", {
     metadata: ["sha256"],
   }),
   DEPOSIT_NOT_FOUND: kind(
     Code.NotFound,
     "The fullnode knows no transaction with this digest that paid accepted coins to the project's deposit address. A " +
-      "new one may take a few seconds to be known.",
+      "new transaction may take a few seconds to appear.",
     { metadata: ["txDigest"] },
   ),
   ROUTE_NOT_FOUND: kind(Code.NotFound, "There is no such route."),
   METHOD_NOT_ALLOWED: kind(
     Code.Unimplemented,
-    "The route does not take this HTTP method; the header `allow` names those it takes.",
+    "The route does not accept this HTTP method; the header `allow` lists the accepted ones.",
     { httpStatus: 405 },
   ),
   UNSUPPORTED_MEDIA_TYPE: kind(
     Code.InvalidArgument,
-    "The body's content type or encoding is not one that the route takes. REST takes application/json, also as gzip or br.",
+    "The route does not accept the content type or encoding of the body. REST accepts application/json, also as gzip or br.",
     { httpStatus: 415 },
   ),
   NOT_ACCEPTABLE: kind(
     Code.InvalidArgument,
-    "The header `accept` allows none of the types that the route replies with; the message names them.",
+    "The header `accept` allows none of the route's reply types; the message lists them.",
     { httpStatus: 406 },
   ),
   RANGE_NOT_SATISFIABLE: kind(
     Code.OutOfRange,
-    "The header `range` begins behind the end of the body; the header `content-range` has its length.",
+    "The header `range` begins after the end of the body; the header `content-range` has the length of the body.",
     { httpStatus: 416 },
   ),
   UNIMPLEMENTED: kind(
     Code.Unimplemented,
-    "The method, or the compression or the form of its messages, is not one that this server has.",
+    "The server does not have this method, or does not support the compression or the form of its messages.",
   ),
   MALFORMED_FRAME: kind(
     Code.Internal,
-    "A message of gRPC, gRPC-web or a Connect stream is framed wrongly: it has reserved flags, or is compressed while " +
-      "the headers do not say with what. gRPC wants this code for it; the fault is the caller's.",
+    "The framing of a gRPC, gRPC-web or Connect message is wrong: it has reserved flags, or it is compressed while the " +
+      "headers name no compression. gRPC prescribes this code; the caller is at fault.",
   ),
   INSUFFICIENT_CREDIT: kind(
     Code.FailedPrecondition,
-    "The project's available credit is below the price, or below what is to be taken away.",
+    "The project's available credit is below the price, or below the amount to be removed.",
     { metadata: ["priceMicroUsd"] },
   ),
   DWALLET_NOT_ACTIVE: kind(Code.FailedPrecondition, "The dWallet is not Active yet, or never will be.", {
@@ -140,12 +140,12 @@ export const ERROR_CATALOGUE = {
   }),
   STALE_NETWORK_KEY: kind(
     Code.FailedPrecondition,
-    "The DKG was prepared for a network encryption key that is not the newest. Read GetNetwork again.",
+    "The DKG was prepared for an outdated network encryption key. Read GetNetwork again.",
     { metadata: ["networkEncryptionKeyId"] },
   ),
   DEPOSITS_DISABLED: kind(
     Code.FailedPrecondition,
-    "This service takes no deposits: its operator has not set them up.",
+    "This service accepts no deposits: its operator has not configured them.",
   ),
   DEPOSIT_TAKEN: kind(Code.AlreadyExists, "The transaction paid to another project's deposit address.", {
     metadata: ["txDigest"],
@@ -157,36 +157,35 @@ export const ERROR_CATALOGUE = {
   ),
   SESSION_REUSED: kind(
     Code.AlreadyExists,
-    "The session identifier was used before with another body. Where the project itself used it, the metadata has the " +
-      "dWallet's state, and its id once there is one.",
+    "The session identifier was used before with another body. If the same project used it, the metadata has the " +
+      "dWallet's state, and its id once it exists.",
     { metadata: ["sessionIdentifier", "dwalletId", "state"] },
   ),
   DWALLET_NAME_TAKEN: kind(
     Code.AlreadyExists,
-    "Another dWallet of the project has this name. List dWallets by the name to find it.",
+    "Another dWallet of the project has this name. Call ListDWallets with the name to find it.",
     { metadata: ["name"] },
   ),
   ENCRYPTION_KEY_CONFLICT: kind(
     Code.AlreadyExists,
-    "The signer has registered another encryption key. A signer has one key for ever.",
+    "The signer has registered another encryption key. A signer keeps its first key.",
   ),
   ADMIN_KEY_NAME_TAKEN: kind(
     Code.AlreadyExists,
-    "An admin key has or had this name, which stands for it in the audit trail for good. Choose another one.",
+    "An admin key has or had this name, and the audit trail refers to that key by it. Choose another name.",
     { metadata: ["name"] },
   ),
-  IDEMPOTENCY_IN_FLIGHT: kind(Code.Aborted, "A call with this idempotency key is under way.", {
+  IDEMPOTENCY_IN_FLIGHT: kind(Code.Aborted, "A call with this idempotency key is in progress.", {
     retryAfterSeconds: 1,
   }),
   RATE_LIMITED: kind(
     Code.ResourceExhausted,
-    "Too many calls of one cost class with this key, or from this address without one. `retry-after` says when one is " +
-      "taken again.",
+    "Too many calls of one cost class with this key, or from this address without a key. Retry after `retry-after`.",
     { retryAfterSeconds: 1, isRetryComputed: true },
   ),
   QUOTA_EXCEEDED: kind(
     Code.ResourceExhausted,
-    "The project has created as many dWallets or encryption keys in 24 hours as it may.",
+    "The project has reached its limit of new dWallets or encryption keys in 24 hours.",
     { isRetryComputed: true, metadata: ["maxCount"] },
   ),
   TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project holds too many open reservations.", {
@@ -195,40 +194,40 @@ export const ERROR_CATALOGUE = {
   }),
   TOO_MANY_STREAMS: kind(
     Code.ResourceExhausted,
-    "The key, the project, or the address of calls without a key has as many streams open as it may. `per` says which.",
+    "The key, the project, or the address of calls without a key has reached its limit of open streams. `per` says which.",
     { retryAfterSeconds: 5, metadata: ["per", "maxCount"] },
   ),
   TOO_MANY_WRONG_HALVES: kind(
     Code.ResourceExhausted,
-    "The project has sent too many wrong users' halves. None of its halves is verified until `retry-after` is over.",
+    "The project has sent too many wrong users' halves. The service verifies none of its halves until `retry-after` has passed.",
     { isRetryComputed: true },
   ),
   CHAIN_READS_EXHAUSTED: kind(
     Code.ResourceExhausted,
-    "Calls have used up the reads of the fullnode that they may cause: the project's, or all calls'. `budget` says which.",
+    "The budget of fullnode reads is used up, either the project's or that of all calls. `budget` says which.",
     { isRetryComputed: true, metadata: ["budget"] },
   ),
   VERIFICATION_BUSY: kind(
     Code.ResourceExhausted,
-    "Too many users' halves wait to be verified: the project's own, or everyone's.",
+    "Too many users' halves are waiting for verification, of this project or of all projects.",
     { retryAfterSeconds: 1 },
   ),
   BODY_TOO_LARGE: kind(Code.ResourceExhausted, "The body is larger than 256 KiB.", { httpStatus: 413 }),
-  PRESIGN_POOL_EMPTY: kind(Code.Unavailable, "No presign is ready. The pool is being filled.", {
+  PRESIGN_POOL_EMPTY: kind(Code.Unavailable, "No presign is ready. The pool is being refilled.", {
     retryAfterSeconds: 2,
   }),
-  CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not answer.", { retryAfterSeconds: 5 }),
+  CHAIN_UNAVAILABLE: kind(Code.Unavailable, "The fullnode does not respond.", { retryAfterSeconds: 5 }),
   DATABASE_UNAVAILABLE: kind(
     Code.Unavailable,
-    "The database does not answer, has no connection left, took too long, or ended the call's connection. Whether the call took effect is not known: repeat it with its idempotency key.",
+    "The database does not respond, has no free connection, took too long, or closed the call's connection. The call may or may not have taken effect: retry it with its idempotency key.",
     { retryAfterSeconds: 1 },
   ),
   PRICE_FEED_STALE: kind(
     Code.Unavailable,
-    "There is no fresh price for the coins. What was deposited is known, waits, and is credited once there is one.",
+    "There is no fresh price for the coins. The service has recorded the deposit and credits it as soon as there is a price.",
     { retryAfterSeconds: 30, metadata: ["coinTypes"] },
   ),
-  DRAINING: kind(Code.Unavailable, "This process is stopping; another one answers.", {
+  DRAINING: kind(Code.Unavailable, "This process is stopping. Retry: another process responds.", {
     retryAfterSeconds: 1,
   }),
   WATCH_ENDED: kind(
@@ -238,16 +237,20 @@ export const ERROR_CATALOGUE = {
   ),
   CHAIN_REJECTED: kind(
     Code.FailedPrecondition,
-    "The chain refused the operation for good, with the words in the metadata.",
+    "The chain refused the operation permanently. The metadata has its error.",
     { metadata: ["chainError"] },
   ),
   DEADLINE: kind(
     Code.DeadlineExceeded,
-    "The call's deadline passed. What was begun goes on; read it by its id.",
+    "The call's deadline passed. The operation continues; read it by its id.",
   ),
-  INTERNAL: kind(Code.Internal, "Our fault. The log has the cause under the request id of this reply.", {
-    metadata: ["requestId"],
-  }),
+  INTERNAL: kind(
+    Code.Internal,
+    "The service failed. Its log has the cause under the request id of this reply.",
+    {
+      metadata: ["requestId"],
+    },
+  ),
 } as const satisfies Record<string, ErrorKind>;
 
 /** A reason of the catalogue. */

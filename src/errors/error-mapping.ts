@@ -63,7 +63,7 @@ export function reasonOf(error: ConnectError): ErrorReason | undefined {
   return undefined;
 }
 
-/** A caller that left is told nothing, and is nobody's fault. */
+/** A caller that left receives nothing, and its departure is no fault. */
 function isCallersEnd(error: ConnectError): boolean {
   return error.code === Code.Canceled || error.code === Code.Aborted;
 }

@@ -1,5 +1,8 @@
+import sql, { type Sql } from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
-import type { Sql } from "../store/database.ts";
+import { bytes, nullable, text } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 /** Whose keys they are: a project's id, or `admin` for the operator's. Each has its own, on each network. */
@@ -17,14 +20,18 @@ export interface Remembered {
 }
 
 /**
- * SQL that gives a key to a call: an INSERT into `idempotency_key` of one row for that of `source`, which is what may
- * follow FROM and has the column `subject_id`. It has one row exactly if the call has the key now: it waits
- * for another call that is being given the same key, takes over a key whose time is over, and leaves a living one
- * alone. {@link keyParameters} are bound from `$first` on. A null key gives no row.
+ * Gives a key to a call: an INSERT into `idempotency_key` of one row for that of `source`, which is what may follow
+ * FROM and has the column `subject_id`. It has one row exactly if the call has the key now: it waits for another call
+ * that is being given the same key, takes over a key whose time is over, and leaves a living one alone. Without an
+ * idempotency key it has no row.
  */
-export function keyInsert(source: string, first: number): string {
-  const [scope, network, key, method, fingerprint] = [0, 1, 2, 3, 4].map((index) => `$${first + index}`);
-  return `INSERT INTO idempotency_key AS known (scope, network, key, method, fingerprint, subject_id, expires_at)
+export function keyInsert(
+  source: Sql,
+  { scope, network }: KeyScope,
+  idempotency: Idempotency | undefined,
+): Sql {
+  const { key = null, method = null, fingerprint = null } = idempotency ?? {};
+  return sql`INSERT INTO idempotency_key AS known (scope, network, key, method, fingerprint, subject_id, expires_at)
     SELECT ${scope}::text, ${network}::text, ${key}::text, ${method}::text, ${fingerprint}::bytea, subject_id,
            clock_timestamp() + interval '24 hours'
     FROM ${source} WHERE ${key}::text IS NOT NULL
@@ -34,28 +41,20 @@ export function keyInsert(source: string, first: number): string {
     RETURNING known.key`;
 }
 
-/** The five parameters of {@link keyInsert}. */
-export function keyParameters(
-  { scope, network }: KeyScope,
-  idempotency: Idempotency | undefined,
-): [string, string, string | null, string | null, Uint8Array | null] {
-  const { key = null, method = null, fingerprint = null } = idempotency ?? {};
-  return [scope, network, key, method, fingerprint];
-}
-
 /**
  * What is remembered of an earlier call with the same key, if there was one in the last 24 hours.
  * Throws IDEMPOTENCY_KEY_REUSED when it was another call.
  */
 export async function findRemembered(
-  sql: Sql,
+  db: Queryable,
   { scope, network }: KeyScope,
   { key, fingerprint }: Idempotency,
 ): Promise<Remembered | undefined> {
-  const [row] = await sql.query<Remembered & { fingerprint: Uint8Array; method: string }>(
-    `SELECT method, fingerprint, subject_id AS "subjectId", reply FROM idempotency_key
-     WHERE scope = $1 AND network = $2 AND key = $3 AND expires_at > clock_timestamp()`,
-    [scope, network, key],
+  const [row] = await readRows(
+    db,
+    sql`SELECT method, fingerprint, subject_id AS "subjectId", reply FROM idempotency_key
+        WHERE scope = ${scope} AND network = ${network} AND key = ${key} AND expires_at > clock_timestamp()`,
+    { method: text, fingerprint: bytes, subjectId: nullable(text), reply: nullable(bytes) },
   );
   if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
     throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "the idempotency key was used with another request", {

@@ -1,9 +1,11 @@
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
-import type { Database, Sql } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
 import { isLockTimeout } from "../store/sql-errors.ts";
+import { execute } from "../store/statements.ts";
 import type { Idempotency } from "./idempotency.ts";
-import { findRemembered, type KeyScope, keyInsert, keyParameters, type Remembered } from "./key-table.ts";
+import { findRemembered, type KeyScope, keyInsert, type Remembered } from "./key-table.ts";
 
 /** A call that is made once for each key. */
 export interface KeyedCall extends KeyScope {
@@ -14,7 +16,7 @@ export interface KeyedCall extends KeyScope {
 /** What a call does, and how a repeat of it is answered. */
 export interface OnceOptions<T> {
   /** In one transaction with the key: both are there, or neither. */
-  readonly effect: (sql: Sql) => Promise<T>;
+  readonly effect: (db: Queryable) => Promise<T>;
   /** What to remember: the id of the row that was made, or the reply, which must hold no secret. */
   readonly keep: (result: T) => Partial<Remembered>;
   /** The answer to a repeat. */
@@ -42,13 +44,15 @@ export async function runOnce<T>(
   const { idempotency } = call;
   if (idempotency === undefined) return database.transaction(effect);
   for (let attempt = 0; attempt < ATTEMPTS_MAX_COUNT; attempt++) {
-    const first = await database.transaction(async (sql) => {
-      if (!(await takeKey(sql, call, idempotency, waitMs))) return undefined;
-      const result = await effect(sql);
+    const first = await database.transaction(async (db) => {
+      if (!(await takeKey(db, call, idempotency, waitMs))) return undefined;
+      const result = await effect(db);
       const { subjectId = null, reply = null } = keep(result);
-      await sql.query(
-        `UPDATE idempotency_key SET subject_id = $4, reply = $5 WHERE scope = $1 AND network = $2 AND key = $3`,
-        [call.scope, call.network, idempotency.key, subjectId, reply],
+      const { scope, network } = call;
+      await execute(
+        db,
+        sql`UPDATE idempotency_key SET subject_id = ${subjectId}, reply = ${reply}
+            WHERE scope = ${scope} AND network = ${network} AND key = ${idempotency.key}`,
       );
       return { result };
     });
@@ -73,21 +77,21 @@ export function wholeReply<D extends DescMessage>(
 }
 
 async function takeKey(
-  sql: Sql,
+  db: Queryable,
   call: KeyedCall,
   idempotency: Idempotency,
   waitMs: number,
 ): Promise<boolean> {
   if (call.scope !== ADMIN_SCOPE) {
-    await sql.query("SELECT 1 FROM project WHERE id = $1 FOR NO KEY UPDATE", [call.scope]);
+    await execute(db, sql`SELECT 1 FROM project WHERE id = ${call.scope} FOR NO KEY UPDATE`);
   }
-  await sql.query("SELECT set_config('lock_timeout', $1, true)", [`${waitMs}ms`]);
+  await execute(db, sql`SELECT set_config('lock_timeout', ${`${waitMs}ms`}, true)`);
   try {
-    const nothingYet = "(VALUES (NULL::uuid)) AS made (subject_id)";
-    const taken = await sql.query(keyInsert(nothingYet, 1), keyParameters(call, idempotency));
+    const nothingYet = sql`(VALUES (NULL::uuid)) AS made (subject_id)`;
+    const takenCount = await execute(db, keyInsert(nothingYet, call, idempotency));
     // The effect waits for its own locks as long as everybody else does.
-    await sql.query("SELECT set_config('lock_timeout', '0', true)", []);
-    return taken.length > 0;
+    await execute(db, sql`SELECT set_config('lock_timeout', '0', true)`);
+    return takenCount > 0;
   } catch (error) {
     throw isLockTimeout(error) ? inFlight(error) : error;
   }
@@ -97,7 +101,7 @@ async function takeKey(
 export const ADMIN_SCOPE = "admin";
 
 function inFlight(cause?: unknown): ServiceError {
-  return new ServiceError("IDEMPOTENCY_IN_FLIGHT", "a call with this idempotency key is under way", {
+  return new ServiceError("IDEMPOTENCY_IN_FLIGHT", "a call with this idempotency key is in progress", {
     cause,
   });
 }

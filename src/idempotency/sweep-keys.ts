@@ -1,9 +1,10 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
-import type { Sql } from "../store/database.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
+import type { Queryable } from "../store/database.ts";
 
-/** What the loop needs. */
 export interface KeySweepDeps {
-  readonly database: Sql;
+  readonly database: Queryable;
+  readonly clock: Clock;
   readonly log: { error(fields: object, message: string): void };
   /** Default 60 s. */
   readonly intervalMs?: number;
@@ -14,10 +15,11 @@ const DEFAULT_INTERVAL_MS = 60_000;
 const PASS_MAX_COUNT = 1_000;
 
 /** Deletes idempotency keys whose time is over. Whether a key counts is decided by its time alone, not by this. */
-export function createKeySweep({ database, log, intervalMs }: KeySweepDeps): BackgroundLoop {
+export function createKeySweep({ database, clock, log, intervalMs }: KeySweepDeps): BackgroundLoop {
   return createBackgroundLoop({
     name: "idempotency keys",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    clock,
     log,
     async pass() {
       return (await sweepKeys(database, PASS_MAX_COUNT)) === PASS_MAX_COUNT;
@@ -26,8 +28,8 @@ export function createKeySweep({ database, log, intervalMs }: KeySweepDeps): Bac
 }
 
 /** Deletes at most `maxCount` keys and returns how many. Leaves alone what a call is taking over. */
-export async function sweepKeys(sql: Sql, maxCount: number): Promise<number> {
-  const swept = await sql.query(SWEEP, [maxCount]);
+export async function sweepKeys(db: Queryable, maxCount: number): Promise<number> {
+  const swept = await db.query(SWEEP, [maxCount]);
   return swept.length;
 }
 

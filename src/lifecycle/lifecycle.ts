@@ -4,7 +4,6 @@ export interface LifecycleLog {
   error(fields: object, message: string): void;
 }
 
-/** How a {@link Lifecycle} behaves. */
 export interface LifecycleOptions {
   readonly log: LifecycleLog;
   /** How long one part may take to stop unless it says otherwise. Default 10 s. */
@@ -106,10 +105,10 @@ export class Lifecycle {
   async #awaitStarts(): Promise<boolean> {
     const stop = () => Promise.allSettled(this.#starting);
     try {
-      await withTimeout({ name: "what is starting", stop, timeoutMs: this.#stopTimeoutMs });
+      await withTimeout({ name: "the starting part", stop, timeoutMs: this.#stopTimeoutMs });
       return true;
     } catch (cause) {
-      this.#log.error({ cause }, "did not start in time to be stopped");
+      this.#log.error({ cause }, "a part was still starting when the process stopped");
       return false;
     }
   }

@@ -6,7 +6,6 @@ export interface SignalSource {
   off(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
 }
 
-/** What {@link runUntilSignal} needs. */
 export interface RunOptions {
   readonly signals: SignalSource;
   readonly log: LifecycleLog;

@@ -9,16 +9,19 @@ export interface DataLock {
 
 interface Holder {
   readonly pid: number;
-  /** Kernel start time of that process, where the system tells; it tells a reused pid from the old one. */
+  /**
+   * The kernel's start time of the process, where the system provides it. It distinguishes a reused pid from the old
+   * process.
+   */
   readonly startedAt: string | undefined;
 }
 
 const LOCK_FILE = "localnet.lock";
 
-/** Folders that this process holds: its own pid in a lock file is otherwise a relic, as in a restarted container. */
+/** The folders that this process holds. Its own pid in any other lock file is stale, as in a restarted container. */
 const held = new Set<string>();
 
-/** Locks a data folder against a second process; a lock whose process is gone is taken over. */
+/** Locks a data folder against a second process. Takes over a lock whose process is gone. */
 export async function lockDataDirectory(dataDirectory: string): Promise<DataLock> {
   const path = resolve(dataDirectory, LOCK_FILE);
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -61,7 +64,7 @@ async function readHolder(path: string): Promise<Holder | undefined> {
     const value = JSON.parse(await readFile(path, "utf8")) as Partial<Holder>;
     return typeof value.pid === "number" ? { pid: value.pid, startedAt: value.startedAt } : undefined;
   } catch {
-    // Gone, or torn by a kill while it was written: either way nobody holds it.
+    // Gone, or torn by a kill during the write: in either case the lock is free.
     return undefined;
   }
 }
@@ -77,7 +80,7 @@ function isAlive(path: string, holder: Holder): boolean {
   return startedAt === undefined || holder.startedAt === undefined || startedAt === holder.startedAt;
 }
 
-/** The 22nd field of /proc/<pid>/stat on Linux; the second, a name in brackets, may itself hold blanks. */
+/** The 22nd field of /proc/<pid>/stat on Linux. The second field, a name in brackets, may itself contain spaces. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -7,7 +7,7 @@ import type { CommitLog } from "./fullnode/ledger.ts";
 import { type Journal, type OpenedJournal, openJournal, replaceJournal } from "./journal.ts";
 import type { Log } from "./network.ts";
 
-/** What a data folder was made for: it must not be opened with anything else. */
+/** The parameters of a data folder, which must not be opened with different ones. */
 export interface NetworkIdentity {
   readonly seedDigest: Uint8Array;
   readonly hotWalletAddress: string;
@@ -15,7 +15,7 @@ export interface NetworkIdentity {
   readonly epochDurationMs: bigint;
 }
 
-/** The commits of a network and where new ones go. */
+/** The commits of a network, and the log for new ones. */
 export interface History {
   readonly commits: readonly Commit[];
   readonly log: CommitLog;
@@ -24,7 +24,7 @@ export interface History {
 
 const JOURNAL_FILE = "localnet.journal";
 const FORMAT_VERSION = 1;
-/** A journal this long is rewritten at start when most of it is object versions that were replaced since. */
+/** A journal above this size is compacted at start if most of it is replaced object versions. */
 const COMPACT_ABOVE_BYTES = 32 * 1024 * 1024;
 const OBJECTS_PER_RECORD = 500;
 
@@ -36,12 +36,14 @@ const Header = bcs.struct("Header", {
   epochDurationMs: bcs.u64(),
 });
 
-/** A history in memory: it ends with the process. */
+/** Creates a history in memory, which ends with the process. */
 export async function volatileHistory(genesis: () => Promise<Commit>): Promise<History> {
   return { commits: [await genesis()], log: { append: async () => undefined }, close: async () => undefined };
 }
 
-/** The history in a data folder, which this process holds until `close`. Makes the genesis when there is none. */
+/**
+ * Opens the history in a data folder, which this process holds until `close`. Creates the genesis when there is none.
+ */
 export async function durableHistory(
   dataDirectory: string,
   identity: NetworkIdentity,
@@ -95,7 +97,7 @@ async function readHistory(
   if (opened.cutBytes > 0) log("cut off a torn journal record", { bytes: opened.cutBytes });
   const [header, ...records] = opened.records;
   if (header !== undefined) checkHeader(header, identity, path);
-  // A kill between the header and the genesis leaves no chain yet: it is made anew.
+  // A kill between the header and the genesis leaves no chain, so it is created again.
   if (header === undefined || records.length === 0) {
     if (header === undefined) await opened.journal.append(encodeHeader(identity));
     const commit = await genesis();
@@ -114,7 +116,7 @@ async function readHistory(
   return { commits: compacted, journal: (await openJournal(path)).journal };
 }
 
-/** The same state and transactions without the object versions in between. */
+/** Returns the same state and transactions without the intermediate object versions. */
 export function compact(commits: readonly Commit[]): Commit[] {
   const objects = new Map<string, Commit["written"][number]>();
   for (const commit of commits) {

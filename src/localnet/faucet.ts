@@ -19,7 +19,7 @@ export type Faucet = (address: string) => Promise<readonly FaucetCoin[]>;
 /** 1,000 SUI and 1,000 IKA per request, in the smallest units. */
 const FAUCET_AMOUNT = 1_000_000_000_000n;
 
-/** A faucet for the ledger; its grants are commits of the network's own. */
+/** Creates a faucet for the ledger. Its grants are system commits. */
 export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
   return async (recipient) => {
     const address = parseAddress(recipient, "recipient");
@@ -47,7 +47,7 @@ export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
   };
 }
 
-/** The HTTP form that `requestSuiFromFaucetV2` speaks, on `/v2/gas` and on the older `/gas`. */
+/** The HTTP API of `requestSuiFromFaucetV2`, on `/v2/gas` and on the older `/gas`. */
 export function faucetRoutes(faucet: Faucet): readonly JsonRoute[] {
   const handle: JsonRoute["handle"] = async (body) => {
     try {
@@ -75,7 +75,7 @@ function recipientOf(body: Uint8Array): string {
     const { recipient } = (parsed as { FixedAmountRequest: { recipient: unknown } }).FixedAmountRequest;
     if (typeof recipient === "string") return recipient;
   } catch {
-    // Falls through to the one answer for every malformed body.
+    // Falls through to the common error for a malformed body.
   }
   throw new RpcFailure(Status.InvalidArgument, "expected {FixedAmountRequest: {recipient}}");
 }

@@ -9,11 +9,11 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** What an existing journal holds. */
+/** The contents of an existing journal. */
 export interface OpenedJournal {
   readonly journal: Journal;
   readonly records: readonly Uint8Array[];
-  /** Bytes of a torn last record that were cut off; 0 after a clean stop. */
+  /** The bytes of a torn last record that were cut off; 0 after a clean stop. */
   readonly cutBytes: number;
 }
 
@@ -22,8 +22,8 @@ const HEADER_BYTES = 8;
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens a journal and reads it. A last record that a kill tore apart is cut off; damage anywhere before the end is
- * refused, as cutting there would lose records that were acknowledged.
+ * Opens a journal and reads it. It cuts off a last record that a kill has torn. It refuses damage before the end,
+ * because a cut there would lose acknowledged records.
  */
 export async function openJournal(path: string): Promise<OpenedJournal> {
   const created = await open(path, "a");
@@ -45,7 +45,7 @@ export async function openJournal(path: string): Promise<OpenedJournal> {
   }
 }
 
-/** Replaces a journal by one with these records, in one step: after a crash it is the old one or the new one. */
+/** Replaces a journal atomically: after a crash it is the old one or the new one. */
 export async function replaceJournal(path: string, payloads: Iterable<Uint8Array>): Promise<void> {
   const temporary = `${path}.tmp`;
   const file = await open(temporary, "w");
@@ -110,7 +110,7 @@ function readRecords(bytes: Buffer, path: string): { records: Uint8Array[]; end:
   return { records, end: offset };
 }
 
-/** A crash can leave zeros where a record was about to be written. */
+/** A crash can leave zeros in place of a record. */
 function isBlank(bytes: Buffer, offset: number): boolean {
   return bytes.subarray(offset).every((byte) => byte === 0);
 }

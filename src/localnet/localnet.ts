@@ -1,217 +1,42 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { IkaConfig } from "@ika.xyz/sdk";
-import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
-import { normalizeSuiAddress } from "@mysten/sui/utils";
-import { type NetworkAddresses, networkAddresses } from "./contracts/addresses.ts";
-import { networkKeyIndex, networkKeySeed } from "./contracts/coordinator/network-keys.ts";
-import { networkFunctions } from "./contracts/network-functions.ts";
-import { NUMBER_LISTS, objectCodecs } from "./contracts/object-codecs.ts";
-import { createFaucet, type FaucetCoin, faucetRoutes } from "./faucet.ts";
-import { type ChainControls, createChainControls } from "./faults/chain-controls.ts";
-import { faultRoutes } from "./faults/fault-routes.ts";
-import type { FaultSettings } from "./faults/fault-settings.ts";
-import { createFaults, type Faults } from "./faults/faults.ts";
-import { faultyFunctions } from "./faults/faulty-functions.ts";
-import { faultyMethods } from "./faults/faulty-methods.ts";
-import { faultyMpc } from "./faults/faulty-mpc.ts";
-import { createLaggingLedger } from "./fullnode/lagging-ledger.ts";
-import { createLedger, type Ledger } from "./fullnode/ledger.ts";
-import { objectJson } from "./fullnode/object-json.ts";
-import { createObjectProjection } from "./fullnode/project-object.ts";
 import { startFullnodeServer } from "./fullnode/server.ts";
-import { executionService } from "./fullnode/services/execution-service.ts";
-import { ledgerService } from "./fullnode/services/ledger-service.ts";
-import { movePackageService } from "./fullnode/services/move-package-service.ts";
-import { stateService } from "./fullnode/services/state-service.ts";
-import { SUI_TYPE } from "./fullnode/sui-types.ts";
-import { ikaConfigOf } from "./ika-config.ts";
-import type { NetworkMpc } from "./mpc/engine.ts";
-import { createKeyring } from "./mpc/keyring.ts";
-import { type Log, startNetwork } from "./network.ts";
-import { networkRoute } from "./network-route.ts";
-import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
-import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
+import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
 
 /** How to start a local network; everything has a default. */
-export interface LocalnetOptions {
+export interface LocalnetOptions extends LocalChainOptions {
   /** Default 0: a free port. */
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Keeps the chain's state here, across restarts and kills. Without it the state ends with the process. */
-  readonly dataDirectory?: string;
-  /** Owns the Treasury's caps and gets gas coins; default: the address of `localnetHotWalletSecret`. */
-  readonly hotWalletAddress?: string;
-  /** Further addresses that start with gas coins and IKA. */
-  readonly accounts?: readonly string[];
-  /** 32 bytes that every id and the network encryption key follow from; default the public LOCALNET_SEED. */
-  readonly seed?: Uint8Array;
-  /** The network's cryptography; default the real one, on a worker thread. One that is given is not closed here. */
-  readonly mpc?: NetworkMpc;
-  /** Where the real cryptography keeps its tables; default inside `dataDirectory`, else the system's folder for such. */
-  readonly cacheDirectory?: string;
-  /** Whether network keys have a DKG output of version 1, as on the live networks, beside that of a reconfiguration. */
-  readonly hasVersion1Dkg?: boolean;
-  /** OperatorCaps of the Treasury, default 4. */
-  readonly operatorCount?: number;
-  /** Length of a Sui epoch, default 24 hours. */
-  readonly epochDurationMs?: number;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly clock?: () => number;
-  /** What goes wrong from the start; default nothing. It can be changed while the network runs. */
-  readonly faults?: Partial<FaultSettings>;
-  /** What the dice for faults follow from; default the network's seed. */
-  readonly faultSeed?: Uint8Array;
-  readonly log?: Log;
 }
 
-/** The Treasury's ids. */
-export interface LocalnetTreasury {
-  readonly packageId: string;
-  readonly treasuryId: string;
-  readonly adminCapId: string;
-  readonly operatorCapIds: readonly string[];
-}
-
-/** A running local network. */
-export interface Localnet {
+/** A running local network. Its `close` answers what is under way first. */
+export interface Localnet extends Omit<LocalChain, "answerCall" | "routes"> {
   /** The fullnode's base URL, for `SuiGrpcClient`; the faucet listens there too. */
   readonly url: string;
   readonly port: number;
-  readonly chainId: string;
-  /** A copy for one `IkaClient`, which changes the config that it is given. */
-  readonly ikaConfig: IkaConfig;
-  readonly treasury: LocalnetTreasury;
-  /** The first one. */
-  readonly networkEncryptionKeyId: string;
-  readonly ikaCoinType: string;
-  readonly hotWalletAddress: string;
-  /** Gives an address 1,000 SUI and 1,000 IKA. */
-  fund(address: string): Promise<readonly FaucetCoin[]>;
-  /** What goes wrong; also over `POST /localnet/faults`. */
-  readonly faults: Faults;
-  /** Changes of the chain that the network makes by itself; also over `POST /localnet/...`. */
-  readonly controls: ChainControls;
-  /** Answers what is under way, lets running sessions end, and writes nothing after that. */
-  close(): Promise<void>;
 }
-
-const DEFAULT_OPERATOR_COUNT = 4;
-const SEED_BYTES = 32;
 
 /** Starts an Ika network on a Sui fullnode in this process. */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
-  const seed = options.seed ?? LOCALNET_SEED;
-  if (seed.length !== SEED_BYTES) throw new Error(`seed must have ${SEED_BYTES} bytes, has ${seed.length}`);
-  const log = options.log ?? (() => undefined);
-  const operatorCount = options.operatorCount ?? DEFAULT_OPERATOR_COUNT;
-  const addresses = networkAddresses(seed, operatorCount);
-  const hotWalletAddress = normalizeSuiAddress(options.hotWalletAddress ?? defaultHotWallet(seed));
-  const stops: (() => Promise<void>)[] = [];
-  const stop = async () => {
-    for (const close of stops.splice(0).reverse()) await close();
-  };
+  const { answerCall, routes, ...chain } = await openLocalChain(options);
   try {
-    const faults = createFaults(options.faultSeed ?? seed, options.faults);
-    const bareMpc = options.mpc ?? (await realMpc(seed, options));
-    if (options.mpc === undefined) stops.push(() => bareMpc.close());
-    const mpc = faultyMpc(bareMpc, faults);
-    let skippedMs = 0;
-    const clock = () => (options.clock ?? Date.now)() + skippedMs;
-    const history = await openHistory(
-      options,
-      { seed, log, operatorCount, addresses, hotWalletAddress, mpc, clock },
-      stops,
-    );
-    const epochDurationMs = epochDurationOf(options);
-    const ledger = createLedger(history.commits, { epochDurationMs, log: history.log, clock });
-    // An epoch that was ended early stays ended: time goes on from where the chain left it.
-    skippedMs = Math.max(0, Number(ledger.now().timestampMs) - clock());
-    const keyring = createKeyring(mpc, async (index) => {
-      const made = options.mpc ?? (await realMpc(networkKeySeed(seed, index), options));
-      return options.mpc === undefined ? faultyMpc(made, faults) : mpc;
-    });
-    stops.push(() => keyring.close());
-    const controls = createChainControls({
-      ledger,
-      addresses,
-      seed,
-      keyring,
-      firstOutputs: (made, epoch) => firstOutputs(made, options, epoch),
-      skipTime(durationMs) {
-        skippedMs += durationMs;
-      },
-    });
-    const lagging = createLaggingLedger(ledger, history.commits, () => faults.settings.staleCommits);
-    const mpcOf = (keyId: string) => keyring.at(networkKeyIndex(ledger.objects, seed, keyId));
-    const network = startNetwork({ ledger, addresses, mpcOf, log });
-    stops.push(() => network.close());
-    const faucet = createFaucet(ledger, addresses.ikaCoinType);
-    const functions = faultyFunctions(networkFunctions(addresses), faults);
-    const project = createObjectProjection(objectJson(objectCodecs(addresses), NUMBER_LISTS));
-    const reads = (of: Ledger) => [
-      ...ledgerService(of, project),
-      ...stateService(of, coinInfos(addresses), project),
-    ];
-    const treasury = {
-      packageId: addresses.treasuryPackageId,
-      treasuryId: addresses.treasuryId,
-      adminCapId: addresses.adminCapId,
-      operatorCapIds: addresses.operatorCapIds,
-    };
-    const describe = () => ({ ikaConfig: ikaConfigOf(addresses), treasury, hotWalletAddress });
-    const server = await startFullnodeServer({
-      host: options.host ?? "127.0.0.1",
-      port: options.port ?? 0,
-      methods: faultyMethods(
-        [
-          ...reads(ledger),
-          ...executionService(ledger, functions, () => faults.happens(faults.settings.congestion)),
-          ...movePackageService(functions),
-        ],
-        [...reads(lagging), ...executionService(lagging, functions)],
-        faults,
-      ),
-      routes: [...faucetRoutes(faucet), ...faultRoutes(faults, controls), networkRoute(describe)],
-      log,
-    });
-    stops.push(() => server.close());
+    const { host = "127.0.0.1", port = 0, log = () => undefined } = options;
+    const server = await startFullnodeServer({ host, port, answerCall, routes, log });
+    let closed: Promise<void> | undefined;
     return {
+      ...chain,
       url: server.url,
       port: server.port,
-      chainId: ledger.chainId,
       get ikaConfig() {
-        return ikaConfigOf(addresses);
+        return structuredClone(chain.ikaConfig);
       },
-      treasury,
-      networkEncryptionKeyId: addresses.networkEncryptionKeyId,
-      ikaCoinType: addresses.ikaCoinType,
-      hotWalletAddress,
-      fund: faucet,
-      faults,
-      controls,
-      close: stop,
+      close() {
+        closed ??= server.close().then(() => chain.close());
+        return closed;
+      },
     };
   } catch (error) {
-    await stop();
+    await chain.close();
     throw error;
   }
-}
-
-async function realMpc(seed: Uint8Array, options: LocalnetOptions): Promise<NetworkMpc> {
-  const { createNetworkMpc } = await import("./mpc/create-network-mpc.ts");
-  const base = options.dataDirectory ?? join(tmpdir(), "ika-localnet");
-  return createNetworkMpc({ seed, cacheDirectory: options.cacheDirectory ?? join(base, "mpc-cache") });
-}
-
-function defaultHotWallet(seed: Uint8Array): string {
-  return Ed25519Keypair.fromSecretKey(localnetHotWalletSecret(seed)).toSuiAddress();
-}
-
-function coinInfos(addresses: NetworkAddresses) {
-  return [
-    { coinType: SUI_TYPE, name: "Sui", symbol: "SUI", decimals: 9 },
-    { coinType: addresses.ikaCoinType, name: "IKA Token", symbol: "IKA", decimals: 9 },
-  ];
 }

@@ -1,6 +1,6 @@
 import type { IkaConfig } from "@ika.xyz/sdk";
 import type { JsonRoute } from "./fullnode/server.ts";
-import type { LocalnetTreasury } from "./localnet.ts";
+import type { LocalnetTreasury } from "./local-chain.ts";
 
 /** What a service needs to know of a localnet that runs elsewhere. */
 export interface LocalnetDescription {

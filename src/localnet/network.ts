@@ -14,28 +14,30 @@ import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
 /** Writes a line of the log. */
 export type Log = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** The Ika network's half: takes sessions in the order they were opened and writes the verdicts to the chain. */
+/** The Ika network's half: processes sessions in the order they were opened and writes the verdicts to the chain. */
 export interface Network {
-  /** Gives up what the MPC is still working on, for a later start to take up; waits for what is being written. */
+  /** Abandons the running MPC work, which the next start resumes, and waits for pending writes. */
   close(): Promise<void>;
 }
 
-/** What the network works on and with. */
+/** Options of {@link startNetwork}. */
 export interface NetworkOptions {
   readonly ledger: Ledger;
   readonly addresses: NetworkAddresses;
   /** The cryptography under a network encryption key. */
   readonly mpcOf: (networkEncryptionKeyId: string) => Promise<NetworkMpc>;
   readonly log: Log;
-  /** Sessions handed to the MPC at a time, in order; enough that the MPC can let signatures pass. Default 64. */
+  /**
+   * The number of sessions in the MPC at a time, in order; enough that the MPC can move signatures ahead. Default 64.
+   */
   readonly concurrencyCount?: number;
 }
 
 const DEFAULT_CONCURRENCY_COUNT = 64;
-/** An engine that fails, as opposed to one that rejects, is asked this many times before the session is rejected. */
+/** The number of attempts before a session is rejected because the engine fails, as opposed to rejecting it. */
 const MAX_ATTEMPTS = 3;
 
-/** A session and how it ends. */
+/** A session and its result. */
 interface Verdict {
   readonly session: RequestedSession;
   readonly outcome: MpcOutcome;
@@ -44,7 +46,7 @@ interface Verdict {
 /** Far below the limits on events and dynamic fields of one transaction. */
 const VERDICTS_PER_COMMIT = 32;
 
-/** Completes every session that waits now, after a restart also old ones, and every one that is opened later. */
+/** Completes every waiting session, including those from before a restart, and every one that is opened later. */
 export function startNetwork(options: NetworkOptions): Network {
   const { ledger, addresses, mpcOf, log } = options;
   const concurrencyCount = options.concurrencyCount ?? DEFAULT_CONCURRENCY_COUNT;
@@ -99,13 +101,13 @@ export function startNetwork(options: NetworkOptions): Network {
     await write({ session, outcome });
   }
 
-  /** Everything that is decided by the time that the ledger is free goes into one commit, as in one checkpoint. */
+  /** Writes all verdicts that are ready when the ledger is free in one commit, as in one checkpoint. */
   function write(verdict: Verdict): Promise<void> {
     decided.push(verdict);
     return ledger.exclusive((time) => {
       const batch = decided.splice(0, VERDICTS_PER_COMMIT);
       const [first] = batch;
-      // An earlier turn took this one along.
+      // An earlier turn already wrote this verdict.
       if (first === undefined) return undefined;
       const name = `complete-session/${first.session.sequenceNumber}`;
       return systemCommit(ledger, time, name, [addresses.coordinatorId], (state) => {
@@ -114,7 +116,7 @@ export function startNetwork(options: NetworkOptions): Network {
     });
   }
 
-  /** Undefined when the network closes first: the session stays on the chain and is taken up by the next start. */
+  /** Returns undefined when the network closes first: the session stays on the chain and the next start resumes it. */
   async function outcomeOf(session: RequestedSession): Promise<MpcOutcome | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -167,7 +169,7 @@ function askMpc(mpc: NetworkMpc, session: RequestedSession): Promise<MpcOutcome>
   }
 }
 
-/** keccak256(u64be(0) || "USER" || preimage): what the protocol binds proofs of a user's session to. */
+/** keccak256(u64be(0) || "USER" || preimage): the value that proofs of a user's session are bound to. */
 function sessionIdentifierDigest(preimage: readonly number[]): Uint8Array {
   return keccak_256(concatBytes(new Uint8Array(8), utf8("USER"), Uint8Array.from(preimage)));
 }

@@ -5,7 +5,7 @@ import type { NetworkKeyOutputs } from "./contracts/genesis-object.ts";
 import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
 import { blake2b256, utf8 } from "./fullnode/bytes.ts";
 import { genesisCommit } from "./genesis.ts";
-import type { LocalnetOptions } from "./localnet.ts";
+import type { LocalChainOptions } from "./local-chain.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
 import type { Log } from "./network.ts";
 
@@ -24,7 +24,7 @@ export interface LedgerParts {
 
 /** The network's commits so far: those in its data folder, or a genesis. */
 export async function openHistory(
-  options: LocalnetOptions,
+  options: LocalChainOptions,
   parts: LedgerParts,
   stops: (() => Promise<void>)[],
 ): Promise<History> {
@@ -55,7 +55,7 @@ export async function openHistory(
 /** The outputs of a key that is new in this epoch. One whose DKG output no client reads has been reconfigured. */
 export async function firstOutputs(
   mpc: NetworkMpc,
-  { hasVersion1Dkg = false }: Pick<LocalnetOptions, "hasVersion1Dkg">,
+  { hasVersion1Dkg = false }: Pick<LocalChainOptions, "hasVersion1Dkg">,
   epoch: bigint,
 ): Promise<NetworkKeyOutputs> {
   const dkg = await mpc.networkDkgPublicOutput();
@@ -68,6 +68,6 @@ export async function firstOutputs(
 }
 
 /** Length of a Sui epoch in milliseconds. */
-export function epochDurationOf(options: LocalnetOptions): bigint {
+export function epochDurationOf(options: LocalChainOptions): bigint {
   return BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
 }

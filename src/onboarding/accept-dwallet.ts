@@ -1,9 +1,9 @@
 import type { AcceptDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { writeAuditEvent } from "../audit/audit-event.ts";
 import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
-import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
 import { type DWalletRow, findDWallet } from "./dwallet-row.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
@@ -47,10 +47,10 @@ async function storeAcceptance(
   row: DWalletRow,
   userOutputSignature: Uint8Array,
 ): Promise<void> {
-  await database.transaction(async (sql) => {
+  await database.transaction(async (db) => {
     // The operation before the row, in the order in which the submitter locks them.
     await enqueueOperation(
-      sql,
+      db,
       {
         id: newId(),
         network: network.name,
@@ -61,11 +61,11 @@ async function storeAcceptance(
       },
       { again: true },
     );
-    await sql.query("UPDATE dwallet SET user_output_signature = $2, updated_at = now() WHERE id = $1", [
+    await db.query("UPDATE dwallet SET user_output_signature = $2, updated_at = now() WHERE id = $1", [
       row.id,
       userOutputSignature,
     ]);
-    await writeAuditEvent(sql, caller.origin, {
+    await writeAuditEvent(db, caller.origin, {
       projectId: caller.projectId,
       action: "dwallet.accept",
       subject: row.id,

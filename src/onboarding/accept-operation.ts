@@ -3,7 +3,7 @@ import type { OperationKind } from "../chain/operation.ts";
 import { parseDWallet } from "../protocol/chain-objects.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 interface AcceptSubject {
@@ -22,8 +22,8 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
     name: "accept",
     priority: ONBOARDING_PRIORITY,
     batchCount: BATCH_COUNT,
-    async load(sql, subjectIds) {
-      const rows = await sql.query<AcceptSubject>(
+    async load(db, subjectIds) {
+      const rows = await db.query<AcceptSubject>(
         `SELECT id, object_id AS "dwalletId", encrypted_user_secret_key_share_id AS "encryptedUserSecretKeyShareId",
                 user_output_signature AS "userOutputSignature"
          FROM dwallet WHERE id = ANY($1::uuid[])`,
@@ -35,7 +35,7 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
     add(calls, subjects) {
       for (const subject of subjects) calls.acceptEncryptedUserShare(subject);
     },
-    async landed(sql, subjects, { digest, events }) {
+    async landed(db, subjects, { digest, events }) {
       const accepted = new Set(acceptedShares(events).map(({ dwalletId }) => dwalletId));
       for (const { id, dwalletId } of subjects) {
         if (!accepted.has(dwalletId))
@@ -43,23 +43,23 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
             "transaction",
             `transaction ${digest} accepted no share of ${dwalletId}`,
           );
-        await setActive(sql, id, digest);
+        await setActive(db, id, digest);
       }
     },
     async failed() {
       // The outbox says why; the dWallet stays as the chain has it, and the call may be made again.
     },
-    async adopt(sql, subject) {
+    async adopt(db, subject) {
       const content = (await reader.getObjects([subject.dwalletId])).get(subject.dwalletId);
       if (content === undefined || parseDWallet(content).state.kind !== "Active") return false;
-      await setActive(sql, subject.id, null);
+      await setActive(db, subject.id, null);
       return true;
     },
   };
 }
 
-async function setActive(sql: Sql, id: string, digest: string | null): Promise<void> {
-  await sql.query(
+async function setActive(db: Queryable, id: string, digest: string | null): Promise<void> {
+  await db.query(
     `UPDATE dwallet SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, $2), updated_at = now()
      WHERE id = $1`,
     [id, digest],

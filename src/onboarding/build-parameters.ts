@@ -1,18 +1,19 @@
 import type { Worker } from "node:worker_threads";
 import type { NetworkKey, NetworkReader } from "../chain/reader.ts";
-import { createBackgroundLoop } from "../coordination/background-loop.ts";
+import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import { UnsupportedOutputError } from "../protocol/parameters/network-key-output.ts";
 import { startThread } from "../threads/start-thread.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
 import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";
 
-/** What building works with. */
 export interface ParameterBuilderOptions {
   readonly reader: Pick<NetworkReader, "networkKeys" | "networkKeyOutput">;
   readonly store: ParameterStore;
   /** The chain's integers, the first wanted first. */
   readonly curves: readonly number[];
   /** How often a newer network key is looked for. Default 10 s. */
+  readonly clock: Clock;
   readonly intervalMs?: number;
   readonly log: {
     info(fields: object, message: string): void;
@@ -48,12 +49,13 @@ export function createParameterBuilder({
   store,
   curves,
   intervalMs = DEFAULT_INTERVAL_MS,
+  clock,
   log,
 }: ParameterBuilderOptions): ParameterBuilder {
   const ready = new Map<string, StoredParameters[]>();
   const unreadable = new Set<string>();
   let worker: Worker | undefined;
-  const loop = createBackgroundLoop({ name: "protocol parameters", pass, intervalMs, log });
+  const loop = createBackgroundLoop({ name: "protocol parameters", pass, intervalMs, clock, log });
   return {
     ready: () =>
       [...ready].flatMap(([networkKeyId, known]) =>
@@ -97,7 +99,7 @@ export function createParameterBuilder({
       if (!unreadable.has(key.id))
         log.warn(
           { networkEncryptionKeyId: key.id, version: error.version },
-          "no parameters are served for a network key without a readable output",
+          "a network key has no readable output; not serving its parameters",
         );
       unreadable.add(key.id);
       return undefined;

@@ -1,5 +1,8 @@
-import { postings } from "../billing/postings.ts";
-import type { Sql } from "../store/database.ts";
+import sql, { type Sql } from "sql-template-tag";
+import { operationInsert } from "../chain/operation.ts";
+import { postings } from "../ledger/postings.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 
 /** A DKG to be paid for and queued. The row of its dWallet is there. */
 export interface NewDkg {
@@ -14,34 +17,31 @@ export interface NewDkg {
 }
 
 /** Charges the DKG and queues it, in one statement. False, and nothing is done, where the credit does not pay for it. */
-export async function chargeDkg(sql: Sql, dkg: NewDkg): Promise<boolean> {
-  const queued = await sql.query(CHARGE, [
-    dkg.dwalletId,
-    dkg.projectId,
-    dkg.priceMicroUsd,
-    dkg.operationId,
-    dkg.network,
-    dkg.priority,
-    dkg.traceParent ?? null,
-  ]);
-  return queued.length > 0;
+export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
+  const { operationId, network, priority, traceParent } = dkg;
+  const queuedCount = await execute(
+    db,
+    sql`WITH ${charged(dkg)}, asked AS (
+          SELECT ${operationId}::uuid AS operation_id, ${network}::text AS network, id AS subject_id FROM posting_charge
+        ) ${operationInsert({ kind: "dkg", priority, traceParent }, sql`asked`)} RETURNING id`,
+  );
+  return queuedCount > 0;
 }
 
 /** Charges for a DKG that was requested before an older copy of the database was restored, if the credit pays for it. */
-export async function chargeLostDkg(
-  sql: Sql,
-  { dwalletId, projectId, priceMicroUsd }: Pick<NewDkg, "dwalletId" | "projectId" | "priceMicroUsd">,
-): Promise<void> {
-  await sql.query(CHARGE_LOST, [dwalletId, projectId, priceMicroUsd]);
+export async function chargeLostDkg(db: Queryable, dkg: Charge): Promise<void> {
+  await execute(
+    db,
+    sql`WITH ${charged(dkg)}
+        UPDATE dwallet d SET price_micro_usd = s.price_micro_usd
+        FROM source s JOIN posting_charge USING (id) WHERE d.id = s.id`,
+  );
 }
 
-const SOURCE = "source AS (SELECT $1::uuid AS id, $2::uuid AS project_id, $3::bigint AS price_micro_usd)";
+type Charge = Pick<NewDkg, "dwalletId" | "projectId" | "priceMicroUsd">;
 
-const CHARGE = `
-WITH ${SOURCE}, ${postings.charge("source", "dkg")}
-INSERT INTO chain_operation (id, network, kind, subject_id, priority, trace_parent)
-SELECT $4::uuid, $5, 'dkg', id, $6, $7 FROM posting_charge RETURNING id`;
-
-const CHARGE_LOST = `
-WITH ${SOURCE}, ${postings.charge("source", "dkg")}
-UPDATE dwallet d SET price_micro_usd = s.price_micro_usd FROM source s JOIN posting_charge USING (id) WHERE d.id = s.id`;
+function charged({ dwalletId, projectId, priceMicroUsd }: Charge): Sql {
+  return sql`source AS (
+      SELECT ${dwalletId}::uuid AS id, ${projectId}::uuid AS project_id, ${priceMicroUsd}::bigint AS price_micro_usd
+    ), ${postings.charge(sql`source`, "dkg")}`;
+}

@@ -1,9 +1,9 @@
 import type { CreateDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { writeAuditEvent } from "../audit/audit-event.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
-import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
 import { chargeDkg } from "./charge-dkg.ts";
 import { checkDkgForm } from "./check-dkg-form.ts";
@@ -73,7 +73,7 @@ async function checkRequest(
   if (request.senderAddress !== network.senderAddress) {
     throw new ServiceError(
       "WRONG_SENDER",
-      "sender_address: this service does not send from it; read GetNetwork again",
+      "sender_address: is not one of this service's senders; read GetNetwork again",
       {
         metadata: { senderAddresses: network.senderAddress },
       },
@@ -103,13 +103,13 @@ async function storeDWallet(
   request: CreateDWalletRequest,
   key: EncryptionKeyRow,
 ): Promise<void> {
-  await database.transaction(async (sql) => {
+  await database.transaction(async (db) => {
     const id = newId();
-    await lockForQuota(sql, caller.projectId);
+    await lockForQuota(db, caller.projectId);
     const dwallet = { id, projectId: caller.projectId, network: network.name, key, request, priceMicroUsd };
-    if (!(await insertDWallet(sql, dwallet))) return;
-    await checkQuota(sql, "dwallet", caller.projectId, dkgsPerDay);
-    const charged = await chargeDkg(sql, {
+    if (!(await insertDWallet(db, dwallet))) return;
+    await checkQuota(db, "dwallet", caller.projectId, dkgsPerDay);
+    const charged = await chargeDkg(db, {
       dwalletId: id,
       projectId: caller.projectId,
       network: network.name,
@@ -119,7 +119,7 @@ async function storeDWallet(
       traceParent: caller.origin.traceParent,
     });
     if (!charged) throw insufficientCredit(priceMicroUsd);
-    await writeAuditEvent(sql, caller.origin, {
+    await writeAuditEvent(db, caller.origin, {
       projectId: caller.projectId,
       action: "dwallet.create",
       subject: id,
@@ -128,7 +128,7 @@ async function storeDWallet(
 }
 
 function nameTaken(name: string): ServiceError {
-  return new ServiceError("DWALLET_NAME_TAKEN", "name: another dWallet of the project has it", {
+  return new ServiceError("DWALLET_NAME_TAKEN", "name: another dWallet of the project has this name", {
     metadata: { name },
   });
 }

@@ -4,7 +4,7 @@ import type { NetworkReader } from "../chain/reader.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { failDWallet } from "./fail-dwallet.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
@@ -26,7 +26,7 @@ const BATCH_COUNT = 8;
 
 /**
  * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification when landed. The mark on the chain
- * is the session bytes; Failed and refunded when it never can. A DKG is bound to the sender that the client prepared it for, and goes by no other.
+ * is the session bytes; Failed and refunded when it never can. A DKG is bound to the sender that the client prepared it for; no other sender can request it.
  */
 export function createDkgOperation(
   reader: Pick<NetworkReader, "sessionRequest">,
@@ -36,8 +36,8 @@ export function createDkgOperation(
     name: "dkg",
     priority: ONBOARDING_PRIORITY,
     batchCount: BATCH_COUNT,
-    async load(sql, subjectIds) {
-      const rows = await sql.query<DkgSubject>(
+    async load(db, subjectIds) {
+      const rows = await db.query<DkgSubject>(
         `SELECT d.id, d.curve, d.network_encryption_key_id AS "networkEncryptionKeyId",
                 d.sender_address AS "senderAddress", d.session_identifier AS "sessionBytes",
                 d.user_dkg_message AS "userDkgMessage",
@@ -59,23 +59,23 @@ export function createDkgOperation(
         ? undefined
         : {
             reason: "WRONG_SENDER",
-            message: "the DKG was prepared for another hot wallet than the service has now",
+            message: "the DKG was prepared for a previous hot wallet",
           },
     add(calls, subjects) {
       for (const { id, ...call } of subjects) {
         calls.payDkg({ ...call, requestReference: new TextEncoder().encode(id) });
       }
     },
-    async landed(sql, subjects, transaction) {
-      for (const subject of subjects) await landed(sql, subject, transaction);
+    async landed(db, subjects, transaction) {
+      for (const subject of subjects) await landed(db, subject, transaction);
     },
-    async failed(sql, subject, { reason }) {
-      await failDWallet(sql, subject.id, { from: "Submitting", to: "Failed", reason });
+    async failed(db, subject, { reason }) {
+      await failDWallet(db, subject.id, { from: "Submitting", to: "Failed", reason });
     },
-    async adopt(sql, subject) {
+    async adopt(db, subject) {
       const transaction = await reader.sessionRequest(preimageOf(subject));
       if (transaction === undefined) return false;
-      await landed(sql, subject, transaction);
+      await landed(db, subject, transaction);
       return true;
     },
   };
@@ -84,7 +84,11 @@ export function createDkgOperation(
 const preimageOf = ({ sessionBytes, senderAddress }: DkgSubject): Uint8Array =>
   sessionIdentifierPreimage(sessionBytes, senderAddress);
 
-async function landed(sql: Sql, subject: DkgSubject, { digest, events }: LandedTransaction): Promise<void> {
+async function landed(
+  db: Queryable,
+  subject: DkgSubject,
+  { digest, events }: LandedTransaction,
+): Promise<void> {
   const preimage = preimageOf(subject);
   const session = requestedSessions(events, "DWalletDKGRequestEvent").find((s) =>
     equalBytes(s.preimage, preimage),
@@ -92,7 +96,7 @@ async function landed(sql: Sql, subject: DkgSubject, { digest, events }: LandedT
   const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
   if (!session || !shareId)
     throw new MixedUpAnswerError("transaction", `transaction ${digest} requested no DKG for ${subject.id}`);
-  await sql.query(
+  await db.query(
     `UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = $2, cap_id = $3,
        encrypted_user_secret_key_share_id = $4, tx_digest = $5, updated_at = now()
      WHERE id = $1 AND state = 'Submitting'`,

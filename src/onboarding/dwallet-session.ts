@@ -3,7 +3,7 @@ import { curveName } from "../protocol/algorithms.ts";
 import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { failDWallet } from "./fail-dwallet.ts";
 
 /** Waits for the network's word on DKGs. Those that it rejects are refunded within the project's budget of one day. */
@@ -27,7 +27,7 @@ export function createDWalletSession(network: string, refundsPerDay: number): Se
  * MixedUpAnswerError, and writes nothing, when the content is another dWallet's.
  */
 export async function recordDWalletState(
-  sql: Sql,
+  db: Queryable,
   id: string,
   content: Uint8Array,
   refundsPerDay: number,
@@ -37,12 +37,12 @@ export async function recordDWalletState(
   switch (state.kind) {
     case "AwaitingKeyHolderSignature":
     case "Active": {
-      await checkDWallet(sql, id, dwallet);
+      await checkDWallet(db, id, dwallet);
       const curve = curveName(curveNumber);
       if (curve === undefined) throw new Error(`the chain has a dWallet on curve ${curveNumber}`);
       const publicKey = publicKeyFromDWalletOutput(curve, state.publicOutput);
       // Active is the last state: what comes late must not lead back from it.
-      await sql.query(
+      await db.query(
         `UPDATE dwallet SET state = $2, public_output = $3, public_key = $4, updated_at = now()
          WHERE id = $1 AND state <> 'Active'`,
         [id, state.kind, state.publicOutput, publicKey],
@@ -50,8 +50,8 @@ export async function recordDWalletState(
       return true;
     }
     case "NetworkRejectedDKGVerification":
-      await checkDWallet(sql, id, dwallet);
-      await failDWallet(sql, id, {
+      await checkDWallet(db, id, dwallet);
+      await failDWallet(db, id, {
         from: "AwaitingNetworkDKGVerification",
         to: "NetworkRejectedDKGVerification",
         reason: "NETWORK_REJECTED",
@@ -64,8 +64,8 @@ export async function recordDWalletState(
 }
 
 /** Throws when the object is not the one that the row's DKG was answered with. */
-async function checkDWallet(sql: Sql, id: string, dwallet: ChainDWallet): Promise<void> {
-  const [row] = await sql.query<{
+async function checkDWallet(db: Queryable, id: string, dwallet: ChainDWallet): Promise<void> {
+  const [row] = await db.query<{
     objectId: string;
     capId: string | null;
     curve: number;

@@ -1,6 +1,8 @@
-import { postings } from "../billing/postings.ts";
-import { auditInsert, auditParameters, SYSTEM_ORIGIN } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import sql from "sql-template-tag";
+import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
+import { postings } from "../ledger/postings.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 
 /** Why there will be no dWallet. */
 export interface DWalletFailure {
@@ -18,24 +20,22 @@ export interface DWalletFailure {
 
 /** Ends a dWallet that never will be one, and gives its price back, once and within the budget, in one statement. */
 export async function failDWallet(
-  sql: Sql,
+  db: Queryable,
   id: string,
   { from, to, reason, refundsPerDay }: DWalletFailure,
 ): Promise<void> {
-  await sql.query(FAIL, [
-    ...[id, from, to, reason, refundsPerDay ?? null],
-    ...auditParameters(SYSTEM_ORIGIN),
-  ]);
-}
-
-const FAIL = `
+  await execute(
+    db,
+    sql`
 WITH request AS (
-  SELECT id, project_id, price_micro_usd, $5::integer AS refunds_per_day FROM dwallet
-  WHERE id = $1 AND state = $2 FOR UPDATE
-), ${postings.refund("request", "dkg")}, failed AS (
-  UPDATE dwallet d SET state = $3, failure_reason = $4, refunded = p.id IS NOT NULL, updated_at = now()
+  SELECT id, project_id, price_micro_usd, ${refundsPerDay ?? null}::integer AS refunds_per_day FROM dwallet
+  WHERE id = ${id} AND state = ${from} FOR UPDATE
+), ${postings.refund(sql`request`, "dkg")}, failed AS (
+  UPDATE dwallet d SET state = ${to}, failure_reason = ${reason}, refunded = p.id IS NOT NULL, updated_at = now()
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE d.id = s.id
 ), refunded AS (
   SELECT id, project_id FROM request JOIN posting_refund USING (id)
 )
-${auditInsert("dwallet.refund", "refunded", 6)}`;
+${auditInsert("dwallet.refund", sql`refunded`, SYSTEM_ORIGIN)}`,
+  );
+}

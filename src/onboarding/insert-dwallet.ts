@@ -4,7 +4,7 @@ import {
   type CreateDWalletRequest,
   CreateDWalletRequestSchema,
 } from "../../gen/proto/tss/v1/onboarding_pb.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /** A dWallet whose DKG is to be requested. */
 export interface NewDWallet {
@@ -21,9 +21,9 @@ export interface NewDWallet {
  * Inserts the row as `Submitting`; false when the session has one, whichever project it belongs to, and when another
  * dWallet of the project has the name.
  */
-export async function insertDWallet(sql: Sql, dwallet: NewDWallet): Promise<boolean> {
+export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise<boolean> {
   const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
-  const inserted = await sql.query(
+  const inserted = await db.query(
     `INSERT INTO dwallet
        (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
         session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,

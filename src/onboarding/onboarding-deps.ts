@@ -1,10 +1,9 @@
+import type { AuditOrigin } from "../audit/audit-event.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Signals } from "../coordination/signals.ts";
-import type { AuditOrigin } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 
-/** What the onboarding calls work with. */
 export interface OnboardingDeps {
   readonly database: Database;
   readonly network: ChainNetwork;

@@ -16,7 +16,7 @@ import type { ParameterStore } from "./parameter-store.ts";
 import { readDWallet } from "./read-dwallet.ts";
 import { registerEncryptionKey } from "./register-encryption-key.ts";
 
-/** What the Onboarding service needs. */
+/** Dependencies of {@link createOnboardingService}. */
 export interface OnboardingServiceDeps extends OnboardingDeps {
   readonly parameters: ParameterBuilder;
   readonly parameterStore: ParameterStore;
@@ -36,9 +36,13 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
     async *getProtocolParameters({ sha256, offset }, context) {
       const size = await deps.parameterStore.size(sha256);
       if (size === undefined) {
-        throw new ServiceError("PARAMETERS_NOT_FOUND", "no protocol parameters with this digest are served", {
-          metadata: { sha256 },
-        });
+        throw new ServiceError(
+          "PARAMETERS_NOT_FOUND",
+          "the service has no protocol parameters with this digest",
+          {
+            metadata: { sha256 },
+          },
+        );
       }
       const from = Number(offset < BigInt(size) ? offset : BigInt(size));
       context.responseHeader.set("etag", from === 0 ? `"${sha256}"` : `"${sha256}-${from}"`);

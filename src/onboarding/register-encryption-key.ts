@@ -1,4 +1,5 @@
 import type { RegisterEncryptionKeyRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { writeAuditEvent } from "../audit/audit-event.ts";
 import { enqueueOperation } from "../chain/operation.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
@@ -6,7 +7,6 @@ import { ServiceError } from "../errors/service-error.ts";
 import { suiAddress } from "../protocol/addresses.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import type { ChainEncryptionKey } from "../protocol/chain-objects.ts";
-import { writeAuditEvent } from "../store/audit.ts";
 import { newId } from "../store/ids.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
@@ -83,10 +83,10 @@ function storeKey(
 ): Promise<{ id: string; isRegistered: boolean }> {
   const network = deps.network.name;
   const { projectId } = caller;
-  return deps.database.transaction(async (sql) => {
+  return deps.database.transaction(async (db) => {
     // Concurrent calls of one project come here one after another.
-    await lockForQuota(sql, projectId);
-    const [known] = await sql.query<KnownKey>(KNOWN_KEY, [projectId, curve, signerAddress]);
+    await lockForQuota(db, projectId);
+    const [known] = await db.query<KnownKey>(KNOWN_KEY, [projectId, curve, signerAddress]);
     if (known && !equalBytes(known.encryptionKey, request.encryptionKey)) throw conflict();
     const id = known?.id ?? newId();
     const objectId = known?.objectId ?? onChain?.id ?? null;
@@ -96,9 +96,9 @@ function storeKey(
     if (!isRegistered) {
       const { traceParent } = caller.origin;
       const operation = { id: newId(), network, kind: "register", subjectId: id, traceParent } as const;
-      await enqueueOperation(sql, { ...operation, priority: ONBOARDING_PRIORITY }, { again: true });
+      await enqueueOperation(db, { ...operation, priority: ONBOARDING_PRIORITY }, { again: true });
     }
-    await sql.query(STORE_KEY, [
+    await db.query(STORE_KEY, [
       id,
       projectId,
       network,
@@ -110,8 +110,8 @@ function storeKey(
       objectId,
       (known?.tries ?? 0) + (isRegistered ? 0 : 1),
     ]);
-    if (!isRegistered) await checkQuota(sql, "encryption_key", projectId, deps.dkgsPerDay);
-    await writeAuditEvent(sql, caller.origin, { projectId, action: "encryption-key.register", subject: id });
+    if (!isRegistered) await checkQuota(db, "encryption_key", projectId, deps.dkgsPerDay);
+    await writeAuditEvent(db, caller.origin, { projectId, action: "encryption-key.register", subject: id });
     return { id, isRegistered };
   });
 }

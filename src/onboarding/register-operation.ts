@@ -2,7 +2,7 @@ import { createdEncryptionKeys } from "../chain/events.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
@@ -26,8 +26,8 @@ export function createRegisterOperation(
     name: "register",
     priority: ONBOARDING_PRIORITY,
     batchCount: BATCH_COUNT,
-    async load(sql, subjectIds) {
-      const rows = await sql.query<RegisterSubject>(
+    async load(db, subjectIds) {
+      const rows = await db.query<RegisterSubject>(
         `SELECT id, curve, signer_address AS "signerAddress", encryption_key AS "encryptionKey", signature,
                 signer_public_key AS "signerPublicKey"
          FROM encryption_key WHERE id = ANY($1::uuid[])`,
@@ -39,7 +39,7 @@ export function createRegisterOperation(
     add(calls, subjects) {
       for (const subject of subjects) calls.registerEncryptionKey(subject);
     },
-    async landed(sql, subjects, { digest, events }) {
+    async landed(db, subjects, { digest, events }) {
       const created = new Map(createdEncryptionKeys(events).map((key) => [key.signerAddress, key]));
       for (const { id, signerAddress } of subjects) {
         const key = created.get(signerAddress);
@@ -48,23 +48,23 @@ export function createRegisterOperation(
             "transaction",
             `transaction ${digest} registered no key for ${signerAddress}`,
           );
-        await setObject(sql, id, key.encryptionKeyId, digest);
+        await setObject(db, id, key.encryptionKeyId, digest);
       }
     },
     async failed() {
       // The outbox says why; the row stays without an object, and the call may be made again.
     },
-    async adopt(sql, subject) {
+    async adopt(db, subject) {
       const onChain = await reader.registeredEncryptionKey(subject.signerAddress);
       if (onChain === undefined || !isRegisteredKey(onChain, subject)) return false;
-      await setObject(sql, subject.id, onChain.id, null);
+      await setObject(db, subject.id, onChain.id, null);
       return true;
     },
   };
 }
 
-async function setObject(sql: Sql, id: string, objectId: string, digest: string | null): Promise<void> {
-  await sql.query(
+async function setObject(db: Queryable, id: string, objectId: string, digest: string | null): Promise<void> {
+  await db.query(
     "UPDATE encryption_key SET object_id = $2, tx_digest = $3 WHERE id = $1 AND object_id IS NULL",
     [id, objectId, digest],
   );

@@ -1,4 +1,5 @@
-import type { TreasuryReader } from "../chain/treasury-reader.ts";
+import type { TreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import type { PresignBucket } from "./bucket.ts";
 
 /** How many presigns of a bucket the Treasury can pay for, those in stock included. */
@@ -13,16 +14,16 @@ const DEFAULT_REMEMBERED_MS = 10_000;
  */
 export function createAffordable(
   treasury: Pick<TreasuryReader, "balances" | "price">,
+  clock: Pick<Clock, "now">,
   rememberedMs = DEFAULT_REMEMBERED_MS,
-  now: () => number = () => performance.now(),
 ): Affordable {
   const known = new Map<string, { readonly count: Promise<number>; readonly untilMs: number }>();
   return ({ curve, signatureAlgorithm }) => {
     const key = `${curve}/${signatureAlgorithm}`;
     const last = known.get(key);
-    if (last !== undefined && last.untilMs > now()) return last.count;
+    if (last !== undefined && last.untilMs > clock.now()) return last.count;
     const count = read(curve, signatureAlgorithm);
-    known.set(key, { count, untilMs: now() + rememberedMs });
+    known.set(key, { count, untilMs: clock.now() + rememberedMs });
     count.catch(() => known.delete(key));
     return count;
   };

@@ -1,6 +1,6 @@
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction } from "../chain/operation.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
 
 /**
@@ -8,7 +8,7 @@ import { newId } from "../store/ids.ts";
  * row. They become ready when the network has made them. Returns how many.
  */
 export async function insertPendingPresigns(
-  sql: Sql,
+  db: Queryable,
   network: string,
   { digest, events }: LandedTransaction,
   wanted: (presignId: string) => boolean,
@@ -16,7 +16,7 @@ export async function insertPendingPresigns(
   const found = requestedSessions(events, "PresignRequestEvent").filter(({ data }) =>
     wanted(data.presign_id),
   );
-  const inserted = await sql.query(
+  const inserted = await db.query(
     `INSERT INTO presign (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, state, tx_digest)
      SELECT id, $1, curve, algorithm, key_id, presign_id, 'pending', $7
      FROM unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])

@@ -1,4 +1,3 @@
-/** What a bucket has and needs. */
 export interface BucketDemand {
   /** Presigns that can be reserved. */
   readonly readyCount: number;

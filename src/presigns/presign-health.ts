@@ -1,5 +1,5 @@
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 import { readWarmBuckets } from "./read-buckets.ts";
 
@@ -13,9 +13,8 @@ export interface PresignCounts {
   readonly burnt: number;
 }
 
-/** What {@link readPresignHealth} needs. */
 export interface PresignHealthDeps {
-  readonly sql: Sql;
+  readonly db: Queryable;
   readonly network: string;
   readonly configured: readonly CurveAlgorithm[];
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
@@ -23,10 +22,10 @@ export interface PresignHealthDeps {
 
 /** Counts every bucket that is warm or has ever had presigns, in the order of curve, algorithm and key. */
 export async function readPresignHealth(deps: PresignHealthDeps): Promise<(PresignBucket & PresignCounts)[]> {
-  const { sql, network, configured, newestNetworkEncryptionKeyId } = deps;
+  const { db, network, configured, newestNetworkEncryptionKeyId } = deps;
   const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
-  const warm = await readWarmBuckets(sql, network, configured, newestNetworkEncryptionKeyId);
-  const counted = await sql.query<PresignBucket & PresignCounts>(COUNTS, [network]);
+  const warm = await readWarmBuckets(db, network, configured, newestNetworkEncryptionKeyId);
+  const counted = await db.query<PresignBucket & PresignCounts>(COUNTS, [network]);
   const all = [...warm.map((bucket) => ({ ...bucket, ...empty })), ...counted];
   const byBucket = new Map(all.map((bucket) => [bucketKey(bucket), bucket]));
   return [...byBucket.values()].sort(

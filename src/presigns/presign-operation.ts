@@ -4,7 +4,7 @@ import type { NetworkReader } from "../chain/reader.ts";
 import { bytesToHex } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
 /** After everything that a user waits for. */
@@ -16,7 +16,6 @@ export interface PresignSubject extends PresignBucket {
   readonly sessionBytes: Uint8Array;
 }
 
-/** What the kind needs. */
 export interface PresignOperationOptions {
   readonly reader: Pick<NetworkReader, "sessionRequest">;
   /** The address that sends the transactions: sessions are bound to it. */
@@ -43,8 +42,8 @@ export function createPresignOperation({
     name: "presign",
     priority: PRESIGN_PRIORITY,
     batchCount,
-    async load(sql, subjectIds) {
-      const rows = await sql.query<PresignSubject>(
+    async load(db, subjectIds) {
+      const rows = await db.query<PresignSubject>(
         `SELECT id, network, curve, signature_algorithm AS "signatureAlgorithm",
                 network_encryption_key_id AS "networkEncryptionKeyId", session_bytes AS "sessionBytes"
          FROM presign WHERE id = ANY($1::uuid[])`,
@@ -61,22 +60,22 @@ export function createPresignOperation({
       }
     },
     landed,
-    async failed(sql, subject) {
-      await sql.query(
+    async failed(db, subject) {
+      await db.query(
         "UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = $1 AND state = 'requested'",
         [subject.id],
       );
     },
-    async adopt(sql, subject) {
+    async adopt(db, subject) {
       const transaction = await reader.sessionRequest(preimageOf(subject));
       if (transaction === undefined) return false;
-      await landed(sql, [subject], transaction);
+      await landed(db, [subject], transaction);
       return true;
     },
   };
 
   async function landed(
-    sql: Sql,
+    db: Queryable,
     subjects: readonly PresignSubject[],
     transaction: LandedTransaction,
   ): Promise<void> {
@@ -87,7 +86,7 @@ export function createPresignOperation({
       const message = `transaction ${transaction.digest} requested no presign for ${subject.id}`;
       throw new MixedUpAnswerError("transaction", message);
     });
-    await sql.query(
+    await db.query(
       `UPDATE presign p SET state = 'pending', presign_id = news.presign_id, tx_digest = $3, updated_at = now()
        FROM unnest($1::uuid[], $2::text[]) AS news (id, presign_id)
        WHERE p.id = news.id AND p.state = 'requested'`,

@@ -1,6 +1,7 @@
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { waitForSignal } from "../coordination/wait-for-signal.ts";
+import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
 /** Who waits for a presign, and how long. */
@@ -15,7 +16,7 @@ export interface PresignWait {
 export interface PresignQueue {
   /**
    * Runs `attempt` until it finds a presign, which it says by any result but undefined. Projects take turns at a
-   * bucket, and within a project whoever came first tries first. Undefined when the time is over, the caller has gone,
+   * bucket, and within a project in the order of arrival. Undefined when the time is over, the caller has gone,
    * or too many wait already.
    * What `attempt` throws ends the wait.
    */
@@ -33,9 +34,9 @@ export interface PresignQueue {
 /** How a wait for a presign ended: with one, without one, or before it began because too many wait already. */
 export type PresignWaitOutcome = "served" | "gave_up" | "refused";
 
-/** What the queue needs. */
 export interface PresignQueueOptions {
   readonly signals: Signals;
+  readonly clock: Clock;
   /** Signals may be lost, so the first in line looks by itself this often. Default 500 ms. */
   readonly pollMs?: number;
   /** Per bucket. Default 256. */
@@ -62,7 +63,14 @@ interface Waiter {
 
 /** A queue for each bucket, in this process. */
 export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
-  const { signals, pollMs = 500, waitingMaxCount = 256, projectWaitingMaxCount = 64, onWait } = options;
+  const {
+    signals,
+    clock,
+    pollMs = 500,
+    waitingMaxCount = 256,
+    projectWaitingMaxCount = 64,
+    onWait,
+  } = options;
   const lines = new Map<string, Line>();
 
   return {
@@ -79,21 +87,23 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
         onWait?.("refused", 0);
         return undefined;
       }
-      const beganMs = performance.now();
+      const beganMs = clock.now();
       let outcome: PresignWaitOutcome = "gave_up";
       lines.set(key, line);
       const own = newWaiter(wait.projectId, nextTurn(line, ofProject));
       const after = line.waiters.findIndex((waiter) => waiter.turn > own.turn);
       line.waiters.splice(after === -1 ? line.waiters.length : after, 0, own);
       signals.notify(topics.presignWanted(bucket.network));
-      const deadline = AbortSignal.any([wait.signal, AbortSignal.timeout(Math.max(1, wait.timeoutMs))]);
+      const limit = startDeadline(clock, Math.max(1, wait.timeoutMs));
+      const deadline = AbortSignal.any([wait.signal, limit.signal]);
       try {
         if (!(await leftBefore(line, own, deadline))) return undefined;
         const found = await attemptUntil(bucket, deadline, attempt);
         if (found !== undefined) outcome = "served";
         return found;
       } finally {
-        onWait?.(outcome, performance.now() - beganMs);
+        limit.clear();
+        onWait?.(outcome, clock.now() - beganMs);
         line.waiters.splice(line.waiters.indexOf(own), 1);
         if (line.waiters.length === 0) lines.delete(key);
         own.leave();
@@ -112,7 +122,7 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
       const found = await waitForSignal(
         signals,
         topics.presignReady(bucket.network),
-        { timeoutMs: pollMs, signal: deadline },
+        { clock, timeoutMs: pollMs, signal: deadline },
         attempt,
       );
       if (found !== undefined) return found;

@@ -4,9 +4,8 @@ import { topics } from "../coordination/topics.ts";
 import { parsePresignSession } from "../protocol/chain-objects.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { PRESIGN_VERSION, presignVersion } from "../protocol/presign-version.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
-/** What the kind needs. */
 export interface PresignSessionOptions {
   readonly network: string;
   readonly signals: Pick<Signals, "notify">;
@@ -39,8 +38,8 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
       const moved = await database.query(output === null ? BURN : FILL, parameters);
       if (moved.length === 0 && (await isPending(database, subjectId))) throw anothers(objectId);
       if (version !== undefined && output === null)
-        log.warn({ presignId, version }, "the network made a presign of a version that is not supported");
-      else if (output === null) log.warn({ presignId }, "the network refused to make a presign");
+        log.warn({ presignId, version }, "the network created a presign of an unsupported version");
+      else if (output === null) log.warn({ presignId }, "the network refused to create a presign");
       signals.notify(output === null ? topics.presignWanted(network) : topics.presignReady(network));
       return true;
     },
@@ -51,8 +50,8 @@ const WANTED = "WHERE id = $1 AND state = 'pending' AND curve = $2 AND signature
 const FILL = `UPDATE presign SET state = 'ready', presign = $4, ready_at = now(), updated_at = now() ${WANTED}`;
 const BURN = `UPDATE presign SET state = 'burnt', presign = coalesce($4, presign), updated_at = now() ${WANTED}`;
 
-async function isPending(sql: Sql, id: string): Promise<boolean> {
-  return (await sql.query("SELECT 1 FROM presign WHERE id = $1 AND state = 'pending'", [id])).length > 0;
+async function isPending(db: Queryable, id: string): Promise<boolean> {
+  return (await db.query("SELECT 1 FROM presign WHERE id = $1 AND state = 'pending'", [id])).length > 0;
 }
 
 function anothers(objectId: string): MixedUpAnswerError {

@@ -1,5 +1,5 @@
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
 /**
@@ -7,12 +7,12 @@ import { bucketKey, type PresignBucket } from "./bucket.ts";
  * algorithms of every curve that has a dWallet, under that dWallet's key.
  */
 export async function readWarmBuckets(
-  sql: Sql,
+  db: Queryable,
   network: string,
   configured: readonly CurveAlgorithm[],
   newestNetworkEncryptionKeyId: () => Promise<string>,
 ): Promise<PresignBucket[]> {
-  const used = await sql.query<{ curve: number; networkEncryptionKeyId: string }>(USED, [network]);
+  const used = await db.query<{ curve: number; networkEncryptionKeyId: string }>(USED, [network]);
   const buckets = used.flatMap(({ curve, networkEncryptionKeyId }) =>
     CURVE_ALGORITHMS.filter((algorithm) => algorithm.curveNumber === curve).map((algorithm) =>
       bucketOf(network, algorithm, networkEncryptionKeyId),

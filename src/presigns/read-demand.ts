@@ -1,4 +1,4 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 import type { BucketDemand } from "./plan-refill.ts";
 
@@ -20,12 +20,12 @@ type TakenRow = PresignBucket & { lately: number; justNow: number };
 
 /** Reads stock, failures, minting times and demand of a network. The result knows every bucket. */
 export async function readDemand(
-  sql: Sql,
+  db: Queryable,
   network: string,
 ): Promise<(bucket: PresignBucket) => PresignDemand> {
-  const stock = byBucket(await sql.query<StockRow>(STOCK, [network]));
-  const minted = byBucket(await sql.query<MintRow>(MINTED, [network]));
-  const taken = byBucket(await sql.query<TakenRow>(TAKEN, [network]));
+  const stock = byBucket(await db.query<StockRow>(STOCK, [network]));
+  const minted = byBucket(await db.query<MintRow>(MINTED, [network]));
+  const taken = byBucket(await db.query<TakenRow>(TAKEN, [network]));
   return (bucket) => {
     const key = bucketKey(bucket);
     const { madeCount = 0, mintSeconds } = minted.get(key) ?? {};

@@ -1,14 +1,13 @@
+import { type AuditOrigin, writeAuditEvent } from "../audit/audit-event.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
-import { type AuditOrigin, writeAuditEvent } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 import { bucketKey } from "./bucket.ts";
 import { bucketOf } from "./read-buckets.ts";
 import { readDemand } from "./read-demand.ts";
 import { awaitPlanner, requestPresigns } from "./request-presigns.ts";
 
-/** What {@link refillBucket} needs. */
 export interface RefillBucketDeps {
   readonly database: Pick<Database, "transaction">;
   readonly network: string;
@@ -28,12 +27,12 @@ export async function refillBucket(
   count: number,
 ): Promise<number> {
   const bucket = bucketOf(deps.network, algorithm, await deps.newestNetworkEncryptionKeyId());
-  const queuedCount = await deps.database.transaction(async (sql) => {
-    await awaitPlanner(sql);
-    const { readyCount, pendingCount } = (await readDemand(sql, deps.network))(bucket);
+  const queuedCount = await deps.database.transaction(async (db) => {
+    await awaitPlanner(db);
+    const { readyCount, pendingCount } = (await readDemand(db, deps.network))(bucket);
     const room = Math.max(0, Math.min(count, deps.highWaterCount - readyCount - pendingCount));
-    if (room > 0) await requestPresigns(sql, bucket, room);
-    await writeAuditEvent(sql, origin, { action: "presign.refill", subject: `${bucketKey(bucket)} ${room}` });
+    if (room > 0) await requestPresigns(db, bucket, room);
+    await writeAuditEvent(db, origin, { action: "presign.refill", subject: `${bucketKey(bucket)} ${room}` });
     return room;
   });
   if (queuedCount > 0) deps.signals.notify(topics.outbox(deps.network));

@@ -1,6 +1,7 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import type { Database } from "../store/database.ts";
 import type { Affordable } from "./affordable.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
@@ -9,13 +10,14 @@ import type { PresignQueue } from "./presign-queue.ts";
 import { readDemand } from "./read-demand.ts";
 import { lockPlanner, requestPresigns } from "./request-presigns.ts";
 
-/** What the refill loop needs. */
+/** Dependencies of {@link createRefillLoop}. */
 export interface RefillLoopDeps {
   readonly database: Database;
   readonly signals: Signals;
   readonly queue: Pick<PresignQueue, "waitedFor" | "waitingCount">;
   readonly network: string;
   readonly bounds: PoolBounds;
+  readonly clock: Clock;
   /** Those to be kept at their target before anyone waits for them. */
   readonly warmBuckets: () => Promise<PresignBucket[]>;
   /** How many sessions the network works on at a time. */
@@ -40,7 +42,7 @@ interface RefillPlan {
   readonly count: number;
 }
 
-/** Cuts the plans to what the network still takes at a time, those first that somebody waits for. */
+/** Cuts the plans to the number that the network takes at a time. Buckets with waiting callers come first. */
 export function shareRoom(plans: readonly RefillPlan[], roomCount: number): RefillPlan[] {
   let left = Math.max(0, roomCount);
   return [...plans]
@@ -55,12 +57,13 @@ export function shareRoom(plans: readonly RefillPlan[], roomCount: number): Refi
 
 /** Keeps every warm bucket at its target and fills what is waited for. */
 export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
-  const { database, signals, queue, network, log } = deps;
+  const { database, signals, queue, network, clock, log } = deps;
   let warm: { readonly buckets: PresignBucket[]; readonly untilMs: number } | undefined;
   let unsubscribe: () => void = () => {};
   const loop = createBackgroundLoop({
     name: "presign refill",
     intervalMs: deps.intervalMs ?? DEFAULT_INTERVAL_MS,
+    clock,
     log,
     async pass() {
       await refill();
@@ -84,9 +87,9 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     if (buckets.length === 0) return;
     const buffer = await deps.sessionBuffer();
     const affordable = await Promise.all(buckets.map((bucket) => deps.affordable(bucket)));
-    const requested = await database.transaction(async (sql) => {
-      if (!(await lockPlanner(sql))) return [];
-      const demandOf = await readDemand(sql, network);
+    const requested = await database.transaction(async (db) => {
+      if (!(await lockPlanner(db))) return [];
+      const demandOf = await readDemand(db, network);
       const demands = buckets.map((bucket, index) => ({
         bucket,
         affordableCount: affordable[index] ?? 0,
@@ -103,7 +106,7 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
         })),
         buffer - demands.reduce((sum, { demand }) => sum + demand.pendingCount, 0),
       );
-      for (const { bucket, count } of plans) await requestPresigns(sql, bucket, count);
+      for (const { bucket, count } of plans) await requestPresigns(db, bucket, count);
       return plans;
     });
     for (const { bucket, count } of requested) log.debug({ ...bucket, count }, "presigns requested");
@@ -111,8 +114,8 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
   }
 
   async function bucketsToFill(): Promise<PresignBucket[]> {
-    if (warm === undefined || warm.untilMs <= performance.now()) {
-      warm = { buckets: await deps.warmBuckets(), untilMs: performance.now() + WARM_BUCKETS_MS };
+    if (warm === undefined || warm.untilMs <= clock.now()) {
+      warm = { buckets: await deps.warmBuckets(), untilMs: clock.now() + WARM_BUCKETS_MS };
     }
     // A first use is served at once, before the list of warm buckets is read again.
     const all = [...warm.buckets, ...queue.waitedFor()];

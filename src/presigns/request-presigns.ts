@@ -1,45 +1,46 @@
 import { randomBytes } from "node:crypto";
-import type { Sql } from "../store/database.ts";
+import sql from "sql-template-tag";
+import { operationInsert } from "../chain/operation.ts";
+import { boolean } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
+import { execute, readRows } from "../store/statements.ts";
 import type { PresignBucket } from "./bucket.ts";
 import { PRESIGN_PRIORITY } from "./presign-operation.ts";
 
 /** Whether this transaction may plan a refill. The right ends with it. */
-export async function lockPlanner(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ locked: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS locked", [
-    LOCK_KEYS.presignPlanner,
-  ]);
+export async function lockPlanner(db: Queryable): Promise<boolean> {
+  const [row] = await readRows(
+    db,
+    sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.presignPlanner}) AS locked`,
+    { locked: boolean },
+  );
   return row?.locked === true;
 }
 
 /** The same, but waits for its turn. */
-export async function awaitPlanner(sql: Sql): Promise<void> {
-  await sql.query("SELECT pg_advisory_xact_lock($1)", [LOCK_KEYS.presignPlanner]);
+export async function awaitPlanner(db: Queryable): Promise<void> {
+  await execute(db, sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.presignPlanner})`);
 }
 
 /** Adds presigns to the bucket and puts them into the outbox, one operation each; the submitter batches them. */
-export async function requestPresigns(sql: Sql, bucket: PresignBucket, count: number): Promise<void> {
+export async function requestPresigns(db: Queryable, bucket: PresignBucket, count: number): Promise<void> {
+  const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
   const ids = Array.from({ length: count }, newId);
-  await sql.query(
-    `WITH asked AS (
-       INSERT INTO presign
-         (id, network, curve, signature_algorithm, network_encryption_key_id, session_bytes, state)
-       SELECT id, $4, $5, $6, $7, session_bytes, 'requested'
-       FROM unnest($1::uuid[], $2::bytea[]) AS t (id, session_bytes) RETURNING id, network
-     )
-     INSERT INTO chain_operation (id, network, kind, subject_id, priority)
-     SELECT t.operation_id, asked.network, 'presign', asked.id, $8
-     FROM asked JOIN unnest($1::uuid[], $3::uuid[]) AS t (id, operation_id) ON t.id = asked.id`,
-    [
-      ids,
-      ids.map(() => randomBytes(32)),
-      ids.map(newId),
-      bucket.network,
-      bucket.curve,
-      bucket.signatureAlgorithm,
-      bucket.networkEncryptionKeyId,
-      PRESIGN_PRIORITY,
-    ],
+  const sessionBytes = ids.map(() => randomBytes(32));
+  const operationIds = ids.map(newId);
+  await execute(
+    db,
+    sql`WITH inserted AS (
+          INSERT INTO presign
+            (id, network, curve, signature_algorithm, network_encryption_key_id, session_bytes, state)
+          SELECT id, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, session_bytes, 'requested'
+          FROM unnest(${ids}::uuid[], ${sessionBytes}::bytea[]) AS t (id, session_bytes) RETURNING id, network
+        ), asked AS (
+          SELECT t.operation_id, inserted.network, inserted.id AS subject_id
+          FROM inserted JOIN unnest(${ids}::uuid[], ${operationIds}::uuid[]) AS t (id, operation_id) USING (id)
+        )
+        ${operationInsert({ kind: "presign", priority: PRESIGN_PRIORITY }, sql`asked`)}`,
   );
 }

@@ -12,11 +12,6 @@ export interface ChainReader {
   getObjects(objectIds: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
-/** A read whose repeat cannot help. Its cause says why. */
-export class FinalReadError extends Error {
-  override readonly name = "FinalReadError";
-}
-
 /** One object as a fullnode gives it. */
 export interface FullnodeObject {
   /** The Move type, such as `0x…::coordinator_inner::DWallet`. */

@@ -1,20 +1,7 @@
-import { type ChainReader, FinalReadError } from "./chain-reader.ts";
+import type { ChainReader } from "./chain-reader.ts";
+import { FinalReadError } from "./final-read-error.ts";
+import { NetworkRejectedError } from "./network-rejected-error.ts";
 import { type PollOptions, poll } from "./poll.ts";
-
-/** Thrown when the chain's word is final and not the wanted one. */
-export class NetworkRejectedError extends Error {
-  override readonly name = "NetworkRejectedError";
-  /** The object. */
-  readonly objectId: string;
-  /** Its state, such as `NetworkRejectedDKGVerification`. */
-  readonly state: string;
-
-  constructor(objectId: string, state: string) {
-    super(`the network answered ${state}`);
-    this.objectId = objectId;
-    this.state = state;
-  }
-}
 
 /** Anything on the chain with a state. */
 interface Stateful {

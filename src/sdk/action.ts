@@ -1,47 +1,49 @@
 import { ConnectError } from "@connectrpc/connect";
 import { EngineError } from "../crypto/engine.ts";
+import { PartMissingError } from "../crypto/load-part.ts";
 import { MalformedBytesError } from "../protocol/bytes.ts";
-import { FinalReadError } from "../protocol/chain-reader.ts";
+import { FinalReadError } from "../protocol/final-read-error.ts";
+import { NetworkRejectedError } from "../protocol/network-rejected-error.ts";
 import { PollTimeoutError } from "../protocol/poll.ts";
-import { NetworkRejectedError } from "../protocol/poll-object.ts";
 import { checkTimeout } from "./checks.ts";
 import { fromConnectError, isResumable, TssError, withMetadata } from "./errors.ts";
-import { encodeResumeToken, type ResumePoint } from "./resume-token.ts";
 
-/** What every action takes beside its arguments. */
+/** Options that every action accepts. */
 export interface ActionOptions<Stage extends string = string> {
-  /** Ends the action with reason ABORTED. What the service was asked for goes on. */
+  /** Ends the action with reason ABORTED. Work that the service has already begun continues. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when a stage begins, with the time since the action's start; at last with `done`. */
+  /** Called when each stage begins, with the time since the action's start, and finally with `done`. */
   readonly onProgress?: ((stage: Stage | "done", elapsedMs: number) => void) | undefined;
   /**
-   * Called with each token that `resume` goes on with, and awaited before the step that the token stands for. Whoever keeps
-   * the newest one can go on after this process was killed.
+   * Called with each new resume token, and awaited before the step that the token covers. Keep the newest one: `resume`
+   * continues from it, also after a restart.
    */
   readonly onResumeToken?: ((token: string) => void | Promise<void>) | undefined;
-  /** W3C `traceparent` of the caller's span, sent with every call: a service that traces goes on with that trace. */
+  /** W3C `traceparent` of the caller's span, sent with every call. A service with tracing continues that trace. */
   readonly traceparent?: string | undefined;
 }
 
-/** One action under way. */
+/** A running action. */
 export interface Action<Stage extends string = string> {
   /** Aborts at the action's deadline, or with the caller's signal. */
   readonly signal: AbortSignal;
   /** Sent with every call. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Public ids that errors carry, so that the caller can pick the action up again. */
+  /** Public ids that errors carry, so that the caller can resume the action. */
   readonly facts: Record<string, string>;
   /** Milliseconds to the deadline, 0 or more. */
   remainingMs(): number;
-  /** Begins a stage. Throws when the time is up, which a blocked thread may find out late. */
+  /** Begins a stage. Throws when the deadline has passed; a blocked thread may notice that late. */
   stage(stage: Stage): void;
-  /** Says where to go on from here on, to the caller and in errors. */
-  resumeAt(point: ResumePoint): Promise<void>;
-  /** Takes a secret over: it is destroyed when the action ends, however it ends. Returns it. */
+  /** Sets the resume token of the current point, for the caller and for errors. */
+  resumeAt(token: string): Promise<void>;
+  /**
+   * Takes ownership of a secret and returns it. The secret is destroyed when the action ends, with or without success.
+   */
   own<T extends { destroy(): void }>(secret: T): T;
 }
 
-/** Runs the body under a deadline, and turns whatever it throws into a {@link TssError}. */
+/** Runs the body under a deadline and converts every error into a {@link TssError}. */
 export async function runAction<Stage extends string, R>(
   timeoutMs: number,
   options: ActionOptions<Stage>,
@@ -59,7 +61,7 @@ export async function runAction<Stage extends string, R>(
   }
 }
 
-/** Like {@link runAction}, for a body that gives values as it goes. It also ends when its reader leaves. */
+/** Like {@link runAction}, for a body that yields values. It also ends when the consumer stops reading. */
 export async function* streamAction<T>(
   timeoutMs: number,
   options: ActionOptions,
@@ -75,11 +77,10 @@ export async function* streamAction<T>(
   }
 }
 
-/** An action from its start to its end. */
 interface OpenAction<Stage extends string> {
   readonly action: Action<Stage>;
   report(stage: Stage | "done"): void;
-  /** What the caller is told of an error. */
+  /** Converts an error into the one that the caller receives. */
   failure(error: unknown): TssError;
   close(): void;
 }
@@ -104,12 +105,12 @@ function openAction<Stage extends string>(
     remainingMs,
     stage(stage) {
       options.signal?.throwIfAborted();
-      if (remainingMs() === 0) throw new PollTimeoutError("time is up");
+      if (remainingMs() === 0) throw new PollTimeoutError("the time limit has passed");
       facts["stage"] = stage;
       report(stage);
     },
-    async resumeAt(point) {
-      resumeToken = encodeResumeToken(point);
+    async resumeAt(token) {
+      resumeToken = token;
       await options.onResumeToken?.(resumeToken);
     },
     own(secret) {
@@ -129,7 +130,7 @@ function openAction<Stage extends string>(
       if (timeout.aborted || remainingMs() === 0 || error instanceof PollTimeoutError) {
         return new TssError(
           "TIMEOUT",
-          `not done within ${timeoutMs} ms; it goes on and can be picked up by its id`,
+          `not finished within ${timeoutMs} ms; the action continues, resume it by its id`,
           { metadata, resumeToken, cause: error },
         );
       }
@@ -146,6 +147,9 @@ function toTssError(error: unknown): TssError {
   if (error instanceof TssError) return error;
   if (error instanceof FinalReadError) return toTssError(error.cause);
   if (error instanceof ConnectError) return fromConnectError(error);
+  if (error instanceof PartMissingError) {
+    return new TssError("CODE_UNAVAILABLE", error.message, { cause: error.cause });
+  }
   if (error instanceof NetworkRejectedError) {
     const { objectId, state } = error;
     return new TssError("NETWORK_REJECTED", error.message, { metadata: { objectId, state }, cause: error });

@@ -1,8 +1,8 @@
-import type { GetNetworkResponse, SharedObject } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { GetNetworkResponse, SharedObject } from "../../gen/client/tss/v1/onboarding_pb.ts";
 import type { IkaIds, SharedObjectId } from "./chain-pins.ts";
 import { TssError } from "./errors.ts";
 
-/** The ids that GetNetwork names. Throws NETWORK_MISMATCH when it names none, or what is no id. */
+/** Reads the ids that GetNetwork announces. Throws NETWORK_MISMATCH when an id is missing or malformed. */
 export function announcedIds({ ikaConfig }: GetNetworkResponse): IkaIds {
   if (ikaConfig === undefined) throw new TssError("NETWORK_MISMATCH", "the service names no Ika objects");
   return {
@@ -14,11 +14,11 @@ export function announcedIds({ ikaConfig }: GetNetworkResponse): IkaIds {
   };
 }
 
-/** Throws NETWORK_MISMATCH, which names the id, unless the service names the very ids that the client knows. */
+/** Throws NETWORK_MISMATCH, with the id's name, unless the service announces exactly the ids that the client pins. */
 export function checkAnnouncedIds(pinned: IkaIds, announced: IkaIds): void {
   for (const name of Object.keys(pinned) as (keyof IkaIds)[]) {
     if (text(pinned[name]) === text(announced[name])) continue;
-    throw new TssError("NETWORK_MISMATCH", `the service names another ${name} than the network has`, {
+    throw new TssError("NETWORK_MISMATCH", `the service's ${name} differs from the network's`, {
       metadata: { field: name },
     });
   }

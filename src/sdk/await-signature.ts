@@ -1,4 +1,4 @@
-import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { type SignRequest, SignRequest_Status as Status } from "../../gen/client/tss/v1/signing_pb.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { PollTimeoutError } from "../protocol/poll.ts";
 import { verifySignature } from "../protocol/verify-signature.ts";
@@ -8,7 +8,7 @@ import { TssError } from "./errors.ts";
 import { followSign } from "./follow-sign.ts";
 import type { SignResult, SignStage } from "./sign-types.ts";
 
-/** What a signature must verify under, from the caller and the chain, not from the service. */
+/** The values that a signature must verify against. They come from the caller and the chain, never from the service. */
 export interface ExpectedSignature {
   readonly triple: AlgorithmTriple;
   readonly message: Uint8Array;
@@ -16,8 +16,8 @@ export interface ExpectedSignature {
 }
 
 /**
- * Follows a submitted request until it is completed. A failed request ends the wait at once with the failure's reason.
- * The signature is verified.
+ * Follows a submitted request until it completes, and verifies the signature. A failed request throws at once, with the
+ * failure's reason.
  */
 export async function awaitSignature(
   context: ClientContext,
@@ -65,7 +65,7 @@ async function untilCompleted(
         throw new TssError("WRONG_STATE", "the user's half was not submitted; sign again with the same key");
     }
   }
-  throw new PollTimeoutError("time is up");
+  throw new PollTimeoutError("the time limit has passed");
 }
 
 function failure({ failure: cause, signRequestId }: SignRequest): TssError {

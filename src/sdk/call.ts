@@ -3,17 +3,17 @@ import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
 import { fromConnectError, isTransportFailure } from "./errors.ts";
 
-/** The longest that one call may take before it is tried again. */
+/** The time limit of one attempt. */
 const CALL_TIMEOUT_MS = 60_000;
-/** How often a call is tried when the service cannot be reached. */
+/** The number of attempts when the service is unreachable. */
 const MAX_TRANSPORT_ATTEMPTS = 5;
 
 /**
- * Makes one unary call, and makes it again when the service says that this helps, for as long as the action may
- * take, or when the service was not reached, a few times. Use it only for calls whose repeat is harmless: reads, calls
- * with an identity of their own, and ReserveSign under an idempotency key.
+ * Makes one unary call. Retries while the service asks for it and the action's deadline allows it, and a few times when
+ * the service is unreachable. Use it only for calls that are safe to repeat: reads, calls with an identity of their
+ * own, and ReserveSign under an idempotency key.
  *
- * A socket that was idle while the thread computed is often dead afterwards, so the first repeat follows at once.
+ * A socket that was idle during a computation is often dead afterwards, so the first retry follows at once.
  */
 export async function call<T>(
   action: Action,
@@ -35,7 +35,7 @@ export async function call<T>(
         await sleep(transportFailureCount === 1 ? 0 : 50 * 2 ** transportFailureCount, action.signal);
         continue;
       }
-      // A wait that outlasts the action would only hide the reason behind a time-out.
+      // A wait beyond the deadline would hide the reason behind a time-out.
       if (failure.retryAfterMs === undefined || failure.retryAfterMs >= action.remainingMs()) throw failure;
       await sleep(Math.max(50, failure.retryAfterMs), action.signal);
     }

@@ -7,20 +7,23 @@ import type { ParametersSource } from "./context.ts";
 import { readNetworkKeyOutput } from "./network-key-output.ts";
 import type { TrustedChain } from "./trusted-chain.ts";
 
-/** How many parameters are remembered: two network keys on four curves. */
+/** The size of the cache: two network keys on four curves. */
 const MAX_REMEMBERED_COUNT = 8;
 
-/** What each engine built before, by curve and output. It follows from these alone, so all its clients share it. */
+/**
+ * The parameters that each engine has built, by curve and output. They depend on nothing else, so all clients of an
+ * engine share them.
+ */
 const built = new WeakMap<CryptoEngine, Map<string, Uint8Array>>();
 
 /**
- * Protocol parameters that this client has its engine build from the network key's output on the chain. Parameters that
- * somebody else made would have to be believed: a shorter range of randomness or another table in them gives the user's
- * share away. Building them takes milliseconds where the engine needs no tables, less than it takes to read and check
- * a file of them, so nothing is kept beyond the program.
+ * Creates a source of protocol parameters that the client's own engine builds from the network key's output on the
+ * chain. Parameters from a third party would have to be trusted: a shorter randomness range or a different table in
+ * them leaks the user's share. Building takes milliseconds where the engine needs no tables, less than reading and
+ * checking a file of them, so the cache is in memory only.
  */
 export function createChainParameters(chain: TrustedChain, engine: CryptoEngine): ParametersSource {
-  // Every output of a key says the same.
+  // All outputs of a key encode the same parameters.
   const known = new Map<string, Uint8Array>();
   return {
     async load(action, { curve, networkEncryptionKeyId }) {
@@ -51,7 +54,7 @@ async function parametersOf(
   return octets;
 }
 
-/** The oldest goes when there are too many. */
+/** Adds an entry and evicts the oldest one when the cache is full. */
 function remember(map: Map<string, Uint8Array>, key: string, octets: Uint8Array): void {
   const [oldest] = map.keys();
   if (map.size >= MAX_REMEMBERED_COUNT && oldest !== undefined) map.delete(oldest);

@@ -7,33 +7,33 @@ export interface SharedObjectId {
   readonly initialSharedVersion: bigint;
 }
 
-/** The ids of Ika that never change: an upgrade adds packages, and leaves these. */
+/** The ids of Ika that never change: an upgrade adds packages and keeps these. */
 export interface IkaIds {
   /** The package of the IKA coin. */
   readonly ikaPackage: string;
-  /** The package that the types of the Ika system carry. */
+  /** The original package of the Ika system's types. */
   readonly ikaSystemOriginalPackage: string;
-  /** The package that the coordinator's types carry. */
+  /** The original package of the coordinator's types. */
   readonly ikaDwallet2pcMpcOriginalPackage: string;
   readonly ikaSystemObject: SharedObjectId;
   readonly ikaDwalletCoordinator: SharedObjectId;
 }
 
-/** What the client knows of a public network by itself, so that no service can name another chain. */
+/** The constants of a public network that are built into the client, so that no service can name another chain. */
 export interface ChainPins {
   /** The digest of the genesis checkpoint, in Base58. */
   readonly chainIdentifier: string;
-  /** The public fullnodes that are asked unless the caller names others. */
+  /** The default fullnodes. */
   readonly fullnodeUrls: readonly string[];
   readonly ika: IkaIds;
 }
 
-/** A network whose chain is the same for everyone. */
+/** A network with one public chain. */
 export type PublicNetwork = Exclude<Network, "localnet">;
 
 /**
- * The public networks. Chain identifiers are those of Sui's `sui_types::digests`; the fullnodes are the Sui SDK's
- * documented ones, and the ids are the Ika SDK's (`getNetworkConfig`), as a test shows.
+ * The public networks. The chain identifiers come from Sui's `sui_types::digests`, the fullnodes from the Sui SDK's
+ * documentation, and the ids from the Ika SDK (`getNetworkConfig`); a test compares them.
  */
 export const CHAIN_PINS: Readonly<Record<PublicNetwork, ChainPins>> = {
   testnet: {
@@ -72,7 +72,7 @@ export const CHAIN_PINS: Readonly<Record<PublicNetwork, ChainPins>> = {
   },
 };
 
-/** What is pinned for a network; nothing for a localnet, which everyone makes for himself. */
+/** Returns the pins of a network, or undefined for a localnet, which has no fixed chain. */
 export function pinsOf(network: Network): ChainPins | undefined {
   return network === "localnet" ? undefined : CHAIN_PINS[network];
 }

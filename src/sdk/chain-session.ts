@@ -6,7 +6,7 @@ import { isDkgRequestEvent, parseDkgRequestEvent } from "../protocol/dkg-request
 import { digestOfPreimage } from "../protocol/session-identifier.ts";
 import type { Action } from "./action.ts";
 
-/** Finds the digest of a DKG's session identifier on the chain; undefined where the fullnode has it no more. */
+/** Finds the digest of a DKG's session identifier on the chain. Returns undefined when the fullnode has pruned it. */
 export type ChainSessionSource = (
   action: Action,
   dwallet: Pick<ChainDWallet, "id" | "encryptedShareTableId">,
@@ -14,10 +14,10 @@ export type ChainSessionSource = (
 ) => Promise<Uint8Array | undefined>;
 
 /**
- * Reads the digest from the DKG's own request event. The transaction that requested a DKG also put the encrypted share
- * into the dWallet's table, and nothing writes that entry again: so the entry names the transaction. Fullnodes forget
- * old transactions. What is read is a hint that its caller checks, so one fullnode is enough, and a failure of it is
- * the same as an answer that is missing.
+ * Creates a source that reads the digest from the DKG's request event. The transaction that requested a DKG also put
+ * the encrypted share into the dWallet's table, and nothing writes that entry again, so the entry names the
+ * transaction. Fullnodes prune old transactions. The digest is a hint that the caller checks, so one fullnode is
+ * enough, and its failure counts as a missing answer.
  */
 export function createChainSessionSource(
   suiClient: (action: Action) => Promise<ClientWithCoreApi>,
@@ -47,5 +47,5 @@ export function createChainSessionSource(
   };
 }
 
-/** How an `ObjectTable<ID, _>` names its entries. */
+/** The type of the keys of an `ObjectTable<ID, _>`. */
 const TABLE_NAME_TYPE = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";

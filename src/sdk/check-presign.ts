@@ -10,7 +10,7 @@ import { TssError } from "./errors.ts";
 import { PRESIGN } from "./object-kinds.ts";
 import { readObject } from "./read-dwallet.ts";
 
-/** A presign as the service hands it out, and what it is to be used for. */
+/** A presign from the service, and its intended use. */
 export interface OfferedPresign {
   readonly presignId: string;
   readonly presign: Uint8Array;
@@ -18,13 +18,13 @@ export interface OfferedPresign {
   readonly dwalletId: string;
 }
 
-/** How long to wait before each further look: the fullnode may be a moment behind the service's. */
+/** The delays before each further read: the client's fullnode may lag behind the service's. */
 const WAITS_MS = [50, 100, 200, 400, 800];
 
 /**
- * Compares a presign with the chain: its object must be there, completed, of this algorithm, for this dWallet or for
- * all, and hold these very bytes. Throws PRESIGN_MISMATCH otherwise, so that no half is made for a presign that the
- * network did not make, or that a signature was already requested with.
+ * Compares a presign with the chain: its object must exist, be completed, have this algorithm, belong to this dWallet
+ * or to all, and contain exactly these bytes. Throws PRESIGN_MISMATCH otherwise. So the client never computes a half
+ * for a presign that the network did not make or that was already used.
  */
 export async function checkPresign(
   context: ClientContext,
@@ -53,7 +53,7 @@ export async function checkPresign(
   }
 }
 
-/** The presign's session once it is over; the last look at it if it is not over in time. */
+/** Returns the presign's session once it has ended, or its last state when the retries are used up. */
 async function awaitSession(
   context: ClientContext,
   action: Action,

@@ -1,14 +1,12 @@
 import type { Transport } from "@connectrpc/connect";
-import type { SignRequest } from "../../gen/proto/tss/v1/signing_pb.ts";
+import type { SignRequest } from "../../gen/client/tss/v1/signing_pb.ts";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import type { ActionOptions } from "./action.ts";
-import { createChainParameters } from "./chain-parameters.ts";
-import { createChainSessionSource } from "./chain-session.ts";
 import { chooseChain } from "./choose-chain.ts";
 import { chooseEngine } from "./choose-engine.ts";
 import { type ClientContext, createRawClients, type RawClients } from "./context.ts";
+import { deferredParts } from "./deferred-parts.ts";
 import { type GetOrCreateArgs, getOrCreate } from "./get-or-create.ts";
-import { createMadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import { createNetworkSource } from "./network.ts";
 import { onboard } from "./onboard.ts";
@@ -28,76 +26,176 @@ import { sign } from "./sign.ts";
 import { type SignManyItem, type SignManyOptions, signMany } from "./sign-many.ts";
 import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.ts";
 import { createDefaultTransport, withHeaders } from "./transport.ts";
-import { createTrustedChain } from "./trusted-chain.ts";
 import { type WatchSignArgs, watchSign } from "./watch-sign.ts";
 
-/** How a client is made. */
+/** Options of {@link createClient}. */
 export interface ClientOptions {
   /** The service's URL, such as `http://127.0.0.1:3000`. */
   readonly baseUrl: string;
   /** A project's key, `tss_…`. */
   readonly apiKey: string;
   readonly network: Network;
-  /** Another Connect transport; default Connect over fetch with binary messages. Headers are added to it. */
+  /** Another Connect transport. The client adds its headers to it. Default: Connect over fetch with binary messages. */
   readonly transport?: Transport | undefined;
   /**
-   * What computes the user's half; default this package's own TypeScript, on workers that all clients of the program
-   * share. `reference` leaves it to Ika's WebAssembly, which takes about ten seconds for an ECDSA half and blocks the
-   * thread. The caller closes an engine that it passes.
+   * The engine that computes the user's half. Default: this package's TypeScript engine, on workers that all clients of
+   * the process share. `reference` selects Ika's WebAssembly, which takes about ten seconds for an ECDSA half and
+   * blocks the thread. The caller closes an engine that it passes.
    */
   readonly engine?: CryptoEngine | "reference" | undefined;
   /**
-   * The fullnode to read the chain from, or up to eight of them, which all must answer, and alike. Default on testnet and
-   * mainnet: Sui's public one; on a localnet: the one that the service names. The service has no say elsewhere.
+   * The fullnode that the client reads the chain from, or up to eight, which must all answer and agree. Default: Sui's
+   * public fullnode on testnet and mainnet, and the one that the service names on a localnet. The service has no
+   * influence elsewhere.
    */
   readonly fullnodeUrl?: string | readonly string[] | undefined;
   /**
-   * The digest of the chain's genesis checkpoint, in Base58. That of testnet and mainnet is known to the client and cannot
-   * be changed; on a localnet the default is any.
+   * The digest of the chain's genesis checkpoint, in Base58. The client pins those of testnet and mainnet. Default on a
+   * localnet: any.
    */
   readonly chainIdentifier?: string | undefined;
 }
 
 /** A client of one service, network and project. */
 export interface TssClient extends ProjectCalls {
-  /** Makes a dWallet. */
+  /**
+   * Makes a dWallet. Errors that {@link TssClient.resume} can continue from have a `resumeToken`.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} OUTPUT_MISMATCH when the network's output does not match the user's half; onboard again.
+   * @throws {TssError} TIMEOUT when the deadline passes; resume with the error's token.
+   *
+   * @example
+   * const { dwallet, addresses } = await client.onboard({ seed, curve: "ED25519" });
+   */
   onboard(args: OnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
-  /** The project's dWallet of a name, which is made where there is none. */
+  /**
+   * Returns the project's dWallet of a name, and makes it when there is none.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} SHARE_UNVERIFIED when the dWallet was made from another seed.
+   * @throws {TssError} OUTPUT_MISMATCH when the dWallet is on another curve.
+   *
+   * @example
+   * const { dwallet } = await client.getOrCreate({ name: "treasury", seed, curve: "SECP256K1" });
+   */
   getOrCreate(args: GetOrCreateArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
-  /** Goes on with an onboarding that was interrupted. */
+  /**
+   * Continues an interrupted onboarding from the dWallet's id.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+   *
+   * @example
+   * const { dwalletId } = error.metadata;
+   * await client.resumeOnboard({ seed, curve: "ED25519", dwalletId });
+   */
   resumeOnboard(args: ResumeOnboardArgs, options?: ActionOptions<OnboardStage>): Promise<OnboardResult>;
-  /** Signs a message. */
+  /**
+   * Signs a message and verifies the signature.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
+   * @throws {TssError} SHARE_MISMATCH when the given share does not fit the dWallet.
+   * @throws {TssError} SIGNATURE_INVALID when the signature does not verify.
+   * @throws {TssError} TIMEOUT when the deadline passes; resume with the error's token.
+   *
+   * @example
+   * const { signature } = await client.sign({
+   *   ...{ seed, dwalletId, message },
+   *   ...{ curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" },
+   * });
+   */
   sign(args: SignArgs, options?: SignOptions): Promise<SignResult>;
-  /** Signs several messages, some at a time. */
+  /**
+   * Signs several messages, a bounded number at a time. The results have the order of the items.
+   *
+   * @throws {TssError} VALIDATION when an option is malformed. A failed item only rejects its own result.
+   *
+   * @example
+   * const results = await client.signMany(messages.map((message) => ({ ...key, ...algorithm, message })));
+   * for (const result of results) if (result.status === "rejected") console.error(result.reason);
+   */
   signMany(
     items: readonly SignManyItem[],
     options?: SignManyOptions,
   ): Promise<PromiseSettledResult<SignResult>[]>;
-  /** Goes on with any interrupted action from an error's `resumeToken`. */
+  /**
+   * Continues any interrupted action from an error's `resumeToken`.
+   *
+   * @throws {TssError} VALIDATION when the token is malformed or does not match an argument, or a required argument is
+   *   missing.
+   *
+   * @example
+   * if (error instanceof TssError && error.resumeToken !== undefined) {
+   *   await client.resume(error.resumeToken, { seed, message });
+   * }
+   */
   resume(
     token: string,
     args?: ResumeArgs,
     options?: ActionOptions<OnboardStage | SignStage>,
   ): Promise<ResumeResult>;
-  /** Follows a signature that was interrupted after it was submitted. */
+  /**
+   * Follows a submitted signature to its end and verifies it. It never charges.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   * @throws {TssError} WRONG_STATE when the user's half was never submitted; call `sign` again with the same arguments
+   *   and key.
+   * @throws {TssError} SIGNATURE_INVALID when the signature does not verify.
+   *
+   * @example
+   * const { signature } = await client.resumeSign({ signRequestId });
+   */
   resumeSign(args: ResumeSignArgs, options?: ActionOptions<SignStage>): Promise<SignResult>;
-  /** Reads a dWallet's public key and addresses from the chain. */
+  /**
+   * Reads a dWallet's public key and addresses from the chain.
+   *
+   * @throws {TssError} DWALLET_NOT_FOUND when the chain has no such dWallet.
+   * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
+   *
+   * @example
+   * const { publicKeyHex, addresses } = await client.readKey({ dwalletId, curve: "ED25519" });
+   */
   readKey(args: ReadKeyArgs, options?: ActionOptions<ReadKeyStage>): Promise<ReadKeyResult>;
-  /** Recovers the user's share from the seed and the chain. */
+  /**
+   * Recovers the user's share from the seed and the chain.
+   *
+   * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+   * @throws {TssError} DWALLET_NOT_ACTIVE when the dWallet is not Active.
+   *
+   * @example
+   * const { userSecretKeyShareHex } = await client.recoverShare({ seed, dwalletId, curve: "ED25519" });
+   */
   recoverShare(
     args: RecoverShareArgs,
     options?: ActionOptions<RecoverShareStage>,
   ): Promise<RecoverShareResult>;
-  /** Follows a sign request's states, without verifying what comes. */
+  /**
+   * Yields a sign request's states until it ends, without verifying the signature.
+   *
+   * @throws {TssError} VALIDATION when the id is malformed.
+   * @throws {TssError} TIMEOUT when the deadline passes.
+   *
+   * @example
+   * for await (const { status } of client.watchSign({ signRequestId })) console.log(SignStatus[status]);
+   */
   watchSign(
     args: WatchSignArgs,
     options?: Pick<ActionOptions, "signal" | "traceparent">,
   ): AsyncIterable<SignRequest>;
-  /** The generated clients. They throw ConnectError. */
+  /** The generated clients. They throw a ConnectError. */
   readonly raw: RawClients;
 }
 
-/** Makes a client. Nothing is sent before the first action. Throws a TssError, VALIDATION, for a malformed option. */
+/**
+ * Creates a client. It sends nothing before the first action.
+ *
+ * @throws {TssError} VALIDATION when an option is malformed.
+ *
+ * @example
+ * const client = createClient({ baseUrl: "http://127.0.0.1:3000", apiKey, network: "testnet" });
+ */
 export function createClient(options: ClientOptions): TssClient {
   const { apiKey, baseUrl, network } = options;
   const transport = withHeaders(options.transport ?? createDefaultTransport(baseUrl), {
@@ -125,18 +223,14 @@ function createContext(options: ClientOptions, transport: Transport): ClientCont
   const { network } = options;
   const raw = createRawClients(transport);
   const source = createNetworkSource(raw.onboarding, network);
-  const chosen = chooseChain(options, source);
-  const chain = createTrustedChain(chosen);
+  const chosen = chooseChain(options);
   const engine = chooseEngine(options.engine);
   return {
     network,
     raw,
     engine,
-    parameters: createChainParameters(chain, engine),
     getNetwork: source.read,
-    chainReader: chain.reader,
-    chainSession: createChainSessionSource(chosen.hintClient),
-    madeHalves: createMadeHalves(),
+    ...deferredParts({ chosen, source, engine }),
     activeDWallets: new Map(),
   };
 }

@@ -10,9 +10,9 @@ import type { ResumeOnboardArgs } from "./resume-onboard.ts";
 import { openSeedShare } from "./seed-share.ts";
 
 /**
- * Goes on with a dWallet whose DKG was requested: waits for the network, derives the share from the seed, and accepts it.
- * Who made the dWallet and who named its id decides nothing: one whose share does not follow from the seed is refused as
- * SHARE_UNVERIFIED. One that is Active was accepted before.
+ * Completes a dWallet whose DKG was requested: waits for the network, derives the share from the seed, and accepts it.
+ * It trusts neither the maker of the dWallet nor the source of its id: a share that does not follow from the seed is
+ * SHARE_UNVERIFIED. An Active dWallet is already accepted.
  */
 export async function completeOnboard(
   context: ClientContext,

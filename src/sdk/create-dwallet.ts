@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { CreateDWalletRequestSchema, DWallet } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { CreateDWalletRequestSchema, DWallet } from "../../gen/client/tss/v1/onboarding_pb.ts";
 import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
 import { call } from "./call.ts";
@@ -10,16 +10,16 @@ import { TssError } from "./errors.ts";
 /** The service's answer to a request for a DKG. */
 export interface CreatedDWallet
   extends Pick<DWallet, "dwalletId" | "encryptedUserSecretKeyShareId" | "txDigest"> {
-  /** Whether the session has a dWallet from an earlier request with another message. */
+  /** Whether an earlier request with another message already made the session's dWallet. */
   readonly isEarlier: boolean;
 }
 
-/** How long to wait for the transaction of an earlier request, before asking again. */
+/** The delay before the next attempt while an earlier request's transaction is pending. */
 const PAUSE_MS = 500;
 
 /**
- * Requests the DKG of a session. A session that was used before, as by this action before it was interrupted, gives the
- * dWallet that was made for it: the DKG's messages are random, so that a repeat is another request.
+ * Requests the DKG of a session. If the session was used before, for example by this action before an interruption,
+ * returns the session's dWallet: DKG messages are random, so a repeat is a different request.
  */
 export async function createDWallet(
   context: ClientContext,

@@ -1,11 +1,11 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/proto/google/rpc/error_details_pb.ts";
+import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/client/google/rpc/error_details_pb.ts";
 
-/** Reasons that this client gives by itself. The service's own are in its `docs/errors.md`. */
+/** Reasons that the client itself reports. `docs/errors.md` of the service lists the others. */
 export type LocalReason =
   /** An argument is missing or malformed. The service answers with the same reason. */
   | "VALIDATION"
-  /** Curve, signature algorithm and hash are not a combination that the network signs with. */
+  /** The network does not support this combination of curve, signature algorithm and hash. */
   | "UNSUPPORTED_ALGORITHM"
   /** The message is longer than 16,381 bytes. */
   | "MESSAGE_TOO_LARGE"
@@ -13,47 +13,51 @@ export type LocalReason =
   | "DWALLET_NOT_ACTIVE"
   /** The chain has no dWallet with this id. */
   | "DWALLET_NOT_FOUND"
-  /** A request is in a state that allows no such step. */
+  /** A request is in a state that does not allow this step. */
   | "WRONG_STATE"
-  /** The time was up. What was begun goes on; `metadata` has the ids to pick it up again. */
+  /** The deadline passed. Work that has begun continues; `metadata` has the ids to resume it. */
   | "TIMEOUT"
-  /** The caller's signal aborted. What was begun goes on. */
+  /** The caller's signal aborted. Work that has begun continues. */
   | "ABORTED"
   /** The service does not answer. */
   | "UNREACHABLE"
-  /** A fullnode does not answer; `metadata.fullnode` is its place in the list, from 1. */
+  /** A fullnode does not answer; `metadata.fullnode` is its position in the list, from 1. */
   | "CHAIN_UNAVAILABLE"
-  /** Fullnodes go on giving different answers; `metadata` has `objectId` and the `fullnode` that differs from the first. */
+  /** A part of the client's own code cannot be loaded, such as a chunk of a page whose files were replaced. */
+  | "CODE_UNAVAILABLE"
+  /**
+   * Fullnodes keep giving different answers; `metadata` has `objectId` and the `fullnode` that differs from the first.
+   */
   | "FULLNODES_DISAGREE"
-  /** The service or a fullnode serves another network or chain, or names other ids than the network has. */
+  /** The service or a fullnode serves another network or chain, or announces ids other than the network's. */
   | "NETWORK_MISMATCH"
-  /** The chain has a form of Ika's objects, or a version of the network's key, that this client cannot read. */
+  /** The chain has a layout of Ika's objects, or a version of the network's key, that this client cannot read. */
   | "NETWORK_UNSUPPORTED"
-  /** An object on the chain is of another type than what was asked for: `metadata.objectId`. */
+  /** An object on the chain has an unexpected type: `metadata.objectId`. */
   | "OBJECT_MISMATCH"
-  /** The network encryption key is none of the network's, not for this curve, or has no output that makes sense. */
+  /** The network encryption key is unknown to the network, not for this curve, or has no valid output. */
   | "PARAMETERS_MISMATCH"
   /** The user's share does not fit the dWallet's public output. */
   | "SHARE_MISMATCH"
-  /** The dWallet's share is not derived from the seed: somebody else may know it, or an older version made it. */
+  /** The dWallet's share is not derived from the seed: a third party may know it, or an older version made it. */
   | "SHARE_UNVERIFIED"
-  /** The service's public output, or the network's, is not the one that the user's half implies. */
+  /** The public output of the service or the network is not the one that the user's half implies. */
   | "OUTPUT_MISMATCH"
-  /** The presign is not the one on the chain, or this client has used it for another message. */
+  /** The presign differs from the one on the chain, or this client has used it for another message. */
   | "PRESIGN_MISMATCH"
-  /** The network refused what was sent; `metadata.state` has its word. */
+  /** The network rejected the request; `metadata.state` has its state. */
   | "NETWORK_REJECTED"
-  /** The signature that came back does not verify. */
+  /** The returned signature does not verify. */
   | "SIGNATURE_INVALID"
-  /** Several signatures together would cost more than the caller allows: `metadata.priceMicroUsd`. */
+  /** The signatures together would cost more than the caller allows: `metadata.priceMicroUsd`. */
   | "PRICE_ABOVE_LIMIT"
   /** The user's half could not be computed. */
   | "CRYPTO_FAILED";
 
-/** A reason for machines: this client's own or the service's. */
+/** A machine-readable reason: this client's own or the service's. */
 export type TssErrorReason = LocalReason | (string & {});
 
-/** What a {@link TssError} may carry. */
+/** Options of {@link TssError}. */
 export interface TssErrorOptions {
   readonly requestId?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -62,30 +66,30 @@ export interface TssErrorOptions {
   readonly cause?: unknown;
 }
 
-/** What a service may put into an error, in characters; the rest is cut off. */
+/** The longest text that an error takes from a service, in characters. The rest is cut off. */
 const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_NAME_LENGTH = 100;
 const MAX_VALUE_LENGTH = 256;
 const MAX_METADATA_COUNT = 24;
 
 /**
- * The one error of this client. Neither message nor metadata ever hold a seed, a share or an API key. Texts of the
- * service are cut at a bound.
+ * The only error class of this client. Message and metadata never contain a seed, a share or an API key. Texts from the
+ * service have a length limit.
  */
 export class TssError extends Error {
   override readonly name = "TssError";
-  /** What went wrong, for machines. */
+  /** The machine-readable reason. */
   readonly reason: TssErrorReason;
-  /** The service's id of the request, to give to its operator. */
+  /** The service's request id, for a report to its operator. */
   readonly requestId: string | undefined;
   /**
-   * Ids and limits; after a time-out what to resume with: `signRequestId`, `idempotencyKey`, `dwalletId`,
+   * Ids and limits; after a time-out, the ids to resume with: `signRequestId`, `idempotencyKey`, `dwalletId`,
    * `sessionDigestHex`, `stage`.
    */
   readonly metadata: Readonly<Record<string, string>>;
-  /** When trying again may help. */
+  /** The delay after which a retry may help; undefined when none does. */
   readonly retryAfterMs: number | undefined;
-  /** What `client.resume` goes on with. There is one where the action may still succeed. It holds public ids alone. */
+  /** The argument of `client.resume`, set when the action may still succeed. It contains only public ids. */
   readonly resumeToken: string | undefined;
 
   constructor(reason: TssErrorReason, message: string, options: TssErrorOptions = {}) {
@@ -106,11 +110,11 @@ function bounded(metadata: Readonly<Record<string, string>>): Record<string, str
   );
 }
 
-/** The service's error as this client's: reason and metadata from ErrorInfo, the hint from RetryInfo. */
+/** Converts a service's error: reason and metadata from ErrorInfo, the retry delay from RetryInfo. */
 export function fromConnectError(error: ConnectError): TssError {
   const info = error.findDetails(ErrorInfoSchema).find((detail) => detail.domain === "tss");
   return new TssError(info?.reason ?? reasonOfCode(error), error.rawMessage, {
-    // An answer that is none of Connect's may have the header twice here: from its head and its end.
+    // A non-Connect answer may carry the header twice: in its headers and its trailers.
     requestId: error.metadata.get("x-request-id")?.split(", ")[0],
     metadata: info?.metadata ?? {},
     retryAfterMs: retryAfterMs(error),
@@ -118,7 +122,7 @@ export function fromConnectError(error: ConnectError): TssError {
   });
 }
 
-/** The same error with more metadata, which wins over what the service says under the same names, and with a token. */
+/** Returns the same error with a token and more metadata, which overrides the service's values of the same names. */
 export function withMetadata(
   error: TssError,
   metadata: Readonly<Record<string, string>>,
@@ -134,21 +138,21 @@ export function withMetadata(
   });
 }
 
-/** Whether an action that ended with this error may still succeed: nobody said no to it. */
+/** Whether an action that ended with this error may still succeed, because nothing rejected it. */
 export function isResumable({ reason, retryAfterMs }: TssError): boolean {
   return retryAfterMs !== undefined || UNDECIDED.has(reason);
 }
 
-/** Reasons that say nothing about the action itself. */
+/** Reasons that do not decide whether the action succeeds. */
 const UNDECIDED: ReadonlySet<string> = new Set([
   ...["TIMEOUT", "ABORTED", "UNREACHABLE", "CHAIN_UNAVAILABLE", "FULLNODES_DISAGREE"],
-  ...["DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
+  ...["CODE_UNAVAILABLE", "DEADLINE", "INTERNAL", "UNKNOWN", "CANCELED", "UNAVAILABLE", "DEADLINE_EXCEEDED"],
 ]);
 
-/** True when the service was not reached, or somebody on the way answered for it. */
+/** Whether the service was not reached, or an intermediary answered for it. */
 export function isTransportFailure(error: ConnectError): boolean {
   if (error.findDetails(ErrorInfoSchema).length > 0) return false;
-  // fetch reports a connection that broke or was refused as a TypeError, which Connect wraps as Unknown.
+  // fetch reports a broken or refused connection as a TypeError, which Connect wraps as Unknown.
   if (error.code === Code.Unknown) return error.cause instanceof TypeError;
   return error.code === Code.Unavailable || error.code === Code.DeadlineExceeded;
 }
@@ -160,7 +164,7 @@ function retryAfterMs(error: ConnectError): number | undefined {
   return Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }
 
-/** For answers without ErrorInfo, such as a proxy's: the code's name in the contract's spelling. */
+/** Returns the code's name in the contract's spelling, for answers without ErrorInfo such as a proxy's. */
 function reasonOfCode(error: ConnectError): string {
   if (isTransportFailure(error)) return "UNREACHABLE";
   if (error.code === Code.InvalidArgument) return "VALIDATION";

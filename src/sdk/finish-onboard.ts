@@ -10,7 +10,7 @@ import { DWALLET } from "./object-kinds.ts";
 import type { OnboardStage } from "./onboard-types.ts";
 import { type CompletedDWallet, parseDWalletOf, rememberActive } from "./read-dwallet.ts";
 
-/** Waits for the network's word on a DKG. A rejection ends the wait at once. */
+/** Waits for the network's DKG result. A rejection throws at once. */
 export async function awaitDkg(
   context: ClientContext,
   action: Action<OnboardStage>,
@@ -30,20 +30,20 @@ export async function awaitDkg(
   return dwallet;
 }
 
-/** What accepting a share takes. */
+/** The inputs of {@link acceptShare}. */
 export interface Acceptance {
   readonly keys: UserKeys;
   readonly dwallet: CompletedDWallet;
   readonly parameters: Uint8Array;
-  /** The share that this process derived from the seed, never one that was only decrypted. */
+  /** The share that this process derived from the seed, never one that it only decrypted. */
   readonly userSecretKeyShare: SecretBytes;
   readonly encryptedUserSecretKeyShareId: string;
 }
 
 /**
  * Accepts the encrypted share with the user's signature over the network's output, and waits until the dWallet is
- * Active. Nothing is signed unless the output is one that the user's share leads to. Returns the digest of the
- * acceptance, or null if it was accepted by a transaction that is not the service's.
+ * Active. It signs only an output that the user's share leads to. Returns the digest of the acceptance, or null when a
+ * transaction of another sender accepted it.
  */
 export async function acceptShare(
   context: ClientContext,

@@ -4,18 +4,19 @@ import type { Action } from "./action.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import type { CompletedDWallet } from "./read-dwallet.ts";
-import { recoverFrom, type ShareSource } from "./recover-share.ts";
+import type { ShareSource } from "./recover-share.ts";
+import { recoverFrom } from "./recover-within.ts";
 
-/** A user's share, known to fit its dWallet, and the parameters of the dWallet's key. */
+/** A user's share that fits its dWallet, and the parameters of the dWallet's key. */
 export interface FittingShare {
   readonly share: SecretBytes;
   readonly parameters: Uint8Array;
 }
 
 /**
- * The user's share of an Active dWallet: the one that the caller gives, or else the one that follows from the source. It is
- * compared with the whole public output, so that nobody can put another public key in the dWallet's place. The
- * action destroys a share that is recovered here. Throws SHARE_MISMATCH for a given share that does not fit.
+ * Returns the user's share of an Active dWallet: the given one, or the one that the source yields. It is compared with
+ * the whole public output, so that no substituted public key passes. The action destroys a share that this function
+ * recovers. Throws SHARE_MISMATCH when a given share does not fit.
  */
 export async function openFittingShare(
   context: ClientContext,
@@ -41,7 +42,7 @@ export async function openFittingShare(
   return { share: given, parameters };
 }
 
-/** A share that cannot even be read does not fit either. */
+/** A share that cannot be parsed does not fit either. */
 async function fits(engine: CryptoEngine, claim: OutputOfShareInput): Promise<boolean> {
   try {
     return await engine.isOutputOfShare(claim);

@@ -1,10 +1,10 @@
-import type { SignRequest, WatchSignResponse } from "../../gen/proto/tss/v1/signing_pb.ts";
+import type { SignRequest, WatchSignResponse } from "../../gen/client/tss/v1/signing_pb.ts";
 import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
 import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 
-/** How often a watch is begun; after that the request is only asked for. */
+/** The number of watches to open before falling back to polling. */
 const WATCH_COUNT = 3;
 /** WatchSign sends its first message at once. A proxy that holds streams back sends none. */
 const FIRST_MESSAGE_MS = 3_000;
@@ -15,9 +15,9 @@ const LONGEST_PAUSE_MS = 500;
 const PAUSE_FACTOR = 1.5;
 
 /**
- * The states of a request, from the given one on, for as long as the caller reads. They come by WatchSign, which is
- * resumed by its cursor when it breaks. Where streams do not get through, GetSign is called after 50 ms and then less
- * and less often, at least every 500 ms. Throws what GetSign fails with, and the reason of the action's signal.
+ * Yields the states of a request, from the given one on, as long as the caller reads. They come from WatchSign, which
+ * resumes from its cursor after a break. Where streams fail, it polls GetSign after 50 ms and then at growing intervals
+ * of at most 500 ms. Throws the errors of GetSign, and the reason of the action's signal.
  */
 export async function* followSign(
   context: ClientContext,
@@ -34,11 +34,11 @@ export async function* followSign(
       try {
         for await (const message of watch(context, action, { signRequestId, cursor })) {
           cursor = message.cursor;
-          // A heartbeat after a long wait: the stream may be of a process that hears of nothing.
+          // A heartbeat after a long wait: the stream's process may miss events.
           yield message.signRequest ?? (await ask());
         }
       } catch {
-        // Whatever it was, GetSign finds it too, or finds the state.
+        // GetSign meets the same error, or returns the state.
         action.signal.throwIfAborted();
       }
     }
@@ -48,7 +48,7 @@ export async function* followSign(
   }
 }
 
-/** The messages of one watch. Throws when the stream breaks, and when it is silent for too long. */
+/** Yields the messages of one watch. Throws when the stream breaks or stays silent too long. */
 async function* watch(
   context: ClientContext,
   action: Action,
@@ -59,7 +59,7 @@ async function* watch(
   const signal = AbortSignal.any([action.signal, silence.signal]);
   let timer = setTimeout(stop, FIRST_MESSAGE_MS);
   try {
-    // Without a deadline of the call's own: Connect's timer for it outlives a stream that is left before its end.
+    // The call has no deadline of its own: Connect's timer outlives a stream that is abandoned early.
     const options = { signal, headers: action.headers };
     for await (const message of context.raw.signing.watchSign(request, options)) {
       clearTimeout(timer);

@@ -3,24 +3,26 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { type FullnodeObject, readFullnodeObjects } from "../protocol/chain-reader.ts";
 import type { Network } from "./names.ts";
 
-/** One fullnode. Every call rejects when it does not answer, with whatever error that gives. */
+/** A fullnode. Every call rejects, with any error, when the fullnode does not answer. */
 export interface Fullnode {
-  /** The digest of the genesis checkpoint of the chain that it serves, in Base58. */
+  /** Returns the digest of its chain's genesis checkpoint, in Base58. */
   chainIdentifier(signal: AbortSignal): Promise<string>;
-  /** These objects by id; one that does not exist is absent. */
+  /** Returns these objects by id. Missing objects are absent. */
   objects(objectIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, FullnodeObject>>;
 }
 
-/** A fullnode that is reached through the Sui SDK. */
+/** A fullnode behind the Sui SDK. */
 export interface ConnectedFullnode extends Fullnode {
-  /** For hints, which their reader checks: what it says is one fullnode's word. */
+  /** For hints that the caller checks: the answers come from one fullnode. */
   readonly hintClient: ClientWithCoreApi;
 }
 
-/** The largest reply that is read. The client asks for 50 chunks of 5 KiB, or for one object, which Sui bounds to 250 KiB. */
+/**
+ * The largest accepted reply. The client asks for 50 chunks of 5 KiB, or for one object, which Sui limits to 250 KiB.
+ */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-/** A fullnode at a gRPC-web URL. Nothing is sent before the first call. */
+/** Connects to a fullnode at a gRPC-web URL. It sends nothing before the first call. */
 export function connectFullnode(network: Network, url: string): ConnectedFullnode {
   const client = new SuiGrpcClient({ network, baseUrl: url, format: "binary", fetch: fetchBounded });
   return {
@@ -34,7 +36,7 @@ export function connectFullnode(network: Network, url: string): ConnectedFullnod
   };
 }
 
-/** Like fetch; the reply's body breaks off when it grows too large. */
+/** Like fetch, but aborts the reply's body when it exceeds the limit. */
 async function fetchBounded(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const reply = await fetch(input, init);
   if (reply.body === null) return reply;

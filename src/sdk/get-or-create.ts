@@ -1,29 +1,24 @@
-import type { DWallet } from "../../gen/proto/tss/v1/onboarding_pb.ts";
-import { sleep } from "../protocol/poll.ts";
-import { type Action, type ActionOptions, runAction } from "./action.ts";
-import { call } from "./call.ts";
-import { checkCurve, checkDWalletName, checkSeed, isObjectId } from "./checks.ts";
-import { completeOnboard } from "./complete-onboard.ts";
+import { type ActionOptions, runAction } from "./action.ts";
+import { checkCurve, checkDWalletName, checkSeed } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
-import { TssError } from "./errors.ts";
-import { makeDWallet, newOnboardPoint, type SessionPoint } from "./onboard.ts";
+import { loadFlows } from "./load-flows.ts";
+import { newOnboardPoint } from "./onboard.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { ownSeed } from "./own-seed.ts";
 
-/** What `getOrCreate` takes. */
+/** Arguments of `getOrCreate`. */
 export interface GetOrCreateArgs extends OnboardArgs {
-  /** 1 to 128 characters without control characters, the first one no space. The service knows it. */
+  /** 1 to 128 characters, no control characters, no leading space. The service knows the name. */
   readonly name: string;
 }
 
-/** How long to wait for a dWallet that somebody else has just asked for. */
-const PAUSE_MS = 500;
-
 /**
- * The project's dWallet of a name; makes it where there is none. Callers that ask at the same time, in any process, get the
- * same one, and one of them pays. The name decides nothing that is trusted: the share is derived from the seed and compared
- * with the chain, so that another seed's dWallet is SHARE_UNVERIFIED, and one on another curve OUTPUT_MISMATCH. Throws a
- * TssError, like `onboard`.
+ * Returns the project's dWallet of a name, and makes it when there is none. Concurrent callers, in any process, get the
+ * same dWallet, and only one pays. The client does not trust the name: it derives the share from the seed and compares
+ * it with the chain.
+ *
+ * @throws {TssError} SHARE_UNVERIFIED when the dWallet was made from another seed.
+ * @throws {TssError} OUTPUT_MISMATCH when the dWallet is on another curve.
  */
 export async function getOrCreate(
   context: ClientContext,
@@ -34,47 +29,9 @@ export async function getOrCreate(
   checkCurve(curve);
   checkDWalletName(name);
   const point = { ...newOnboardPoint(context.network, curve), name };
-  return await runAction(timeoutMs, options, (action) =>
-    getOrMake(context, action, ownSeed(action, seed), point),
-  );
-}
-
-/** Gets the dWallet of the point's name, or makes it in the point's session. */
-export async function getOrMake(
-  context: ClientContext,
-  action: Action<OnboardStage>,
-  seed: Uint8Array,
-  point: SessionPoint & { readonly name: string },
-): Promise<OnboardResult> {
-  const { curve, name } = point;
-  await action.resumeAt(point);
-  action.stage("network");
-  for (;;) {
-    const found = await findByName(context, action, name);
-    if (found === undefined) {
-      try {
-        return await makeDWallet(context, action, seed, point);
-      } catch (error) {
-        // Somebody else was quicker.
-        if (!(error instanceof TssError) || error.reason !== "DWALLET_NAME_TAKEN") throw error;
-      }
-    } else if (isObjectId(found.dwalletId)) {
-      const { dwalletId } = found;
-      await action.resumeAt({ ...point, dwalletId, sessionIdentifier: undefined });
-      return await completeOnboard(context, action, { seed, curve, dwalletId });
-    }
-    await sleep(PAUSE_MS, action.signal);
-  }
-}
-
-async function findByName(
-  context: ClientContext,
-  action: Action,
-  name: string,
-): Promise<DWallet | undefined> {
-  const page = await call(action, (options) => context.raw.onboarding.listDWallets({ name }, options));
-  const [found] = page.dwallets;
-  if (found !== undefined && found.name !== name)
-    throw new TssError("OUTPUT_MISMATCH", "the service answered with a dWallet of another name");
-  return found;
+  return await runAction(timeoutMs, options, async (action) => {
+    const own = ownSeed(action, seed);
+    const { getOrMake } = await loadFlows(action);
+    return await getOrMake(context, action, own, point);
+  });
 }

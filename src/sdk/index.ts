@@ -10,22 +10,23 @@ export {
   type LedgerEntry,
   LedgerEntry_Kind as LedgerEntryKind,
   type SignPrice,
-} from "../../gen/proto/tss/v1/billing_pb.ts";
+} from "../../gen/client/tss/v1/billing_pb.ts";
 export {
   type DWallet,
   DWallet_State as DWalletState,
   type EncryptionKey,
   type GetNetworkResponse as NetworkInformation,
-} from "../../gen/proto/tss/v1/onboarding_pb.ts";
+} from "../../gen/client/tss/v1/onboarding_pb.ts";
 export {
   type SignRequest,
   type SignRequest_Failure as SignFailure,
   SignRequest_Status as SignStatus,
-} from "../../gen/proto/tss/v1/signing_pb.ts";
+} from "../../gen/client/tss/v1/signing_pb.ts";
 export type { CryptoEngine } from "../crypto/engine.ts";
 export { createInlineEngine } from "../crypto/inline-engine.ts";
 export { createWorkerEngine } from "../crypto/worker-engine.ts";
 export type { WorkerEngineOptions } from "../crypto/worker-engine-on.ts";
+export type { ActionOptions } from "./action.ts";
 export {
   addressesOfKey,
   type BitcoinPrefix,
@@ -37,8 +38,7 @@ export {
   type SuiScheme,
   solanaAddress,
   suiAddress,
-} from "../protocol/addresses.ts";
-export type { ActionOptions } from "./action.ts";
+} from "./addresses.ts";
 export { type ClientOptions, createClient, type TssClient } from "./client.ts";
 export type { RawClients } from "./context.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "./errors.ts";

@@ -2,7 +2,7 @@ import {
   SignatureAlgorithm as ProtoAlgorithm,
   Curve as ProtoCurve,
   Hash as ProtoHash,
-} from "../../gen/proto/tss/v1/types_pb.ts";
+} from "../../gen/client/tss/v1/types_pb.ts";
 import {
   type AlgorithmTriple,
   type CurveName,
@@ -19,7 +19,7 @@ export const Curve = {
   ED25519: "ED25519",
   RISTRETTO: "RISTRETTO",
 } as const;
-/** A curve's name. */
+/** The name of a curve. */
 export type Curve = (typeof Curve)[keyof typeof Curve];
 
 /** Signature algorithms by name, spelled as in the Ika SDK, which calls Schnorrkel SchnorrkelSubstrate until 0.5.0. */
@@ -31,7 +31,7 @@ export const SignatureAlgorithm = {
   Schnorrkel: "Schnorrkel",
   SchnorrkelSubstrate: "SchnorrkelSubstrate",
 } as const;
-/** A signature algorithm's name. */
+/** The name of a signature algorithm. */
 export type SignatureAlgorithm = (typeof SignatureAlgorithm)[keyof typeof SignatureAlgorithm];
 
 /** Hashes by name, spelled as in the Ika SDK. */
@@ -42,13 +42,13 @@ export const Hash = {
   SHA512: "SHA512",
   Merlin: "Merlin",
 } as const;
-/** A hash's name. */
+/** The name of a hash. */
 export type Hash = (typeof Hash)[keyof typeof Hash];
 
 /** The networks that a service may serve. */
 export type Network = "localnet" | "testnet" | "mainnet";
 
-/** The triple of these names, or undefined when there is none. Takes both names of Schnorrkel. */
+/** Returns the triple of these names, or undefined. Accepts both names of Schnorrkel. */
 export function tripleOfNames(
   curve: Curve,
   signatureAlgorithm: SignatureAlgorithm,
@@ -58,7 +58,7 @@ export function tripleOfNames(
   return name && findTriple(curve, name, hash);
 }
 
-/** The contract's enum values for the names of a triple. */
+/** Returns the contract's enum values of a triple. */
 export function protoTriple(triple: AlgorithmTriple): {
   signatureAlgorithm: ProtoAlgorithm;
   hashScheme: ProtoHash;
@@ -69,12 +69,12 @@ export function protoTriple(triple: AlgorithmTriple): {
   };
 }
 
-/** The contract's enum value of a curve. */
+/** Returns the contract's enum value of a curve. */
 export function protoCurve(curve: CurveName): ProtoCurve {
   return ProtoCurve[curve];
 }
 
-/** The names of the contract's enum values, or undefined for a combination that this client does not know. */
+/** Returns the triple of the contract's enum values, or undefined for a combination that this client does not know. */
 export function tripleOfProto(
   curve: ProtoCurve,
   signatureAlgorithm: ProtoAlgorithm,
@@ -87,23 +87,38 @@ export function tripleOfProto(
   );
 }
 
-/** The name of a curve in the service's messages; undefined for one that this client does not know. */
+/**
+ * Returns the name of a curve in the service's messages, or undefined for an unknown one.
+ *
+ * @example
+ * curveName((await client.getDWallet({ dwalletId })).curve); // "ED25519"
+ */
 export function curveName(value: ProtoCurve): Curve | undefined {
   return Object.values(Curve).find((name) => ProtoCurve[name] === value);
 }
 
-/** The name of a signature algorithm in the service's messages; undefined for one that this client does not know. */
+/**
+ * Returns the name of a signature algorithm in the service's messages, or undefined for an unknown one.
+ *
+ * @example
+ * signatureAlgorithmName((await client.getSign({ signRequestId })).signatureAlgorithm); // "EdDSA"
+ */
 export function signatureAlgorithmName(value: ProtoAlgorithm): SignatureAlgorithm | undefined {
   const name = keyOf(ProtoAlgorithm, value);
   return Object.values(SignatureAlgorithm).find((known) => known === name);
 }
 
-/** The name of a hash in the service's messages; undefined for one that this client does not know. */
+/**
+ * Returns the name of a hash in the service's messages, or undefined for an unknown one.
+ *
+ * @example
+ * hashName((await client.getSign({ signRequestId })).hashScheme); // "SHA512"
+ */
 export function hashName(value: ProtoHash): Hash | undefined {
   return Object.values(Hash).find((name) => ProtoHash[name] === value);
 }
 
-/** An unknown number gives a name that no triple has. */
+/** An unknown number yields a name that no triple has. */
 function keyOf(values: Readonly<Record<string, number>>, value: number): string {
   return Object.keys(values).find((key) => values[key] === value) ?? "";
 }

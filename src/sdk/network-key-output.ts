@@ -25,10 +25,10 @@ import {
 import type { TrustedChain } from "./trusted-chain.ts";
 
 /**
- * What the outputs of a network encryption key say, as {@link chooseKeyOutput} writes it: the same octets in every epoch.
- * The key must be one of the coordinator's own, for this curve (the chain's integer), whoever named its id. Throws
- * PARAMETERS_MISMATCH when it is not, when an output is too large or malformed, or when two outputs differ;
- * NETWORK_UNSUPPORTED when the coordinator or every output is of a form that this client cannot read.
+ * Reads the contents of a network encryption key's outputs, in the encoding of {@link chooseKeyOutput}: the same octets
+ * in every epoch. The key must be one of the coordinator's own and support this curve (the chain's integer), regardless
+ * of the source of its id. Throws PARAMETERS_MISMATCH when it is not, when an output is too large or malformed, or when
+ * two outputs differ; NETWORK_UNSUPPORTED when the client cannot read the layout of the coordinator or of any output.
  */
 export async function readNetworkKeyOutput(
   chain: TrustedChain,
@@ -62,7 +62,7 @@ export async function readNetworkKeyOutput(
   }
 }
 
-/** The key's contents, once the coordinator's own table has it, and the network's epoch. */
+/** Returns the key's contents, if it is in the coordinator's own table, and the network's epoch. */
 async function readNetworkKey(
   chain: TrustedChain,
   action: Action,
@@ -87,7 +87,7 @@ async function readNetworkKey(
   return { content: key, epoch: currentEpoch(inner) };
 }
 
-/** A parsed value. The types of all objects were checked, so another layout means that Ika has changed it. */
+/** Parses a value. The types of all objects are already checked, so a parse error means that Ika changed the layout. */
 function supported<T>(parse: () => T): T {
   try {
     return parse();
@@ -99,7 +99,7 @@ function supported<T>(parse: () => T): T {
 function unsupported(cause?: unknown): TssError {
   return new TssError(
     "NETWORK_UNSUPPORTED",
-    "the chain has a form of Ika's objects that this client cannot read",
+    "this client cannot read the layout of Ika's objects on the chain",
     {
       cause,
     },
@@ -113,7 +113,7 @@ function unreadable(cause: UnsupportedOutputError): TssError {
       : "use a newer version of this client";
   return new TssError(
     "NETWORK_UNSUPPORTED",
-    `the network encryption key's output is of version ${cause.version}, which this client cannot read: ${help}`,
+    `the network encryption key's output has version ${cause.version}, which this client cannot read: ${help}`,
     { cause },
   );
 }

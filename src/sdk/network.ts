@@ -1,4 +1,4 @@
-import type { GetNetworkResponse } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import type { GetNetworkResponse } from "../../gen/client/tss/v1/onboarding_pb.ts";
 import type { Action } from "./action.ts";
 import { announcedIds, checkAnnouncedIds } from "./announced-ids.ts";
 import { call } from "./call.ts";
@@ -7,17 +7,17 @@ import type { RawClients } from "./context.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
-/** Reads GetNetwork and remembers the last answer. */
+/** Calls GetNetwork and caches the last answer. */
 export interface NetworkSource {
-  /** Asks the service. */
+  /** Calls the service. */
   read(action: Action): Promise<GetNetworkResponse>;
-  /** The last answer, or a fresh one. */
+  /** Returns the cached answer, or calls the service. */
   known(action: Action): Promise<GetNetworkResponse>;
 }
 
 /**
- * A source that refuses, as NETWORK_MISMATCH, a service of another network, and one that names other ids of Ika on a
- * public network than the client knows.
+ * Creates a source that throws NETWORK_MISMATCH for a service of another network, and for one that announces other Ika
+ * ids on a public network than the client pins.
  */
 export function createNetworkSource(onboarding: RawClients["onboarding"], network: Network): NetworkSource {
   const pins = pinsOf(network);

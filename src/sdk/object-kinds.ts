@@ -2,13 +2,16 @@ import { bytesToHex } from "../protocol/bytes.ts";
 import { type ChainDWallet, parseDWallet, parseNetworkEncryptionKey } from "../protocol/chain-objects.ts";
 import { networkKeysTableId } from "../protocol/coordinator-objects.ts";
 
-/** Objects of one Move type, as the client reads them. */
+/** A Move type that the client reads. */
 export interface ObjectKind {
-  /** The type; `dwalletPackage` is the package that the coordinator's types carry. Only that package can make them. */
+  /**
+   * The type name. `dwalletPackage` is the original package of the coordinator's types; only that package can create
+   * them.
+   */
   readonly type: (dwalletPackage: string) => string;
   /**
-   * What of the contents the client relies on, for objects whose other contents change often: fullnodes that are one
-   * transaction apart agree on it. Without it, all contents count.
+   * The part of the contents that the client relies on, for objects whose other fields change often: fullnodes that are
+   * one transaction apart agree on it. Default: all contents.
    */
   readonly facts?: (content: Uint8Array) => string;
 }
@@ -20,7 +23,7 @@ export const COORDINATOR: ObjectKind = {
   type: (dwalletPackage) => `${dwalletPackage}::coordinator::DWalletCoordinator`,
 };
 
-/** The coordinator's state. Every session changes it. */
+/** The coordinator's state, which every session changes. */
 export const COORDINATOR_INNER: ObjectKind = {
   type: (dwalletPackage) => field("u64", inner("DWalletCoordinatorInner")(dwalletPackage)),
   facts: networkKeysTableId,

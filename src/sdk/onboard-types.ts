@@ -13,9 +13,9 @@ export type OnboardStage =
   | "accept"
   | "activate";
 
-/** What an onboarding takes. */
+/** Arguments of `onboard`. */
 export interface OnboardArgs {
-  /** 32 bytes: the root of the user's keys. It never leaves this process and is not kept. */
+  /** 32 bytes: the root of the user's keys. The seed never leaves this process, and the client does not keep it. */
   readonly seed: Uint8Array;
   readonly curve: Curve;
   /** Default 600,000. */
@@ -25,19 +25,22 @@ export interface OnboardArgs {
 /** A new dWallet. */
 export interface OnboardResult {
   readonly dwallet: { readonly id: string; readonly curve: Curve };
-  /** The dWallet's public key, in hex: 33 bytes compressed for the secp curves, else 32. It is the one on the chain. */
+  /** The dWallet's public key from the chain, in hex: 33 bytes compressed for the secp curves, else 32. */
   readonly publicKeyHex: string;
-  /** What the public key is called on the chains that it can sign for. */
+  /** The public key's addresses on the chains that it can sign for. */
   readonly addresses: readonly NamedAddress[];
-  /** The user's secret: keep it like the seed. It can be derived again from the seed and `sessionDigestHex`. */
+  /** The user's secret: protect it like the seed. The seed and `sessionDigestHex` derive it again. */
   readonly userSecretKeyShareHex: string;
   readonly userPublicOutputHex: string;
   readonly encryptedUserSecretKeyShareId: string;
   /**
    * The digest of the DKG's session identifier, from which the share is derived. It is public. Keep it with the
-   * dWallet's id: with it the share is recovered without the service, however much of the past the fullnodes forgot.
+   * dWallet's id: it recovers the share without the service, even after the fullnodes have pruned the DKG's
+   * transaction.
    */
   readonly sessionDigestHex: string;
-  /** The transactions that requested the DKG and accepted the share; null if another sender accepted it. */
+  /**
+   * The transactions that requested the DKG and accepted the share. `accept` is null when another sender accepted it.
+   */
   readonly txDigests: { readonly onboard: string; readonly accept: string | null };
 }

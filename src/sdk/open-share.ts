@@ -11,8 +11,8 @@ import { type CompletedDWallet, readObject } from "./read-dwallet.ts";
 /**
  * Decrypts the user's share of an Active dWallet from the chain, for dWallets whose share was not derived from the
  * seed. The share must belong to the dWallet and to this signer, carry the signer's own signature over the output, and
- * fit the output. All that shows that a client of this seed once accepted the dWallet, not that nobody else knows the
- * share: whoever encrypted it does.
+ * fit the output. These checks show that a client of this seed once accepted the dWallet. They do not show that the
+ * share is secret: the party that encrypted it knows it.
  */
 export async function openShare(
   context: ClientContext,

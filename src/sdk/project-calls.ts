@@ -7,70 +7,155 @@ import {
   type GetDepositAddressResponse,
   type GetPricingResponse,
   type LedgerEntry,
-} from "../../gen/proto/tss/v1/billing_pb.ts";
+} from "../../gen/client/tss/v1/billing_pb.ts";
 import {
   type DWallet,
   type EncryptionKey,
   type GetNetworkResponse,
   Onboarding,
-} from "../../gen/proto/tss/v1/onboarding_pb.ts";
-import { Signing, type SignRequest, type SignRequest_Status } from "../../gen/proto/tss/v1/signing_pb.ts";
+} from "../../gen/client/tss/v1/onboarding_pb.ts";
+import { Signing, type SignRequest, type SignRequest_Status } from "../../gen/client/tss/v1/signing_pb.ts";
 import { createServiceCalls, type RequestOptions } from "./service-calls.ts";
 
-/** Where a list begins, and how much of it one call reads. */
+/** The start and the page size of a list. */
 export interface ListArgs {
-  /** How many a call reads at most: default 50, and never above 200. */
+  /** The maximum number of items per page. Default 50, at most 200. */
   readonly pageSize?: number | undefined;
 }
 
 /**
- * What the service knows of a project, in its own messages. It is the service's word: nothing is compared with the chain.
- * Lists begin with the newest, and read the next page when it is asked for. All throw a TssError.
+ * The service's data about a project, in the service's own messages. Nothing is compared with the chain. Lists start
+ * with the newest item and fetch the next page on demand. Every call rejects with a {@link TssError}.
  */
 export interface ProjectCalls {
-  /** The network's ids, its keys and the addresses that send. */
+  /**
+   * Reads the network's ids, its keys and the service's sender addresses.
+   *
+   * @throws {TssError} UNREACHABLE when the service does not answer.
+   *
+   * @example
+   * const { network } = await client.network();
+   */
   network(options?: RequestOptions): Promise<GetNetworkResponse>;
-  /** One dWallet of the project. */
+  /**
+   * Reads one dWallet of the project.
+   *
+   * @throws {TssError} DWALLET_NOT_FOUND when the project has no such dWallet.
+   *
+   * @example
+   * const { state } = await client.getDWallet({ dwalletId });
+   */
   getDWallet(args: { readonly dwalletId: string }, options?: RequestOptions): Promise<DWallet>;
-  /** The project's dWallets: all, or the one that has a name. */
+  /**
+   * Lists the project's dWallets: all, or the one with a given name.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const { dwalletId } of client.listDWallets()) console.log(dwalletId);
+   */
   listDWallets(args?: ListDWalletsArgs, options?: RequestOptions): AsyncIterable<DWallet>;
-  /** The encryption keys of the project's users. */
+  /**
+   * Lists the encryption keys of the project's users.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const key of client.listEncryptionKeys()) console.log(key);
+   */
   listEncryptionKeys(args?: ListArgs, options?: RequestOptions): AsyncIterable<EncryptionKey>;
-  /** One sign request of the project. Its signature is not verified here: `resumeSign` and `resume` do that. */
+  /**
+   * Reads one sign request of the project. It does not verify the signature; `resumeSign` and `resume` do.
+   *
+   * @throws {TssError} VALIDATION when the id is malformed.
+   *
+   * @example
+   * const { status } = await client.getSign({ signRequestId });
+   */
   getSign(args: { readonly signRequestId: string }, options?: RequestOptions): Promise<SignRequest>;
-  /** The project's sign requests: all, or those of one dWallet or in one state. */
+  /**
+   * Lists the project's sign requests: all, or those of one dWallet or state.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const request of client.listSigns({ dwalletId })) console.log(request.signRequestId);
+   */
   listSigns(args?: ListSignsArgs, options?: RequestOptions): AsyncIterable<SignRequest>;
-  /** What the project has, and the part of it that is held for open reservations. */
+  /**
+   * Reads the project's balance and the part held for open reservations.
+   *
+   * @throws {TssError} UNREACHABLE when the service does not answer.
+   *
+   * @example
+   * console.log(await client.balance());
+   */
   balance(options?: RequestOptions): Promise<GetBalanceResponse>;
-  /** What the service charges. */
+  /**
+   * Reads the service's prices.
+   *
+   * @throws {TssError} UNREACHABLE when the service does not answer.
+   *
+   * @example
+   * console.log(await client.prices());
+   */
   prices(options?: RequestOptions): Promise<GetPricingResponse>;
-  /** Every movement of the project's money. */
+  /**
+   * Lists the entries of the project's ledger.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const entry of client.listLedgerEntries()) console.log(entry);
+   */
   listLedgerEntries(args?: ListArgs, options?: RequestOptions): AsyncIterable<LedgerEntry>;
-  /** Where deposits go, and what is taken there. */
+  /**
+   * Reads the project's deposit address and the coins that it accepts.
+   *
+   * @throws {TssError} UNREACHABLE when the service does not answer.
+   *
+   * @example
+   * console.log(await client.depositAddress());
+   */
   depositAddress(options?: RequestOptions): Promise<GetDepositAddressResponse>;
-  /** Has a transaction looked at now. Deposits are found without it; it only makes them sooner. */
+  /**
+   * Asks the service to check a transaction for deposits now. The service also finds deposits without this call, but
+   * later.
+   *
+   * @throws {TssError} VALIDATION when the digest is malformed.
+   *
+   * @example
+   * const deposits = await client.declareDeposit({ txDigest });
+   */
   declareDeposit(args: { readonly txDigest: string }, options?: RequestOptions): Promise<readonly Deposit[]>;
-  /** The project's deposits: all, or those in one state. */
+  /**
+   * Lists the project's deposits: all, or those in one state.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const deposit of client.listDeposits()) console.log(deposit);
+   */
   listDeposits(args?: ListDepositsArgs, options?: RequestOptions): AsyncIterable<Deposit>;
 }
 
-/** Which dWallets are listed. */
+/** Arguments of `listDWallets`. */
 export interface ListDWalletsArgs extends ListArgs {
   readonly name?: string | undefined;
 }
 
-/** Which sign requests are listed. */
+/** Arguments of `listSigns`. */
 export interface ListSignsArgs extends ListArgs {
   readonly dwalletId?: string | undefined;
   readonly status?: SignRequest_Status | undefined;
 }
 
-/** Which deposits are listed. */
+/** Arguments of `listDeposits`. */
 export interface ListDepositsArgs extends ListArgs {
   readonly state?: Deposit_State | undefined;
 }
 
-/** Makes the calls over a transport that has the caller's headers. */
+/** Creates the calls over a transport that adds the caller's headers. */
 export function createProjectCalls(transport: Transport): ProjectCalls {
   const onboarding = createServiceCalls(Onboarding, transport);
   const signing = createServiceCalls(Signing, transport);

@@ -6,10 +6,10 @@ import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 import { DWALLET, type ObjectKind } from "./object-kinds.ts";
 
-/** How many Active dWallets one client remembers. */
+/** The size of a client's cache of Active dWallets. */
 const MAX_REMEMBERED_COUNT = 1000;
 
-/** A dWallet whose output the network has published. */
+/** A dWallet with a published output. */
 export type CompletedDWallet = ChainDWallet & {
   readonly state: {
     readonly kind: "AwaitingKeyHolderSignature" | "Active";
@@ -18,8 +18,8 @@ export type CompletedDWallet = ChainDWallet & {
 };
 
 /**
- * Reads an Active dWallet from the chain, once for each client: what it holds never changes. The chain and not the
- * service is asked, so that nobody can put another public key in its place.
+ * Reads an Active dWallet from the chain, once per client: its contents never change. It asks the chain instead of the
+ * service, so that the service cannot substitute another public key.
  */
 export async function readActiveDWallet(
   context: ClientContext,
@@ -41,7 +41,7 @@ export async function readActiveDWallet(
   return { ...dwallet, state };
 }
 
-/** Remembers an Active dWallet, so that the next action does not read it. The oldest goes when there are too many. */
+/** Caches an Active dWallet, so that the next action does not read it. Evicts the oldest when the cache is full. */
 export function rememberActive(
   { activeDWallets }: Pick<ClientContext, "activeDWallets">,
   dwallet: ChainDWallet,
@@ -51,7 +51,7 @@ export function rememberActive(
   if (activeDWallets.size > MAX_REMEMBERED_COUNT && oldest !== undefined) activeDWallets.delete(oldest);
 }
 
-/** Reads a dWallet from the chain in whatever state it is. */
+/** Reads a dWallet in any state from the chain. */
 export async function readDWallet(
   context: ClientContext,
   action: Action,
@@ -59,19 +59,19 @@ export async function readDWallet(
 ): Promise<ChainDWallet> {
   const content = await readObject(context, action, DWALLET, dwalletId);
   if (content !== undefined) return parseDWalletOf(dwalletId, content);
-  // The service says whether the key is wrong or the dWallet unknown; if it has it, the two disagree.
+  // The service reports a wrong key or an unknown dWallet. If it knows the dWallet, it disagrees with the chain.
   await call(action, (options) => context.raw.onboarding.getDWallet({ dwalletId }, options));
   throw new TssError("DWALLET_NOT_FOUND", "the chain has no such dWallet");
 }
 
-/** Reads a dWallet out of what a fullnode says to be its contents. Throws OUTPUT_MISMATCH for those of another. */
+/** Parses a dWallet from a fullnode's contents. Throws OUTPUT_MISMATCH when they belong to another dWallet. */
 export function parseDWalletOf(dwalletId: string, content: Uint8Array): ChainDWallet {
   const dwallet = parseDWallet(content);
   if (dwallet.id === dwalletId) return dwallet;
-  throw new TssError("OUTPUT_MISMATCH", "the fullnode answered with another dWallet than the one asked for");
+  throw new TssError("OUTPUT_MISMATCH", "the fullnode returned a different dWallet");
 }
 
-/** The contents of one object on the chain, or undefined. */
+/** Returns the contents of an object on the chain, or undefined. */
 export async function readObject(
   context: ClientContext,
   action: Action,

@@ -1,21 +1,23 @@
 import { type ActionOptions, runAction } from "./action.ts";
 import { checkCurve, checkObjectId, checkSeed, readSessionDigest } from "./checks.ts";
-import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
+import { loadFlows } from "./load-flows.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { ownSeed } from "./own-seed.ts";
 
-/** What resuming takes: the arguments of the onboarding and the id that its error named. */
+/** Arguments of `resumeOnboard`: those of the onboarding and the id from its error. */
 export interface ResumeOnboardArgs extends OnboardArgs {
   readonly dwalletId: string;
-  /** What the error's metadata has under this name. If absent, the service is asked for it, and then the chain. */
+  /** The value of the same name in the error's metadata. Default: ask the service, then the chain. */
   readonly sessionDigestHex?: string | undefined;
 }
 
 /**
- * Goes on with an onboarding that was interrupted after its DKG was requested: waits for the network, derives the
- * share again, and accepts it. A dWallet whose share is not derived from the seed is refused as SHARE_UNVERIFIED,
- * whoever made it: its share came from somebody else, who could sign with it. Throws a TssError.
+ * Continues an onboarding that was interrupted after its DKG request: waits for the network, derives the share again,
+ * and accepts it.
+ *
+ * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed: a third party chose it and could
+ *   sign with it.
  */
 export async function resumeOnboard(
   context: ClientContext,
@@ -29,7 +31,9 @@ export async function resumeOnboard(
   return await runAction(timeoutMs, options, async (action) => {
     const own = ownSeed(action, seed);
     action.facts["dwalletId"] = dwalletId;
-    await action.resumeAt({ kind: "onboard", network: context.network, curve, dwalletId });
+    const { completeOnboard, encodeResumeToken } = await loadFlows(action);
+    const { network } = context;
+    await action.resumeAt(encodeResumeToken({ kind: "onboard", network, curve, dwalletId }));
     action.stage("network");
     return await completeOnboard(context, action, { seed: own, curve, dwalletId, sessionDigestHex });
   });

@@ -13,7 +13,7 @@ import { isDWalletName, isIdempotencyKey } from "./checks.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
-/** Where an onboarding stands. It has a session identifier or the dWallet's id, or both. */
+/** The point of an onboarding. It has a session identifier, the dWallet's id, or both. */
 export interface OnboardPoint {
   readonly kind: "onboard";
   readonly network: Network;
@@ -23,11 +23,11 @@ export interface OnboardPoint {
   readonly senderAddress?: string | undefined;
   readonly networkEncryptionKeyId?: string | undefined;
   readonly dwalletId?: string | undefined;
-  /** What the dWallet is called in the project. */
+  /** The dWallet's name in the project. */
   readonly name?: string | undefined;
 }
 
-/** Where a signature stands. It has an idempotency key or the sign request's id, or both. */
+/** The point of a signature. It has an idempotency key, the sign request's id, or both. */
 export interface SignPoint {
   readonly kind: "sign";
   readonly network: Network;
@@ -39,13 +39,13 @@ export interface SignPoint {
   readonly signRequestId?: string | undefined;
 }
 
-/** Where an action stands: public ids, nothing else. */
+/** The point of an action. It contains only public ids. */
 export type ResumePoint = OnboardPoint | SignPoint;
 
 const NETWORKS = ["localnet", "testnet", "mainnet"] as const satisfies readonly Network[];
 const id = bcs.option(bcs.bytes(32));
 
-/** The octets of a token's body. The version stands before them. */
+/** The layout of a token's body, which follows the version. */
 const Body = bcs.struct("ResumeToken", {
   network: bcs.u8(),
   point: bcs.enum("ResumePoint", {
@@ -74,7 +74,7 @@ const VERSION = 1;
 const CHECKSUM_BYTES = 4;
 const MAX_CHARACTERS = 1_000;
 
-/** A token: version, body and a checksum that finds slips of the hand, in Base58. It proves nothing. */
+/** Encodes a token: version, body and checksum, in Base58. The checksum finds typing errors; it proves nothing. */
 export function encodeResumeToken(point: ResumePoint): string {
   const network = NETWORKS.indexOf(point.network);
   const body = Body.serialize({ network, point: encodePoint(point) }).toBytes();
@@ -83,8 +83,8 @@ export function encodeResumeToken(point: ResumePoint): string {
 }
 
 /**
- * Reads a token for a client of one network. Nothing in it is to be trusted: anybody can make one. Throws VALIDATION, which
- * says whether it is cut or changed, of another version or of another network.
+ * Reads a token for a client of one network. Its contents are not trusted: anyone can make one. Throws VALIDATION,
+ * which tells a truncated or changed token, another version and another network apart.
  */
 export function readResumeToken(token: string, network: Network): ResumePoint {
   const bytes = readBytes(token);
@@ -109,7 +109,7 @@ function readBytes(token: string): Uint8Array {
   }
 }
 
-/** The point, or undefined for a body that `encodeResumeToken` never writes. */
+/** Decodes the point, or returns undefined for a body that `encodeResumeToken` never writes. */
 function decodeBody(body: Uint8Array): ResumePoint | undefined {
   try {
     const parsed = Body.parse(body);
@@ -201,7 +201,7 @@ function checksumOf(bytes: Uint8Array): Uint8Array {
 }
 
 function malformed(): TssError {
-  return invalid("is not a resume token, or is cut or changed");
+  return invalid("is not a resume token, or was truncated or changed");
 }
 
 function invalid(problem: string): TssError {

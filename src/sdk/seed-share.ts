@@ -8,17 +8,16 @@ import { TssError } from "./errors.ts";
 import type { Curve } from "./names.ts";
 import type { CompletedDWallet } from "./read-dwallet.ts";
 
-/** A dWallet whose share is to be derived. */
 export interface SeedShareRequest {
   readonly seed: Uint8Array;
   readonly curve: Curve;
   readonly dwallet: CompletedDWallet;
   readonly parameters: Uint8Array;
-  /** The digest that the caller kept, in hex; without it the service is asked, and then the chain. */
+  /** The digest that the caller kept, in hex. Default: ask the service, then the chain. */
   readonly sessionDigestHex?: string | undefined;
 }
 
-/** A share that is the seed's, and what it was derived from. The caller destroys the share. */
+/** A share that is derived from the seed, and the digest behind it. The caller destroys the share. */
 export interface SeedShare {
   readonly share: SecretBytes;
   /** 32 bytes. */
@@ -26,11 +25,11 @@ export interface SeedShare {
 }
 
 /**
- * The user's share of a dWallet, derived from the seed and the DKG's session, if it is the one that the dWallet was
- * made with. Where the digest of the session comes from does not matter: only the right one gives the share, so that
- * who names a wrong one gains a refusal and nothing else.
+ * Derives the user's share of a dWallet from the seed and the DKG's session, and checks that the dWallet was made with
+ * it. The source of the session digest does not matter: only the right digest yields the share, so a wrong one only
+ * leads to a refusal.
  *
- * Throws SHARE_UNVERIFIED for a dWallet whose share somebody else may have chosen, and when no digest is known.
+ * Throws SHARE_UNVERIFIED when a third party may have chosen the share, and when no digest is known.
  */
 export async function openSeedShare(
   context: ClientContext,
@@ -46,7 +45,7 @@ export async function openSeedShare(
   throw new TssError("SHARE_UNVERIFIED", isKnown ? NOT_DERIVED : NO_DIGEST);
 }
 
-/** Digests to try, the likeliest first. The caller's is the only one when there is one. */
+/** Yields the digests to try, the likeliest first. A digest from the caller is the only one. */
 async function* findDigests(
   context: ClientContext,
   action: Action,

@@ -7,44 +7,43 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { type CallOptions, createClient, type Transport } from "@connectrpc/connect";
-import { Idempotency, idempotency } from "../../gen/proto/tss/v1/options_pb.ts";
+import { Idempotency, idempotency } from "../../gen/client/tss/v1/options_pb.ts";
 import { type ActionOptions, runAction } from "./action.ts";
 import { call } from "./call.ts";
 import { TssError } from "./errors.ts";
 
-/** What every call takes beside its request. */
+/** Options that every call accepts. */
 export interface RequestOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
-  /** Default 60,000: for one call, and of a list for each page. */
+  /** Per call, and per page of a list. Default 60,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Names the call where the contract says IDEMPOTENCY_KEYED: the same key with the same request is the same call. Default a
-   * random one, which errors carry in their metadata. Other calls ignore it.
+   * The idempotency key, for calls that the contract marks IDEMPOTENCY_KEYED: the same key with the same request is the
+   * same call. Default: a random key, which errors carry in their metadata. Other calls ignore it.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What a list gives, one by one. */
+/** The item type of a list. */
 export type ListItem<O> = {
   [Name in Exclude<keyof O, `$${string}`>]: O[Name] extends readonly (infer Item)[] ? Item : never;
 }[Exclude<keyof O, `$${string}`>];
 
-/** One call: a list gives its items, page by page as they are read; any other call gives its reply. */
+/** One call. A list yields its items and fetches pages on demand; any other call resolves to its reply. */
 export type ServiceCall<I extends DescMessage, O extends DescMessage> =
   MessageShape<O> extends { readonly nextPageToken: string }
     ? (request?: MessageInitShape<I>, options?: RequestOptions) => AsyncIterable<ListItem<MessageShape<O>>>
     : (request: MessageInitShape<I>, options?: RequestOptions) => Promise<MessageShape<O>>;
 
-/** The unary calls of a service. They throw a TssError, and nothing else. */
+/** The unary calls of a service. They throw only TssErrors. */
 export type ServiceCalls<S extends DescService> = {
   readonly [Name in keyof S["method"] as S["method"][Name] extends DescMethodUnary
     ? Name
     : never]: S["method"][Name] extends DescMethodUnary<infer I, infer O> ? ServiceCall<I, O> : never;
 };
 
-/** A call of any service. */
 type AnyCall = (request: object, options: CallOptions) => Promise<object>;
 
-/** Wraps the generated client of a service: errors become TssErrors, calls are repeated where that is safe. */
+/** Wraps the generated client of a service: converts errors to TssErrors and retries calls that are safe to repeat. */
 export function createServiceCalls<S extends DescService>(service: S, transport: Transport): ServiceCalls<S> {
   const client = createClient(service, transport) as Readonly<Record<string, unknown>>;
   const unary = service.methods.filter(({ methodKind }) => methodKind === "unary");
@@ -75,7 +74,10 @@ async function callOnce(
   });
 }
 
-/** The items of all pages, from the page that the request names on. The next page is read when its first item is asked for. */
+/**
+ * Yields the items of all pages, starting with the requested page. It fetches the next page with that page's first
+ * item.
+ */
 function listing(once: (request: object, options?: RequestOptions) => Promise<object>, items: string) {
   return async function* (request: object = {}, options?: RequestOptions): AsyncGenerator<unknown, void> {
     let from = request;
@@ -85,9 +87,9 @@ function listing(once: (request: object, options?: RequestOptions) => Promise<ob
       yield* found;
       const pageToken = page["nextPageToken"];
       if (typeof pageToken !== "string" || pageToken === "") return;
-      // The contract's lists end with an empty token. Such pages could follow each other for ever.
+      // The contract's lists end with an empty token. Empty pages could otherwise continue forever.
       if (found.length === 0)
-        throw new TssError("INTERNAL", "the service has a list go on after an empty page");
+        throw new TssError("INTERNAL", "the service continues a list after an empty page");
       from = { ...request, pageToken };
     }
   };

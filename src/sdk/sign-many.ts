@@ -4,19 +4,19 @@ import { TssError } from "./errors.ts";
 import { sign } from "./sign.ts";
 import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
 
-/** One signature of several. */
+/** One item of `signMany`. */
 export interface SignManyItem extends SignArgs {
   /** As in the options of `sign`. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Options of several signatures. */
+/** Options of `signMany`. */
 export interface SignManyOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
-  /** Signatures under way at once, 1 to 64. Default 8. */
+  /** The maximum number of concurrent signatures, 1 to 64. Default 8. */
   readonly concurrency?: number | undefined;
-  /** Called when a signature begins a stage, with its place in the list and the time since its own start. */
+  /** Called when a signature begins a stage, with its index and the time since its own start. */
   readonly onProgress?: ((index: number, stage: SignStage | "done", elapsedMs: number) => void) | undefined;
-  /** As in the options of `sign`, with the signature's place in the list. */
+  /** As in the options of `sign`, with the signature's index. */
   readonly onResumeToken?: ((index: number, token: string) => void | Promise<void>) | undefined;
 }
 
@@ -24,9 +24,10 @@ const DEFAULT_CONCURRENCY = 8;
 const MAX_CONCURRENCY = 64;
 
 /**
- * Signs several messages, some at a time. The results stand in the order of the items, as those of
- * `Promise.allSettled`: one that fails changes nothing for the others. A reason is always a {@link TssError}. Throws a
- * TssError itself, VALIDATION, only for a malformed option.
+ * Signs several messages, a bounded number at a time. The results have the order of the items, like those of
+ * `Promise.allSettled`: a failed item does not affect the others. A rejection's reason is always a {@link TssError}.
+ *
+ * @throws {TssError} VALIDATION when an option is malformed.
  *
  * @example
  * const results = await client.signMany(messages.map((message) => ({ ...key, ...algorithm, message })));
@@ -59,7 +60,7 @@ export async function signMany(
         const reason =
           error instanceof TssError
             ? error
-            : new TssError("VALIDATION", `items[${index}]: is not an object of arguments`, { cause: error });
+            : new TssError("VALIDATION", `items[${index}]: is not an arguments object`, { cause: error });
         results[index] = { status: "rejected", reason };
       }
     }
@@ -69,9 +70,9 @@ export async function signMany(
   return results;
 }
 
-/** An item that waits does not change when its caller uses the buffers again. */
+/** Copies an item, so that a waiting item does not change when the caller reuses its buffers. */
 function copyOf(item: SignManyItem): SignManyItem {
-  // What is no object fails by itself, in its place.
+  // A non-object fails later, in its own place.
   if (typeof item !== "object" || item === null) return item;
   const { seed, message } = item;
   return {

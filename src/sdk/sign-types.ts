@@ -2,7 +2,7 @@ import type { ActionOptions } from "./action.ts";
 import type { Hash, SignatureAlgorithm } from "./names.ts";
 import type { ShareSource } from "./recover-share.ts";
 
-/** The stages of a signature, in order. `queued` and `submitted` are the service's own words for where it stands. */
+/** The stages of a signature, in order. `queued` and `submitted` are states that the service reports. */
 export type SignStage =
   | "dwallet"
   | "parameters"
@@ -14,7 +14,7 @@ export type SignStage =
   | "submitted"
   | "verify";
 
-/** What a signature takes. */
+/** Arguments of `sign`. */
 export interface SignArgs extends ShareSource {
   readonly dwalletId: string;
   readonly signatureAlgorithm: SignatureAlgorithm;
@@ -22,9 +22,9 @@ export interface SignArgs extends ShareSource {
   /** The message before hashing, 1 to 16,381 bytes. */
   readonly message: Uint8Array;
   /**
-   * The user's share from the onboarding. It is taken at the caller's word: that it fits the dWallet is checked, not that
-   * the seed implies it. If absent, it is derived from the seed and checked, which asks the service for the DKG's
-   * session unless `sessionDigestHex` is given.
+   * The user's share from the onboarding. The client checks that it fits the dWallet, but not that it follows from the
+   * seed. Default: derive it from the seed and check it, which asks the service for the DKG's session unless
+   * `sessionDigestHex` is given.
    */
   readonly userSecretKeyShareHex?: string | undefined;
   /** Default 180,000. */
@@ -34,8 +34,8 @@ export interface SignArgs extends ShareSource {
 /** Options of a signature. */
 export interface SignOptions extends ActionOptions<SignStage> {
   /**
-   * Names this signature: the same key with the same arguments is the same request and is charged once. Default a
-   * random one, which errors carry in their metadata.
+   * The idempotency key: the same key with the same arguments is the same request and is charged once. Default: a
+   * random key, which errors carry in their metadata.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -47,6 +47,6 @@ export interface SignResult {
   readonly signRequestId: string;
   /** The object id of the sign session on the chain. */
   readonly signSessionId: string;
-  /** The transaction that asked the network to sign. */
+  /** The transaction that requested the signature from the network. */
   readonly txDigest: string | null;
 }

@@ -1,12 +1,12 @@
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 
-/** The default transport: Connect with binary messages over fetch, in Node and in browsers. */
+/** Creates the default transport: Connect with binary messages over fetch, in Node and in browsers. */
 export function createDefaultTransport(baseUrl: string): Transport {
   return createConnectTransport({ baseUrl, useBinaryFormat: true });
 }
 
-/** The transport with headers on every call. A header that the call sets itself stays. */
+/** Adds headers to every call of a transport. A header that the call itself sets takes precedence. */
 export function withHeaders(transport: Transport, headers: Readonly<Record<string, string>>): Transport {
   const merge = (own: HeadersInit | undefined): Headers => {
     const merged = new Headers(headers);

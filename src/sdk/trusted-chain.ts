@@ -1,6 +1,7 @@
 import { normalizeStructTag } from "@mysten/sui/utils";
 import { bytesToHex } from "../protocol/bytes.ts";
-import { type ChainReader, FinalReadError, type FullnodeObject } from "../protocol/chain-reader.ts";
+import type { ChainReader, FullnodeObject } from "../protocol/chain-reader.ts";
+import { FinalReadError } from "../protocol/final-read-error.ts";
 import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
 import type { IkaIds } from "./chain-pins.ts";
@@ -8,13 +9,14 @@ import { TssError } from "./errors.ts";
 import type { Fullnode } from "./fullnode.ts";
 import type { ObjectKind } from "./object-kinds.ts";
 
-/** The chain as the client believes it. */
+/** The chain that the client trusts. */
 export interface TrustedChain {
-  /** The ids of Ika, where every way on the chain begins. */
+  /** Returns the ids of Ika, the starting point of all reads. */
   ids(action: Action): Promise<IkaIds>;
   /**
-   * Reads objects of one kind from every fullnode, and gives what they agree on. The first reader makes sure that they
-   * serve the right chain: it throws NETWORK_MISMATCH for another one, CHAIN_UNAVAILABLE when one does not answer.
+   * Creates a reader of objects of one kind. It reads every fullnode and returns the value that they agree on. The
+   * first call checks that they serve the right chain: it throws NETWORK_MISMATCH for another chain, and
+   * CHAIN_UNAVAILABLE when a fullnode does not answer.
    *
    * The reader waits while fullnodes differ, since one may lag behind. It throws CHAIN_UNAVAILABLE when one does not
    * answer, and a FinalReadError for FULLNODES_DISAGREE and for OBJECT_MISMATCH, an object of another kind.
@@ -22,26 +24,26 @@ export interface TrustedChain {
   reader(action: Action, kind: ObjectKind): Promise<ChainReader>;
 }
 
-/** What a {@link TrustedChain} is made from. */
+/** Options of {@link createTrustedChain}. */
 export interface TrustedChainOptions {
-  /** All that are asked; all must answer, and alike. */
+  /** The fullnodes, which must all answer and agree. */
   fullnodes(action: Action): Promise<readonly Fullnode[]>;
   ids(action: Action): Promise<IkaIds>;
-  /** The digest of the genesis checkpoint; undefined: any, if all fullnodes serve the same. */
+  /** The digest of the genesis checkpoint. Undefined accepts any, if all fullnodes serve the same chain. */
   readonly chainIdentifier: string | undefined;
 }
 
-/** How long one fullnode may take for one answer, and how often it is asked. */
+/** The time limit of one answer of a fullnode, and the number of attempts. */
 const ANSWER_TIMEOUT_MS = 15_000;
 const ATTEMPT_COUNT = 2;
-/** How long fullnodes may differ: at most this, and half of the time that the action has left. */
+/** The longest time that fullnodes may differ, which is also at most half of the action's remaining time. */
 const MAX_LAG_MS = 30_000;
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 1000;
 
 const ID_BYTES = 32;
 
-/** Reads from fullnodes that need not be trusted one by one. */
+/** Creates a chain reader over fullnodes that need not be trusted individually. */
 export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
   let isChecked = false;
   const check = async (fullnodes: readonly Fullnode[], signal: AbortSignal): Promise<void> => {
@@ -77,7 +79,7 @@ export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
   };
 }
 
-/** What all fullnodes give. */
+/** Returns the answer that all fullnodes agree on. */
 async function agreed(
   fullnodes: readonly Fullnode[],
   kind: ObjectKind,
@@ -121,7 +123,7 @@ function findDifference(
   return undefined;
 }
 
-/** What counts of an object. One that cannot be parsed is compared as it is. */
+/** Returns the relevant contents of an object. An object that cannot be parsed is compared as a whole. */
 function factsOf(kind: ObjectKind, object: FullnodeObject | undefined): string | undefined {
   if (object === undefined) return undefined;
   const { type, content } = object;
@@ -131,7 +133,7 @@ function factsOf(kind: ObjectKind, object: FullnodeObject | undefined): string |
   return `${type} ${bytesToHex(content)}`;
 }
 
-/** Everyone's answer. One that does not answer is asked again at once, as an idle socket may have died meanwhile. */
+/** Returns the answers of all fullnodes. Retries at once, because an idle socket may have died. */
 async function askAll<T>(
   fullnodes: readonly Fullnode[],
   signal: AbortSignal,
@@ -156,12 +158,12 @@ async function askAll<T>(
   );
 }
 
-/** Every object's contents begin with its id. */
+/** The contents of every object begin with its id. */
 function idIn(content: Uint8Array): string {
   return `0x${bytesToHex(content.subarray(0, ID_BYTES))}`;
 }
 
-/** A fullnode by its place in the caller's list: its URL may hold a key. */
+/** Names a fullnode by its position in the caller's list: its URL may contain a key. */
 function nameOf(fullnodes: readonly Fullnode[], position: number): string {
   return fullnodes.length === 1 ? "the fullnode" : `fullnode ${position + 1} of ${fullnodes.length}`;
 }

@@ -1,11 +1,11 @@
-import { type SignRequest, SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { type SignRequest, SignRequest_Status as Status } from "../../gen/client/tss/v1/signing_pb.ts";
 import { type ActionOptions, streamAction } from "./action.ts";
 import { call } from "./call.ts";
 import { checkUuid } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { followSign } from "./follow-sign.ts";
 
-/** Which sign request is watched. */
+/** Arguments of `watchSign`. */
 export interface WatchSignArgs {
   readonly signRequestId: string;
   /** Default 600,000. */
@@ -13,9 +13,11 @@ export interface WatchSignArgs {
 }
 
 /**
- * The states of a sign request as the service says them, each once, until it is completed or failed. States in between may
- * be left out; the last one never is. The signature is not verified here: `sign`, `resumeSign` and `resume` do that. Throws
- * a TssError.
+ * Yields each state of a sign request once, as the service reports it, until the request completes or fails.
+ * Intermediate states may be missing; the last one never is. It does not verify the signature; `sign`, `resumeSign` and
+ * `resume` do.
+ *
+ * @throws {TssError} VALIDATION when the id is malformed.
  */
 export async function* watchSign(
   context: ClientContext,

@@ -1,6 +1,6 @@
 /**
- * The package's entry `threshold-signing-service/web-worker`: an engine on workers whose program is part of the entry. Any
- * bundler takes it as it is, and no file has to be served for it.
+ * The package's entry `threshold-signing-service/web-worker`: an engine on workers whose program is embedded in the
+ * entry. It works with any bundler and needs no served file.
  */
 import type { CryptoEngine } from "../crypto/engine.ts";
 import { ENGINE_WORKER_TEXT } from "../crypto/engine-worker-text.ts";
@@ -10,12 +10,18 @@ import { createWorkerEngineOn, type WorkerEngineOptions } from "../crypto/worker
 export type { CryptoEngine, WorkerEngineOptions };
 
 /**
- * As `createWorkerEngine` of `threshold-signing-service/sdk`, but the workers are started from a `blob:` URL, which a
- * content security policy allows by `worker-src blob:`. It works in Node too.
+ * Like `createWorkerEngine` of `threshold-signing-service/sdk`, but starts the workers from a `blob:` URL, which a
+ * content security policy allows with `worker-src blob:`. It works in Node too.
+ *
+ * @throws {Error} when the package was not built.
+ *
+ * @example
+ * const engine = createWorkerEngine();
+ * const client = createClient({ baseUrl, apiKey, network, engine });
  */
 export function createWorkerEngine(options: WorkerEngineOptions = {}): CryptoEngine {
   const start = (): never => {
-    throw new Error("a checkout that was not built has no worker's program");
+    throw new Error("the workers' program is missing; build the checkout first");
   };
   return createWorkerEngineOn(
     ENGINE_WORKER_TEXT === undefined ? start : startTextThread(ENGINE_WORKER_TEXT),

@@ -4,25 +4,25 @@ import { invalid } from "../sdk/checks.ts";
 import type { SignArgs, SignManyItem, SignOptions } from "../sdk/index.ts";
 import type { KnownKey, SigningClient, SigningKey } from "./signing-key.ts";
 
-/** How a signer's messages are signed. */
+/** The curve, algorithm and hash of a signer's messages. */
 export type MessageAlgorithm = Pick<SignArgs, "curve" | "signatureAlgorithm" | "hashScheme">;
 
 /** Signs messages with one dWallet and one algorithm. Messages are never hashes: the network hashes them. */
 export interface MessageSigner {
   readonly publicKey: Uint8Array;
-  /** The signature of a message, in the form of `client.sign`. */
+  /** Signs a message and returns the signature in the form of `client.sign`. */
   sign(message: Uint8Array, options?: SignOptions): Promise<Uint8Array>;
   /**
-   * The signatures of several messages, in their order, some at a time. With an idempotency key, the message at index 2
-   * has the key with `/2` behind it, so that the same call goes on where it failed and nothing is charged twice.
-   * Rejects with the first failure in the order of the messages, once all have ended.
+   * Signs several messages, a bounded number at a time, and returns the signatures in their order. With an idempotency
+   * key, the message at index 2 uses the key with `/2` appended, so that the same call continues after a failure and
+   * nothing is charged twice. Rejects with the first failure in the order of the messages, once all have ended.
    */
   signAll(messages: readonly Uint8Array[], options?: SignOptions): Promise<Uint8Array[]>;
 }
 
 /**
- * The key with its public key: the one that the caller knows, or the chain's, which must be the one that the user's share
- * leads to.
+ * Returns the key with its public key: the one that the caller knows, or the chain's, which must match the user's
+ * share.
  */
 export async function withPublicKey(
   client: Pick<SigningClient, "readKey">,
@@ -35,7 +35,7 @@ export async function withPublicKey(
   return { ...key, publicKeyHex };
 }
 
-/** Makes a signer of messages. The options are those of every signature; options of one signature win over them. */
+/** Creates a signer of messages. The options apply to every signature; options of one signature override them. */
 export function createMessageSigner(
   client: SigningClient,
   key: KnownKey,
@@ -47,7 +47,7 @@ export function createMessageSigner(
   return {
     publicKey,
     async sign(given, own) {
-      // What is signed is what was given, whatever its buffer is used for while the chain is read.
+      // A copy: the caller may reuse its buffer while the chain is read.
       const message = Uint8Array.from(given);
       const options = { ...defaults, ...own };
       await checkKey(client, key, algorithm.curve, options);
@@ -60,15 +60,15 @@ export function createMessageSigner(
   };
 }
 
-/** One message of several. */
+/** One message of {@link signMessages}. */
 export interface NamedMessage {
-  /** What stands behind the idempotency key: the same in every call for the same message. */
+  /** The suffix of the idempotency key: the same in every call for the same message. */
   readonly name: number;
   readonly algorithm: MessageAlgorithm;
   readonly message: Uint8Array;
 }
 
-/** The signatures of several messages, whose algorithms are of one curve; as {@link MessageSigner.signAll}. */
+/** Signs several messages whose algorithms use one curve, like {@link MessageSigner.signAll}. */
 export async function signMessages(
   client: SigningClient,
   key: KnownKey,
@@ -100,8 +100,8 @@ export async function signMessages(
 }
 
 /**
- * Compares the public key with the chain's. The client remembers what it read, so this costs a read of the chain once, and
- * signing would read it anyway.
+ * Compares the public key with the chain's. The client caches the dWallet, which signing reads anyway, so this costs at
+ * most one read.
  */
 async function checkKey(
   client: SigningClient,
@@ -111,16 +111,20 @@ async function checkKey(
 ): Promise<void> {
   const onChain = await client.readKey({ dwalletId, curve }, { signal, traceparent });
   if (onChain.publicKeyHex !== publicKeyHex)
-    throw invalid("publicKeyHex", "is not the public key that the chain has for this dWallet");
+    throw invalid("publicKeyHex", "differs from the dWallet's public key on the chain");
 }
 
-/** The bytes of a public key that the caller gave. Throws a TssError, VALIDATION, where they cannot be one. */
+/**
+ * Parses a public key from the caller.
+ *
+ * @throws {TssError} VALIDATION when it cannot be a public key of the curve.
+ */
 export function readPublicKeyHex(hex: string, curve: MessageAlgorithm["curve"]): Uint8Array {
   const length = curve === "SECP256K1" || curve === "SECP256R1" ? 33 : 32;
   if (typeof hex !== "string" || hex.length !== 2 * length || !/^[0-9a-f]*$/.test(hex))
     throw invalid("publicKeyHex", `must be ${2 * length} lower-case hex digits`);
   const publicKey = hexToBytes(hex);
   if (curve === "SECP256K1" && !secp256k1.utils.isValidPublicKey(publicKey, true))
-    throw invalid("publicKeyHex", "is no point of the curve");
+    throw invalid("publicKeyHex", "is not a point on the curve");
   return publicKey;
 }

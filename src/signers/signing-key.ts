@@ -1,6 +1,6 @@
 import type { SignArgs, TssClient } from "../sdk/index.ts";
 
-/** What a signer needs of a client. */
+/** The client methods that a signer uses. */
 export type SigningClient = Pick<TssClient, "readKey" | "sign" | "signMany">;
 
 /** A dWallet and the secret that signs with it. Its fields are those of `client.sign`. */
@@ -12,7 +12,8 @@ export type SigningKey = Pick<
 /** A dWallet whose public key the caller knows. */
 export interface KnownKey extends SigningKey {
   /**
-   * What `onboard` and `readKey` return under this name. It is compared with the chain's before anything is signed.
+   * The value that `onboard` and `readKey` return under this name. It is compared with the chain's before anything is
+   * signed.
    */
   readonly publicKeyHex: string;
 }

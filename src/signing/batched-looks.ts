@@ -1,4 +1,5 @@
-import type { Sql } from "../store/database.ts";
+import { type Clock, sleep } from "../lifecycle/clock.ts";
+import type { Queryable } from "../store/database.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
 /** Who wants to know when a sign request is no longer as it was seen. */
@@ -34,12 +35,12 @@ const HASTE = 0.1;
  * with their number, and one timer for all, so that they cost this process little more. The first look of a quiet time
  * is made at once.
  */
-export function createBatchedLooks(sql: Sql, lookAgainMs = LOOK_AGAIN_MS): BatchedLooks {
+export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LOOK_AGAIN_MS): BatchedLooks {
   const followers = new Set<SignFollower>();
   const due = new Set<SignFollower>();
   /** Those that rest until a time, which comes for the first of them first. */
   const resting = new Map<SignFollower, number>();
-  let timer: NodeJS.Timeout | undefined;
+  let cancelTimer: (() => void) | undefined;
   let isRunning = false;
 
   function lookNow(follower: SignFollower): void {
@@ -56,7 +57,7 @@ export function createBatchedLooks(sql: Sql, lookAgainMs = LOOK_AGAIN_MS): Batch
       const batch = [...due].slice(0, BATCH_MAX_COUNT);
       for (const follower of batch) due.delete(follower);
       await look(batch);
-      await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
+      await sleep(clock, PAUSE_MS);
     }
     isRunning = false;
     setTimer();
@@ -64,8 +65,8 @@ export function createBatchedLooks(sql: Sql, lookAgainMs = LOOK_AGAIN_MS): Batch
 
   async function look(batch: readonly SignFollower[]): Promise<void> {
     try {
-      const changed = await findChanged(sql, batch);
-      const untilMs = performance.now() + lookAgainMs;
+      const changed = await findChanged(db, batch);
+      const untilMs = clock.now() + lookAgainMs;
       for (const [index, follower] of batch.entries()) {
         // Some have left meanwhile.
         if (!followers.has(follower)) continue;
@@ -85,13 +86,13 @@ export function createBatchedLooks(sql: Sql, lookAgainMs = LOOK_AGAIN_MS): Batch
 
   function setTimer(): void {
     const [nextMs] = resting.values();
-    if (timer === undefined && nextMs !== undefined)
-      timer = setTimeout(rouse, Math.max(0, nextMs - performance.now()));
+    if (cancelTimer === undefined && nextMs !== undefined)
+      cancelTimer = clock.after(Math.max(0, nextMs - clock.now()), rouse);
   }
 
   function rouse(): void {
-    timer = undefined;
-    const dueMs = performance.now() + lookAgainMs * HASTE;
+    cancelTimer = undefined;
+    const dueMs = clock.now() + lookAgainMs * HASTE;
     for (const [follower, untilMs] of resting) {
       if (untilMs > dueMs) break;
       lookNow(follower);
@@ -104,8 +105,8 @@ export function createBatchedLooks(sql: Sql, lookAgainMs = LOOK_AGAIN_MS): Batch
     due.delete(follower);
     resting.delete(follower);
     if (followers.size > 0) return;
-    clearTimeout(timer);
-    timer = undefined;
+    cancelTimer?.();
+    cancelTimer = undefined;
   }
 
   return {
@@ -121,8 +122,8 @@ export function createBatchedLooks(sql: Sql, lookAgainMs = LOOK_AGAIN_MS): Batch
 }
 
 /** The places in the batch, from 1 on, of what has changed. */
-async function findChanged(sql: Sql, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {
-  const rows = await sql.query<{ place: number }>(CHANGED, [
+async function findChanged(db: Queryable, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {
+  const rows = await db.query<{ place: number }>(CHANGED, [
     batch.map(({ id }) => id),
     batch.map(({ seen }) => seen.status),
     batch.map(({ seen }) => seen.updatedAt.toISOString()),

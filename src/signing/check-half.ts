@@ -1,8 +1,8 @@
 import type { TokenBuckets } from "../coordination/coordination.ts";
 import { RecentMap } from "../coordination/recent-map.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import type { SignMessageClaim } from "../protocol/check-sign-message.ts";
 import { PoolFullError } from "../threads/worker-pool.ts";
+import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { Verifier } from "./verifier.ts";
 
 /**
@@ -11,7 +11,6 @@ import type { Verifier } from "./verifier.ts";
  */
 export type CheckHalf = (projectId: string, claim: SignMessageClaim) => Promise<void>;
 
-/** What {@link createCheckHalf} needs. */
 export interface CheckHalfOptions {
   readonly verifier: Pick<Verifier, "checkHalf">;
   /** Where a project's wrong halves are counted. */
@@ -34,7 +33,7 @@ export function createCheckHalf({
     if (leftMs > 0) throw tooManyWrong(leftMs);
     const wrong = await verifier.checkHalf(projectId, claim).catch((cause: unknown) => {
       if (!(cause instanceof PoolFullError)) throw cause;
-      throw new ServiceError("VERIFICATION_BUSY", "too many halves wait to be verified", { cause });
+      throw new ServiceError("VERIFICATION_BUSY", "too many halves are waiting for verification", { cause });
     });
     if (wrong === undefined) return;
     const { isAllowed, waitMs } = await wrongHalves.take(projectId);

@@ -1,20 +1,24 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /**
  * Empties the user's half of at most `maxCount` requests that ended `days` days ago or earlier, the oldest first, and
  * returns how many. An empty half still says that the request was submitted and charged. A request whose operation is
  * not over keeps its half, as the submitter compares it with what is on the chain.
  */
-export async function emptyRequests(sql: Sql, days: number, maxCount: number): Promise<number> {
-  return (await sql.query(EMPTY, [days, maxCount])).length;
+export async function emptyRequests(db: Queryable, days: number, maxCount: number): Promise<number> {
+  return (await db.query(EMPTY, [days, maxCount])).length;
 }
 
 /**
  * Deletes at most `maxCount` reservations that expired `days` days ago or earlier, the oldest first, and returns how
  * many. They were never charged, so that no ledger entry names them.
  */
-export async function deleteLapsedReservations(sql: Sql, days: number, maxCount: number): Promise<number> {
-  return (await sql.query(DELETE, [days, maxCount])).length;
+export async function deleteLapsedReservations(
+  db: Queryable,
+  days: number,
+  maxCount: number,
+): Promise<number> {
+  return (await db.query(DELETE, [days, maxCount])).length;
 }
 
 /** The operation is looked up row by row: a join would read all operations. */

@@ -1,15 +1,20 @@
-import { postings } from "../billing/postings.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "../coordination/background-loop.ts";
+import sql from "sql-template-tag";
+import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
-import { auditInsert, auditParameters, SYSTEM_ORIGIN } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import { postings } from "../ledger/postings.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
+import type { Clock } from "../lifecycle/clock.ts";
+import { presignMoves } from "../presigns/presign-moves.ts";
+import { text } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
-/** What the loop needs. */
 export interface ExpireLoopDeps {
-  readonly database: Sql;
+  readonly database: Queryable;
   readonly signals: Pick<Signals, "notify">;
+  readonly clock: Clock;
   readonly log: { error(fields: object, message: string): void };
   /** Default 1 s. */
   readonly intervalMs?: number;
@@ -22,10 +27,11 @@ const PASS_MAX_COUNT = 100;
 
 /** Ends reservations whose time is over: prepared -> failed, the price released, the presign ready again. */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
-  const { database, signals, log, intervalMs, observer } = deps;
+  const { database, signals, clock, log, intervalMs, observer } = deps;
   return createBackgroundLoop({
     name: "reservation expiry",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
+    clock,
     log,
     async pass() {
       const count = await expireReservations(database, signals, PASS_MAX_COUNT);
@@ -37,15 +43,12 @@ export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
 
 /** Ends at most `maxCount` reservations and returns how many. */
 export async function expireReservations(
-  sql: Sql,
+  db: Queryable,
   signals: Pick<Signals, "notify">,
   maxCount: number,
 ): Promise<number> {
   for (let count = 0; count < maxCount; count++) {
-    const [expired] = await sql.query<{ id: string; network: string }>(
-      EXPIRE,
-      auditParameters(SYSTEM_ORIGIN),
-    );
+    const [expired] = await readRows(db, EXPIRE, { id: text, network: text });
     if (expired === undefined) return count;
     signals.notify(topics.sign(expired.id));
     signals.notify(topics.presignReady(expired.network));
@@ -54,18 +57,16 @@ export async function expireReservations(
 }
 
 /** One at a time, so that no two sweepers ever wait for each other's projects. */
-const EXPIRE = `
+const EXPIRE = sql`
 WITH reservation AS (
   SELECT id, project_id, presign_id, price_micro_usd FROM sign_request
   WHERE status = 'prepared' AND expires_at <= statement_timestamp()
   ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED
-), ${postings.lapse("reservation")}, failed AS (
+), ${postings.lapse(sql`reservation`)}, failed AS (
   UPDATE sign_request r SET status = 'failed', failure_reason = 'RESERVATION_EXPIRED',
     failure_message = 'the reservation expired before the user''s half was submitted', updated_at = now()
   FROM reservation s JOIN posting_release USING (id) WHERE r.id = s.id
   RETURNING r.id, r.project_id, r.network, r.presign_id
-), returned AS (
-  UPDATE presign p SET state = 'ready', updated_at = now() FROM failed f
-  WHERE p.id = f.presign_id AND p.state = 'held'
-), audited AS (${auditInsert("sign.expire", "failed", 1)})
+), returned AS (${presignMoves.release(sql`failed`)}
+), audited AS (${auditInsert("sign.expire", sql`failed`, SYSTEM_ORIGIN)})
 SELECT id, network FROM failed`;

@@ -1,8 +1,11 @@
-import { postings } from "../billing/postings.ts";
-import { CURVE_ALGORITHMS } from "../protocol/algorithms.ts";
+import sql, { join, type Sql } from "sql-template-tag";
+import { auditInsert, SYSTEM_ORIGIN } from "../audit/audit-event.ts";
+import { postings } from "../ledger/postings.ts";
+import { presignMoves } from "../presigns/presign-moves.ts";
+import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
 import { isEcdsa } from "../protocol/signature-forms.ts";
-import { auditInsert, auditParameters, SYSTEM_ORIGIN } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 
 /** Why there will be no signature. */
 export interface SignFailure {
@@ -27,38 +30,33 @@ export interface SignFailure {
  * request was moved.
  */
 export async function failSignRequest(
-  sql: Sql,
+  db: Queryable,
   id: string,
   { from, reason, message, refundsPerDay }: SignFailure,
 ): Promise<boolean> {
-  const failed = await sql.query(FAIL, [
-    ...[id, from, reason, message, refundsPerDay ?? null],
-    ...auditParameters(SYSTEM_ORIGIN),
-  ]);
-  return failed.length > 0;
-}
-
-/** SQL for the algorithms, as (curve, algorithm), whose user halves the network alone verifies. */
-const UNVERIFIED = CURVE_ALGORITHMS.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm))
-  .map(({ curveNumber, signatureAlgorithmNumber }) => `(${curveNumber}, ${signatureAlgorithmNumber})`)
-  .join(", ");
-
-const FAIL = `
+  const unverified = CURVE_ALGORITHMS.filter(({ signatureAlgorithm }) => isEcdsa(signatureAlgorithm));
+  const failedCount = await execute(
+    db,
+    sql`
 WITH request AS (
   SELECT id, project_id, price_micro_usd,
-    CASE WHEN (curve, signature_algorithm) IN (${UNVERIFIED}) THEN $5::integer END AS refunds_per_day
-  FROM sign_request WHERE id = $1 AND status = $2 FOR UPDATE
-), ${postings.refund("request")}, failed AS (
-  UPDATE sign_request r SET status = 'failed', failure_reason = $3, refunded = p.id IS NOT NULL, updated_at = now(),
-    failure_message = CASE WHEN p.id IS NULL
-      THEN $4 || '; not refunded: the project has had its refunds of the day' ELSE $4 END
+    CASE WHEN (curve, signature_algorithm) IN (${join(unverified.map(numbersOf))})
+         THEN ${refundsPerDay ?? null}::integer END AS refunds_per_day
+  FROM sign_request WHERE id = ${id} AND status = ${from} FOR UPDATE
+), ${postings.refund(sql`request`)}, failed AS (
+  UPDATE sign_request r SET status = 'failed', failure_reason = ${reason}, refunded = p.id IS NOT NULL,
+    updated_at = now(), failure_message = ${message}::text
+      || CASE WHEN p.id IS NULL THEN '; not refunded: the project has had its refunds of the day' ELSE '' END
   FROM request s LEFT JOIN posting_refund p USING (id) WHERE r.id = s.id
   RETURNING r.id, r.project_id, r.presign_id
-), burnt AS (
-  UPDATE presign p SET state = 'burnt', updated_at = now() FROM failed f
-  WHERE p.id = f.presign_id AND p.state = 'held'
-), refunded AS (
+), burnt AS (${presignMoves.burn(sql`failed`)}), refunded AS (
   SELECT id, project_id FROM request JOIN posting_refund USING (id)
-), audited AS (${auditInsert("sign.fail", "failed", 6)}
-), refund_audited AS (${auditInsert("sign.refund", "refunded", 6)})
-SELECT id FROM failed`;
+), audited AS (${auditInsert("sign.fail", sql`failed`, SYSTEM_ORIGIN)}
+), refund_audited AS (${auditInsert("sign.refund", sql`refunded`, SYSTEM_ORIGIN)})
+SELECT id FROM failed`,
+  );
+  return failedCount > 0;
+}
+
+const numbersOf = ({ curveNumber, signatureAlgorithmNumber }: CurveAlgorithm): Sql =>
+  sql`(${curveNumber}::integer, ${signatureAlgorithmNumber}::integer)`;

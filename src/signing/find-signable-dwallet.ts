@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors/service-error.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /** A dWallet that can sign. */
 export interface SignableDWallet {
@@ -14,11 +14,11 @@ export interface SignableDWallet {
  * not the algorithm's, DWALLET_NOT_ACTIVE with the state.
  */
 export async function findSignableDWallet(
-  sql: Sql,
+  db: Queryable,
   { projectId, network, dwalletId }: { projectId: string; network: string; dwalletId: string },
   triple: AlgorithmTriple,
 ): Promise<SignableDWallet> {
-  const [dwallet] = await sql.query<SignableDWallet & { curve: number; state: string; hasOutput: boolean }>(
+  const [dwallet] = await db.query<SignableDWallet & { curve: number; state: string; hasOutput: boolean }>(
     `SELECT id, network_encryption_key_id AS "networkEncryptionKeyId", curve, state,
             public_output IS NOT NULL AS "hasOutput"
      FROM dwallet WHERE project_id = $1 AND network = $2 AND object_id = $3`,

@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors/service-error.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import {
   SHOWN_COLUMNS,
   SHOWN_TABLES,
@@ -22,18 +22,18 @@ const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Reads a page of the project's sign requests, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
 export async function listSigns(
-  sql: Sql,
+  db: Queryable,
   projectId: string,
   { dwalletId, status, ...request }: ListSignsInput,
 ): Promise<Page<ShownSignRequest>> {
-  const dwalletRow = dwalletId === undefined ? undefined : await findDWalletRow(sql, projectId, dwalletId);
+  const dwalletRow = dwalletId === undefined ? undefined : await findDWalletRow(db, projectId, dwalletId);
   const statuses = status === undefined ? SIGN_STATUSES : [status];
   return readPage(request, {
     scope: ["sign", projectId, dwalletId ?? "", status ?? ""],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST, count) =>
-      sql.query<ShownSignRequest>(dwalletRow === undefined ? LIST_OF_PROJECT : LIST_OF_DWALLET, [
+      db.query<ShownSignRequest>(dwalletRow === undefined ? LIST_OF_PROJECT : LIST_OF_DWALLET, [
         dwalletRow ?? projectId,
         statuses,
         after,
@@ -42,8 +42,8 @@ export async function listSigns(
   });
 }
 
-async function findDWalletRow(sql: Sql, projectId: string, dwalletId: string): Promise<string> {
-  const [row] = await sql.query<{ id: string }>(
+async function findDWalletRow(db: Queryable, projectId: string, dwalletId: string): Promise<string> {
+  const [row] = await db.query<{ id: string }>(
     "SELECT id FROM dwallet WHERE project_id = $1 AND object_id = $2",
     [projectId, dwalletId],
   );

@@ -1,3 +1,4 @@
+import type { AuditOrigin } from "../audit/audit-event.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
@@ -5,7 +6,6 @@ import type { Idempotency } from "../idempotency/idempotency.ts";
 import { findRemembered } from "../idempotency/key-table.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { messageSignPrice, type PriceTable } from "../protocol/price-table.ts";
-import type { AuditOrigin } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
 import { findSignableDWallet } from "./find-signable-dwallet.ts";
@@ -21,7 +21,6 @@ export interface PresignTurns {
   ): Promise<T | undefined>;
 }
 
-/** What a reservation needs. */
 export interface ReserveDeps {
   readonly database: Database;
   readonly presigns: PresignTurns;
@@ -125,7 +124,7 @@ export async function reserve(
     throw tooManyReservations(outcome.openMaxCount);
   });
   if (row === undefined) {
-    throw new ServiceError("PRESIGN_POOL_EMPTY", "no presign is ready; the pool is being filled");
+    throw new ServiceError("PRESIGN_POOL_EMPTY", "no presign is ready; the pool is being refilled");
   }
   signals.notify(topics.presignWanted(network));
   return row;
@@ -150,7 +149,7 @@ function insufficientCredit(priceMicroUsd: bigint): ServiceError {
 function tooManyReservations(maxCount: number): ServiceError {
   return new ServiceError(
     "TOO_MANY_RESERVATIONS",
-    `the project has ${maxCount} open reservations, and may have no more now; submit some of them`,
+    `the project has ${maxCount} open reservations, which is its limit now; submit some of them`,
     { metadata: { maxCount: String(maxCount) } },
   );
 }

@@ -1,9 +1,8 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 
 /** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
 export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
 
-/** One of them. */
 export type SignStatus = (typeof SIGN_STATUSES)[number];
 
 /** What the contract shows of a sign request. */
@@ -49,11 +48,11 @@ export const SHOWN_TABLES =
  * has not changed since the given revision.
  */
 export async function readShownSignRequest(
-  sql: Sql,
+  db: Queryable,
   { id, projectId }: { readonly id: string; readonly projectId: string },
   seen?: SignRevision,
 ): Promise<ShownSignRequest | undefined> {
-  const [row] = await sql.query<ShownSignRequest>(SELECT, [
+  const [row] = await db.query<ShownSignRequest>(SELECT, [
     id,
     projectId,
     seen?.status ?? null,

@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
+import sql from "sql-template-tag";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import { presignMoves } from "../presigns/presign-moves.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
-import type { Sql } from "../store/database.ts";
+import { bytes, number, text } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
@@ -28,7 +32,6 @@ export interface SignSubject {
   readonly userSignMessage: Uint8Array;
 }
 
-/** What the kind needs. */
 export interface SignOperationOptions {
   readonly signals: Pick<Signals, "notify">;
   readonly reader: Pick<NetworkReader, "sessionRequest">;
@@ -57,14 +60,24 @@ export function createSignOperation({
     name: "sign",
     priority: SIGN_PRIORITY,
     batchCount,
-    async load(sql, subjectIds) {
-      const rows = await sql.query<SignSubject>(
-        `SELECT r.id, d.object_id AS "dwalletId", p.presign_id AS "presignId", r.curve,
-                r.signature_algorithm AS "signatureAlgorithm", r.hash_scheme AS "hashScheme", r.message,
-                r.user_sign_message AS "userSignMessage"
-         FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id
-         WHERE r.id = ANY($1::uuid[])`,
-        [subjectIds],
+    async load(db, subjectIds) {
+      const rows = await readRows<SignSubject>(
+        db,
+        sql`SELECT r.id, d.object_id AS "dwalletId", p.presign_id AS "presignId", r.curve,
+                   r.signature_algorithm AS "signatureAlgorithm", r.hash_scheme AS "hashScheme", r.message,
+                   r.user_sign_message AS "userSignMessage"
+            FROM sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id
+            WHERE r.id = ANY(${subjectIds}::uuid[])`,
+        {
+          id: text,
+          dwalletId: text,
+          presignId: text,
+          curve: number,
+          signatureAlgorithm: number,
+          hashScheme: number,
+          message: bytes,
+          userSignMessage: bytes,
+        },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },
@@ -79,23 +92,23 @@ export function createSignOperation({
       }
     },
     landed,
-    async failed(sql, subject, { reason, message }) {
-      const isMoved = await failSignRequest(sql, subject.id, { from: "queued", reason, message });
+    async failed(db, subject, { reason, message }) {
+      const isMoved = await failSignRequest(db, subject.id, { from: "queued", reason, message });
       if (isMoved) observer?.failed(reason);
     },
-    async adopt(sql, subject) {
+    async adopt(db, subject) {
       const transaction = await reader.sessionRequest(
         sessionIdentifierPreimage(signSessionBytes(subject.id), senderAddress),
       );
       if (transaction === undefined) return false;
-      await landed(sql, [subject], transaction);
+      await landed(db, [subject], transaction);
       return true;
     },
     ended: (signRequestId) => signals.notify(topics.sign(signRequestId)),
   };
 
   async function landed(
-    sql: Sql,
+    db: Queryable,
     subjects: readonly SignSubject[],
     transaction: LandedTransaction,
   ): Promise<void> {
@@ -106,18 +119,20 @@ export function createSignOperation({
       const message = `transaction ${transaction.digest} requested no signature for ${subject.id}`;
       throw new MixedUpAnswerError("transaction", message);
     });
-    await sql.query(LANDED, [subjects.map(({ id }) => id), signSessionIds, transaction.digest]);
-  }
-}
-
-const LANDED = `
+    const ids = subjects.map(({ id }) => id);
+    await execute(
+      db,
+      sql`
 WITH submitted AS (
-  UPDATE sign_request r SET status = 'submitted', tx_digest = $3, sign_session_id = news.session_id, updated_at = now()
-  FROM unnest($1::uuid[], $2::text[]) AS news (id, session_id)
+  UPDATE sign_request r SET status = 'submitted', tx_digest = ${transaction.digest}, sign_session_id = news.session_id,
+                            updated_at = now()
+  FROM unnest(${ids}::uuid[], ${signSessionIds}::text[]) AS news (id, session_id)
   WHERE r.id = news.id AND r.status = 'queued' RETURNING r.presign_id
 )
-UPDATE presign p SET state = 'used', updated_at = now() FROM submitted s
-WHERE p.id = s.presign_id AND p.state = 'held'`;
+${presignMoves.use(sql`submitted`)}`,
+    );
+  }
+}
 
 type SignSessionData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
 
@@ -140,7 +155,7 @@ function isOf(session: SignSessionData, subject: SignSubject): boolean {
 }
 
 /**
- * The bytes that name the request's session on the chain. They follow from the id, so that whoever sends the request
+ * The bytes that name the request's session on the chain. They follow from the id, so that any process that sends the request
  * again names the same session, which the chain takes once.
  */
 function signSessionBytes(signRequestId: string): Uint8Array {

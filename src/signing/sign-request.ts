@@ -1,4 +1,4 @@
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { SHOWN_COLUMNS, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
 
 /** A sign request with what working on it needs of its dWallet and its presign. */
@@ -15,10 +15,10 @@ export interface SignRequestRow extends ShownSignRequest {
 
 /** Reads a sign request; undefined if there is none, or none of the project. */
 export async function readSignRequest(
-  sql: Sql,
+  db: Queryable,
   { id, projectId }: { readonly id: string; readonly projectId?: string },
 ): Promise<SignRequestRow | undefined> {
-  const [row] = await sql.query<SignRequestRow>(SELECT, [id, projectId ?? null]);
+  const [row] = await db.query<SignRequestRow>(SELECT, [id, projectId ?? null]);
   return row;
 }
 

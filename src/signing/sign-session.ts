@@ -3,7 +3,7 @@ import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { parseSignSession } from "../protocol/chain-objects.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
 import type { SignObserver, SignTimes } from "./sign-observer.ts";
@@ -11,7 +11,6 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 import type { Verifier } from "./verifier.ts";
 import type { NetworkSignatureClaim } from "./verify-work.ts";
 
-/** What the kind needs. */
 export interface SignSessionOptions {
   readonly network: string;
   /** How many requests of one project that the network rejected are refunded on one day (UTC). */
@@ -75,7 +74,7 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
 }
 
 async function complete(
-  sql: Sql,
+  db: Queryable,
   row: SignRequestRow,
   output: Uint8Array,
   options: Pick<SignSessionOptions, "verifier" | "observer"> & { readonly invalidSignatureMs: number },
@@ -83,13 +82,13 @@ async function complete(
   const { verifier, observer, invalidSignatureMs } = options;
   const signature = await verifier.checkSignature(claimOf(row, output));
   if (signature === undefined) {
-    const [doubt] = await sql.query<{ isOver: boolean }>(DOUBT, [row.id, invalidSignatureMs]);
+    const [doubt] = await db.query<{ isOver: boolean }>(DOUBT, [row.id, invalidSignatureMs]);
     if (doubt?.isOver !== true)
       throw new MixedUpAnswerError("signature", `the signature of request ${row.id} does not verify`);
-    if (await failSignRequest(sql, row.id, INVALID)) observer?.failed(INVALID.reason);
+    if (await failSignRequest(db, row.id, INVALID)) observer?.failed(INVALID.reason);
     return;
   }
-  const [times] = await sql.query<SignTimes>(COMPLETE, [row.id, signature]);
+  const [times] = await db.query<SignTimes>(COMPLETE, [row.id, signature]);
   if (times !== undefined) observer?.completed(times);
 }
 

@@ -13,7 +13,6 @@ import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
 import type { WaitEnding } from "./until-changed.ts";
 import { type WatchDeps, watchSign } from "./watch-sign.ts";
 
-/** What the Signing service needs. */
 export type SigningServiceDeps = ReserveDeps &
   SubmitDeps &
   Omit<WatchDeps, "looks"> & {
@@ -23,12 +22,12 @@ export type SigningServiceDeps = ReserveDeps &
 
 /** Implements `tss.v1.Signing`. */
 export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {
-  const watchDeps = { ...deps, looks: createBatchedLooks(deps.database) };
+  const watchDeps = { ...deps, looks: createBatchedLooks(deps.database, deps.clock) };
   return {
     async reserveSign(request, context) {
       const triple = tripleOfEnums(request.signatureAlgorithm, request.hashScheme);
       if (triple === undefined) {
-        throw new ServiceError("UNSUPPORTED_ALGORITHM", "signature algorithm and hash do not go together");
+        throw new ServiceError("UNSUPPORTED_ALGORITHM", "the signature algorithm does not support this hash");
       }
       const input = {
         dwalletId: request.dwalletId,

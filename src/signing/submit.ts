@@ -1,20 +1,23 @@
-import { postings } from "../billing/postings.ts";
+import sql, { type Sql } from "sql-template-tag";
+import { auditInsert } from "../audit/audit-event.ts";
+import { operationInsert } from "../chain/operation.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import type { SignMessageClaim } from "../protocol/check-sign-message.ts";
-import { auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import { postings } from "../ledger/postings.ts";
+import { time } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
+import { readRows } from "../store/statements.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
 import type { CheckHalf } from "./check-half.ts";
+import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 
-/** What a submit needs. */
 export interface SubmitDeps {
-  readonly database: Sql;
+  readonly database: Queryable;
   readonly signals: Pick<Signals, "notify">;
   readonly checkHalf: CheckHalf;
 }
@@ -35,20 +38,14 @@ export async function submit(
   caller: SigningCaller,
   { signRequestId, userSignMessage }: SubmitInput,
 ): Promise<SignRequestRow> {
-  const { projectId, origin } = caller;
+  const { projectId } = caller;
   const row = await readOwn(database, signRequestId, projectId);
   if (row.wasSubmitted) return row;
   if (row.status !== "prepared" || row.isExpired) throw expired(row);
   await checkHalf(projectId, claimOf(row, userSignMessage));
-  const [queued] = await database.query<{ updatedAt: Date }>(SUBMIT, [
-    signRequestId,
-    projectId,
-    userSignMessage,
-    newId(),
-    SIGN_PRIORITY,
-    ...auditParameters(origin),
-    origin.traceParent ?? null,
-  ]);
+  const [queued] = await readRows(database, capture(caller, signRequestId, userSignMessage), {
+    updatedAt: time,
+  });
   if (queued !== undefined) {
     signals.notify(topics.outbox(caller.network));
     signals.notify(topics.sign(signRequestId));
@@ -60,22 +57,30 @@ export async function submit(
 }
 
 /** Moves prepared -> queued, with the money, the outbox and the audit trail in the same statement. */
-const SUBMIT = `
+function capture(
+  { projectId, origin }: SigningCaller,
+  signRequestId: string,
+  userSignMessage: Uint8Array,
+): Sql {
+  const operation = { kind: "sign", priority: SIGN_PRIORITY, traceParent: origin.traceParent } as const;
+  return sql`
 WITH reservation AS (
   SELECT id, project_id, network, price_micro_usd FROM sign_request
-  WHERE id = $1 AND project_id = $2 AND status = 'prepared' AND expires_at > clock_timestamp() FOR UPDATE
-), ${postings.capture("reservation")}, queued AS (
-  UPDATE sign_request r SET status = 'queued', user_sign_message = $3, updated_at = now()
+  WHERE id = ${signRequestId} AND project_id = ${projectId} AND status = 'prepared' AND expires_at > clock_timestamp()
+  FOR UPDATE
+), ${postings.capture(sql`reservation`)}, queued AS (
+  UPDATE sign_request r SET status = 'queued', user_sign_message = ${userSignMessage}, updated_at = now()
   FROM reservation s JOIN posting_capture USING (id) WHERE r.id = s.id
   RETURNING r.id, r.project_id, r.network, r.updated_at
-), operation AS (
-  INSERT INTO chain_operation (id, network, kind, subject_id, priority, trace_parent)
-  SELECT $4, network, 'sign', id, $5, $9 FROM queued
-), audited AS (${auditInsert("sign.submit", "queued", 6)})
+), asked AS (
+  SELECT ${newId()}::uuid AS operation_id, network, id AS subject_id FROM queued
+), operation AS (${operationInsert(operation, sql`asked`)}
+), audited AS (${auditInsert("sign.submit", sql`queued`, origin)})
 SELECT updated_at AS "updatedAt" FROM queued`;
+}
 
-async function readOwn(sql: Sql, id: string, projectId: string): Promise<SignRequestRow> {
-  const row = await readSignRequest(sql, { id, projectId });
+async function readOwn(db: Queryable, id: string, projectId: string): Promise<SignRequestRow> {
+  const row = await readSignRequest(db, { id, projectId });
   if (row === undefined) throw signRequestNotFound(id);
   return row;
 }

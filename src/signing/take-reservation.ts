@@ -1,8 +1,12 @@
-import { postings } from "../billing/postings.ts";
+import sql, { type Sql } from "sql-template-tag";
+import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
-import { keyInsert, keyParameters } from "../idempotency/key-table.ts";
-import { type AuditOrigin, auditInsert, auditParameters } from "../store/audit.ts";
-import type { Sql } from "../store/database.ts";
+import { keyInsert } from "../idempotency/key-table.ts";
+import { postings } from "../ledger/postings.ts";
+import { presignMoves } from "../presigns/presign-moves.ts";
+import { boolean, number } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /** A sign request to be written. */
 export interface NewReservation {
@@ -39,68 +43,54 @@ export interface TooManyOpen {
  * Nothing is reserved while the idempotency key is another request's.
  */
 export async function takeReservation(
-  sql: Sql,
+  db: Queryable,
   origin: AuditOrigin,
   reservation: NewReservation,
 ): Promise<ReservationOutcome> {
-  const [outcome] = await sql.query<Outcome>(RESERVE, [
-    reservation.id,
-    reservation.projectId,
-    reservation.dwalletId,
-    reservation.network,
-    reservation.curve,
-    reservation.signatureAlgorithm,
-    reservation.hashScheme,
-    reservation.networkEncryptionKeyId,
-    reservation.message,
-    reservation.priceMicroUsd,
-    reservation.ttlMs,
-    reservation.openMaxCount,
-    ...auditParameters(origin),
-    ...keyParameters({ scope: reservation.projectId, network: reservation.network }, reservation.idempotency),
-  ]);
+  const [outcome] = await readRows(db, reserve(origin, reservation), OUTCOME);
   if (outcome?.reserved) return "reserved";
   if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
   return outcome?.funded ? "no presign" : "no credit";
 }
 
-interface Outcome {
-  readonly funded: boolean;
-  readonly allowed: boolean;
-  readonly openMaxCount: number;
-  readonly reserved: boolean;
-}
+const OUTCOME = { funded: boolean, allowed: boolean, openMaxCount: number, reserved: boolean };
 
 /** Of the usual number, what a project may have open however many of its reservations have expired: one tenth. */
 const LEAST_SHARE = 10;
 
-const RESERVE = `
+function reserve(origin: AuditOrigin, reservation: NewReservation): Sql {
+  const { id, projectId, dwalletId, network, curve, signatureAlgorithm, hashScheme } = reservation;
+  const { networkEncryptionKeyId, message, priceMicroUsd, ttlMs, openMaxCount, idempotency } = reservation;
+  const claimed = sql`(SELECT id AS subject_id FROM claim) AS made`;
+  return sql`
 WITH account AS (
-  SELECT balance_micro_usd - held_micro_usd >= $10::bigint AS funded, open_reservations,
-    greatest($12::integer - (${postings.countedLapses("project")}), $12::integer / ${LEAST_SHARE}, 1) AS open_max
-  FROM project WHERE id = $2::uuid FOR UPDATE
+  SELECT balance_micro_usd - held_micro_usd >= ${priceMicroUsd}::bigint AS funded, open_reservations,
+    greatest(${openMaxCount}::integer - (${postings.countedLapses(sql`project`)}),
+             ${openMaxCount}::integer / ${LEAST_SHARE}::integer, 1) AS open_max
+  FROM project WHERE id = ${projectId}::uuid FOR UPDATE
 ), funds AS (
   SELECT funded, open_max, open_reservations < open_max AS allowed FROM account
 ), claim AS (
-  SELECT $1::uuid AS id, $2::uuid AS project_id, $10::bigint AS price_micro_usd, presign.id AS presign_row
+  SELECT ${id}::uuid AS id, ${projectId}::uuid AS project_id, ${priceMicroUsd}::bigint AS price_micro_usd,
+         presign.id AS presign_row
   FROM presign
-  WHERE network = $4 AND curve = $5 AND signature_algorithm = $6 AND network_encryption_key_id = $8
+  WHERE network = ${network} AND curve = ${curve} AND signature_algorithm = ${signatureAlgorithm}
+    AND network_encryption_key_id = ${networkEncryptionKeyId}
     AND state = 'ready' AND (SELECT funded AND allowed FROM funds)
   ORDER BY presign.id LIMIT 1 FOR UPDATE SKIP LOCKED
-), keyed AS (${keyInsert("(SELECT id AS subject_id FROM claim) AS made", 16)}), granted AS (
-  SELECT * FROM claim WHERE $18::text IS NULL OR EXISTS (SELECT 1 FROM keyed)
-), ${postings.hold("granted")}, reserved AS (
+), keyed AS (${keyInsert(claimed, { scope: projectId, network }, idempotency)}), granted AS (
+  SELECT * FROM claim WHERE ${idempotency === undefined} OR EXISTS (SELECT 1 FROM keyed)
+), ${postings.hold(sql`granted`)}, reserved AS (
   INSERT INTO sign_request (id, project_id, dwallet_id, presign_id, network, curve, signature_algorithm, hash_scheme,
                             message, price_micro_usd, status, expires_at)
-  SELECT c.id, c.project_id, $3, c.presign_row, $4, $5, $6, $7, $9, c.price_micro_usd, 'prepared',
-         clock_timestamp() + $11::double precision * interval '1 millisecond'
+  SELECT c.id, c.project_id, ${dwalletId}, c.presign_row, ${network}, ${curve}, ${signatureAlgorithm}, ${hashScheme},
+         ${message}, c.price_micro_usd, 'prepared',
+         clock_timestamp() + ${ttlMs}::double precision * interval '1 millisecond'
   FROM granted c JOIN posting_hold USING (id)
-  RETURNING id, project_id
-), taken AS (
-  UPDATE presign SET state = 'held', updated_at = now()
-  FROM granted c JOIN reserved USING (id) WHERE presign.id = c.presign_row
-), audited AS (${auditInsert("sign.reserve", "reserved", 13)})
+  RETURNING id, project_id, presign_id
+), held AS (${presignMoves.hold(sql`reserved`)}), audited AS (${auditInsert("sign.reserve", sql`reserved`, origin)})
 SELECT coalesce((SELECT funded FROM funds), false) AS funded,
   coalesce((SELECT allowed FROM funds), false) AS allowed,
   coalesce((SELECT open_max FROM funds), 0) AS "openMaxCount",
   (SELECT count(*) FROM reserved) > 0 AS reserved`;
+}

@@ -1,12 +1,13 @@
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
+import type { Clock } from "../lifecycle/clock.ts";
 import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
-/** What waiting needs. */
 export interface WaitDeps {
   /** Shared by all watches of the process. */
   readonly looks: BatchedLooks;
+  readonly clock: Clock;
   readonly signals: Pick<Signals, "subscribe">;
 }
 
@@ -36,15 +37,16 @@ class Wait implements SignFollower {
   readonly id: string;
   readonly seen: SignRevision;
   readonly #looks: BatchedLooks;
+  readonly #clock: Clock;
   readonly #untilMs: number;
   readonly #signal: WaitEnding;
   readonly #resolve: (hasChanged: boolean) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #unsubscribe: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(
-    { looks, signals }: WaitDeps,
+    { looks, clock, signals }: WaitDeps,
     id: string,
     seen: SignRevision,
     untilMs: number,
@@ -55,6 +57,7 @@ class Wait implements SignFollower {
     this.id = id;
     this.seen = seen;
     this.#looks = looks;
+    this.#clock = clock;
     this.#untilMs = untilMs;
     this.#signal = signal;
     this.#resolve = resolve;
@@ -67,7 +70,10 @@ class Wait implements SignFollower {
 
   looked(hasChanged: boolean): void {
     if (hasChanged) this.#end(true);
-    else this.#timer ??= setTimeout(endWait, Math.max(0, this.#untilMs - performance.now()), this);
+    else
+      this.#cancelTimer ??= this.#clock.after(Math.max(0, this.#untilMs - this.#clock.now()), () =>
+        this.#end(false),
+      );
   }
 
   failed(reason: unknown): void {
@@ -81,14 +87,10 @@ class Wait implements SignFollower {
   }
 
   #end(hasChanged: boolean): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     this.#unsubscribe();
     this.#signal.removeEventListener("abort", this);
     this.#looks.leave(this);
     this.#resolve(hasChanged);
   }
-}
-
-function endWait(wait: Wait): void {
-  wait.handleEvent();
 }

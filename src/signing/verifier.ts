@@ -1,6 +1,6 @@
-import type { SignMessageClaim } from "../protocol/check-sign-message.ts";
 import { startThread } from "../threads/start-thread.ts";
 import { createWorkerPool } from "../threads/worker-pool.ts";
+import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { NetworkSignatureClaim, VerifyJob, VerifyResult } from "./verify-work.ts";
 
 /** Verifies halves and signatures off the event loop. */
@@ -23,7 +23,7 @@ const PROJECT_WAITING_MAX_COUNT = 64;
 /** Of JavaScript's heap. With its code a thread takes about 30 MB of the process. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 
-/** A verifier on at most so many threads, which are started as they are needed. */
+/** A verifier on a bounded number of threads. A thread starts when it is first needed. */
 export function createVerifier({ threadMaxCount }: { readonly threadMaxCount: number }): Verifier {
   const pool = createWorkerPool<VerifyJob, VerifyResult>({
     start: () => startThread(import.meta.url, "./verify-worker", undefined, THREAD_MEMORY),

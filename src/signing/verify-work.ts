@@ -1,9 +1,9 @@
 import type { CurveName, HashName, SignatureAlgorithmName } from "../protocol/algorithms.ts";
 import { MalformedBytesError } from "../protocol/bytes.ts";
-import { checkSignMessage, type SignMessageClaim } from "../protocol/check-sign-message.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { signatureFromChain } from "../protocol/signature-forms.ts";
 import { verifySignature } from "../protocol/verify-signature.ts";
+import { checkSignMessage, type SignMessageClaim } from "./check-sign-message.ts";
 
 /** A signature as the network made it, with what it is said to sign. */
 export interface NetworkSignatureClaim {

@@ -1,13 +1,12 @@
 import { ServiceError } from "../errors/service-error.ts";
-import type { Sql } from "../store/database.ts";
+import type { Queryable } from "../store/database.ts";
 import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
 import { untilChanged, type WaitDeps, type WaitEnding } from "./until-changed.ts";
 import { openCursor, sealCursor } from "./watch-cursor.ts";
 
-/** What watching needs. */
 export interface WatchDeps extends WaitDeps {
-  readonly database: Sql;
+  readonly database: Queryable;
   /** For tests that cannot wait. */
   readonly watchPace?: Partial<WatchPace>;
 }
@@ -51,7 +50,8 @@ export async function* watchSign<T>(
   show: (message: WatchedSign) => T,
 ): AsyncGenerator<T, void, undefined> {
   const { heartbeatMs, lifetimeMs } = { ...DEFAULT_PACE, ...deps.watchPace };
-  const endMs = performance.now() + lifetimeMs;
+  const { clock } = deps;
+  const endMs = clock.now() + lifetimeMs;
   const known = openCursor(id, cursor);
 
   let row = await readShownSignRequest(deps.database, { id, projectId });
@@ -64,13 +64,13 @@ export async function* watchSign<T>(
   while (!isFinal(newest)) {
     // Nothing happens most of the time, and then only the revision is kept.
     row = undefined;
-    const untilMs = Math.min(performance.now() + heartbeatMs, endMs);
+    const untilMs = Math.min(clock.now() + heartbeatMs, endMs);
     do {
       if (await untilChanged(deps, { id, seen: newest }, { untilMs, signal }))
         row = await readShownSignRequest(deps.database, { id, projectId }, newest);
       signal.throwIfAborted();
-    } while (row === undefined && performance.now() < untilMs);
-    if (row === undefined && performance.now() >= endMs) throw watchEnded(sealCursor(id, newest));
+    } while (row === undefined && clock.now() < untilMs);
+    if (row === undefined && clock.now() >= endMs) throw watchEnded(sealCursor(id, newest));
     if (row !== undefined) newest = revisionOf(row);
     yield show({ row, cursor: sealCursor(id, newest) });
   }
@@ -87,7 +87,11 @@ function isSame(row: SignRevision, known: SignRevision | undefined): boolean {
 }
 
 function watchEnded(cursor: string): ServiceError {
-  return new ServiceError("WATCH_ENDED", "the watch has lasted long enough; watch again with its cursor", {
-    metadata: { cursor },
-  });
+  return new ServiceError(
+    "WATCH_ENDED",
+    "the watch has reached its time limit; watch again with its cursor",
+    {
+      metadata: { cursor },
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDatabaseUnavailable } from "../errors/database-unavailable.ts";
-import type { Sql } from "./database.ts";
+import type { Queryable } from "./database.ts";
 import type { LockWait } from "./lock-wait.ts";
 import type { Migration } from "./migrations.ts";
 import { isDeadlock, isLockTimeout } from "./sql-errors.ts";
@@ -12,19 +12,19 @@ import type { StoreLog } from "./store-log.ts";
  * which leaves nothing.
  */
 export async function applyMigration(
-  sql: Sql,
+  db: Queryable,
   migration: Migration,
   wait: LockWait,
   log: StoreLog,
 ): Promise<void> {
   for (;;) {
-    const cause = await attempt(sql, migration, wait.lockTimeoutMs);
+    const cause = await attempt(db, migration, wait.lockTimeoutMs);
     if (cause === undefined) return;
     if (!isLockTimeout(cause) && !isDeadlock(cause)) {
       // Of a server that went away, nothing is known but that the transaction is whole or not there.
-      throw isDatabaseUnavailable(cause) ? cause : await noteFailure(sql, migration, cause);
+      throw isDatabaseUnavailable(cause) ? cause : await noteFailure(db, migration, cause);
     }
-    const holders = await readHolders(sql);
+    const holders = await readHolders(db);
     if (!(await wait.again())) {
       throw new Error(
         `migration ${migration.name} got no lock within ${wait.totalMs / 1_000} s, and nothing of it is in the database; ` +
@@ -32,36 +32,36 @@ export async function applyMigration(
         { cause },
       );
     }
-    log.warn({ migration: migration.name, holders }, "a migration waits for a lock; it is tried again");
+    log.warn({ migration: migration.name, holders }, "a migration is waiting for a lock; retrying");
   }
 }
 
 /** Undefined where it is applied; an error where that is not so. */
 async function attempt(
-  sql: Sql,
+  db: Queryable,
   { name, script, checksum }: Migration,
   lockTimeoutMs: number,
 ): Promise<Error | undefined> {
   // A script may take long, as where it makes an index; only waiting is bounded.
-  await sql.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+  await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
   try {
-    await sql.query(script);
-    await sql.query(
+    await db.query(script);
+    await db.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
        VALUES ($1, $2, $3, clock_timestamp(), 1)`,
       [randomUUID(), checksum, name],
     );
-    await sql.query("COMMIT");
+    await db.query("COMMIT");
     return undefined;
   } catch (error) {
-    await sql.query("ROLLBACK").catch(() => {});
+    await db.query("ROLLBACK").catch(() => {});
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
 /** Notes it as Prisma's engine would, so that nobody goes on before it is resolved. */
-async function noteFailure(sql: Sql, { name, checksum }: Migration, cause: Error): Promise<Error> {
-  await sql.query(
+async function noteFailure(db: Queryable, { name, checksum }: Migration, cause: Error): Promise<Error> {
+  await db.query(
     "INSERT INTO _prisma_migrations (id, checksum, migration_name, logs) VALUES ($1, $2, $3, $4)",
     [randomUUID(), checksum, name, cause.message],
   );
@@ -75,8 +75,8 @@ FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
 ORDER BY xact_start LIMIT 3`;
 
-async function readHolders(sql: Sql): Promise<string> {
-  const rows = await sql.query<{ pid: number; name: string; seconds: number }>(HOLDERS, []);
+async function readHolders(db: Queryable): Promise<string> {
+  const rows = await db.query<{ pid: number; name: string; seconds: number }>(HOLDERS, []);
   const told = rows.map(
     ({ pid, name, seconds }) => `process ${pid} (${name || "no name"}), open for ${seconds} s`,
   );

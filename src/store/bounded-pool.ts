@@ -26,7 +26,7 @@ export class BoundedPool extends pg.Pool {
       super.connect(callback);
       return undefined;
     }
-    const full = new ServiceError("DATABASE_UNAVAILABLE", "too many calls wait for the database");
+    const full = new ServiceError("DATABASE_UNAVAILABLE", "too many calls are waiting for the database");
     if (callback === undefined) return Promise.reject(full);
     callback(full, undefined, () => {});
     return undefined;

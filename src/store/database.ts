@@ -1,7 +1,7 @@
 import type { PrismaClient } from "../../gen/prisma/client.ts";
 
 /** Runs one SQL statement with positional parameters (`$1`); bigint columns arrive as bigint, bytea as Uint8Array. */
-export interface Sql {
+export interface Queryable {
   query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -12,7 +12,7 @@ export interface PoolConnections {
   readonly idleCount: number;
   /** Callers that wait for one. */
   readonly waitingCount: number;
-  /** Never more than so many. */
+  /** The upper bound of the pool. */
   readonly maxCount: number;
 }
 
@@ -21,16 +21,16 @@ export interface PoolConnections {
  * decisions that must be atomic are single statements through `query`. Inside `transaction` use only the handle that
  * it passes: the embedded database has one session, and the outer handle would wait for itself.
  */
-export interface Database extends Sql {
+export interface Database extends Queryable {
   readonly kind: "postgres" | "pglite";
   readonly prisma: PrismaClient;
   /** Read committed. Commits when `work` resolves, rolls back when it rejects. */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  transaction<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   /**
    * One session without a transaction, for what belongs to a session, such as its locks. A statement without
    * parameters may be a script. The session ends with `work`. The outer handle must not be used inside.
    */
-  session<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  session<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   connections(): PoolConnections;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { applyMigration } from "./apply-migration.ts";
-import type { Database, Sql } from "./database.ts";
+import type { Database, Queryable } from "./database.ts";
 import { LOCK_KEYS } from "./lock-keys.ts";
 import { LockWait, type LockWaitOptions } from "./lock-wait.ts";
 import { type Migration, readMigrations } from "./migrations.ts";
@@ -24,7 +24,6 @@ interface AppliedRow {
   readonly finished_at: Date | null;
 }
 
-/** How {@link migrate} behaves. */
 export interface MigrateOptions extends LockWaitOptions {
   /** Default: those of `prisma/migrations`. */
   readonly migrations?: readonly Migration[];
@@ -47,25 +46,25 @@ export async function migrate(
 ): Promise<string[]> {
   const wanted = migrations ?? (await readMigrations());
   const wait = new LockWait(waits);
-  return database.session(async (sql) => {
-    await takeMigrationLock(sql, wait);
+  return database.session(async (db) => {
+    await takeMigrationLock(db, wait);
     try {
-      return await applyMissing(sql, wanted, wait, log);
+      return await applyMissing(db, wanted, wait, log);
     } finally {
       // A session that is lost has lost its lock too, and the first failure is the one to tell.
-      await sql.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]).catch(() => {});
+      await db.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]).catch(() => {});
     }
   });
 }
 
 /** The lock is the session's, and outlives the transaction that bounds the wait for it. */
-async function takeMigrationLock(sql: Sql, wait: LockWait): Promise<void> {
+async function takeMigrationLock(db: Queryable, wait: LockWait): Promise<void> {
   try {
-    await sql.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${wait.totalMs}`);
-    await sql.query("SELECT pg_advisory_lock($1)", [LOCK_KEYS.migration]);
-    await sql.query("COMMIT");
+    await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${wait.totalMs}`);
+    await db.query("SELECT pg_advisory_lock($1)", [LOCK_KEYS.migration]);
+    await db.query("COMMIT");
   } catch (cause) {
-    await sql.query("ROLLBACK").catch(() => {});
+    await db.query("ROLLBACK").catch(() => {});
     if (!isLockTimeout(cause)) throw cause;
     throw new Error(`another process has been migrating the database for ${wait.totalMs / 1_000} s`, {
       cause,
@@ -74,13 +73,13 @@ async function takeMigrationLock(sql: Sql, wait: LockWait): Promise<void> {
 }
 
 async function applyMissing(
-  sql: Sql,
+  db: Queryable,
   wanted: readonly Migration[],
   wait: LockWait,
   log: StoreLog,
 ): Promise<string[]> {
-  await sql.query(BOOKKEEPING);
-  const rows = await sql.query<AppliedRow>(
+  await db.query(BOOKKEEPING);
+  const rows = await db.query<AppliedRow>(
     "SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL",
     [],
   );
@@ -96,11 +95,11 @@ async function applyMissing(
   for (const migration of wanted) {
     const known = checksums.get(migration.name);
     if (known === undefined) {
-      await applyMigration(sql, migration, wait, log);
+      await applyMigration(db, migration, wait, log);
       log.info({ migration: migration.name }, "applied a migration");
       applied.push(migration.name);
     } else if (known !== migration.checksum) {
-      log.warn({ migration: migration.name }, "a migration was edited after it had been applied");
+      log.warn({ migration: migration.name }, "a migration was edited after it was applied");
     }
   }
   return applied;

@@ -21,6 +21,9 @@ export async function openDatabase({
   if (databaseUrl !== undefined) {
     return (await import("./open-postgres.ts")).openPostgres(databaseUrl, log, { statementTimeoutMs });
   }
-  log.info({ dataDirectory }, "no DATABASE_URL: using the embedded database, for one process only");
+  log.info(
+    { dataDirectory },
+    "DATABASE_URL is not set: using the embedded database, which supports one process",
+  );
   return (await import("./open-pglite.ts")).openPglite(dataDirectory);
 }

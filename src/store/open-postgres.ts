@@ -7,14 +7,13 @@ import type { StoreLog } from "./store-log.ts";
 const POOL_SIZE_COUNT = 16;
 /** For a connection: a new one, or one that others have. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** More callers than this do not wait for a connection; they are told at once. */
+/** The number of callers that may wait for a connection; further ones are refused at once. */
 const WAITING_MAX_COUNT = 1_000;
 /** A process whose machine was lost would else keep its locks until the server's TCP gives it up, which takes hours. */
 const SILENT_TRANSACTION_MS = 60_000;
 
-/** How {@link openPostgres} behaves. */
 export interface PostgresOptions {
-  /** The server ends a transaction whose process says nothing for so long. Default 1 min. */
+  /** After this time without a statement, the server ends a transaction. Default 1 min. */
   readonly silentTransactionMs?: number | undefined;
   /** The server ends a statement after so long. Default: never. */
   readonly statementTimeoutMs?: number | undefined;

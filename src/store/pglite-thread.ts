@@ -25,7 +25,7 @@ export interface PgliteProtocol {
 
 /**
  * Opens PGlite on a thread of its own. It runs PostgreSQL and its disk writes synchronously, and a slow disk would hold
- * up the event loop of whoever it shares a thread with.
+ * up the event loop of its thread.
  */
 export async function openPgliteThread(dataDirectory: string): Promise<PgliteProtocol> {
   const worker = startThread(import.meta.url, "./pglite-worker", dataDirectory);

@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
 import { PrismaClient } from "../../gen/prisma/client.ts";
-import type { Database, Sql } from "./database.ts";
+import type { Database, Queryable } from "./database.ts";
 
-/** What {@link createPoolDatabase} is made of. */
 export interface PoolDatabaseParts {
   readonly kind: Database["kind"];
   readonly pool: pg.Pool;
-  /** The server ends a transaction whose process says nothing for so long. Undefined: it waits. */
+  /** After this time without a statement, the server ends a transaction. Undefined: it waits. */
   readonly silentTransactionMs?: number;
   /** Called once, after the pool has ended. */
   readonly onClosed?: () => Promise<void>;
@@ -47,7 +46,7 @@ export function createPoolDatabase({
   };
 }
 
-function sqlOf(queryable: Pick<pg.ClientBase, "query">, kind: Database["kind"]): Sql {
+function sqlOf(queryable: Pick<pg.ClientBase, "query">, kind: Database["kind"]): Queryable {
   return {
     async query<Row>(statement: string, parameters?: readonly unknown[]) {
       // Without parameters the simple protocol is used, which alone takes scripts of many statements.
@@ -79,7 +78,7 @@ const endAfter = (silentMs: number): string => `SET LOCAL idle_in_transaction_se
 async function inTransaction<T>(
   client: pg.PoolClient,
   { kind, begin }: Pick<Database, "kind"> & { readonly begin: string },
-  work: (sql: Sql) => Promise<T>,
+  work: (db: Queryable) => Promise<T>,
 ): Promise<T> {
   await client.query(begin);
   try {

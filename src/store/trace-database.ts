@@ -1,5 +1,5 @@
 import { inSpan, type Tracer } from "../telemetry/tracer.ts";
-import type { Database, Sql } from "./database.ts";
+import type { Database, Queryable } from "./database.ts";
 import { summarize } from "./statement-summary.ts";
 
 /**
@@ -19,17 +19,17 @@ export function traceDatabase(database: Database, tracer: Tracer): Database {
     prisma: prisma as unknown as Database["prisma"],
     ...traceSql(database, tracer),
     transaction: (work) =>
-      inSpan(tracer, "transaction", CLIENT, () => database.transaction((sql) => work(traceSql(sql, tracer)))),
+      inSpan(tracer, "transaction", CLIENT, () => database.transaction((db) => work(traceSql(db, tracer)))),
     session: (work) => database.session(work),
     connections: () => database.connections(),
     close: () => database.close(),
   };
 }
 
-function traceSql(sql: Sql, tracer: Tracer): Sql {
+function traceSql(db: Queryable, tracer: Tracer): Queryable {
   return {
     query: (statement, parameters) =>
-      inSpan(tracer, summarize(statement), CLIENT, () => sql.query(statement, parameters)),
+      inSpan(tracer, summarize(statement), CLIENT, () => db.query(statement, parameters)),
   };
 }
 

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from "pino"
 import { createRedact } from "./redact.ts";
 import type { Secret } from "./secret.ts";
 
-/** Names of fields whose values are secrets wherever they stand, up to three levels deep. */
+/** Names of fields whose values are secrets at any place, up to three levels deep. */
 const SECRET_FIELDS = [
   "authorization",
   "x-api-key",
@@ -19,7 +19,7 @@ const SECRET_FIELDS = [
   "redisUrl",
 ] as const;
 
-/** How a logger is made. */
+/** Options of {@link createLogger}. */
 export interface LoggerOptions {
   /** trace, debug, info, warn, error or silent. */
   readonly level: string;

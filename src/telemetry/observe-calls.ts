@@ -4,7 +4,7 @@ import type { FinishedCall } from "../transport/finished-call.ts";
 import type { Metrics } from "./metrics.ts";
 import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 
-/** What {@link observeCalls} needs. */
+/** Options of {@link observeCalls}. */
 export interface CallObserverOptions {
   readonly logger: Pick<Logger, "info">;
   readonly metrics: Pick<Metrics, "exemplified">;
@@ -50,7 +50,7 @@ export function observeCalls({
   };
 }
 
-/** The method of calls that the caller is refused for. */
+/** The method label of calls that are refused because of the caller. */
 const REFUSED = "refused";
 const REFUSALS: ReadonlySet<Code> = new Set([
   Code.Canceled,

@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 const REDACTED = "[redacted]";
 
 /**
- * A secret value that prints as `[redacted]` in strings, JSON and `util.inspect`, so that it cannot end up in a log or
- * an error by accident. Who needs the value says so with `reveal()`.
+ * A secret value that prints as `[redacted]` in strings, JSON and `util.inspect`, so that it cannot leak into a log or
+ * an error by accident. `reveal()` returns the value.
  */
 export class Secret<T = string> {
   readonly #value: T;

@@ -4,7 +4,7 @@ export interface TraceContext {
   readonly traceId: string;
   /** 16 hex digits. */
   readonly spanId: string;
-  /** Whether whoever began the trace records it. */
+  /** Whether the trace's originator records it. */
   readonly isSampled: boolean;
   /** `tracestate`, passed on as it came. */
   readonly state?: string;
@@ -12,7 +12,7 @@ export interface TraceContext {
 
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
-/** What a `tracestate` must not be longer than, to be passed on. */
+/** The longest `tracestate` that is passed on. */
 const STATE_MAX_CHARACTERS = 512;
 
 /**

@@ -1,6 +1,6 @@
 import type { TraceContext } from "./trace-context.ts";
 
-/** What a span says of its work. Never values that a caller sent, and never secrets. */
+/** The attributes of a span. They never contain values from a caller or secrets. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** How a span begins. */
@@ -30,11 +30,11 @@ export interface Span {
 
 /** Where spans go. */
 export interface Tracer {
-  /** False: there never is a span, and nothing need be prepared for one. */
+  /** False if there are never spans, so that callers can skip preparations. */
   readonly isOn: boolean;
-  /** Begins a span; undefined where nobody records it. */
+  /** Begins a span, or returns undefined when it is not recorded. */
   startSpan(name: string, options?: SpanOptions): Span | undefined;
-  /** Sends what is left, within a bound. Never rejects. */
+  /** Sends the remaining spans, within a time limit. Never rejects. */
   close(): Promise<void>;
 }
 

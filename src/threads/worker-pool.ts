@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { createFairQueue, type FairQueueBounds } from "./fair-queue.ts";
 
-/** How a {@link WorkerPool} behaves. */
+/** Options of {@link createWorkerPool}. */
 export interface WorkerPoolOptions extends FairQueueBounds {
   /** Starts a thread that answers each job, one at a time, with a {@link WorkerAnswer}. */
   readonly start: () => Worker;
@@ -11,7 +11,7 @@ export interface WorkerPoolOptions extends FairQueueBounds {
   readonly jobTimeoutMs?: number;
 }
 
-/** What a thread says of a job. */
+/** The answer of a thread to a job. */
 export type WorkerAnswer<Result> = { readonly result: Result } | { readonly failure: string };
 
 /** Runs jobs on threads, so that they do not delay the event loop. */

@@ -14,20 +14,20 @@ import {
 } from "../../gen/proto/google/rpc/error_details_pb.ts";
 import { cutText } from "./cut-text.ts";
 
-/** All details in the form that takes most: over Connect each is sent in base64 and as JSON. */
+/** The budget of all details in their largest form: over Connect, each is sent as base64 and as JSON. */
 const DETAILS_BYTES = 5 * 1024;
-/** One text within a detail. */
+/** The budget of one text within a detail. */
 const TEXT_BYTES = 256;
 
-/** As JSON writes them with escapes, and in base64, so many are below {@link DETAILS_BYTES}. */
+/** This many characters stay below {@link DETAILS_BYTES} even as JSON escapes and in base64. */
 const SMALL_CHARS = 400;
 
 type Details = ConnectError["details"];
 type Detail = Details[number];
 
 /**
- * The details of an error, as many as fit. The violations of a BadRequest are what is shortened first; then the facts
- * of an ErrorInfo, but for its reason and the id of the request; other kinds are left out whole.
+ * Returns the details of an error, cut to the budget. It shortens the violations of a BadRequest first, then the
+ * metadata of an ErrorInfo except its reason and the request id. It drops other kinds as a whole.
  */
 export function boundDetails(details: Details): Details {
   if (details.every(isSmall) || sum(details.map(sizeOf)) <= DETAILS_BYTES) return details;
@@ -45,7 +45,7 @@ export function boundDetails(details: Details): Details {
   return details.flatMap((detail) => kept.get(detail) ?? []);
 }
 
-/** Whether a detail need not be measured, as nearly all need not. */
+/** Whether a detail is too small to measure, as nearly all are. */
 function isSmall(detail: Detail): boolean {
   if (isOf(detail, RetryInfoSchema)) return true;
   if (!isOf(detail, ErrorInfoSchema)) return false;
@@ -95,7 +95,7 @@ function isOf(detail: Detail, { typeName }: DescMessage): detail is Extract<Deta
   return "desc" in detail && detail.desc.typeName === typeName;
 }
 
-/** In base64 and in JSON. */
+/** The size in base64 plus JSON. */
 function sizeOf(detail: Detail): number {
   if (!("desc" in detail)) return base64Bytes(detail.value.byteLength);
   const desc: DescMessage = detail.desc;
@@ -103,7 +103,7 @@ function sizeOf(detail: Detail): number {
   return base64Bytes(toBinary(desc, message).byteLength) + jsonBytes(desc, message);
 }
 
-/** None where a type within is not known: such a detail is sent without its JSON. */
+/** Returns 0 when a nested type is unknown: such a detail is sent without JSON. */
 function jsonBytes(desc: DescMessage, message: Message): number {
   try {
     return Buffer.byteLength(toJsonString(desc, message));

@@ -3,13 +3,13 @@ import { boundDetails } from "./bound-details.ts";
 import { cutText } from "./cut-text.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 
-/** A message in gRPC's percent-encoding, which is its longest form. */
+/** The budget of a message in gRPC's percent-encoding, its longest form. */
 const MESSAGE_BYTES = 1024;
 
 /**
- * Keeps errors small, because what they quote may be a caller's, and peers drop replies with more than 8 KiB of headers:
- * over gRPC the message and the details travel in headers. Message and details together stay below that on every
- * protocol. Lone surrogates, which no protocol can say, are replaced.
+ * Bounds the size of errors. They may quote a caller's text, and peers drop replies with more than 8 KiB of headers;
+ * gRPC sends message and details in headers. Message and details together stay below that limit on every protocol. Lone
+ * surrogates, which no protocol can encode, are replaced.
  */
 export function boundErrors(errors: ErrorMapping): ErrorMapping {
   return {
@@ -18,11 +18,11 @@ export function boundErrors(errors: ErrorMapping): ErrorMapping {
   };
 }
 
-/** An error may have been caught by others already, so it stays the same one. */
+/** Changes the error in place, because other code may already hold it. */
 function bound(error: ConnectError): ConnectError {
   const { rawMessage, message, details } = error;
   const text = cutText(rawMessage, MESSAGE_BYTES, percentEncodedBytes);
-  // The library puts the code in front.
+  // The library prefixes the message with the code.
   const prefix = message.endsWith(rawMessage) ? message.slice(0, message.length - rawMessage.length) : "";
   return Object.assign(error, {
     rawMessage: text,

@@ -5,7 +5,7 @@ import type { Call } from "./call.ts";
 import { CallEnding } from "./call-ending.ts";
 import { LazyHeaders } from "./lazy-headers.ts";
 
-/** The head of a request, as the wire gave it. */
+/** The head of a request as received. */
 export interface CallHead {
   readonly protocolName: string;
   readonly requestMethod: string;
@@ -15,8 +15,8 @@ export interface CallHead {
 }
 
 /**
- * The context of one call on the transport's own path. What most calls never look at (web headers, the abort signal) is made when it is
- * asked for. A call is over once: by {@link CallContext.abort} with a reason, or by {@link CallContext.finish}.
+ * The context of one call on the transport's own path. It creates rarely used parts (web headers, the abort signal) on
+ * demand. A call ends once: by {@link CallContext.abort} with a reason, or by {@link CallContext.finish}.
  */
 export class CallContext implements HandlerContext {
   readonly method: DescMethod;
@@ -32,10 +32,12 @@ export class CallContext implements HandlerContext {
   #reason: Error | undefined;
   #rejectWork: ((reason: Error) => void) | undefined;
   #endsWhenClosing = false;
-  /** Is told once the call is over. */
+  /** Notified once, when the call ends. */
   worker: { leave(): void } | undefined;
 
-  /** @param timeoutMs until the deadline; undefined for none */
+  /**
+   * @param timeoutMs the time to the deadline; undefined for none
+   */
   constructor(method: DescMethod, call: Call, head: CallHead, timeoutMs: number | undefined) {
     this.method = method;
     this.call = call;
@@ -84,12 +86,12 @@ export class CallContext implements HandlerContext {
     return this.#responseTrailer;
   }
 
-  /** The response headers if any was ever set, so that a reply without any costs nothing. */
+  /** The response headers if any were set, so that a reply without any costs nothing. */
   get setHeaders(): Headers | undefined {
     return this.#responseHeader?.isUntouched === false ? this.#responseHeader : undefined;
   }
 
-  /** The same of the trailers. */
+  /** The response trailers if any were set. */
   get setTrailers(): Headers | undefined {
     return this.#responseTrailer?.isUntouched === false ? this.#responseTrailer : undefined;
   }
@@ -100,14 +102,14 @@ export class CallContext implements HandlerContext {
     return this.#controller.signal;
   }
 
-  /** Ends when the signal fires, for what needs no more than that. */
+  /** Fires like the signal, for code that needs no more than that. */
   get ending(): CallEnding {
     this.#ending ??= new CallEnding();
     if (this.#reason !== undefined) this.#ending.abort(this.#reason);
     return this.#ending;
   }
 
-  /** Lets go of the response headers, which are on the wire. */
+  /** Releases the response headers, which are already written. */
   forgetHead(): void {
     this.#responseHeader?.forget();
   }
@@ -116,12 +118,12 @@ export class CallContext implements HandlerContext {
     return this.#deadline === undefined ? undefined : this.#deadline - Date.now();
   }
 
-  /** How long a body may take; undefined where the deadline comes sooner. */
+  /** The time limit of a body; undefined when the deadline comes sooner. */
   bodyTimeoutMs(limitMs: number): number | undefined {
     return (this.timeoutMs() ?? Number.POSITIVE_INFINITY) > limitMs ? limitMs : undefined;
   }
 
-  /** Ends the call early: what it waits for rejects with the reason, and its signal fires. Later ends are ignored. */
+  /** Ends the call early: pending waits reject with the reason, and the signal fires. Later calls have no effect. */
   abort(reason: Error): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
@@ -132,35 +134,35 @@ export class CallContext implements HandlerContext {
     this.worker?.leave();
   }
 
-  /** Has {@link CallContext.close} end the call. */
+  /** Makes {@link CallContext.close} end the call. */
   endWhenClosing(closing: AbortSignal): void {
     this.#endsWhenClosing = true;
     if (closing.aborted) this.abort(closing.reason as Error);
   }
 
-  /** Ends the call early, if it ends only when it is told to. */
+  /** Ends the call early, if it is one that ends only on request. */
   close(reason: Error): void {
     if (this.#endsWhenClosing) this.abort(reason);
   }
 
-  /** Ends the call because its caller is gone, if it is not over. */
+  /** Ends the call, if it is still running, because its caller has left. */
   abandon(): void {
     if (this.#reason === undefined) this.abort(new ConnectError("the caller is gone", Code.Canceled));
   }
 
-  /** Ends the call after its reply: whoever still listens to its signal may stop. */
+  /** Ends the call after its reply. Listeners of its signal may stop. */
   finish(): void {
     this.abort(FINISHED);
   }
 
-  /** What the work gives, or the reason of an abort when that comes first. One at a time. */
+  /** Resolves with the work's result, or rejects with the reason of an earlier abort. One at a time. */
   untilAborted<T>(work: Promise<T>): Promise<T> {
     return this.interruptible((resolve, reject) => {
       work.then(resolve, reject);
     });
   }
 
-  /** A promise that an abort rejects with its reason, if nothing has settled it by then. One at a time. */
+  /** Creates a promise that an abort rejects with its reason, unless it has settled. One at a time. */
   interruptible<T>(
     start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
   ): Promise<T> {

@@ -1,19 +1,19 @@
-/** Tells when a call is over: what an `AbortSignal` has, as far as waiting for it needs. */
+/** Tells when a call ends: the part of `AbortSignal` that waiting for it needs. */
 export interface Ending {
   readonly aborted: boolean;
-  /** Why, once it is over. */
+  /** The reason, once the call has ended. */
   readonly reason: unknown;
   throwIfAborted(): void;
   addEventListener(type: "abort", listener: EndingListener, options?: { readonly once: true }): void;
   removeEventListener(type: "abort", listener: EndingListener): void;
 }
 
-/** Called once, when the call is over. */
+/** Called once, when the call ends. */
 export interface EndingListener {
   handleEvent(): void;
 }
 
-/** An {@link Ending} that costs a tenth of an `AbortSignal`, of which each has a shape of its own in V8. */
+/** An {@link Ending} at a tenth of the cost of an `AbortSignal`, each of which has its own shape in V8. */
 export class CallEnding implements Ending {
   #reason: Error | undefined;
   #listeners: EndingListener[] = [];
@@ -38,7 +38,7 @@ export class CallEnding implements Ending {
     this.#listeners = this.#listeners.filter((one) => one !== listener);
   }
 
-  /** Ends it once; later ends are ignored. */
+  /** Ends the call. Later calls have no effect. */
   abort(reason: Error): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;

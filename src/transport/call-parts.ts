@@ -5,16 +5,16 @@ import type { RequestGate } from "./guard-call.ts";
 import type { JsonForm } from "./json-form.ts";
 import type { Limits } from "./limits.ts";
 
-/** What every call on the transport's own path goes through, whatever its protocol. */
+/** The parts that every call on the transport's own path passes through, on every protocol. */
 export interface CallParts {
   readonly gate: RequestGate | undefined;
-  /** The first is outermost. */
+  /** In order, the outermost first. */
   readonly interceptors: readonly Interceptor[];
   readonly errors: ErrorMapping;
   readonly limits: Limits;
   readonly jsonForm: JsonForm;
-  /** The calls under way, so that they can be told to stop. */
+  /** The running calls, so that a shutdown can stop them. */
   readonly live: Set<CallContext>;
-  /** Hears of failures that no caller can be told. */
+  /** Called with failures that no reply can report. */
   readonly onError: (error: unknown) => void;
 }

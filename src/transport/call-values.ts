@@ -1,6 +1,6 @@
 import type { ContextKey, ContextValues } from "@connectrpc/connect";
 
-/** The context values of one call. They do what the RPC library's do, without functions of their own for each call. */
+/** The context values of one call. They behave like the RPC library's, without closures per call. */
 export class CallValues implements ContextValues {
   [id: symbol]: unknown;
 

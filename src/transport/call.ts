@@ -6,29 +6,29 @@ import type { FinishedCall } from "./finished-call.ts";
 import { peerAddressKey } from "./peer-address.ts";
 import { requestIdKey } from "./request-id.ts";
 
-/** The name of the method of calls that match none. */
+/** The method name of calls that match no method. */
 export const UNMATCHED = "unmatched";
 
-/** What is known of a call before its headers are looked at. */
+/** The facts about a call before its headers are read. */
 export interface CallOrigin {
   readonly requestId: string;
   readonly protocol: string;
-  /** Of the connection; empty when the peer is gone already. */
+  /** The address of the connection; empty when the peer is already gone. */
   readonly peerAddress: string;
   /** Fires when the server is about to close. */
   readonly closing?: AbortSignal;
 }
 
-/** A call under way. One exists for each request that is not answered by a plain route. */
+/** A running call. Each request that no plain route answers has one. */
 export class Call implements FailedCall {
   readonly requestId: string;
   readonly values: ContextValues = new CallValues();
   readonly closing: AbortSignal | undefined;
-  /** On the transport's own path. */
+  /** Set on the transport's own path. */
   context: CallContext | undefined;
   method = UNMATCHED;
   protocol: string;
-  /** Whether the message was read and the interceptors have begun; failures before that are the caller's. */
+  /** Whether the message was read and the interceptors have started. Earlier failures are the caller's fault. */
   isHandling = false;
   readonly #startMs = performance.now();
   readonly #onEnd: ((call: FinishedCall) => void) | undefined;
@@ -47,7 +47,7 @@ export class Call implements FailedCall {
     this.closing = closing;
   }
 
-  /** Reports the end of the call, once; later ends are ignored. */
+  /** Reports the end of the call. Later calls have no effect. */
   end(reason?: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -64,5 +64,5 @@ export class Call implements FailedCall {
   }
 }
 
-/** The context value that leads from a handler's context to its call. Private to the transport. */
+/** The context value that links a handler's context to its call. Private to the transport. */
 export const callKey = createContextKey<Call | undefined>(undefined, { description: "call" });

@@ -4,18 +4,21 @@ import { TransportError } from "./transport-error.ts";
 /** One byte of flags and four of length precede each message of gRPC, gRPC-web and Connect's streams. */
 const HEAD_BYTES = 5;
 const COMPRESSED = 1;
-/** The flags that each protocol has beside {@link COMPRESSED}: the last envelope of a Connect stream, and of gRPC-web. */
+/**
+ * The flags that each protocol has beside {@link COMPRESSED}: they mark the last envelope of a Connect stream and of
+ * gRPC-web.
+ */
 const FLAGS = { grpc: 0, "grpc-web": 0x80, connect: 2 } as const;
 
-/** How the messages of a request are enveloped. */
+/** The rules for the envelopes of a request's messages. */
 export interface EnvelopeRules {
   /** The flags that an envelope may have. */
   readonly knownFlags: number;
-  /** Whether the head says what compressed messages are compressed with. */
+  /** Whether the head names the compression. */
   readonly isEncodingNamed: boolean;
 }
 
-/** The rules for a request by its head; `undefined` where its body has no envelopes. */
+/** Returns the rules for a request from its head, or `undefined` when its body has no envelopes. */
 export function envelopeRules(headers: NodeJS.Dict<string | string[]>): EnvelopeRules | undefined {
   const match = /^application\/(grpc-web|grpc|connect)\b/i.exec(String(headers["content-type"] ?? ""));
   if (match === null) return undefined;
@@ -29,8 +32,8 @@ export function envelopeRules(headers: NodeJS.Dict<string | string[]>): Envelope
 
 /**
  * Checks the flags of an envelope.
- * @throws ConnectError INTERNAL for a flag that is reserved, and for a compressed message without a word how, as gRPC's
- *   compression.md has it
+ * @throws ConnectError INTERNAL for a reserved flag, and for a compressed message without a named encoding (gRPC's
+ *   compression.md)
  */
 export function checkFlags(flags: number, { knownFlags, isEncodingNamed }: EnvelopeRules): void {
   if ((flags & ~knownFlags) !== 0) throw malformed("the envelope of a message has reserved flags");
@@ -39,7 +42,7 @@ export function checkFlags(flags: number, { knownFlags, isEncodingNamed }: Envel
   }
 }
 
-/** The chunks of a body as they are, each once the flags of the envelopes that begin in it are checked. */
+/** Yields the chunks of a body unchanged, after checking the flags of the envelopes that begin in each. */
 export async function* checkEnvelopes(
   chunks: AsyncIterable<Uint8Array>,
   rules: EnvelopeRules,
@@ -65,7 +68,7 @@ export async function* checkEnvelopes(
   }
 }
 
-/** The library passes on no other errors as they are, so what is meant travels as the cause. */
+/** Puts the error in a cause, because the library replaces other errors. */
 function malformed(message: string): ConnectError {
   const cause = new TransportError("MALFORMED_FRAME", message);
   return new ConnectError(message, Code.Internal, undefined, undefined, cause);

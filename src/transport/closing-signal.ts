@@ -3,8 +3,8 @@ import { callKey } from "./call.ts";
 import type { Ending } from "./call-ending.ts";
 
 /**
- * The end of streams that end only when they are told to: fires when the call is over, and also when the server is
- * about to close, with an error that tells the caller to come back. Without it such a stream would hold up the drain
+ * Returns a signal for streams without an end of their own. It fires when the call ends, and also when the server is
+ * about to close, with an error that asks the caller to reconnect. Without it, such a stream would hold up the drain
  * until its time-out.
  */
 export function untilClosing(context: {

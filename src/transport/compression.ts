@@ -2,18 +2,18 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 
-/** The encodings of messages, for requests and replies of every protocol, the preferred one first. */
+/** The message encodings for requests and replies of every protocol, in order of preference. */
 export const COMPRESSIONS: Compression[] = [compressionGzip, compressionBrotli];
 
-/** The names of {@link COMPRESSIONS} as a header lists them. */
+/** The names of {@link COMPRESSIONS} as a header value. */
 export const COMPRESSION_NAMES: string = COMPRESSIONS.map(({ name }) => name).join(",");
 
-/** Smaller messages are sent as they are: compressing them costs more than it saves. */
+/** Smaller messages are sent uncompressed: compression costs more than it saves. */
 export const COMPRESS_MIN_BYTES = 1024;
 
 /**
- * What a request says its messages are compressed with; `undefined` for nothing.
- * @throws ConnectError UNIMPLEMENTED for what is not served
+ * Returns the compression of a request's messages, or `undefined` for none.
+ * @throws ConnectError UNIMPLEMENTED for an unsupported encoding
  */
 export function requestCompression(encoding: string | string[] | undefined): Compression | undefined {
   if (encoding === undefined || encoding === "identity") return undefined;
@@ -25,7 +25,7 @@ export function requestCompression(encoding: string | string[] | undefined): Com
   );
 }
 
-/** What a message of this size is to be compressed with: the first that the caller accepts, if it is worth it. */
+/** Returns the compression for a message of this size: the first that the caller accepts, if it pays off. */
 export function replyCompression(
   sizeBytes: number,
   accepted: string | string[] | undefined,
@@ -34,12 +34,12 @@ export function replyCompression(
   return sizeBytes < COMPRESS_MIN_BYTES ? undefined : acceptedCompression(accepted, encoding);
 }
 
-/** What replies may be compressed with: the first that the caller accepts. */
+/** Returns the compression for replies: the first that the caller accepts. */
 export function acceptedCompression(
   accepted: string | string[] | undefined,
   encoding: string | string[] | undefined,
 ): Compression | undefined {
-  // Who says nothing accepts what it sends (gRPC's compression.md).
+  // A caller without that header accepts the encoding that it sends (gRPC's compression.md).
   const names = String(accepted || encoding || "").split(",");
   for (const name of names) {
     const found = COMPRESSIONS.find((compression) => compression.name === name.trim());

@@ -1,12 +1,12 @@
 import { Code, ConnectError, createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { Call } from "./call.ts";
 import type { CallParts } from "./call-parts.ts";
 import { checkEnvelopes, envelopeRules } from "./check-envelopes.ts";
 import { COMPRESS_MIN_BYTES, COMPRESSIONS } from "./compression.ts";
 import { boundDeadlineHeaders } from "./deadline.ts";
 import type { RequestGate } from "./guard-call.ts";
+import { LazyHeaders } from "./lazy-headers.ts";
 import type { Limits } from "./limits.ts";
 import { createJsonCodec } from "./message-codec.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
@@ -18,19 +18,22 @@ import { connectStreamCodecOf, serveConnectStream } from "./streaming/connect-st
 import { TransportError } from "./transport-error.ts";
 import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
 
-/** What serves gRPC, gRPC-web and Connect. */
+/** Options of {@link createConnectHandler}. */
 export interface ConnectHandlerOptions {
   readonly services: readonly ServiceRegistration[];
   readonly interceptors: Interceptor[];
   readonly gate: RequestGate;
   readonly limits: Limits;
   readonly shutdownSignal: AbortSignal;
-  /** What serves the calls that need nothing of the library. */
+  /** The parts that serve calls which do not need the library. */
   readonly own: CallParts;
   readonly ownSpecs: ReadonlyMap<string, OwnSpec>;
 }
 
-/** Handles one request; `undefined` when the path names no method. Rejects with a TransportError for bare refusals. */
+/**
+ * Handles one request, or returns `undefined` when the path names no method. Rejects with a TransportError for the
+ * library's bare HTTP refusals.
+ */
 export type ConnectHandler = (
   request: ServerRequest,
   reply: ServerReply,
@@ -99,18 +102,31 @@ async function serve(
 }
 
 function toUniversalRequest(request: ServerRequest, reply: ServerReply, call: Call) {
+  return {
+    httpVersion: "stream" in request ? "2.0" : request.httpVersion,
+    method: request.method ?? "",
+    url: urlOf(request),
+    header: new LazyHeaders(request.headers),
+    signal: closedSignal(reply),
+    contextValues: call.values,
+  };
+}
+
+function urlOf(request: ServerRequest): string {
+  const { headers, url = "" } = request;
+  const isEncrypted =
+    "stream" in request ? request.stream.session?.encrypted === true : "encrypted" in request.socket;
+  const host = headers[":authority"] ?? headers.host ?? "";
   try {
-    // The library wants its own, wider type of response and uses its events only.
-    const universal = universalRequestFromNodeRequest(request, reply as never, undefined, call.values);
-    return { ...universal, signal: closedSignal(reply) };
+    return new URL(url, `${isEncrypted ? "https" : "http"}://${String(host)}`).toString();
   } catch (cause) {
     throw new TransportError("VALIDATION", "the request has no usable host", { cause });
   }
 }
 
 /**
- * Fires when the caller leaves, or has the whole reply. The library's own takes the code of a reset for the code of the
- * call, so that a caller could make its leaving look like a fault of the server.
+ * Fires when the caller leaves or has received the whole reply. It ignores the code of a reset, which would let a
+ * caller make its departure look like a server error.
  */
 function closedSignal(reply: ServerReply): AbortSignal {
   const closed = new AbortController();
@@ -118,7 +134,10 @@ function closedSignal(reply: ServerReply): AbortSignal {
   return closed.signal;
 }
 
-/** The form in base64 for browsers that cannot read octets, which the library takes for octets. */
+/**
+ * Whether the request is gRPC-web's base64 form for browsers without binary streams, which the library would read as
+ * binary.
+ */
 function isGrpcWebText(request: ServerRequest): boolean {
   return /^application\/grpc-web-text/i.test(request.headers["content-type"] ?? "");
 }
@@ -127,7 +146,7 @@ function unsupported(): TransportError {
   return new TransportError("UNSUPPORTED_MEDIA_TYPE", "the content type is not supported on this path");
 }
 
-/** The library refuses a wrong HTTP method or content type with a bare status. */
+/** Converts the library's bare HTTP status for a wrong method or content type into an error. */
 function refusal(
   response: UniversalServerResponse,
   handler: UniversalHandler,
@@ -138,7 +157,7 @@ function refusal(
     case 405:
       return methodNotAllowed(reply, handler.allowedMethods);
     case 415:
-      // A gRPC client reads the status of the call, not that of HTTP.
+      // A gRPC client reads the call's status instead of the HTTP status.
       return protocol === "grpc"
         ? new TransportError(
             "UNIMPLEMENTED",
@@ -153,13 +172,13 @@ function refusal(
 async function send(response: UniversalServerResponse, reply: ServerReply, limits: Limits): Promise<void> {
   const body = response.body?.[Symbol.asyncIterator]();
   const headers = response.header ?? new Headers();
-  // A handler may give the length of what it sends, which is the length of a body over REST only. The library itself
-  // gives the length of unary Connect replies.
+  // A content-length that the handler sets is only valid over REST. The library sets the length of unary Connect
+  // replies.
   if (!isUnaryConnect(headers)) headers.delete("content-length");
   const head = () => writeHead(reply, response.status, headers);
   let isWriting = false;
   try {
-    // The first message is awaited before the head, so that the handler can still set headers.
+    // Awaits the first message before it writes the head, so that the handler can still set headers.
     for (let chunk = await body?.next(); chunk?.done === false; chunk = await body?.next()) {
       isWriting = true;
       if (!reply.headersSent) head();
@@ -170,7 +189,7 @@ async function send(response: UniversalServerResponse, reply: ServerReply, limit
     if (response.trailer !== undefined) reply.addTrailers(Object.fromEntries(response.trailer));
     reply.end();
   } catch (reason) {
-    // The handler learns that nobody reads, so that it can stop.
+    // Tells the handler that the reader is gone, so that it can stop.
     if (isWriting) body?.throw?.(reason).catch(() => {});
     throw reason;
   } finally {

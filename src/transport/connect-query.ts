@@ -3,7 +3,7 @@ import { TransportError } from "./transport-error.ts";
 
 /**
  * Checks the message in the query of a Connect GET (connectrpc.com/docs/protocol, Unary-Get-Request), because the RPC
- * library takes one that is no base64 for a fault of the server.
+ * library reports invalid base64 as a server error.
  * @throws TransportError VALIDATION
  */
 export function checkConnectQuery(url: string): void {
@@ -19,7 +19,7 @@ export function checkConnectQuery(url: string): void {
   }
 }
 
-/** What is no UTF-8 behind its escapes would be replaced, not refused. */
+/** Whether the decoded escapes are UTF-8. The library would replace invalid bytes instead of refusing them. */
 function isUtf8(query: string): boolean {
   try {
     decodeURIComponent(query);

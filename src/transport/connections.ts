@@ -14,39 +14,40 @@ import type { TlsOptions } from "./tls-acceptor.ts";
 
 /** All connections of one port, of both HTTP versions. */
 export interface Connections {
-  /** The listener. It is the HTTP/1.1 server itself, whose timeouts work only when it listens. */
+  /** The listener. It is the HTTP/1.1 server itself, whose time-outs only work when it listens. */
   readonly server: Server;
   readonly sessions: ReadonlySet<Http2Session>;
-  /** Connections that have not told their protocol. */
+  /** Connections whose protocol is not yet known. */
   readonly undecided: ReadonlySet<Socket>;
-  /** From now on every HTTP/1.1 reply asks for its connection to be closed, those under way included. */
+  /** From now on, every HTTP/1.1 reply asks the peer to close the connection, including replies to running calls. */
   refuseKeepAlive(): void;
   /**
    * Closes the HTTP/2 connections without breaking a call.
-   * @param newToo whether connections that turn out to be HTTP/2 from now on are closed in the same way
+   * @param newToo whether to close connections that become HTTP/2 later in the same way
    */
   closeSessions(newToo: boolean): void;
   /**
-   * Cuts the HTTP/1.1 connections that have no call under way, such as those with half the head of a request.
-   * @param onlySilent whether those that have sent something since the last time are left
+   * Cuts the HTTP/1.1 connections without a running call, such as those with half a request head.
+   * @param onlySilent whether to spare those that have sent something since the last call
    */
   cutWithoutCall(onlySilent: boolean): void;
 }
 
-/** What the connections of a port are held to. */
+/** Options of {@link createConnections}. */
 export interface ConnectionOptions extends CountOptions {
   readonly limits: Limits;
-  /** Given: all connections must be TLS. */
+  /** If set, all connections must use TLS. */
   readonly tls: TlsOptions | undefined;
 }
 
 const REAP_INTERVAL_MS = 1000;
-/** How often Node looks for HTTP/1.1 connections past their time-outs. */
+/** The interval at which Node checks HTTP/1.1 connections for time-outs. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 
 /**
- * Serves HTTP/1.1 and HTTP/2 on one port: with prior knowledge in clear text, or all of it by TLS. The caller listens.
- * @param takeStream may serve an HTTP/2 stream by itself
+ * Serves HTTP/1.1 and HTTP/2 on one port: in clear text with prior knowledge, or everything over TLS. The caller
+ * listens.
+ * @param takeStream may serve an HTTP/2 stream itself
  */
 export function createConnections(
   handler: (request: ServerRequest, reply: ServerReply) => void,
@@ -75,7 +76,7 @@ export function createConnections(
     },
   });
   dispatchStreams(http2, takeStream, handler, limits);
-  // A connection that breaks before it is a session concerns nobody.
+  // A connection that breaks before its session starts needs no report.
   http2.on("sessionError", () => {});
   const acceptHttp1 = server.listeners("connection");
   splitConnections({
@@ -89,12 +90,12 @@ export function createConnections(
       for (const listener of acceptHttp1) listener.call(server, socket);
     },
     acceptHttp2(socket) {
-      // Node makes the session at once.
+      // Node creates the session synchronously.
       http2.once("session", (session) => {
         const tracked = trackHttp2Session(session, socket, limits, addressOf(socket));
         sessions.add(tracked);
         socket.once("close", () => sessions.delete(tracked));
-        // Its calls would keep a server that stops from its end. None has been read yet: the peer may try them again.
+        // New calls on it would delay the shutdown. None has been read yet, so the peer may retry them.
         if (isClosingNew) tracked.closeGently();
       });
       http2.emit("connection", socket);
@@ -133,7 +134,7 @@ function http1Options(limits: Limits): ServerOptions {
   };
 }
 
-/** What is no HTTP gets a short answer, if the peer still listens. */
+/** Answers input that is not HTTP with a short reply, if the peer still reads. */
 function refuseMalformed(
   error: NodeJS.ErrnoException,
   socket: NodeJS.WritableStream & { destroy(): void },

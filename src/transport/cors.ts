@@ -1,9 +1,9 @@
 import { cors } from "@connectrpc/connect";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
-/** Which browsers' pages may call, and what they may send and see beside the protocols' own headers. */
+/** The allowed origins, and the headers that they may send and read beside the protocols' own. */
 export interface CorsOptions {
-  /** Origins such as `https://app.example`; `*` stands for all. Empty: none. */
+  /** Origins such as `https://app.example`. `*` allows all, and an empty list none. */
   readonly origins: readonly string[];
   readonly requestHeaders: readonly string[];
   readonly replyHeaders: readonly string[];
@@ -13,9 +13,9 @@ const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const MAX_AGE_SECONDS = "7200";
 
 /**
- * Sets the CORS headers of a reply, and answers preflights with 204.
- * Credentials are not allowed: keys travel in headers, never in cookies.
- * @returns whether the request was a preflight and is answered
+ * Sets the CORS headers of a reply and answers preflights with 204. Credentials are not allowed: keys travel in
+ * headers, never in cookies.
+ * @returns whether the request was a preflight, which is now answered
  */
 export function createCors(options: CorsOptions): (request: ServerRequest, reply: ServerReply) => boolean {
   const any = options.origins.includes("*");
@@ -24,7 +24,7 @@ export function createCors(options: CorsOptions): (request: ServerRequest, reply
   const exposeHeaders = [...cors.exposedHeaders, ...options.replyHeaders].join(", ");
   return (request, reply) => {
     const origin = request.headers.origin;
-    // The reply depends on the origin even where it carries no header for it.
+    // The reply depends on the origin even when it has no CORS header.
     if (!any && origins.size > 0) reply.setHeader("vary", "origin");
     if (origin === undefined || !(any || origins.has(origin))) return false;
     reply.setHeader("access-control-allow-origin", any ? "*" : origin);

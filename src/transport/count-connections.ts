@@ -2,22 +2,24 @@ import type { Socket } from "node:net";
 import type { Limits } from "./limits.ts";
 import { withoutMapping } from "./peer-address.ts";
 
-/** Takes connections as long as there are not too many. */
+/** Admits connections up to a limit. */
 export interface ConnectionCounter {
-  /** Counts the connection until it closes; false where it is one too many, and is not counted. */
+  /** Counts the connection until it closes. Returns false, without counting it, when the limit is reached. */
   admit(socket: Socket): boolean;
 }
 
-/** Which connections are counted, and who hears of those that are refused. */
+/** Options of {@link createConnectionCounter}. */
 export interface CountOptions {
   readonly limits: Pick<Limits, "connectionsCount" | "connectionsPerAddressCount">;
-  /** Proxies, which carry the connections of many; they count towards the whole only. Default: none. */
+  /** Identifies proxies, which carry many callers' connections and count only towards the total. Default: none. */
   readonly isTrustedPeer?: ((address: string) => boolean) | undefined;
-  /** Hears of an address at its first refused connection; again only once it has closed all of its others. */
+  /**
+   * Called at the first refused connection of an address, and again only after the address has closed all its others.
+   */
   readonly onRefused?: ((address: string) => void) | undefined;
 }
 
-/** Counts the open connections of a port, of each address and in all, by the peer of the socket. */
+/** Counts the open connections of a port, per peer address and in total. */
 export function createConnectionCounter({
   limits,
   isTrustedPeer = () => false,
@@ -28,7 +30,7 @@ export function createConnectionCounter({
   let total = 0;
   return {
     admit(socket) {
-      // The peer is gone already.
+      // The peer is already gone.
       if (socket.remoteAddress === undefined) return false;
       const address = withoutMapping(socket.remoteAddress);
       const key = countedAs(address);
@@ -57,12 +59,15 @@ export function createConnectionCounter({
   };
 }
 
-/** Whether a further one is too many; 0 stands for no bound. */
+/** Whether one more exceeds the limit; 0 means no limit. */
 function isOver(count: number, bound: number): boolean {
   return bound > 0 && count >= bound;
 }
 
-/** The address; of IPv6 the network of 64 bits, because who has one address there has all of its network. */
+/**
+ * Returns the address, or the /64 network of an IPv6 address, because an owner of one address there usually controls
+ * its whole network.
+ */
 export function countedAs(address: string): string {
   if (!address.includes(":")) return address;
   const [before = "", after] = address.split("%")[0]?.split("::") ?? [];

@@ -1,18 +1,18 @@
 const ELLIPSIS = "…";
-/** Of one UTF-16 unit: three bytes in UTF-8, each three characters in percent-encoding. */
+/** The most bytes of one UTF-16 unit: three bytes in UTF-8, each three characters in percent-encoding. */
 const MAX_BYTES_PER_UNIT = 9;
 
 /**
- * The text, or as many of its first characters as fit, with an ellipsis. No character is cut in two, and lone
- * surrogates are replaced.
- * @param sizeOf the size of a piece of well-formed text; that of a whole is the sum of its pieces. Default: UTF-8
+ * Returns the text, or its longest prefix that fits, with an ellipsis. It never splits a character and replaces lone
+ * surrogates.
+ * @param sizeOf the size of a piece of well-formed text, which must be additive. Default: UTF-8 bytes
  */
 export function cutText(
   text: string,
   maxBytes: number,
   sizeOf: (text: string) => number = utf8Bytes,
 ): string {
-  // Longer texts are not even read.
+  // Skips the rest of a longer text.
   const wellFormed = text.slice(0, maxBytes + 1).toWellFormed();
   const isWhole = text.length <= maxBytes;
   if (isWhole && text.length * MAX_BYTES_PER_UNIT <= maxBytes) return wellFormed;

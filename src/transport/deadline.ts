@@ -13,9 +13,9 @@ const GRPC_UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The deadline of a Connect or REST call from its `connect-timeout-ms`: shortened to the longest that is served;
- * the default when there is none and the call is unary; `undefined` for no deadline; `"malformed"` for the caller
- * to refuse.
+ * Returns the deadline of a Connect or REST call from its `connect-timeout-ms`, capped at the maximum. Unary calls
+ * without one get the default. Returns `undefined` for no deadline and `"malformed"` for a value that the caller must
+ * refuse.
  */
 export function deadlineOf(
   header: string | undefined,
@@ -27,8 +27,8 @@ export function deadlineOf(
 }
 
 /**
- * The same of a REST call, which may say it in either form; the shorter one counts.
- * @throws TransportError VALIDATION that names the header which is malformed
+ * Returns the deadline of a REST call, which may use either header; the shorter one counts.
+ * @throws TransportError VALIDATION that names the malformed header
  */
 export function restDeadlineOf(
   headers: IncomingHttpHeaders,
@@ -51,7 +51,7 @@ export function restDeadlineOf(
   return isUnary ? limits.defaultDeadlineMs : undefined;
 }
 
-/** The same of a gRPC call from its `grpc-timeout`, with the default for calls of its kind. */
+/** Returns the deadline of a gRPC call from its `grpc-timeout`, with the default for its kind of call. */
 export function grpcDeadlineOf(
   header: string | string[] | undefined,
   defaultMs: number | undefined,
@@ -63,8 +63,8 @@ export function grpcDeadlineOf(
 }
 
 /**
- * Rewrites the deadline headers of a gRPC, gRPC-web or Connect request to the bounds, because the RPC library would
- * refuse a longer one and has no default. Malformed values stay for the library to refuse.
+ * Rewrites the deadline headers of a gRPC, gRPC-web or Connect request to the limits, because the RPC library refuses a
+ * longer one and has no default. Malformed values are left for the library to refuse.
  */
 export function boundDeadlineHeaders(
   headers: NodeJS.Dict<string | string[]>,
@@ -78,7 +78,7 @@ export function boundDeadlineHeaders(
   const millis = isGrpc && given !== undefined ? parseGrpcTimeout(given) : given;
   const bounded = deadlineOf(millis, isUnary, limits);
   if (bounded === undefined || bounded === "malformed") return;
-  // A deadline within the bounds keeps its own, finer unit.
+  // A deadline within the limits keeps its own, finer unit.
   if (given !== undefined && Number(millis) <= limits.maxDeadlineMs) return;
   headers[name] = isGrpc ? `${bounded}m` : String(bounded);
 }
@@ -91,8 +91,8 @@ function parseGrpcTimeout(text: string): string {
 }
 
 /**
- * Ends a call when its signal fires (deadline passed, caller gone, process stopping), whether or not the handler
- * looks at the signal. Goes innermost, so that every other interceptor sees the failure.
+ * Ends a call when its signal fires (deadline passed, caller gone, process stopping), even if the handler ignores the
+ * signal. It must be the innermost interceptor, so that all others see the failure.
  */
 export const deadlineInterceptor: Interceptor = (next) => async (request) => {
   const response = await untilAborted(next(request), request.signal);
@@ -100,7 +100,7 @@ export const deadlineInterceptor: Interceptor = (next) => async (request) => {
   return { ...response, message: abortable(response.message, request.signal) };
 };
 
-/** The promise, or the signal's reason as a ConnectError when that comes first. */
+/** Resolves with the promise, or rejects with the signal's reason as a ConnectError if that comes first. */
 export function untilAborted<T>(promise: Promise<T> | T, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(abortReason(signal));
@@ -128,7 +128,7 @@ async function* abortable<T>(messages: AsyncIterable<T>, signal: AbortSignal): A
       yield result.value;
     }
   } finally {
-    // The handler may be waiting for something that never comes, so its end is not waited for.
+    // The handler may wait forever, so its end is not awaited.
     iterator.return?.().catch(() => {});
   }
 }

@@ -2,19 +2,21 @@ import { type DescEnum, type DescFile, type DescMessage, toBinary } from "@bufbu
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** Finds descriptors. Files are serialized `FileDescriptorProto`s: the one in question, then all that it imports. */
+/** Finds descriptors. Files are serialized `FileDescriptorProto`s: the requested one first, then all its imports. */
 export interface DescriptorIndex {
   fileNamed(name: string): Uint8Array[] | undefined;
-  /** @param name full and without a leading dot, of anything that a file declares, down to fields and enum values */
+  /**
+   * @param name the full name, without a leading dot, of any declaration, down to fields and enum values
+   */
   fileOfSymbol(name: string): Uint8Array[] | undefined;
   fileOfExtension(extendee: string, number: number): Uint8Array[] | undefined;
-  /** In rising order; `undefined` when there is no such message. */
+  /** Returns the numbers in ascending order, or `undefined` when there is no such message. */
   extensionNumbers(message: string): number[] | undefined;
 }
 
-/** Indexes these files and all that they import. */
+/** Indexes these files and all their imports. */
 export function createDescriptorIndex(roots: readonly DescFile[]): DescriptorIndex {
-  // By name, because a file may be there twice: as generated, and inside of a package.
+  // Keyed by name, because a file may exist twice: as generated code, and inside a package.
   const files = new Map<string, DescFile>();
   for (const root of roots) for (const file of withImports(root)) files.set(protoName(file), file);
   const symbols = new Map<string, DescFile>();
@@ -46,10 +48,10 @@ export function createDescriptorIndex(roots: readonly DescFile[]): DescriptorInd
   };
 }
 
-/** The file, then what it imports, then what those import: each once. */
+/** Returns the file, its imports and their imports, each once. */
 function withImports(root: DescFile): DescFile[] {
   const found = new Map([[protoName(root), root]]);
-  // A map is iterated with what is added on the way.
+  // Iteration over a map includes entries that are added meanwhile.
   for (const file of found.values()) {
     for (const dependency of file.dependencies) {
       if (!found.has(protoName(dependency))) found.set(protoName(dependency), dependency);
@@ -58,14 +60,14 @@ function withImports(root: DescFile): DescFile[] {
   return [...found.values()];
 }
 
-/** The name in imports. A descriptor's own `name` lacks the ending. */
+/** Returns the name used in imports. A descriptor's own `name` lacks the extension. */
 function protoName(file: DescFile): string {
   return file.proto.name;
 }
 
 type NestedType = ReturnType<typeof nestedTypes> extends Iterable<infer T> ? T : never;
 
-/** The full names that a type declares: its own and those of its members. */
+/** Returns the full names that a type declares: its own and those of its members. */
 function namesIn(type: NestedType): string[] {
   switch (type.kind) {
     case "message":
@@ -74,7 +76,7 @@ function namesIn(type: NestedType): string[] {
         ...[...type.fields, ...type.oneofs].map(({ name }) => `${type.typeName}.${name}`),
       ];
     case "enum":
-      // The values of an enum are declared beside it, as in C++.
+      // The scope of enum values is the enum's parent, as in C++.
       return [type.typeName, ...type.values.map(({ name }) => join(scopeOf(type), name))];
     case "service":
       return [type.typeName, ...type.methods.map(({ name }) => `${type.typeName}.${name}`)];

@@ -1,33 +1,33 @@
 import type { Connections } from "./connections.ts";
 
-/** How a server stops. */
+/** Options of a drain. */
 export interface DrainOptions {
-  /** How long to go on accepting while every reply asks its caller to leave. */
+  /** How long to keep accepting connections while every reply asks its caller to leave. */
   readonly delayMs: number;
-  /** How long calls may take after that before they are cut. */
+  /** How long running calls may then take before they are cut. */
   readonly timeoutMs: number;
 }
 
-/** What else happens while a server stops. */
+/** Callbacks during a drain. */
 export interface DrainHooks {
-  /** The delay is over: streams that end only when told to should end now. */
+  /** The delay is over: streams without an end of their own should end now. */
   readonly onClosing: () => void;
-  /** The time-out is over: tells handlers to stop. */
+  /** The time-out is over: handlers should stop. */
   readonly onTimeout: () => void;
 }
 
 const IDLE_CHECK_INTERVAL_MS = 50;
-/** Connections that have not told their protocol, or begun a request, when the port closes get this long to do so. */
+/** The time that connections without a known protocol or a request get when the port closes. */
 const UNDECIDED_GRACE_MS = 250;
-/** Those that go on with the head of a request get this long to end it. */
+/** The time that connections get to finish a partial request head. */
 const HEAD_GRACE_MS = 1000;
-/** Handlers that were told to stop get this long to answer so. */
+/** The time that aborted handlers get to reply. */
 const ABORT_GRACE_MS = 500;
 
 /**
- * Closes a port so that no call under way is broken: HTTP/1.1 callers are asked to close their connections, HTTP/2
- * callers to open no new streams; after the delay the port stops accepting and idle connections close. Calls that
- * outlast the time-out are aborted, then cut.
+ * Closes a port without breaking a running call. It asks HTTP/1.1 callers to close their connections and HTTP/2 callers
+ * to open no new streams. After the delay the port stops accepting and idle connections close. Calls that exceed the
+ * time-out are aborted, then cut.
  * @returns whether all calls ended by themselves
  */
 export async function drainConnections(
@@ -44,7 +44,7 @@ export async function drainConnections(
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   onClosing();
   connections.closeSessions(true);
-  // Who has just connected may have sent a request already; who says nothing has nothing to lose.
+  // A new connection may already have sent a request; a silent one has nothing to lose.
   const silentTimer = setTimeout(() => {
     isGraceOver = true;
     for (const socket of undecided) socket.destroy();
@@ -55,7 +55,7 @@ export async function drainConnections(
   // Connections whose last reply began before the drain become idle later.
   const idleCheck = setInterval(() => {
     server.closeIdleConnections();
-    // What has arrived by now is read between two checks, however busy the process is.
+    // Input that has arrived is read between two checks, however busy the process is.
     if (isGraceOver) connections.cutWithoutCall(!isHeadGraceOver);
   }, IDLE_CHECK_INTERVAL_MS);
   let isClean = true;

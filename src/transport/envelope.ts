@@ -4,22 +4,22 @@ import { Code, ConnectError } from "@connectrpc/connect";
 export const HEAD_BYTES = 5;
 const COMPRESSED = 1;
 
-/** The length that the head announces. */
+/** Returns the length that the head announces. */
 export function promisedBytes(head: Buffer): number {
   return head.readUInt32BE(1);
 }
 
-/** Whether the flags say that the message is compressed. */
+/** Whether the flags mark the message as compressed. */
 export function isCompressed(body: Buffer): boolean {
   return ((body[0] ?? 0) & COMPRESSED) !== 0;
 }
 
-/** What the caller may send one message to. */
+/** The kinds of call whose request is one message. */
 export type OneMessageKind = "unary" | "server-streaming";
 
 /**
- * The first message in a body.
- * @throws ConnectError UNIMPLEMENTED for none, INVALID_ARGUMENT for a torn one, RESOURCE_EXHAUSTED above the limit
+ * Returns the first message in a body.
+ * @throws ConnectError UNIMPLEMENTED for none, INVALID_ARGUMENT for a truncated one, RESOURCE_EXHAUSTED above the limit
  */
 export function firstMessage(body: Buffer, maxBytes: number, kind: OneMessageKind): Buffer {
   if (body.length === 0) {
@@ -29,8 +29,8 @@ export function firstMessage(body: Buffer, maxBytes: number, kind: OneMessageKin
 }
 
 /**
- * Checks that a body holds no more than its first message.
- * @throws ConnectError UNIMPLEMENTED for a second message, INVALID_ARGUMENT for a torn one
+ * Checks that nothing follows the first message of a body.
+ * @throws ConnectError UNIMPLEMENTED for a second message, INVALID_ARGUMENT for a truncated one
  */
 export function expectNoMore(body: Buffer, maxBytes: number, kind: OneMessageKind): void {
   const end = HEAD_BYTES + promisedBytes(body);
@@ -60,7 +60,7 @@ function torn(): ConnectError {
   return new ConnectError("protocol error: incomplete envelope", Code.InvalidArgument);
 }
 
-/** A message behind its head. */
+/** Prefixes a message with its head. */
 export function frameMessage(bytes: Uint8Array, flags: number): Buffer {
   const frame = Buffer.allocUnsafe(HEAD_BYTES + bytes.length);
   frame[0] = flags;

@@ -1,16 +1,16 @@
 import type { ConnectError } from "@connectrpc/connect";
 
-/** The call that failed, as far as it is known. */
+/** The known facts about a failed call. */
 export interface FailedCall {
   readonly requestId: string;
-  /** `package.Service/Method`, or `unmatched` when no method was found. */
+  /** `package.Service/Method`, or `unmatched` when no method matches. */
   readonly method: string;
 }
 
-/** How failures become errors on the wire. Given by the application, so that the transport knows no catalogue. */
+/** Converts failures into errors on the wire. The application supplies it, so the transport has no error catalogue. */
 export interface ErrorMapping {
-  /** Maps anything thrown. An error that was mapped before comes back as it is. */
+  /** Maps any thrown value. Returns an already mapped error unchanged. */
   toConnectError(reason: unknown, call: FailedCall): ConnectError;
-  /** The HTTP status over REST. */
+  /** Returns the HTTP status over REST. */
   httpStatus(error: ConnectError): number;
 }

@@ -3,7 +3,7 @@ import type { CallContext } from "./call-context.ts";
 import type { CallParts } from "./call-parts.ts";
 import { classify } from "./guard-call.ts";
 
-/** Ends a call that failed: maps the reason, tells the handler, the report and, by `exchange`, the caller. */
+/** Ends a failed call: maps the reason, and notifies the handler, the report and, through `exchange`, the caller. */
 export function failCall(
   reason: unknown,
   context: CallContext,

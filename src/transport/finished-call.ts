@@ -1,8 +1,8 @@
 import type { Code, ContextValues } from "@connectrpc/connect";
 
-/** One call as it ended, for logs and metrics. Health, metrics and preflight requests are no calls. */
+/** A finished call, for logs and metrics. Health, metrics and preflight requests are not calls. */
 export interface FinishedCall {
-  /** `package.Service/Method`, or `unmatched` when no method was found. */
+  /** `package.Service/Method`, or `unmatched` when no method matches. */
   readonly method: string;
   /** grpc, grpc-web, connect or rest. */
   readonly protocol: string;
@@ -10,6 +10,6 @@ export interface FinishedCall {
   readonly code: Code | undefined;
   readonly durationMs: number;
   readonly requestId: string;
-  /** What gate and interceptors left, such as the project. */
+  /** The values that gate and interceptors have set, such as the project. */
   readonly values: ContextValues;
 }

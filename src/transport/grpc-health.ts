@@ -9,15 +9,16 @@ import { TransportError } from "./transport-error.ts";
 /** The standard health service and its switch. */
 export interface GrpcHealth {
   readonly registration: ServiceRegistration;
-  /** Changes what all names answer, the empty one for the whole server too. Watchers hear of it at once. */
+  /** Sets the status of all names, including the empty one for the whole server. Watchers receive it at once. */
   setServing(isServing: boolean): void;
-  /** Ends all watches with DRAINING, after each has heard the last status. Later ones hear it and end. */
+  /** Ends all watches with DRAINING after their last status. Later watches receive the status and end. */
   endWatches(): void;
 }
 
 /**
- * `grpc.health.v1.Health` (https://github.com/grpc/grpc/blob/master/doc/health-checking.md) for these services, which
- * serve from the beginning. A watch is told of changes only; one that reads slowly misses those that were undone.
+ * Implements `grpc.health.v1.Health` (https://github.com/grpc/grpc/blob/master/doc/health-checking.md) for these
+ * services, which start as SERVING. A watch reports only changes; a slow reader misses changes that were reverted
+ * meanwhile.
  */
 export function createGrpcHealth(services: readonly DescService[]): GrpcHealth {
   const names = ["", ...services.map((service) => service.typeName)];
@@ -41,8 +42,8 @@ export function createGrpcHealth(services: readonly DescService[]): GrpcHealth {
         async *watch({ service }, { signal }) {
           let told: Status | undefined;
           while (!signal.aborted) {
-            // Services are registered before the server starts, so an unknown one stays unknown. The watch goes on all
-            // the same, because its end would tell the client to ask again.
+            // Services are registered before the server starts, so an unknown one stays unknown. The watch stays open
+            // all the same, because its end would make the client retry.
             const current = statusOf(service) ?? Status.SERVICE_UNKNOWN;
             if (current !== told) {
               told = current;
@@ -68,7 +69,7 @@ export function createGrpcHealth(services: readonly DescService[]): GrpcHealth {
   };
 }
 
-/** Waits in the set until someone calls, or the signal fires. Leaves nothing behind. */
+/** Waits in the set until it is woken or the signal fires. Cleans up after itself. */
 function nextWake(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

@@ -10,9 +10,9 @@ import { createDescriptorIndex, type DescriptorIndex } from "./descriptor-index.
 import { registerService, type ServiceRegistration } from "./service-registration.ts";
 
 /**
- * Server reflection (https://github.com/grpc/grpc/blob/master/doc/server-reflection.md) of these services and of
- * itself, in both versions that clients ask for. Each reply with files is whole: the file that was asked for comes
- * first, then all that it imports, each once. What is not found or not asked properly is answered in the stream.
+ * Serves reflection (https://github.com/grpc/grpc/blob/master/doc/server-reflection.md) of these services and of
+ * itself, in both versions that clients use. Each reply with files is complete: the requested file first, then all its
+ * imports, each once. Unknown names and malformed requests are answered in the stream.
  */
 export function createGrpcReflection(services: readonly DescService[]): ServiceRegistration[] {
   const all = [...services, ServerReflection, ServerReflectionV1Alpha];
@@ -26,7 +26,7 @@ export function createGrpcReflection(services: readonly DescService[]): ServiceR
           yield { messageResponse: failure(Code.ResourceExhausted, "ask the rest in another stream") };
           return;
         }
-        // Most processes are never asked.
+        // Most processes never receive a reflection request.
         index ??= createDescriptorIndex(all.map((service) => service.file));
         yield {
           validHost: request.host,
@@ -39,7 +39,8 @@ export function createGrpcReflection(services: readonly DescService[]): ServiceR
   return [
     { ...registerService(ServerReflection, implementation), isPublic: true },
     {
-      // The messages of the two versions differ in their names alone, and none is created by its name here.
+      // The messages of the two versions differ only in their type names, and no message is created by its type name
+      // here.
       ...registerService(
         ServerReflectionV1Alpha,
         implementation as unknown as ServiceImpl<typeof ServerReflectionV1Alpha>,
@@ -49,7 +50,7 @@ export function createGrpcReflection(services: readonly DescService[]): ServiceR
   ];
 }
 
-/** In one stream: opening another one is counted. */
+/** The limit of requests in one stream, because only the opening of a stream counts towards rate limits. */
 const REQUESTS_MAX_COUNT = 100;
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;

@@ -5,13 +5,13 @@ import { untilAborted } from "./deadline.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import { TransportError, type TransportFault } from "./transport-error.ts";
 
-/** Looks at the headers of a call before its body is read; refuses it by throwing. */
+/** Checks the headers of a call before its body is read. It refuses a call by throwing. */
 export type RequestGate = (context: HandlerContext) => void | Promise<void>;
 
 /**
- * Wraps the application's gate. Every call of every protocol comes through here first, so this is where the context
- * is tied to the {@link Call}: the end of the context is the end of the call, and an error that the RPC library
- * raises by itself (malformed message, too large, deadline) is mapped before the library writes it.
+ * Wraps the application's gate. Every call of every protocol passes here first, so here the context is linked to the
+ * {@link Call}: the end of the context ends the call, and errors of the RPC library itself (malformed message, too
+ * large, deadline) are mapped before the library writes them.
  */
 export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined): RequestGate {
   return async (context) => {
@@ -32,8 +32,8 @@ export function guardCalls(errors: ErrorMapping, gate: RequestGate | undefined):
 }
 
 /**
- * Notes when the request's message has been read, so that failures before it are told from failures after it.
- * Goes outermost. A stream's first message is read behind the interceptors, so its errors are classified here.
+ * Marks when the request's message has been read, to tell failures before and after it apart. It must be the outermost
+ * interceptor. A stream's first message is read behind the interceptors, so its errors are classified here.
  */
 export const markHandling: Interceptor = (next) => (request) => {
   const call = request.contextValues.get(callKey);
@@ -54,7 +54,10 @@ async function* classified<T>(messages: AsyncIterable<T>, call: Call): AsyncGene
   }
 }
 
-/** The fault of the request in an error that the RPC library raised while reading it; other errors as they are. */
+/**
+ * Converts an error that the RPC library raised while reading the request into the request's fault. Returns other
+ * errors unchanged.
+ */
 export function classify(reason: unknown): unknown {
   if (!(reason instanceof ConnectError) || reason.details.length > 0) return reason;
   if (reason.cause instanceof TransportError) return reason.cause;
@@ -64,7 +67,7 @@ export function classify(reason: unknown): unknown {
 
 const FAULT_OF_CODE: Readonly<Partial<Record<Code, TransportFault>>> = {
   [Code.InvalidArgument]: "VALIDATION",
-  // The library calls a message that does not decode an internal error.
+  // The library reports a message that does not decode as an internal error.
   [Code.Internal]: "VALIDATION",
   [Code.ResourceExhausted]: "BODY_TOO_LARGE",
   [Code.DeadlineExceeded]: "DEADLINE",
@@ -90,8 +93,8 @@ function hasAbort(context: HandlerContext): context is HandlerContext & { abort(
 }
 
 /**
- * Makes `target` say what `source` says. An error that the RPC library has caught cannot be exchanged for another
- * one, but it is written to the wire only afterwards, so it can be changed in place.
+ * Copies `source` into `target`. The RPC library has already caught the error, so it cannot be replaced, but it is
+ * written only later, so it can be changed in place.
  */
 function overwriteError(target: ConnectError, source: ConnectError): void {
   if (target === source) return;

@@ -6,7 +6,7 @@ import type { ConnectHandler } from "./connect-handler.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import type { Limits } from "./limits.ts";
-import type { ServerReply, ServerRequest } from "./node-http.ts";
+import { peerAddressOf, type ServerReply, type ServerRequest } from "./node-http.ts";
 import type { PlainRoutes } from "./plain-routes.ts";
 import { releaseAfterReply } from "./release-request.ts";
 import { chooseRequestId } from "./request-id.ts";
@@ -14,7 +14,7 @@ import type { RestHandler } from "./rest/rest-handler.ts";
 import { replyError } from "./rest/rest-replies.ts";
 import { TransportError } from "./transport-error.ts";
 
-/** The parts that a request may go to, in this order. */
+/** The handlers of a request, in this order. */
 export interface RequestParts {
   /** Sets headers on replies to browsers; answers preflights itself and returns true. */
   readonly cors: (request: ServerRequest, reply: ServerReply) => boolean;
@@ -23,24 +23,24 @@ export interface RequestParts {
   readonly rest: RestHandler;
   readonly errors: ErrorMapping;
   readonly limits: Limits;
-  /** What is said of calls and routes that are not served. */
+  /** The hint in errors for calls and routes that this server does not serve. */
   readonly elsewhere: string | undefined;
   /** Fires when the server is about to close. */
   readonly closing: AbortSignal;
   readonly aroundCall?: CallWrapper | undefined;
   readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
-  /** Hears of failures that no caller can be told. */
+  /** Called with failures that no reply can report. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Handles a request of any protocol. Never throws and never rejects: each request ends in a reply or a cut. */
+/** Handles a request of any protocol. It never throws or rejects: each request ends in a reply or a cut connection. */
 export function createRequestHandler(
   parts: RequestParts,
 ): (request: ServerRequest, reply: ServerReply) => void {
   return (request, reply) => {
-    // Writing to a peer that is gone must not end the process.
+    // Writing to a departed peer must not crash the process.
     reply.on("error", ignore);
-    request.on("error", ignore);
+    if (!("stream" in request)) request.on("error", ignore);
     const requestId = chooseRequestId(request.headers["x-request-id"]);
     releaseAfterReply(request, reply, parts.limits.lingerTimeoutMs);
     if (parts.cors(request, reply)) return;
@@ -48,40 +48,49 @@ export function createRequestHandler(
       {
         requestId,
         protocol: protocolOf(request),
-        peerAddress: request.socket?.remoteAddress ?? "",
+        peerAddress: peerAddressOf(request),
         closing: parts.closing,
       },
       parts.onCallEnd,
     );
-    void serve(request, reply, call, parts);
+    serve(request, reply, call, parts);
   };
 }
 
 function ignore(): void {}
 
-/** Never rejects. */
-async function serve(
-  request: ServerRequest,
-  reply: ServerReply,
-  call: Call,
-  parts: RequestParts,
-): Promise<void> {
-  try {
-    const { aroundCall = (_call, serveCall) => serveCall() } = parts;
-    const route = () => parts.connect(request, reply, call) ?? parts.rest(request, reply, call);
-    const handled =
-      parts.plain(request, reply, call.requestId) ??
-      aroundCall({ headers: request.headers, values: call.values }, route);
-    if (handled === undefined) throw nowhere(call, parts.elsewhere);
-    await handled;
-  } catch (reason) {
+/** Never throws. A single function awaits the end of the call, because a stream keeps it as long as it lasts. */
+function serve(request: ServerRequest, reply: ServerReply, call: Call, parts: RequestParts): void {
+  const refuse = (reason: unknown) => {
     try {
       fail(request, reply, call, reason, parts);
     } catch (failure) {
       parts.onError(failure);
       reply.destroy();
     }
+  };
+  try {
+    const handled = route(request, reply, call, parts);
+    if (handled === undefined) refuse(nowhere(call, parts.elsewhere));
+    else handled.catch(refuse);
+  } catch (reason) {
+    refuse(reason);
   }
+}
+
+function route(
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+  { plain, connect, rest, aroundCall }: RequestParts,
+): Promise<void> | undefined {
+  const serveCall = () => connect(request, reply, call) ?? rest(request, reply, call);
+  return (
+    plain(request, reply, call.requestId) ??
+    (aroundCall === undefined
+      ? serveCall()
+      : aroundCall({ headers: request.headers, values: call.values }, serveCall))
+  );
 }
 
 function nowhere({ protocol }: Call, elsewhere: string | undefined): TransportError {
@@ -100,7 +109,7 @@ function fail(
   const error = parts.errors.toConnectError(reason, call);
   call.end(error);
   if (reply.headersSent || reply.destroyed) {
-    // A reply that has begun cannot change its status. What cannot be said to the caller is cut.
+    // A reply that has begun cannot change its status, so the connection is cut.
     if (!reply.writableEnded) reply.destroy();
     if (error.code !== Code.Canceled) parts.onError(reason);
     return;
@@ -112,7 +121,7 @@ function fail(
   else replyError({ reply, isHead: request.method === "HEAD" }, error, status);
 }
 
-/** What gRPC-web says with the status of HTTP: the method and the media type are not taken. */
+/** The refusals that gRPC-web reports as an HTTP status: unsupported method and media type. */
 const HTTP_REFUSALS: ReadonlySet<number> = new Set([405, 415]);
 
 function protocolOf(request: ServerRequest): string {
@@ -122,12 +131,12 @@ function protocolOf(request: ServerRequest): string {
   return request.headers["connect-protocol-version"] === undefined ? "rest" : "connect";
 }
 
-/** gRPC and gRPC-web understand a reply without a body whose head holds the status. */
+/** gRPC and gRPC-web accept a reply without a body whose head contains the status. */
 function replyTrailersOnly(request: ServerRequest, reply: ServerReply, error: ConnectError): void {
   reply.setHeader("content-type", String(request.headers["content-type"]));
   setTrailerStatus(new Headers(), error).forEach((value, name) => {
     reply.setHeader(name, value);
   });
-  // Ended without a head, so that head and end are one frame, without which clients do not look for a status.
+  // Ending without an explicit head puts head and end in one frame; otherwise clients do not look for a status.
   reply.end();
 }

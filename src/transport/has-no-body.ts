@@ -1,6 +1,6 @@
 import type { ServerRequest } from "./node-http.ts";
 
-/** Whether the head of a request says that no body follows. */
+/** Whether the head of a request announces no body. */
 export function hasNoBody(request: ServerRequest): boolean {
   if ("stream" in request) return request.stream.endAfterHeaders;
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;

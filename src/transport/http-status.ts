@@ -19,7 +19,7 @@ const HTTP_STATUS: Readonly<Record<Code, number>> = {
   [Code.Unauthenticated]: 401,
 };
 
-/** The HTTP status of an RPC code, as google/rpc/code.proto gives it. */
+/** Returns the HTTP status of an RPC code according to google/rpc/code.proto. */
 export function httpStatusOfCode(code: Code): number {
   return HTTP_STATUS[code];
 }

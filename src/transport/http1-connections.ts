@@ -2,23 +2,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { OpenReply } from "./slow-readers.ts";
 
-/** The open HTTP/1.1 connections of a port, and the replies on each. */
+/** The open HTTP/1.1 connections of a port, and their replies. */
 export interface Http1Connections {
-  /** Takes note of a connection, before the HTTP server has it. */
+  /** Registers a connection before the HTTP server receives it. */
   add(socket: Socket): void;
-  /** Takes note of a call. */
+  /** Registers a call. */
   begin(request: IncomingMessage, response: ServerResponse): void;
-  /** From now on every reply asks for its connection to be closed, those under way included. */
+  /** From now on, every reply asks the peer to close the connection, including replies to running calls. */
   refuseKeepAlive(): void;
   /**
-   * Cuts the connections that have no call under way, such as those with half the head of a request.
-   * @param onlySilent whether those that have sent something since the last time are left
+   * Cuts the connections without a running call, such as those with half a request head.
+   * @param onlySilent whether to spare those that have sent something since the last call
    */
   cutWithoutCall(onlySilent: boolean): void;
   openReplies(): Iterable<OpenReply>;
 }
 
-/** @param addressOf what unread replies of a connection count for; undefined for none */
+/**
+ * @param addressOf the address that a connection's unread replies count towards; undefined for none
+ */
 export function createHttp1Connections(addressOf: (socket: Socket) => string | undefined): Http1Connections {
   const connections = new Map<Socket, Set<ServerResponse>>();
   const heardBytes = new WeakMap<Socket, number>();
@@ -48,7 +50,7 @@ export function createHttp1Connections(addressOf: (socket: Socket) => string | u
       for (const [socket, responses] of connections) {
         const isSilent = heardBytes.get(socket) === socket.bytesRead;
         heardBytes.set(socket, socket.bytesRead);
-        // One that is ended closes once its last octets are sent.
+        // An ended connection closes once its last bytes are sent.
         const hasCall = responses.size > 0 || socket.writableEnded;
         if (!hasCall && (isSilent || !onlySilent)) socket.destroy();
       }
@@ -56,7 +58,7 @@ export function createHttp1Connections(addressOf: (socket: Socket) => string | u
     *openReplies() {
       for (const [socket, responses] of connections) {
         for (const response of responses) {
-          // One that waits behind another of its connection is not at its reader yet.
+          // A reply that waits behind another on its connection has not reached its reader yet.
           if (response.socket === null) continue;
           yield {
             key: response,
@@ -71,7 +73,7 @@ export function createHttp1Connections(addressOf: (socket: Socket) => string | u
   };
 }
 
-/** Node says nothing to the replies of pipelined requests that were waiting for their turn when the connection broke. */
+/** Closes the replies of pipelined requests that were waiting when the connection broke. Node does not notify them. */
 function closeUnassigned(response: ServerResponse): void {
   response.destroy();
   response.emit("close");

@@ -6,29 +6,29 @@ import type { OpenReply } from "./slow-readers.ts";
 /** An HTTP/2 connection of the server. */
 export interface Http2Session {
   /**
-   * Closes the connection without breaking a call: the peer is told to open no new streams, those under way are
-   * served to their end. May be called more than once.
+   * Closes the connection without breaking a call: asks the peer to open no new streams and serves the running ones to
+   * their end. It may be called repeatedly.
    */
   closeGently(): void;
-  /** The replies to the calls under way. */
+  /** Returns the replies of the running calls. */
   openReplies(): Iterable<OpenReply>;
   /**
-   * Cuts the connection of a session that Node has ended. After an error within an error Node neither closes the socket
-   * nor reads from it, and never says that the session is over. To be called every second or so: what Node was
-   * writing when it is called first has until the next time.
+   * Cuts the connection of a session that Node has ended. After an error within an error, Node neither closes the
+   * socket nor reads from it, and never reports the end of the session. Call it about once per second: Node's pending
+   * writes have until the next call.
    */
   reap(): void;
   destroy(): void;
 }
 
-/** The largest stream id: a GOAWAY with it refuses no stream that is under way. */
+/** The largest stream id. A GOAWAY with it refuses no running stream. */
 const NO_STREAM_REFUSED = 2 ** 31 - 1;
 
 /**
- * Watches a new connection. One without streams is closed when it has been idle for too long. One with streams is then
- * asked by a ping whether its peer still speaks HTTP/2, and cut if as much time passes again without an answer: after a
- * frame that breaks the protocol Node reads nothing more, the end of the connection included, and keeps its streams.
- * @param address that unread replies count for; undefined for none
+ * Watches a new connection. It closes one without streams after the idle time-out. It pings one with streams then, and
+ * cuts it if the same time passes again without an answer: after a frame that violates the protocol, Node reads nothing
+ * more, not even the end of the connection, and keeps its streams.
+ * @param address the address that unread replies count towards; undefined for none
  */
 export function trackHttp2Session(
   session: ServerHttp2Session,
@@ -44,13 +44,13 @@ export function trackHttp2Session(
     openStreams.add(stream);
     stream.on("close", () => {
       openStreams.delete(stream);
-      // After a GOAWAY Node reads nothing from a connection without streams, an answer to a ping included.
+      // After a GOAWAY, Node reads nothing from a connection without streams, not even a ping's answer.
       if (isClosing && openStreams.size === 0) close(session);
     });
   });
   const destroy = () => {
     session.destroy();
-    // A session that is closing leaves its socket open until the peer has read what was written.
+    // A closing session keeps its socket open until the peer has read the pending output.
     socket.destroy();
   };
   let wasDestroyed = false;
@@ -58,7 +58,7 @@ export function trackHttp2Session(
   session.once("close", () => clearTimeout(cut));
   session.setTimeout(idleTimeoutMs);
   const cutUnlessAnswered = (timeoutMs: number) => {
-    // A peer that owes an answer does not get more time for it.
+    // A peer that owes an answer gets no extra time.
     if (cut !== undefined) return;
     cut = setTimeout(destroy, timeoutMs);
     if (openStreams.size === 0) close(session);
@@ -68,7 +68,7 @@ export function trackHttp2Session(
   const answered = () => {
     clearTimeout(cut);
     cut = undefined;
-    // Starts it again, which an answer does not.
+    // Restarts the timer, which an answer does not do.
     if (!session.destroyed) session.setTimeout(idleTimeoutMs);
   };
   return {
@@ -85,10 +85,10 @@ export function trackHttp2Session(
           unsentBytes: stream.writableLength,
           address,
           cut() {
-            // The other calls of the connection go on, unless its peer reads nothing at all.
+            // The other calls of the connection continue, unless its peer reads nothing at all.
             if (!session.destroyed) cutUnlessAnswered(writeTimeoutMs);
             stream.close(constants.NGHTTP2_CANCEL);
-            // The peer may not even read that it is over.
+            // The peer may not even read the reset.
             stream.destroy();
           },
         };
@@ -97,7 +97,7 @@ export function trackHttp2Session(
     closeGently() {
       if (isClosing || session.destroyed || session.closed) return;
       isClosing = true;
-      // A stream that the peer opens right now is above the last id of the GOAWAY, so that the peer may try it again.
+      // A stream that the peer opens at this moment is above the GOAWAY's last id, so the peer may retry it.
       if (openStreams.size === 0) close(session);
       else announceAndClose(session);
     },
@@ -105,8 +105,8 @@ export function trackHttp2Session(
 }
 
 /**
- * The final GOAWAY names the last stream that is served. It is sent once the peer's answer to a ping shows that the
- * peer has seen the announcement, so that all streams which it opened before are known by then.
+ * Sends the final GOAWAY, which names the last served stream. It waits for the answer to a ping, which proves that the
+ * peer has seen the announcement, so that all earlier streams are known.
  */
 function announceAndClose(session: ServerHttp2Session): void {
   session.goaway(0, NO_STREAM_REFUSED);

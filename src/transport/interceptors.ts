@@ -4,7 +4,10 @@ import type { CallContext } from "./call-context.ts";
 
 type Next = Parameters<Interceptor>[0];
 
-/** What calls `base` behind the interceptors, the first outermost. `base` takes requests of its own kind only. */
+/**
+ * Returns a function that calls `base` behind the interceptors, the first outermost. `base` takes only requests of its
+ * own kind.
+ */
 export function intercepted<Request extends UnaryRequest | StreamRequest>(
   base: (request: Request) => Promise<object>,
   interceptors: readonly Interceptor[],
@@ -14,7 +17,7 @@ export function intercepted<Request extends UnaryRequest | StreamRequest>(
   return next;
 }
 
-/** The context as an interceptor that passed on another request wants the implementation to see it. */
+/** Returns the context that the implementation sees when an interceptor has passed on another request. */
 export function contextFor(context: CallContext, request: UnaryRequest | StreamRequest): HandlerContext {
   return {
     method: context.method,
@@ -31,7 +34,7 @@ export function contextFor(context: CallContext, request: UnaryRequest | StreamR
   };
 }
 
-/** Makes the headers say what those of an interceptor's response say. */
+/** Copies the headers of an interceptor's response. */
 export function adoptHeaders(target: Headers, source: Headers): void {
   if (target === source) return;
   for (const name of [...target.keys()]) target.delete(name);
@@ -40,7 +43,7 @@ export function adoptHeaders(target: Headers, source: Headers): void {
   });
 }
 
-/** What an implementation gave, as a message. */
+/** Converts an implementation's result to a message. */
 export function normalize(desc: DescMessage, output: object): Message {
   return "$typeName" in output ? (output as Message) : create(desc, output as MessageInitShape<DescMessage>);
 }

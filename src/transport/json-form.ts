@@ -1,12 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonReadOptions, JsonWriteOptions, Registry } from "@bufbuild/protobuf";
 
-/** How messages are read from JSON and written to it: as Connect does, implicit fields written. */
+/** JSON options for messages: Connect's, with implicit fields written. */
 export type JsonForm = Partial<JsonReadOptions & JsonWriteOptions> & {
   readonly textDecoder: { decode(bytes: Uint8Array): string };
 };
 
-/** @param registry knows the types that a `google.protobuf.Any` may hold. Default: none */
+/**
+ * @param registry the types that a `google.protobuf.Any` may contain. Default: none
+ */
 export function createJsonForm(registry: Registry | undefined): JsonForm {
   return {
     ignoreUnknownFields: true,
@@ -16,7 +18,9 @@ export function createJsonForm(registry: Registry | undefined): JsonForm {
   };
 }
 
-/** @throws Error for octets that are not UTF-8 */
+/**
+ * @throws Error for bytes that are not UTF-8
+ */
 function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new Error("the message is not UTF-8");
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

@@ -3,24 +3,26 @@ import type { IncomingHttpHeaders } from "node:http";
 const NONE: IncomingHttpHeaders = {};
 
 /**
- * Web `Headers` over the headers that Node gave. Making the former of the latter costs more than all else that is done
- * for a small call, so it waits until more is asked than whether one is there and what it says.
+ * Web `Headers` over Node's headers. The conversion costs more than all other work for a small call, so it waits until
+ * a caller needs more than `has` and `get`.
  */
 export class LazyHeaders implements Headers {
   readonly #given: IncomingHttpHeaders;
   #made: Headers | undefined;
 
-  /** @param given in lower case, as Node gives them; pseudo headers of HTTP/2 are left out */
+  /**
+   * @param given in lower case, as Node provides them; HTTP/2 pseudo-headers are omitted
+   */
   constructor(given: IncomingHttpHeaders = NONE) {
     this.#given = given;
   }
 
-  /** Whether nothing was ever changed, or looked at as a whole. */
+  /** Whether the headers were never changed or iterated. */
   get isUntouched(): boolean {
     return this.#made === undefined;
   }
 
-  /** Lets go of what was set; what was given stays. */
+  /** Drops the headers that were set, and keeps those that were given. */
   forget(): void {
     this.#made = undefined;
   }

@@ -1,36 +1,36 @@
-/** The bounds of a server. Bytes are before and after decompression alike. */
+/** The limits of a server. Byte limits apply before and after decompression. */
 export interface Limits {
-  /** Largest request message. */
+  /** The largest request message. */
   readonly bodyBytes: number;
   /** All request headers together. */
   readonly headerBytes: number;
-  /** From the connection to the bytes that tell its protocol. */
+  /** From the connection to the bytes that identify its protocol. */
   readonly firstByteTimeoutMs: number;
   /** HTTP/1.1: from the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
   /** From the request to the end of its body. */
   readonly bodyTimeoutMs: number;
-  /** A caller that takes nothing of a reply for this long counts as gone. */
+  /** A caller that reads nothing of a reply for this long counts as gone. */
   readonly writeTimeoutMs: number;
-  /** What the callers of one address may leave unread of their replies, beside what is just being sent. */
+  /** The unread reply bytes that the callers of one address may accumulate, beside those in transit. */
   readonly unreadBytesPerAddress: number;
-  /** A connection without a request is closed after this. */
+  /** Closes a connection without requests after this time. */
   readonly idleTimeoutMs: number;
-  /** A refused request may go on sending its body for this long before its connection is cut. */
+  /** The time that a refused request may keep sending its body before its connection is cut. */
   readonly lingerTimeoutMs: number;
-  /** Deadline of unary calls whose client sets none. Streams have none. */
+  /** The deadline of unary calls without one. Streams have no default. */
   readonly defaultDeadlineMs: number;
-  /** A longer deadline is shortened to this. */
+  /** The longest deadline. Longer ones are shortened to it. */
   readonly maxDeadlineMs: number;
-  /** Calls at a time on one HTTP/2 connection. */
+  /** Concurrent calls on one HTTP/2 connection. */
   readonly streamsPerConnectionCount: number;
-  /** Connections at a time, of whatever protocol; 0 for no bound. */
+  /** Concurrent connections of any protocol; 0 for no limit. */
   readonly connectionsCount: number;
-  /** Connections at a time from one address, or one IPv6 network of 64 bits; 0 for no bound. */
+  /** Concurrent connections from one address, or one IPv6 /64 network; 0 for no limit. */
   readonly connectionsPerAddressCount: number;
 }
 
-/** The bounds where the application sets none. */
+/** The limits that apply unless the application sets others. */
 export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 256 * 1024,
   headerBytes: 16 * 1024,

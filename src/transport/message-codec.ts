@@ -9,9 +9,11 @@ import {
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { JsonForm } from "./json-form.ts";
 
-/** How messages are written as bytes and read from them. */
+/** Encodes and decodes messages. */
 export interface MessageCodec {
-  /** @throws ConnectError for bytes that are no such message */
+  /**
+   * @throws ConnectError for bytes that do not decode
+   */
   parse(desc: DescMessage, bytes: Uint8Array): Message;
   serialize(desc: DescMessage, message: Message): Uint8Array;
 }
@@ -20,7 +22,7 @@ export interface MessageCodec {
 export const BINARY: MessageCodec = {
   parse(desc, bytes) {
     try {
-      // Fields of bytes are views of these, and are to be plain.
+      // Byte fields are views of this array, so it must be a plain one.
       return fromBinary(desc, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     } catch (cause) {
       throw new ConnectError(

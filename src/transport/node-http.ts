@@ -1,15 +1,27 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import type { Http2ServerRequest } from "node:http2";
+import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Http2Request } from "./http2-exchange.ts";
 import type { Limits } from "./limits.ts";
 
 /** A request of either HTTP version. */
-export type ServerRequest = IncomingMessage | Http2ServerRequest;
+export type ServerRequest = IncomingMessage | Http2Request;
 
-/** Where the body of a reply goes: a response of either HTTP version, or an HTTP/2 stream. */
+/** Returns the body of a request. */
+export function bodyOf(request: ServerRequest): Readable {
+  return "stream" in request ? request.stream : request;
+}
+
+/** Returns the address of the connection; empty when the peer is already gone. */
+export function peerAddressOf(request: ServerRequest): string {
+  const socket = "stream" in request ? request.stream.session?.socket : request.socket;
+  return socket?.remoteAddress ?? "";
+}
+
+/** The target of a reply's body: a response of either HTTP version, or an HTTP/2 stream. */
 export interface ReplyBody {
   readonly destroyed: boolean;
-  /** HTTP/2 only, whose response does not say itself that it is gone. */
+  /** Set for HTTP/2, whose streams may close before they are destroyed. */
   readonly stream?: { readonly destroyed: boolean; readonly closed: boolean };
   write(chunk: string | Uint8Array): boolean;
   end(chunk?: string | Uint8Array): unknown;
@@ -18,7 +30,7 @@ export interface ReplyBody {
   off(event: "close" | "drain" | "finish" | "error", listener: () => void): unknown;
 }
 
-/** What both HTTP versions' responses have and the transport uses. */
+/** The common part of both HTTP versions' responses that the transport uses. */
 export interface ServerReply extends ReplyBody {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
@@ -30,8 +42,8 @@ export interface ServerReply extends ReplyBody {
 }
 
 /**
- * Writes the head of a reply; `vary` is added to what the transport has set, other headers replace.
- * @param protocol headers that win over the others
+ * Writes the head of a reply. `vary` is added to the transport's value; other headers replace it.
+ * @param protocol headers that take precedence over the others
  */
 export function writeHead(
   reply: ServerReply,
@@ -45,7 +57,7 @@ export function writeHead(
   reply.writeHead(status, out);
 }
 
-/** Web `Headers` in the form that Node writes. */
+/** Converts web `Headers` to Node's form. */
 export function nodeHeaders(headers: Headers): OutgoingHttpHeaders {
   const out: OutgoingHttpHeaders = {};
   headers.forEach((value, name) => {
@@ -55,8 +67,8 @@ export function nodeHeaders(headers: Headers): OutgoingHttpHeaders {
 }
 
 /**
- * Writes a chunk and waits until the peer can take more. Rejects with CANCELED when the peer is gone, or takes nothing
- * for so long that it counts as gone; its connection is cut then.
+ * Writes a chunk and waits until the peer can take more. Rejects with CANCELED when the peer is gone or has read
+ * nothing for `writeTimeoutMs`; the latter also cuts its connection.
  */
 export function writeChunk(
   reply: ReplyBody,
@@ -65,7 +77,7 @@ export function writeChunk(
 ): Promise<void> {
   if (isGone(reply)) return Promise.reject(peerGone());
   if (reply.write(chunk)) return Promise.resolve();
-  // What is gone by now says nothing any more.
+  // A peer that is already gone emits no more events.
   if (isGone(reply)) return Promise.reject(peerGone());
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => () => {
@@ -80,7 +92,7 @@ export function writeChunk(
     const onClose = settle(() => reject(peerGone()));
     const onLate = settle(() => {
       const reason = peerGone();
-      // With an error, so that over HTTP/2 what was cut does not look whole.
+      // Destroyed with an error, so that a cut HTTP/2 reply does not look complete.
       reply.destroy(reason);
       reject(reason);
     });
@@ -99,7 +111,7 @@ function peerGone(): ConnectError {
   return new ConnectError("the caller is gone", Code.Canceled);
 }
 
-/** The path of a request and its query without the question mark. */
+/** Splits the target of a request into its path and its query without the question mark. */
 export function splitTarget(request: ServerRequest): { path: string; query: string } {
   // CONNECT over HTTP/2 has no path.
   const target = request.url ?? "";

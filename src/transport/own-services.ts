@@ -3,22 +3,22 @@ import { createGrpcReflection } from "./grpc-reflection.ts";
 import type { RequestGate } from "./guard-call.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 
-/** Which services of its own a server has beside the application's. */
+/** Selects the server's own services. */
 export interface OwnServiceOptions {
-  /** Whether `grpc.health.v1` is served, to callers of all kinds. Default true. */
+  /** Whether to serve `grpc.health.v1`, to all callers. Default true. */
   readonly grpcHealth?: boolean;
-  /** Whether server reflection is served, to callers of all kinds. Default true. */
+  /** Whether to serve reflection, to all callers. Default true. */
   readonly grpcReflection?: boolean;
 }
 
 /** All services of a server. */
 export interface ServedServices {
   readonly services: readonly ServiceRegistration[];
-  /** The switch of the health service, also where nobody can call it. */
+  /** The switch of the health service, present even when the service is off. */
   readonly health: GrpcHealth;
 }
 
-/** Adds to the application's services those that every server has. */
+/** Adds the server's own services to the application's. */
 export function addOwnServices(
   application: readonly ServiceRegistration[],
   { grpcHealth = true, grpcReflection = true }: OwnServiceOptions,
@@ -29,7 +29,7 @@ export function addOwnServices(
   return { services: [...services, ...reflection], health };
 }
 
-/** A gate of each kind of service: `openGate` for those that are public. Default: both let everyone through. */
+/** Combines the gates of both kinds of service; `openGate` is for public ones. Default: both admit every call. */
 export function chooseGate(
   services: readonly ServiceRegistration[],
   gate: RequestGate = () => {},

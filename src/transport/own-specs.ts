@@ -6,7 +6,7 @@ import type { UnarySpec } from "./unary/invoke-unary.ts";
 /** A method that the transport serves on its own path. */
 export type OwnSpec = UnarySpec | StreamSpec;
 
-/** The methods that the transport serves on its own path, by their path, `/package.Service/Method`. */
+/** Returns the methods that the transport serves on its own path, by their path, `/package.Service/Method`. */
 export function ownSpecsOf(services: readonly ServiceRegistration[]): Map<string, OwnSpec> {
   const specs = services.flatMap(({ service, implementation }) =>
     Object.values(createServiceImplSpec(service, implementation).methods),

@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from "node:http";
 import { LazyHeaders } from "./lazy-headers.ts";
 import type { Limits } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
+import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
 import { sendBody } from "./send-body.ts";
 
-/** A plain GET route beside the RPCs, such as health and metrics. HEAD is answered from it too. */
+/** A plain GET route beside the RPCs, such as health and metrics. It also answers HEAD. */
 export interface PlainRoute {
   readonly path: string;
-  /** Whether the server's limit is asked first. Default false. */
+  /** Whether the server's rate limit applies. Default false. */
   readonly isLimited?: boolean;
   handle(request: PlainRequest): PlainReply | Promise<PlainReply>;
 }
 
-/** What the limit of plain routes may look at. Refuses by throwing. */
+/** The input of the plain routes' rate limit, which refuses by throwing. */
 export interface LimitedRequest {
-  /** Of the connection. */
+  /** The address of the connection. */
   readonly peerAddress: string;
   readonly headers: Headers;
 }
 
-/** What a plain route may look at. */
+/** The input of a plain route. */
 export interface PlainRequest {
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
@@ -28,14 +28,14 @@ export interface PlainRequest {
   readonly isDraining: boolean;
 }
 
-/** What a plain route answers. */
+/** The result of a plain route. */
 export interface PlainReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 }
 
-/** Answers a request; `undefined` when its path is none of theirs. */
+/** Answers a request, or returns `undefined` for an unknown path. */
 export type PlainRoutes = (
   request: ServerRequest,
   reply: ServerReply,
@@ -43,8 +43,8 @@ export type PlainRoutes = (
 ) => Promise<void> | undefined;
 
 /**
- * Answers a request from the plain routes; `undefined` when the path is none of theirs.
- * Rejects with METHOD_NOT_ALLOWED for other methods than GET and HEAD.
+ * Creates the handler of the plain routes. It returns `undefined` for an unknown path and rejects with
+ * METHOD_NOT_ALLOWED for methods other than GET and HEAD.
  */
 export function createPlainRoutes(
   routes: readonly PlainRoute[],
@@ -60,7 +60,7 @@ export function createPlainRoutes(
     reply.setHeader("x-request-id", requestId);
     const answering = () => answer(route, request, reply, query, isDraining(), limits);
     if (route.isLimited !== true) return answering();
-    const peerAddress = request.socket?.remoteAddress ?? "";
+    const peerAddress = peerAddressOf(request);
     return limit({ peerAddress, headers: new LazyHeaders(request.headers) }).then(answering);
   };
 }
@@ -82,7 +82,7 @@ async function answer(
     isDraining,
   });
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  // The length of a 304 would have to be that of the 200 (RFC 9110, 8.6).
+  // The length in a 304 would have to be that of the 200 (RFC 9110, 8.6).
   const length = status === 304 ? {} : { "content-length": String(bytes.byteLength) };
   reply.writeHead(status, { ...headers, ...length });
   if (request.method === "HEAD") reply.end();

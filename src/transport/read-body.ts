@@ -1,15 +1,15 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { ServerRequest } from "./node-http.ts";
+import { bodyOf, type ServerRequest } from "./node-http.ts";
 
 /**
- * The chunks of a request's body. Ends with DEADLINE_EXCEEDED when the whole body is not there in time, with CANCELED
+ * Yields the chunks of a request's body. Throws DEADLINE_EXCEEDED when the body is not complete in time, and CANCELED
  * when the caller is gone. Stopping early leaves the connection usable for the reply.
  */
 export async function* readBody(
   request: ServerRequest,
   timeoutMs: number | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const chunks: AsyncIterator<Uint8Array> = request.iterator({ destroyOnReturn: false });
+  const chunks: AsyncIterator<Uint8Array> = bodyOf(request).iterator({ destroyOnReturn: false });
   let timer: NodeJS.Timeout | undefined;
   const late =
     timeoutMs === undefined
@@ -18,7 +18,7 @@ export async function* readBody(
           const error = new ConnectError("the body did not arrive in time", Code.DeadlineExceeded);
           timer = setTimeout(() => reject(error), timeoutMs);
         });
-  // Rejecting while nobody waits is not an unhandled rejection.
+  // Without this handler, a rejection that is not awaited would be unhandled.
   late?.catch(() => {});
   try {
     for (;;) {
@@ -29,7 +29,7 @@ export async function* readBody(
     }
   } finally {
     clearTimeout(timer);
-    // Lets go of the request, so that the rest of its body can be discarded.
+    // Releases the request, so that the rest of its body can be discarded.
     void chunks.return?.();
   }
 }

@@ -2,23 +2,23 @@ import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallContext } from "./call-context.ts";
 
-/** Bounds of {@link receiveBody}. */
+/** Limits of {@link receiveBody}. */
 export interface BodyBounds {
-  /** From now to the end of the body; `undefined` where a deadline comes sooner. */
+  /** From now to the end of the body; `undefined` when a deadline comes sooner. */
   readonly timeoutMs: number | undefined;
-  /** Looks at what has come so far: its size and its first chunk. Throws to refuse the rest. */
+  /** Checks the data so far: its size and its first chunk. Throws to refuse the rest. */
   check(sizeBytes: number, first: Buffer): void;
 }
 
-/** A call that may be aborted while its body is awaited. */
+/** A call that may be aborted while its body is pending. */
 export type Interruptible = Pick<CallContext, "interruptible">;
 
-/** For bodies whose waiting is ended from outside. */
+/** For bodies whose wait ends by other means. */
 export const UNINTERRUPTED: Interruptible = { interruptible: (start) => new Promise(start) };
 
 /**
- * All that a request sends. Rejects with DEADLINE_EXCEEDED when it takes too long, with what `check` throws, and with
- * the reason when the call is aborted. A refused body is left where it is: the reply decides what becomes of the
+ * Reads the whole body of a request. Rejects with DEADLINE_EXCEEDED when it takes too long, with the error of `check`,
+ * and with the reason when the call is aborted. It does not consume a refused body: the reply decides about the
  * connection.
  */
 export function receiveBody(source: Readable, call: Interruptible, bounds: BodyBounds): Promise<Buffer> {
@@ -26,7 +26,7 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     let timer: NodeJS.Timeout | undefined;
-    // A stream goes on for long after its request, and is not to keep what that was read with.
+    // Drops its listeners, because a stream continues long after its request.
     const leave = () => {
       clearTimeout(timer);
       source.off("data", onData);
@@ -63,6 +63,6 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
   });
 }
 
-/** A chunk costs a hundred bytes, however short; a peer may send one for each byte. */
+/** The limit of buffered chunks. Each costs a hundred bytes, however short, and a peer may send one for each byte. */
 const CHUNKS_MAX_COUNT = 256;
 const EMPTY = Buffer.alloc(0);

@@ -18,7 +18,7 @@ import type { Limits } from "./limits.ts";
 import type { MessageCodec } from "./message-codec.ts";
 import { type Interruptible, receiveBody } from "./receive-body.ts";
 
-/** A request whose body is one message in an envelope. */
+/** A request with one enveloped message. */
 export interface EnvelopedRequest {
   readonly body: Readable;
   readonly headers: IncomingHttpHeaders;
@@ -30,14 +30,14 @@ export interface EnvelopedRequest {
   /** The names of the headers about compression. */
   readonly encodingHeader: string;
   readonly acceptEncodingHeader: string;
-  /** What is wrong with the head. */
+  /** The error in the head, if any. */
   readonly refusal: ConnectError | undefined;
 }
 
 /**
- * Reads the message of a request. Rejects with what is wrong with the request, first with what is wrong with its head,
- * and with the reason when `call` is aborted.
- * @param take gets the message, and a check that no other message follows
+ * Reads the message of a request. Rejects with the error in the head first, then with errors in the body, and with the
+ * reason when `call` is aborted.
+ * @param take receives the message, and a check that no other message follows
  */
 export function receiveEnveloped<T>(
   { body, headers, context, limits, input, kind, codec, refusal, ...names }: EnvelopedRequest,
@@ -59,7 +59,7 @@ export function receiveEnveloped<T>(
     },
   };
   return receiveBody(body, call, bounds).then((bytes) => {
-    // The head may have come in pieces.
+    // The head may arrive in pieces.
     if (bytes.length >= HEAD_BYTES) checkFlags(bytes[0] ?? 0, rules);
     const given = firstMessage(bytes, bodyBytes, kind);
     const parse = (plain: Uint8Array) =>
@@ -83,7 +83,7 @@ function compressionOf(
   }
 }
 
-/** Of messages that are not compressed, and that are compressed with something that is named. */
+/** The rules for a request whose head names its compression. */
 const PLAIN: EnvelopeRules = { knownFlags: 1, isEncodingNamed: false };
 const ENCODED: EnvelopeRules = { knownFlags: 1, isEncodingNamed: true };
 

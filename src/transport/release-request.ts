@@ -3,18 +3,18 @@ import { hasNoBody } from "./has-no-body.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
 /**
- * Sees to it that a request whose body was not read to the end does not hold its connection. The caller may send the
- * rest for a while, because it may not read the reply before it has, or lose the reply when it is stopped; after that
- * an HTTP/2 stream is closed, and an HTTP/1.1 connection is cut.
+ * Keeps a request with an unread body from blocking its connection. The caller may send the rest for a while, because
+ * it may read the reply only afterwards, or lose the reply when it is stopped. Then an HTTP/2 stream is closed, and an
+ * HTTP/1.1 connection is cut.
  */
 export function releaseAfterReply(request: ServerRequest, reply: ServerReply, lingerTimeoutMs: number): void {
   if (hasNoBody(request)) return;
   if ("stream" in request) {
     const { stream } = request;
-    // The stream's own event: the reply's comes when the stream is closed, and Node closes one that nobody reads.
+    // Uses the stream's own event: the reply's event follows the stream's close, and Node closes an unread stream.
     stream.once("finish", () => {
       if (stream.readableEnded || stream.closed) return;
-      request.resume();
+      stream.resume();
       const close = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), lingerTimeoutMs);
       close.unref();
       stream.once("close", () => clearTimeout(close));

@@ -1,12 +1,12 @@
 import type { Limits } from "./limits.ts";
 import { type ReplyBody, writeChunk } from "./node-http.ts";
 
-/** What a reader must take in `writeTimeoutMs`, so that one on a slow line is told from one that takes nothing. */
+/** The amount that a reader must take within `writeTimeoutMs`, which tells a slow reader from a stalled one. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Writes the whole body of a reply, and ends it. A large one is written piece by piece, as its reader takes it.
- * Rejects with CANCELED when the reader is gone, or takes nothing for so long that it counts as gone.
+ * Writes the whole body of a reply and ends it. It writes a large body piece by piece, at its reader's pace. Rejects
+ * with CANCELED when the reader is gone or has read nothing for `writeTimeoutMs`.
  */
 export function sendBody(
   reply: ReplyBody,

@@ -1,26 +1,26 @@
 import type { Limits } from "./limits.ts";
 
-/** A reply that is not over, of either HTTP version. */
+/** An unfinished reply over either HTTP version. */
 export interface OpenReply {
-  /** Whether all of it was written on this side, so that only its reader is awaited. */
+  /** Whether this side has written everything, so that only the reader is pending. */
   readonly isEnded: boolean;
-  /** What the reader has not taken yet, and this process holds. */
+  /** The bytes that the reader has not taken yet and this process buffers. */
   readonly unsentBytes: number;
-  /** Stands for the reader in the bound of its address; undefined for proxies, which read for many. */
+  /** Identifies the reader for the limit per address; undefined for proxies, which read for many. */
   readonly address: string | undefined;
-  /** The same object as long as it is the same reply. */
+  /** The same object for the same reply. */
   readonly key: object;
   cut(): void;
 }
 
-/** How often open replies are looked at, unless a time-out is shorter. */
+/** The interval between checks, unless a time-out is shorter. */
 const SWEEP_INTERVAL_MS = 1000;
 
 /**
- * Looks at all open replies again and again, and cuts those that are ended and were not read to their end in
- * `writeTimeoutMs`. Where one address leaves more than `unreadBytesPerAddress` unread from one look to the next, the
- * rest of its unread replies is cut at once. Looking costs nothing per call.
- * @returns what ends it
+ * Periodically checks all open replies, and cuts those that have ended and are not read within `writeTimeoutMs`. When
+ * one address leaves more than `unreadBytesPerAddress` unread between two checks, it cuts the rest of that address's
+ * unread replies at once. Checks cost nothing per call.
+ * @returns a function that stops the checks
  */
 export function cutSlowReaders(
   openReplies: () => Iterable<OpenReply>,
@@ -41,7 +41,7 @@ export function cutSlowReaders(
       const bytes = unsentBytes + (address === undefined ? 0 : (unreadBytes.get(address) ?? 0));
       if (address !== undefined) unreadBytes.set(address, bytes);
       const isTooMuch = address !== undefined && bytes > limits.unreadBytesPerAddress;
-      // A stream that goes on has a time-out for each of its messages.
+      // A running stream has a time-out for each of its messages.
       if (isTooMuch || (isEnded && now - sinceMs >= limits.writeTimeoutMs)) tooSlow.push(reply);
     }
     known = waiting;

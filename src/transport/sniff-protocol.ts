@@ -6,8 +6,8 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const TLS_HANDSHAKE = 0x16;
 
 /**
- * Reads the first bytes of a connection and calls back once, the bytes put back: with the protocol, or with
- * `undefined` when the peer left or said too little in time, in which case the socket is destroyed.
+ * Reads the first bytes of a connection, puts them back, and calls back once: with the protocol, or with `undefined`
+ * when the peer left or sent too little in time. In the latter case it destroys the socket.
  */
 export function sniffProtocol(
   socket: Socket,
@@ -25,7 +25,7 @@ export function sniffProtocol(
   };
   const giveUp = () => {
     decide(undefined);
-    // Errors of a socket that nobody owns are nobody's.
+    // Errors of a socket without an owner need no report.
     socket.on("error", () => {});
     socket.destroy();
   };

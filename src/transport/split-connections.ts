@@ -9,18 +9,18 @@ import { createTlsAcceptor, type TlsOptions } from "./tls-acceptor.ts";
 export interface SplitOptions {
   /** The listener, which is also the HTTP/1.1 server. */
   readonly server: Server;
-  /** Given: every connection must be TLS. */
+  /** If set, every connection must use TLS. */
   readonly tls: TlsOptions | undefined;
   readonly limits: Pick<Limits, "firstByteTimeoutMs">;
   /** Connections that it does not admit are closed at once. */
   readonly counter: ConnectionCounter;
-  /** Takes note of connections that have not told their protocol. */
+  /** Collects connections whose protocol is not yet known. */
   readonly undecided: Set<Socket>;
   readonly acceptHttp1: (socket: Socket) => void;
   readonly acceptHttp2: (socket: Socket) => void;
 }
 
-/** Puts the decision about a connection's protocol between the listener and the servers of each protocol. */
+/** Detects the protocol of each connection of the listener and passes it to that protocol's server. */
 export function splitConnections(options: SplitOptions): void {
   const { server, tls, limits, counter, undecided, acceptHttp1, acceptHttp2 } = options;
   const accept = (socket: Socket, protocol: "h1" | "h2", accepted: Socket = socket) => {
@@ -39,7 +39,7 @@ export function splitConnections(options: SplitOptions): void {
     socket.once("close", () => undecided.delete(socket));
     sniffProtocol(socket, limits.firstByteTimeoutMs, (protocol) => {
       if (protocol === undefined) return;
-      // The listener makes half-open sockets, with which HTTP/2 sessions and TLS would outlive their peer.
+      // The listener creates half-open sockets, on which HTTP/2 sessions and TLS would outlive their peer.
       if (protocol !== "h1") socket.allowHalfOpen = false;
       if (protocol === "tls") {
         if (secure === undefined) refuse(socket, "this port does not speak TLS");
@@ -50,7 +50,7 @@ export function splitConnections(options: SplitOptions): void {
   });
 }
 
-/** Says why, in the one form that most peers can show, and closes. */
+/** Replies with the reason, in the form that most peers can display, and closes. */
 function refuse(socket: Socket, why: string): void {
   socket.on("error", () => {});
   socket.end(

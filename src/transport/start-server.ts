@@ -25,54 +25,63 @@ import type { ServiceRegistration } from "./service-registration.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
 import { TransportError } from "./transport-error.ts";
 
-/** What to serve, where and within which bounds. */
+/** Options of {@link startServer}. */
 export interface ServerOptions extends OwnServiceOptions {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Made with `registerService`. */
+  /** Created by `registerService`. */
   readonly services: readonly ServiceRegistration[];
-  /** The first is outermost. Deadlines are enforced inside of the last. */
+  /** In order, the outermost first. Deadlines are enforced inside the last one. */
   readonly interceptors?: readonly Interceptor[];
-  /** Runs for every call of every protocol before its body is read, but not for services that are public. */
+  /** Runs for every call of every protocol before its body is read, except for public services. */
   readonly gate?: RequestGate;
-  /** The same for services that are public. */
+  /** Runs instead of `gate` for public services. */
   readonly openGate?: RequestGate;
-  /** Runs for plain routes that are limited. */
+  /** Runs for rate-limited plain routes. */
   readonly limitRequest?: (request: LimitedRequest) => Promise<void>;
-  /** How failures go over the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
+  /** Maps failures to the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
   readonly errors: ErrorMapping;
-  /** Knows the types that a `google.protobuf.Any` may hold in JSON. Default: none. */
+  /** The types that a `google.protobuf.Any` may contain in JSON. Default: none. */
   readonly typeRegistry?: Registry;
-  /** Bounds that differ from {@link DEFAULT_LIMITS}. */
+  /** Limits that differ from {@link DEFAULT_LIMITS}. */
   readonly limits?: Partial<Limits>;
-  /** Proxies in front, which are not held to the bounds of one address. Default: there are none. */
+  /** Identifies proxies in front of the server, which are exempt from the limits per address. Default: none. */
   readonly isTrustedPeer?: (address: string) => boolean;
-  /** Hears of an address whose connections reach the bound, once until they have all closed. */
+  /** Called when an address reaches the connection limit, and again only after its connections have all closed. */
   readonly onConnectionRefused?: (address: string) => void;
   /** Default: no browser may call from another origin. */
   readonly cors?: CorsOptions;
   readonly routes?: readonly PlainRoute[];
-  /** What is said of calls and routes that are not served. Default: that there are none such. */
+  /**
+   * The hint in errors for calls and routes that this server does not serve. Default: a statement that they do not
+   * exist.
+   */
   readonly elsewhere?: string;
-  /** Given: the port speaks TLS only. Default: clear text. */
+  /** If set, the port accepts only TLS. Default: clear text. */
   readonly tls?: TlsOptions;
-  /** Whether gRPC's unary calls and server streams and Connect's unary calls go by this transport's own path; else by the RPC library. Default true. */
+  /**
+   * Whether gRPC's unary calls and server streams and Connect's unary calls use this transport's own path instead of
+   * the RPC library. Default true.
+   */
   readonly ownPath?: boolean;
-  /** Every call is served within it. */
+  /** Wraps every call. */
   readonly aroundCall?: CallWrapper;
   readonly onCallEnd?: (call: FinishedCall) => void;
-  /** Failures that no caller can be told, such as a stream that breaks after its head. */
+  /** Called with failures that no reply can report, such as a stream that breaks after its head. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface TransportServer {
-  /** `http://host:port`, or `https`, without a slash at the end. */
+  /** `http://host:port`, or `https`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly isDraining: boolean;
-  /** Stops gracefully. @returns whether all calls ended by themselves. Later calls wait for the first. */
+  /**
+   * Stops gracefully. Later calls wait for the first.
+   * @returns whether all calls ended by themselves
+   */
   drain(options: DrainOptions): Promise<boolean>;
   /** Cuts all connections and stops listening. */
   close(): Promise<void>;
@@ -80,11 +89,11 @@ export interface TransportServer {
 
 /**
  * Serves gRPC, gRPC-web, Connect and REST on one port.
- * @throws Error when an HTTP annotation does not fit its method, or the port cannot be had
+ * @throws Error when an HTTP annotation does not fit its method, or the port is not available
  */
 export async function startServer(options: ServerOptions): Promise<TransportServer> {
   const shutdown = new AbortController();
-  // Every call under way listens to it.
+  // Every running call listens to it.
   setMaxListeners(0, shutdown.signal);
   // Streams without an end of their own listen to it.
   const closing = new AbortController();
@@ -108,7 +117,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
     for (const context of live) context.abort(reason);
   };
   const port = await listen(connections, options);
-  // A connection that cannot be accepted, for want of file descriptors for instance, must not end the process.
+  // A connection that cannot be accepted, for example for lack of file descriptors, must not crash the process.
   connections.server.on("error", options.onError ?? (() => {}));
   let drained: Promise<boolean> | undefined;
   return {
@@ -123,7 +132,7 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
       drained ??= drainConnections(connections, drainOptions, {
         onClosing() {
           health.endWatches();
-          // Mapped, and logged, for each stream that ends by it, and not where there is none.
+          // Mapped, and logged, once per stream that it ends.
           const reason = draining();
           closing.abort(reason);
           for (const context of live) context.close(reason);
@@ -193,7 +202,7 @@ function draining(): TransportError {
   return new TransportError("DRAINING", "the server is stopping");
 }
 
-/** The reason that handlers see when the process cannot wait for them any longer. */
+/** Creates the reason that handlers receive when the process cannot wait any longer. */
 function drainingError(options: ServerOptions) {
   return options.errors.toConnectError(draining(), { requestId: "", method: "" });
 }

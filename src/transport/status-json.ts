@@ -2,7 +2,7 @@ import { create, type DescMessage, type JsonValue, type Message, toBinary, toJso
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import type { ConnectError } from "@connectrpc/connect";
 
-/** An error as google.rpc.Status in JSON. Details whose type is not at hand keep their bytes in `value`. */
+/** Converts an error to google.rpc.Status in JSON. Details of unknown types keep their bytes in `value`. */
 export function statusJson(error: ConnectError): JsonValue {
   return { code: error.code, message: error.rawMessage, details: error.details.map(detailJson) };
 }
@@ -16,10 +16,10 @@ function detailJson(detail: Detail): JsonValue {
   const desc: DescMessage = detail.desc;
   const message = create(desc, detail.value);
   const json = jsonOf(desc, message);
-  // It holds a message of a type that is not at hand.
+  // It contains a message of an unknown type.
   if (json === undefined)
     return { "@type": typeUrl(desc.typeName), value: base64Encode(toBinary(desc, message)) };
-  // Well-known types with a JSON form of their own go into `value`, as Any's mapping says.
+  // Well-known types with their own JSON form go into `value`, as Any's mapping requires.
   const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
   return isObject
     ? { "@type": typeUrl(desc.typeName), ...json }

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 
-/** What a server proves its name with. */
+/** The server's certificate and key. */
 export interface TlsOptions {
   /** The certificate and its chain, in PEM. */
   readonly certificatePem: string;
@@ -9,19 +9,19 @@ export interface TlsOptions {
   readonly keyPem: string;
 }
 
-/** Makes TLS connections of plain ones. */
+/** Upgrades plain connections to TLS. */
 export interface TlsAcceptor {
   /**
-   * Calls back once: with the secured connection, the protocol that was agreed, and the connection that it was made of;
-   * or not at all when the handshake fails.
+   * Calls back once with the secured connection, the negotiated protocol, and the underlying connection. Does not call
+   * back when the handshake fails.
    */
   accept(socket: Socket): void;
 }
 
 /**
- * Does the TLS handshake of connections that were accepted elsewhere, and agrees on HTTP/2 or HTTP/1.1 by ALPN
- * (RFC 7301). A client that names no protocol gets HTTP/1.1.
- * @throws Error when certificate and key do not belong together
+ * Performs the TLS handshake of connections that were accepted elsewhere, and negotiates HTTP/2 or HTTP/1.1 by ALPN
+ * (RFC 7301). A client without ALPN gets HTTP/1.1.
+ * @throws Error when certificate and key do not match
  */
 export function createTlsAcceptor(
   { certificatePem, keyPem }: TlsOptions,
@@ -35,14 +35,14 @@ export function createTlsAcceptor(
     handshakeTimeout: handshakeTimeoutMs,
     minVersion: "TLSv1.2",
   });
-  // Node does not tell which connection a secured one was made of.
+  // Node does not expose the underlying connection of a secured one.
   const handshaking = new Map<string, Socket>();
   server.on("secureConnection", (secured) => {
     const accepted = handshaking.get(peerOf(secured));
     handshaking.delete(peerOf(secured));
     onSecure(secured, secured.alpnProtocol === "h2" ? "h2" : "h1", accepted);
   });
-  // A handshake that fails concerns nobody but its client.
+  // A failed handshake affects only its client.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   return {
     accept(socket) {

@@ -1,10 +1,10 @@
-/** A part of the request that is wrong. `field` is a path in proto names. */
+/** An invalid part of the request. `field` is a path in proto names. */
 export interface RequestViolation {
   readonly field: string;
   readonly description: string;
 }
 
-/** What the transport itself can find wrong with a request, or say of itself. */
+/** The faults that the transport itself reports. */
 export type TransportFault =
   | "ROUTE_NOT_FOUND"
   | "METHOD_NOT_ALLOWED"
@@ -18,13 +18,13 @@ export type TransportFault =
   | "DEADLINE"
   | "DRAINING";
 
-/** What a {@link TransportError} may carry beside its fault and message. */
+/** Options of {@link TransportError}. */
 export interface TransportErrorOptions {
   readonly violations?: readonly RequestViolation[];
   readonly cause?: unknown;
 }
 
-/** A request that the transport refuses by itself, before any handler. The message is public. */
+/** A request that the transport itself refuses, before any handler. The message is public. */
 export class TransportError extends Error {
   override readonly name = "TransportError";
   readonly fault: TransportFault;
@@ -37,7 +37,7 @@ export class TransportError extends Error {
   }
 }
 
-/** A VALIDATION fault of one field; the message names it too. */
+/** Creates a VALIDATION fault of one field. The message names it too. */
 export function wrongField(field: string, description: string): TransportError {
   return new TransportError("VALIDATION", `${field}: ${description}`, {
     violations: [{ field, description }],

@@ -15,10 +15,19 @@ import {
   UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
+import { CURVES } from "../../src/protocol/algorithms.ts";
+import { bytesToHex } from "../../src/protocol/bytes.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
+import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
+import {
+  type ActiveDwallet,
+  connectSdk,
+  me,
+  POLL,
+  type SdkDriver,
+} from "../component/localnet/sdk-driver.ts";
 import { JUDGES } from "../support/judges.ts";
-import { type LocalnetChild, startLocalnetChild } from "../unit/localnet/localnet-child.ts";
-import { type ActiveDwallet, connectSdk, me, POLL, type SdkDriver } from "../unit/localnet/sdk-driver.ts";
 
 const { DWallet, EncryptedUserSecretKeyShare } = CoordinatorInnerModule;
 const message = new TextEncoder().encode("signed on a local network through the SDK alone");
@@ -63,9 +72,9 @@ const CASES = [
 ] as const;
 
 describe.each(CASES)("$curve", ({ curve, number, signs }) => {
-  test("key, DKG, accept, presign and sign; an outside library accepts every signature", async () => {
+  test("the SDK derives this project's keys, and its signatures on the localnet are valid", async () => {
     const parameters = buildProtocolParameters(number, sdk.networkOutput);
-    const keys = await UserShareEncryptionKeys.fromRootSeedKey(seedOf(number), curve);
+    const keys = await sdkKeys(number, curve);
     await sdk.registerKey(keys, curve);
     const session = createRandomSessionIdentifier();
     const dkg = await prepareDKG(parameters, curve, keys.encryptionKey, session, me);
@@ -129,7 +138,7 @@ describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
   let shareId: string;
 
   beforeAll(async () => {
-    keys = await UserShareEncryptionKeys.fromRootSeedKey(seedOf(2), curve);
+    keys = await sdkKeys(2, curve);
     await sdk.registerKey(keys, curve);
     parameters = await sdk.ika.getProtocolPublicParameters(undefined, curve);
     const session = createRandomSessionIdentifier();
@@ -270,6 +279,18 @@ describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
     expect(await signWith({ approved: new TextEncoder().encode("another message") })).toBe("NetworkRejected");
   });
 });
+
+/** The SDK's keys on a curve, which must be those that this project derives from the same seed. */
+async function sdkKeys(number: number, curve: Curve): Promise<UserShareEncryptionKeys> {
+  const keys = await UserShareEncryptionKeys.fromRootSeedKey(seedOf(number), curve);
+  const own = deriveUserKeys(seedOf(number), CURVES[number]!);
+  expect(bytesToHex(own.encryptionKey)).toBe(bytesToHex(keys.encryptionKey));
+  expect(bytesToHex(own.decryptionKey.reveal())).toBe(bytesToHex(keys.decryptionKey));
+  // The WebAssembly has blocked the thread for seconds. One turn of the event loop lets `fetch` see which idle
+  // connections the localnet has closed meanwhile, before it sends a request on one of them.
+  await new Promise((resolve) => setImmediate(resolve));
+  return keys;
+}
 
 function seedOf(curve: number): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, index) => (index * 7 + curve + 1) % 256);

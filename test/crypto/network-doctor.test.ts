@@ -1,8 +1,8 @@
 /** `tss doctor --network` on a network with real keys: what a first run there needs, and what differs, step by step. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NamedFinding } from "../../src/app/doctor/doctor-check.ts";
-import { runNetworkDoctor } from "../../src/app/doctor/network/network-doctor.ts";
+import type { NamedFinding } from "../../src/health/doctor/doctor-check.ts";
+import { runNetworkDoctor } from "../../src/health/doctor/network/network-doctor.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 
 const NOBODY = "http://127.0.0.1:1";

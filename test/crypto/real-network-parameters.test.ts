@@ -5,7 +5,7 @@ import {
   buildProtocolParameters,
   FULL_TABLES,
 } from "../../src/protocol/parameters/build-protocol-parameters.ts";
-import { REAL_OUTPUTS, REAL_PARAMETERS } from "../unit/protocol/parameters/network-key-outputs.ts";
+import { REAL_OUTPUTS, REAL_PARAMETERS } from "../component/protocol/parameters/network-key-outputs.ts";
 
 it.each(REAL_PARAMETERS)(
   "from a reconfiguration's output of version 4, on curve $curve",

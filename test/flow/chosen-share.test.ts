@@ -10,36 +10,37 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DWallet } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { DWallet_State } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve as ProtoCurve } from "../../gen/proto/tss/v1/types_pb.ts";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
 import type { UserKeys } from "../../src/crypto/engine.ts";
 import { deriveUserKeys, signDWalletOutput } from "../../src/crypto/user-keys.ts";
 import { bytesToHex } from "../../src/protocol/bytes.ts";
 import { poll } from "../../src/protocol/poll.ts";
-import { createClient, type OnboardResult, type TssClient } from "../../src/sdk/index.ts";
+import { createClient, type TssClient } from "../../src/sdk/index.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { judge } from "../support/judges.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 import { downloadParameters } from "../support/user.ts";
 
-const seed = new Uint8Array(randomBytes(32));
 const curve = "ED25519";
+const { folder, keys, remove } = await bakedFolder();
+const { seed, onboarded: own } = keys[curve];
 const signature = { seed, curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 const message = new TextEncoder().encode("mine alone");
-let service: ThrowawayService;
+let service: ServiceProcess;
 let client: TssClient;
 let user: UserKeys;
-let own: OnboardResult;
 let chosenShareHex: string;
 let chosen: DWallet;
 
 beforeAll(async () => {
-  service = await startThrowawayService({ PRESIGN_BUCKETS: "ED25519/EdDSA" });
+  service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
   client = connect();
   user = deriveUserKeys(seed, curve);
-  own = await client.onboard({ seed, curve });
   await makeChosenShare();
 });
 afterAll(async () => {
   user?.destroy();
   await service?.stop();
+  remove();
 });
 
 test("the user resumes no dWallet with a share that somebody else chose", async () => {
@@ -111,7 +112,7 @@ async function makeChosenShare(): Promise<void> {
   chosenShareHex = bytesToHex(Uint8Array.from(dkg.userSecretKeyShare));
   const { encryptionKeys } = await client.raw.onboarding.listEncryptionKeys({});
   chosen = await client.raw.onboarding.createDWallet({
-    encryptionKeyId: encryptionKeys[0]!.encryptionKeyId,
+    encryptionKeyId: encryptionKeys.find((key) => key.curve === ProtoCurve.ED25519)!.encryptionKeyId,
     curve: ProtoCurve.ED25519,
     networkEncryptionKeyId: network.networkEncryptionKeyId,
     senderAddress,

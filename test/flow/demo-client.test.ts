@@ -1,37 +1,25 @@
-import { UserShareEncryptionKeys } from "@ika.xyz/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { DevelopmentAccess } from "../../src/cli/development-file.ts";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
-import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
-import { CURVES } from "../../src/protocol/algorithms.ts";
-import { bytesToHex, hexToBytes } from "../../src/protocol/bytes.ts";
+import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../../src/protocol/dwallet-output.ts";
-import { createClient, type OnboardResult, type TssClient } from "../../src/sdk/index.ts";
+import { createClient, type TssClient } from "../../src/sdk/index.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { judge } from "../support/judges.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 
-test.each(CURVES)("on %s a random seed's keys are the Ika SDK's", async (curve) => {
-  const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
-  const own = deriveUserKeys(seed, curve);
-  const sdk = await UserShareEncryptionKeys.fromRootSeedKey(seed, curve);
-  // The seed is shown when they differ.
-  expect([bytesToHex(seed), bytesToHex(own.encryptionKey)]).toEqual([
-    bytesToHex(seed),
-    bytesToHex(sdk.encryptionKey),
-  ]);
-  expect(bytesToHex(own.decryptionKey.reveal())).toBe(bytesToHex(sdk.decryptionKey));
-  expect(own.signerAddress).toBe(sdk.getSuiAddress());
-});
-
-describe("a client of a running service", () => {
-  const seed = new Uint8Array(32).fill(42);
+describe("a client of a running service", async () => {
+  const { folder, keys, remove } = await bakedFolder();
+  const { seed, onboarded } = keys.ED25519;
   const message = new TextEncoder().encode("flow");
-  let service: ThrowawayService;
-  let access: DevelopmentAccess;
+  let service: ServiceProcess;
   let client: TssClient;
-  let onboarded: OnboardResult;
 
   const connect = (change: Partial<Parameters<typeof createClient>[0]> = {}): TssClient =>
-    createClient({ baseUrl: access.baseUrl, apiKey: access.apiKey, network: access.network, ...change });
+    createClient({
+      baseUrl: service.access.baseUrl,
+      apiKey: service.access.apiKey,
+      network: "localnet",
+      ...change,
+    });
   const signArgs = () => ({
     seed,
     dwalletId: onboarded.dwallet.id,
@@ -51,13 +39,12 @@ describe("a client of a running service", () => {
     });
 
   beforeAll(async () => {
-    service = await startThrowawayService({ PRESIGN_BUCKETS: "ED25519/EdDSA" });
-    access = service.access;
+    service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
     client = connect();
-    onboarded = await client.onboard({ seed, curve: "ED25519" });
   });
   afterAll(async () => {
     await service?.stop();
+    remove();
   });
 
   test("signs, and signs a second time with what it has", async () => {

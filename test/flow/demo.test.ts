@@ -3,12 +3,15 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DemoReport } from "../../src/cli/demo.ts";
-import { ALGORITHM_TRIPLES } from "../../src/protocol/algorithms.ts";
-import { hexToBytes } from "../../src/protocol/bytes.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DemoReport, demonstrate } from "../../src/cli/demo.ts";
+import { createStageClock } from "../../src/cli/stage-clock.ts";
+import { ALGORITHM_TRIPLES, type AlgorithmTriple, findTriple } from "../../src/protocol/algorithms.ts";
+import { bytesToHex, hexToBytes } from "../../src/protocol/bytes.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { programEnvironment } from "../support/environment.ts";
 import { judge } from "../support/judges.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 
 /** The demo's temporary folders go here, so that what it leaves behind can be seen. */
 let folder: string;
@@ -38,31 +41,39 @@ function startDemo(...argv: string[]): {
   return { child, stdout: () => stdout, ended };
 }
 
-test.each(ALGORITHM_TRIPLES)(
-  "the demo ends verified for $curve, $signatureAlgorithm, $hash",
-  async ({ curve, signatureAlgorithm, hash }) => {
-    const demo = startDemo("--curve", curve, "--algorithm", signatureAlgorithm, "--hash", hash, "--json");
-    expect({ code: await demo.ended, stdout: demo.stdout() }).toMatchObject({ code: 0 });
-    const lines = demo.stdout().trimEnd().split("\n");
-    const report = JSON.parse(lines.at(-1)!) as DemoReport;
-    expect(report).toMatchObject({ curve, algorithm: signatureAlgorithm, hash, verified: true });
-    const claim = {
-      signatureAlgorithm,
-      hash,
-      publicKey: hexToBytes(report.publicKeyHex),
-      message: hexToBytes(report.messageHex),
-      signature: hexToBytes(report.signatureHex),
-    };
-    expect(judge(claim)).toBe(true);
-    expect(report.longestBlockMs).toEqual(expect.any(Number));
-    expect(report.dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
-    expect(report.signSessionId).toMatch(/^0x[0-9a-f]{64}$/);
-    expect(report.stages.map(({ name }) => name)).toContain("sign: compute");
-    for (const digest of Object.values(report.txDigests))
-      expect(digest).toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
-    expect(readdirSync(folder).filter((name) => name.startsWith("tss-"))).toEqual([]);
-  },
-);
+describe("the demo on one running service", async () => {
+  const baked = await bakedFolder();
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    const buckets = ALGORITHM_TRIPLES.map((triple) => `${triple.curve}/${triple.signatureAlgorithm}`);
+    service = await startService(baked.folder, {
+      PRESIGN_BUCKETS: [...new Set(buckets)].join(),
+      METRICS_PUBLIC: "true",
+    });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    baked.remove();
+  });
+
+  test.each(ALGORITHM_TRIPLES)("ends verified for $curve, $signatureAlgorithm, $hash", async (triple) => {
+    const { signal } = new AbortController();
+    const message = new TextEncoder().encode("a message");
+    const clock = createStageClock(() => {});
+    const report = await demonstrate(service.access, { triple, message }, clock, signal);
+    expectVerified(report, triple);
+    expect(report.messageHex).toBe(bytesToHex(message));
+  });
+});
+
+test("the demo's command ends verified, with its report as the last line, and removes its folder", async () => {
+  const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
+  const demo = startDemo("--curve", triple.curve, "--algorithm", "EdDSA", "--hash", triple.hash, "--json");
+  expect({ code: await demo.ended, stdout: demo.stdout() }).toMatchObject({ code: 0 });
+  const lines = demo.stdout().trimEnd().split("\n");
+  expectVerified(JSON.parse(lines.at(-1)!) as DemoReport, triple);
+  expect(readdirSync(folder).filter((name) => name.startsWith("tss-"))).toEqual([]);
+});
 
 test("Ctrl-C stops the service and removes its folder", async () => {
   const demo = startDemo();
@@ -77,3 +88,22 @@ test("a combination that does not exist is refused before anything starts", asyn
   expect(await demo.ended).toBe(2);
   expect(demo.stdout()).toBe("");
 });
+
+/** The report is of this combination, and an outside library takes its signature. */
+function expectVerified(report: DemoReport, { curve, signatureAlgorithm, hash }: AlgorithmTriple): void {
+  expect(report).toMatchObject({ curve, algorithm: signatureAlgorithm, hash, verified: true });
+  const claim = {
+    signatureAlgorithm,
+    hash,
+    publicKey: hexToBytes(report.publicKeyHex),
+    message: hexToBytes(report.messageHex),
+    signature: hexToBytes(report.signatureHex),
+  };
+  expect(judge(claim)).toBe(true);
+  expect(report.longestBlockMs).toEqual(expect.any(Number));
+  expect(report.dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
+  expect(report.signSessionId).toMatch(/^0x[0-9a-f]{64}$/);
+  expect(report.stages.map(({ name }) => name)).toContain("sign: compute");
+  for (const digest of Object.values(report.txDigests))
+    expect(digest).toMatch(/^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
+}

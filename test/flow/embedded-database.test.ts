@@ -34,8 +34,8 @@ it("tells errors with their codes, goes on after them, and has its rows after a 
     code: "P2002",
   });
   await expect(
-    database.transaction(async (sql) => {
-      await sql.query("UPDATE project SET name = 'other'");
+    database.transaction(async (db) => {
+      await db.query("UPDATE project SET name = 'other'");
       throw new Error("undone");
     }),
   ).rejects.toThrow("undone");

@@ -4,32 +4,42 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fromBase58 } from "@mysten/sui/utils";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import { createClient, type OnboardResult, type SignArgs, type TssClient } from "../../src/sdk/index.ts";
 import { runProgram } from "../interop/run-program.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { programMissing } from "../support/environment.ts";
-import { guideExamples } from "../support/guide-examples.ts";
+import { guideExamples, type Substitutes } from "../support/guide-examples.ts";
 import { judge } from "../support/judges.ts";
 import { runExample } from "../support/run-example.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 import { ROOT } from "../support/source-files.ts";
 
 const ECDSA = findTriple("SECP256K1", "ECDSASecp256k1", "KECCAK256")!;
+const ECDSA_NAMES = {
+  curve: "SECP256K1",
+  signatureAlgorithm: "ECDSASecp256k1",
+  hashScheme: "KECCAK256",
+} as const;
 const EDDSA = findTriple("ED25519", "EdDSA", "SHA512")!;
 const PATIENT = { timeoutMs: 300_000 };
 const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
 const python = await pythonWithCodeGenerators();
-let service: ThrowawayService;
+const baked = await bakedFolder();
+let service: ServiceProcess;
 let client: TssClient;
 let key: OnboardResult;
 
 type Guide = Record<string, (...args: unknown[]) => Promise<unknown>>;
-const guide = async (section: string) => (await guideExamples("docs/sdk.md", section)) as Guide;
+const guide = async (section: string, substitutes?: Substitutes) =>
+  (await guideExamples("docs/sdk.md", section, substitutes)) as Guide;
 
 beforeAll(async () => {
   // The guide's examples say what they do.
   vi.spyOn(console, "log").mockReturnValue();
-  service = await startThrowawayService({ PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1,ED25519/EdDSA" });
+  service = await startService(baked.folder, {
+    PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1,ED25519/EdDSA",
+  });
   const { baseUrl, apiKey, network } = service.access;
   client = createClient({ baseUrl, apiKey, network });
   const { makeKey } = await guide("Make a key");
@@ -37,6 +47,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.stop();
+  baked.remove();
 });
 
 describe("an example of the guide", () => {
@@ -117,6 +128,24 @@ describe("an example of the guide", () => {
     for await (const { dwalletId } of shop.listDWallets()) names.push(dwalletId);
     expect(names).toEqual([]);
     await expect(shop.balance()).rejects.toMatchObject({ reason: "SCOPE_MISSING" });
+  });
+
+  it("computes on a worker of its own, and closes it", async () => {
+    const { baseUrl, apiKey } = service.access;
+    const made: unknown = await guide("Engines", { "http://127.0.0.1:3000": baseUrl, "tss_local_…": apiKey });
+    const { client: working, engine } = made as { client: TssClient; engine: { close(): Promise<void> } };
+    const message = new TextEncoder().encode("from a worker");
+    const { signature } = await working.sign({ ...keyArgs(), ...ECDSA_NAMES, message });
+    expect(isSigned("from a worker", signature)).toBe(true);
+    await engine.close();
+    await expect(working.sign({ ...keyArgs(), ...ECDSA_NAMES, message })).rejects.toThrow();
+  });
+
+  it("makes a key in a page's code", async () => {
+    const { baseUrl, apiKey } = service.access;
+    const { makeKey } = await guide("Browsers", { "http://127.0.0.1:3000": baseUrl });
+    const dwalletId = await makeKey!(globalThis.crypto.getRandomValues(new Uint8Array(32)), apiKey);
+    expect(dwalletId).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
   it("makes a client and sends nothing", async () => {

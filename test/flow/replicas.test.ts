@@ -7,9 +7,9 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SignRequest_Status as Status } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { SCOPES } from "../../src/access/caller.ts";
-import { createApiKey } from "../../src/access/create-api-key.ts";
+import { insertApiKey } from "../../src/access/insert-api-key.ts";
 import { createParameterStore } from "../../src/onboarding/parameter-store.ts";
-import type { Database, Sql } from "../../src/store/database.ts";
+import type { Database, Queryable } from "../../src/store/database.ts";
 import { migrationNames } from "../../src/store/migrations.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { checkRest } from "../sim/check-rest.ts";
@@ -76,7 +76,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     await Promise.all(SLOTS.map((_, index) => start(index)));
     database = await openPostgres(postgres!.url, silentLog);
     const projectId = await projectWith(database, 1_000_000_000n);
-    const key = await createApiKey(database, TEST_ORIGIN, { projectId, name: "replicas", scopes: SCOPES });
+    const key = await insertApiKey(database, TEST_ORIGIN, { projectId, name: "replicas", scopes: SCOPES });
     apiKey = key.plaintext;
     face = restFace(apis, apiKey);
   });
@@ -244,8 +244,8 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
 });
 
 /** Whether a transaction is on its way to the chain now. */
-async function hasStored(sql: Sql): Promise<boolean> {
-  return (await sql.query("SELECT 1 FROM chain_transaction WHERE state = 'stored'", [])).length > 0;
+async function hasStored(db: Queryable): Promise<boolean> {
+  return (await db.query("SELECT 1 FROM chain_transaction WHERE state = 'stored'", [])).length > 0;
 }
 
 /** A unary call with an empty request: the reply's bytes, or the error. */

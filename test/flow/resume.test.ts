@@ -16,8 +16,9 @@ import {
   type TssClient,
   TssError,
 } from "../../src/sdk/index.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { judge } from "../support/judges.ts";
-import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 
 const curve = "ED25519";
 const algorithm = { curve, signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
@@ -26,14 +27,12 @@ const environment = {
   PRESIGN_BUCKETS: "ED25519/EdDSA",
   BILLING_PRICE_DKG_MICRO_USD: "7000",
 };
-const { folder, remove } = serviceFolder();
+const { folder, keys, remove } = await bakedFolder();
+const signer = { seed: keys.ED25519.seed, key: keys.ED25519.onboarded };
 let service: ServiceProcess;
-let signer: { readonly seed: Uint8Array; readonly key: OnboardResult };
 
 beforeAll(async () => {
   service = await startService(folder, environment);
-  const seed = newSeed();
-  signer = { seed, key: await newClient().onboard({ seed, curve }) };
 });
 afterAll(async () => {
   await service?.stop();

@@ -3,20 +3,15 @@ import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
+import { hexToBytes } from "../../src/protocol/bytes.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { connectWebFace } from "../support/faces.ts";
 import { judge } from "../support/judges.ts";
-import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
-import {
-  downloadParameters,
-  fromBase64,
-  onboardOver,
-  reserveOver,
-  signEnd,
-  submitOver,
-} from "../support/user.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
+import { downloadParameters, fromBase64, reserveOver, signEnd, submitOver } from "../support/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
-const { folder, remove } = serviceFolder();
+const { folder, keys, remove } = await bakedFolder();
 const environment = { PRESIGN_BUCKETS: "ED25519/EdDSA" };
 let service: ServiceProcess | undefined;
 
@@ -32,7 +27,8 @@ describe("kill -9 between submit and completion", () => {
     await using engine = disposable(createInlineEngine());
     const steps = { engine: engine.value, parameters, triple };
     const before = connectWebFace(service.access.baseUrl, service.access.apiKey, "connect");
-    const dwallet = await onboardOver(before, steps, new Uint8Array(randomBytes(32)));
+    const { dwallet: made, publicKeyHex, userSecretKeyShareHex: shareHex } = keys.ED25519.onboarded;
+    const dwallet = { id: made.id, publicKey: hexToBytes(publicKeyHex), shareHex };
     const start = await balance(service);
 
     const message = new Uint8Array(randomBytes(64));

@@ -35,7 +35,6 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { startThrowawayService, type ThrowawayService } from "../../src/cli/throwaway-service.ts";
 import { solanaAddress, suiAddress } from "../../src/protocol/addresses.ts";
 import { hexToBytes } from "../../src/protocol/bytes.ts";
 import { type Curve, createClient, type TssClient } from "../../src/sdk/index.ts";
@@ -46,14 +45,17 @@ import { createDWalletSolanaSigner } from "../../src/signers/solana/index.ts";
 import { createDWalletSuiSigner, type SuiKey } from "../../src/signers/sui/index.ts";
 import { createDWalletAccount, type DWalletAccount, dwalletAccount } from "../../src/signers/viem/index.ts";
 import { ANVIL_KEY, type Anvil, permitToken, startAnvil } from "../support/anvil.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { judgeBitcoinInput } from "../support/bitcoin-judge.ts";
 import { guideExamples } from "../support/guide-examples.ts";
 import { judge } from "../support/judges.ts";
 import { runExample } from "../support/run-example.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 
 const BUCKETS = "SECP256K1/ECDSASecp256k1,SECP256K1/Taproot,SECP256R1/ECDSASecp256r1,ED25519/EdDSA";
 const SIGN_PRICE_MICRO_USD = 10_000n;
-let service: ThrowawayService;
+const baked = await bakedFolder();
+let service: ServiceProcess;
 let client: TssClient;
 const keys = new Map<Curve, KnownKey>();
 /** The functions of the guide's examples. */
@@ -65,18 +67,19 @@ let guide: Record<
 beforeAll(async () => {
   // The guide's examples say what they do.
   vi.spyOn(console, "log").mockReturnValue();
-  service = await startThrowawayService({ PRESIGN_BUCKETS: BUCKETS });
+  service = await startService(baked.folder, { PRESIGN_BUCKETS: BUCKETS });
   const { baseUrl, apiKey, network } = service.access;
   guide = (await guideExamples("docs/sdk.md", "Signers for other libraries")) as typeof guide;
   client = createClient({ baseUrl, apiKey, network });
   for (const curve of ["SECP256K1", "ED25519", "SECP256R1"] as const) {
-    const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
-    const { dwallet, publicKeyHex, sessionDigestHex } = await client.onboard({ seed, curve });
+    const { seed, onboarded } = baked.keys[curve];
+    const { dwallet, publicKeyHex, sessionDigestHex } = onboarded;
     keys.set(curve, { seed, dwalletId: dwallet.id, publicKeyHex, sessionDigestHex });
   }
 });
 afterAll(async () => {
   await service?.stop();
+  baked.remove();
 });
 
 describe("on an Ethereum node", () => {

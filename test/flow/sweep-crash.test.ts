@@ -84,9 +84,9 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
     ]);
 
     await setFaults(localnet.url, { executeLatencyMs: 0 });
-    await database.transaction(async (sql) => {
+    await database.transaction(async (db) => {
       // Nobody can write down that a sweep landed.
-      await sql.query("SELECT id FROM sweep FOR UPDATE");
+      await db.query("SELECT id FROM sweep FOR UPDATE");
       await start(later);
       await vi.waitUntil(async () => {
         const arrived = await Promise.all(

@@ -2,10 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient, type TssClient } from "../../src/sdk/index.ts";
+import { bakedFolder } from "../support/baked-folder.ts";
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/otlp-receiver.ts";
-import { type ServiceProcess, serviceFolder, startService } from "../support/service.ts";
+import { type ServiceProcess, startService } from "../support/service.ts";
 
-const { folder, remove } = serviceFolder();
+const { folder, remove } = await bakedFolder();
 const MESSAGE = "a message that no trace may show";
 const CALLER = { traceId: randomBytes(16).toString("hex"), spanId: randomBytes(8).toString("hex") };
 const ONBOARDING_TRACE = randomBytes(16).toString("hex");

@@ -5,8 +5,8 @@ import { ServerReflection } from "../../gen/proto/grpc/reflection/v1/reflection_
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
-import { DWALLET_ID, PARAMETERS_SHA256, UUID } from "../unit/transport/fake-services.ts";
-import { compileProto, Gallery } from "../unit/transport/rest/gallery.ts";
+import { DWALLET_ID, PARAMETERS_SHA256, UUID } from "../component/transport/fake-services.ts";
+import { compileProto, Gallery } from "../component/transport/rest/gallery.ts";
 
 /** `tss.testing.v1.TestService`, for streams in both directions. */
 export const TestService: DescService = compileProto(

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { registerService } from "../../src/transport/service-registration.ts";
-import { type FakeServer, startFakes } from "../unit/transport/fake-services.ts";
-import { Gallery } from "../unit/transport/rest/gallery.ts";
+import { type FakeServer, startFakes } from "../component/transport/fake-services.ts";
+import { Gallery } from "../component/transport/rest/gallery.ts";
 import { TestService } from "./endpoints.ts";
 import { BODY_BYTES } from "./make-body.ts";
 

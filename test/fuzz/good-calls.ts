@@ -6,7 +6,7 @@ import {
   Http2SessionManager,
 } from "@connectrpc/connect-node";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
-import { UUID } from "../unit/transport/fake-services.ts";
+import { UUID } from "../component/transport/fake-services.ts";
 import { CERTIFICATE_PEM } from "./fuzz-target.ts";
 
 /** One good call over each protocol; its connections stay open. @returns what went wrong */

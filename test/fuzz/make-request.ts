@@ -1,5 +1,5 @@
+import { DWALLET_ID, PARAMETERS_SHA256, UUID } from "../component/transport/fake-services.ts";
 import type { Random } from "../sim/random.ts";
-import { DWALLET_ID, PARAMETERS_SHA256, UUID } from "../unit/transport/fake-services.ts";
 import { ENDPOINTS, type Endpoint } from "./endpoints.ts";
 import { BODY_BYTES, ENCODINGS, encodeBytes, makeBinary, makeFrames, makeJson } from "./make-body.ts";
 

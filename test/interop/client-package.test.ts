@@ -8,6 +8,7 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InstalledClient, installClient } from "../support/install-client.ts";
 import { ROOT } from "../support/source-files.ts";
+import { bundlePage } from "./loaded-size.ts";
 import { runProgram } from "./run-program.ts";
 
 const PACKAGES_MAX = 45;
@@ -114,6 +115,37 @@ describe("the client's package", () => {
     );
     const { code, out } = await runProgram(path.join(ROOT, "node_modules/.bin/tsc"), ["-p", folder]);
     expect({ code, out: out.toString() }).toEqual({ code: 0, out: "" });
+  });
+
+  // What counts: the chunk of the page's program and all that it imports statically, and with an action also the chunks that
+  // the action imports on demand, minified by esbuild, each compressed with gzip -9.
+  /** The code that onboards and signs, and the code that computes the user's half where no worker can be started. */
+  const ACTIONS = ["src/sdk/flows.js", "src/sdk/fullnode.js"];
+  const COMPUTATIONS = "src/crypto/plain-calls.js";
+  it.each([
+    ["makes a client", 'import { createClient } from "threshold-signing-client";', [], 60],
+    ["onboards and signs", 'import { createClient } from "threshold-signing-client";', ACTIONS, 180],
+    [
+      "onboards and signs without workers",
+      'import { createClient } from "threshold-signing-client";',
+      [...ACTIONS, COMPUTATIONS],
+      196,
+    ],
+    [
+      "makes an operator's client",
+      'import { createAdminClient as createClient } from "threshold-signing-client/admin";',
+      [],
+      47,
+    ],
+    [
+      "makes an engine whose workers' program is part of the page",
+      'import { createWorkerEngine as createClient } from "threshold-signing-client/web-worker";',
+      [],
+      63,
+    ],
+  ])("a page that %s loads no more than its bound", async (_, program, onDemand, kilobytesMax) => {
+    const page = await bundlePage(`${program}\nglobalThis.make = createClient;`, folder);
+    expect(page.kilobytes(...onDemand)).toBeLessThan(kilobytesMax);
   });
 
   it.each([

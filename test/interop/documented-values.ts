@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { createSealKey } from "../../src/audit/seal-key.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
-import { printed } from "../unit/cli/run-cli.ts";
+import { printed } from "../component/cli/run-cli.ts";
 
 const ADMIN_API_KEY = "an-operators-key-for-documented-commands-0123456789";
 const [SEAL_SECRET, NEXT_SEAL_SECRET] = ["3a".repeat(32), "4b".repeat(32)] as const;

@@ -12,8 +12,8 @@ import {
 import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
 import { GetSignRequestSchema, Signing, SignRequestSchema } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { UUID } from "../component/transport/fake-services.ts";
 import { programEnvironment } from "../support/environment.ts";
-import { UUID } from "../unit/transport/fake-services.ts";
 import type { DrainReport } from "./drained-service.ts";
 
 const CALLERS_PER_PROTOCOL = 50;

@@ -1,5 +1,5 @@
 /** A server of the transport in a process of its own, which drains at SIGTERM as the service does. */
-import { startFakes } from "../unit/transport/fake-services.ts";
+import { startFakes } from "../component/transport/fake-services.ts";
 
 /** What the process says at its end. */
 export interface DrainReport {

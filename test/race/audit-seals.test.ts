@@ -2,11 +2,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLedgerGauges } from "../../src/app/observe/ledger-gauges.ts";
+import { writeAuditEvent } from "../../src/audit/audit-event.ts";
 import { decodeLine } from "../../src/audit/export-line.ts";
 import { sealEvents } from "../../src/audit/seal-events.ts";
-import { writeAuditEvent } from "../../src/store/audit.ts";
-import type { Database, Sql } from "../../src/store/database.ts";
+import { createLedgerGauges } from "../../src/observe/ledger-gauges.ts";
+import type { Database, Queryable } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
@@ -28,12 +28,12 @@ afterAll(async () => {
   await test?.drop();
 });
 
-const write = (sql: Sql, subject: string) =>
-  writeAuditEvent(sql, { actor: "system" }, { action: "race", subject });
+const write = (db: Queryable, subject: string) =>
+  writeAuditEvent(db, { actor: "system" }, { action: "race", subject });
 
 /** What is sealed, in its order. */
-const sealedSubjects = async (sql: Sql) =>
-  (await sql.query<{ subject: string; sequence: bigint }>(
+const sealedSubjects = async (db: Queryable) =>
+  (await db.query<{ subject: string; sequence: bigint }>(
     `SELECT e.subject, l.sequence FROM audit_leaf l JOIN audit_event e ON e.id = l.audit_event_id
      ORDER BY l.sequence`,
     [],
@@ -49,8 +49,8 @@ describe.skipIf(test === undefined)("the sealer", () => {
       for (let n = 0; n < EACH; n++) {
         // Each event's transaction has another one within it that begins later and commits first.
         await pool
-          .transaction(async (sql) => {
-            await write(sql, `${writer}.${n}.outer`);
+          .transaction(async (db) => {
+            await write(db, `${writer}.${n}.outer`);
             await write(pools[(writer + 1) % 2]!, `${writer}.${n}.inner`);
             if (n % 7 === 0) throw new Error("rolled back");
           })
@@ -86,8 +86,8 @@ describe.skipIf(test === undefined)("the sealer", () => {
   it("seals what a long transaction wrote when that has committed, behind what was sealed meanwhile", async () => {
     const [one, other] = pools as [Database, Database];
     const before = (await sealedSubjects(one)).length;
-    await one.transaction(async (sql) => {
-      await write(sql, "long");
+    await one.transaction(async (db) => {
+      await write(db, "long");
       await write(other, "short");
       expect(await sealEvents({ database: other, key: undefined })).toBe(1);
     });
@@ -111,14 +111,14 @@ describe.skipIf(test === undefined)("the sealer", () => {
       const mortal: Database = {
         ...other,
         transaction: (work) =>
-          other.transaction((sql) =>
+          other.transaction((db) =>
             work({
               async query(...call) {
                 if (++statementCount === dieAt) {
-                  const [self] = await sql.query<{ pid: number }>("SELECT pg_backend_pid() AS pid", []);
+                  const [self] = await db.query<{ pid: number }>("SELECT pg_backend_pid() AS pid", []);
                   await one.query("SELECT pg_terminate_backend($1, 5000)", [self?.pid]);
                 }
-                return sql.query(...call);
+                return db.query(...call);
               },
             }),
           ),
@@ -142,8 +142,8 @@ describe.skipIf(test === undefined)("the sealer", () => {
     let sealedCount: number | undefined;
     const slow: Pick<Database, "transaction"> = {
       transaction: (work) =>
-        one.transaction(async (sql) => {
-          const result = await work(sql);
+        one.transaction(async (db) => {
+          const result = await work(db);
           // The verification's transaction, with all its locks, is still open.
           sealedCount = await sealEvents({ database: other, key: undefined });
           return result;

@@ -72,9 +72,9 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
 
   it("ended the connection of a transaction between two statements", async () => {
     await opened(async (database) => {
-      const work = database.transaction(async (sql) => {
+      const work = database.transaction(async (db) => {
         await endConnections();
-        await sql.query("SELECT 1", []);
+        await db.query("SELECT 1", []);
       });
       expect(told(await failureOf(work))).toEqual(UNAVAILABLE);
     });
@@ -108,7 +108,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     const database = createPoolDatabase({ kind: "postgres", pool });
     try {
       expect(told(await failureOf(database.query("SELECT 1", [])))).toEqual(UNAVAILABLE);
-      expect(told(await failureOf(database.transaction((sql) => sql.query("SELECT 1", []))))).toEqual(
+      expect(told(await failureOf(database.transaction((db) => db.query("SELECT 1", []))))).toEqual(
         UNAVAILABLE,
       );
       expect(told(await failureOf(database.prisma.apiKey.findFirst()))).toEqual(UNAVAILABLE);
@@ -125,7 +125,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
         expect(told(await failureOf(database.query("SELECT pg_sleep(60)", [])))).toEqual(UNAVAILABLE);
         const ended = failureOf(database.prisma.$queryRaw`SELECT pg_sleep(60)::text`);
         expect(told(await ended)).toEqual(UNAVAILABLE);
-        const inTransaction = database.transaction((sql) => sql.query("SELECT pg_sleep(60)", []));
+        const inTransaction = database.transaction((db) => db.query("SELECT pg_sleep(60)", []));
         expect(told(await failureOf(inTransaction))).toEqual(UNAVAILABLE);
       },
       { statementTimeoutMs: 100 },
@@ -142,11 +142,11 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
         const waiting = [
           () => database.query("SELECT 1", []),
           () => database.prisma.apiKey.findFirst(),
-          () => database.session((sql) => sql.query("SELECT 1", [])),
+          () => database.session((db) => db.query("SELECT 1", [])),
         ].map((call) => failureOf(call()));
         try {
           while (database.connections().waitingCount < 3) await setImmediate();
-          const refused = { ...UNAVAILABLE, message: "too many calls wait for the database" };
+          const refused = { ...UNAVAILABLE, message: "too many calls are waiting for the database" };
           expect(told(await failureOf(database.query("SELECT 1", [])))).toEqual(refused);
           expect(told(await failureOf(database.prisma.apiKey.findFirst()))).toEqual(refused);
           for (const failure of await Promise.all(waiting)) expect(told(failure)).toEqual(UNAVAILABLE);

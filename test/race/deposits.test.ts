@@ -1,4 +1,5 @@
 /** Coins sent on a localnet, seen by two replicas at the same time, on a real PostgreSQL. */
+
 import { Transaction } from "@mysten/sui/transactions";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { creditDeposits } from "../../src/billing/deposits/credit-deposits.ts";
@@ -10,6 +11,7 @@ import { scanAddress } from "../../src/billing/deposits/scan-address.ts";
 import { createDepositWatcher } from "../../src/billing/deposits/watch-deposits.ts";
 import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createPaymentReader } from "../../src/chain/payment-reader.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -52,7 +54,14 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     const { url, ikaConfig, treasury } = localnet;
     const fullnodeUrl = new Secret(url);
     const hotWalletSecret = new Secret(localnetHotWalletSecret());
-    network = await connectNetwork({ name: "localnet", fullnodeUrl, ikaConfig, treasury, hotWalletSecret });
+    network = await connectNetwork({
+      clock: systemClock,
+      name: "localnet",
+      fullnodeUrl,
+      ikaConfig,
+      treasury,
+      hotWalletSecret,
+    });
     const ika = acceptedCoin("IKA", `${ikaConfig.packages.ikaPackage}::ika::IKA`);
     payer = await fundedPayer(network.client, url, ika.coinType);
     replicas = pools.map((pool) =>
@@ -133,7 +142,11 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
       await pools[0]!.query("UPDATE deposit_address SET due_at = now()");
       const credited = whenCredited(watched.projectId);
       const watchers = replicas.map((replica) =>
-        createDepositWatcher(replica, { pollMs: 20, log: { ...silentLog, info: credited.look } }),
+        createDepositWatcher(replica, {
+          clock: systemClock,
+          pollMs: 20,
+          log: { ...silentLog, info: credited.look },
+        }),
       );
       for (const watcher of watchers) watcher.start();
       if (start === 0) await credited.promise;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { runDoctor } from "../../src/app/doctor/doctor.ts";
-import { addLane, markForeignUse } from "../../src/chain/lane-table.ts";
+import { addLane, markForeignUse } from "../../src/chain/submit/lane-table.ts";
+import { runDoctor } from "../../src/health/doctor/doctor.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import type { Database } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -61,7 +61,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     );
     const name = last?.name ?? "";
     await database.query("UPDATE _prisma_migrations SET checksum = 'x' WHERE migration_name = $1", [name]);
-    expect((await find("migrations"))?.found).toBe(`edited after they had been applied: ${name}`);
+    expect((await find("migrations"))?.found).toBe(`edited after they were applied: ${name}`);
     await database.query("UPDATE _prisma_migrations SET migration_name = 'z' WHERE migration_name = $1", [
       name,
     ]);
@@ -87,7 +87,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     await markForeignUse(database, { laneId: "0xlane", digest: "foreign" });
     expect(await find("lanes")).toMatchObject({
       status: "fail",
-      found: "something else has used 0xlane by transaction foreign",
+      found: "another process has used 0xlane by transaction foreign",
       advice: expect.stringContaining("--after-restore"),
     });
   });

@@ -1,12 +1,14 @@
 /** Calls with one idempotency key at the same time, from the pools of two replicas on a real PostgreSQL. */
+
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { ADMIN_SCOPE, runOnce } from "../../src/idempotency/run-once.ts";
 import { sweepKeys } from "../../src/idempotency/sweep-keys.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { reserve } from "../../src/signing/reserve.ts";
-import type { Database, Sql } from "../../src/store/database.ts";
+import type { Database, Queryable } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
@@ -51,13 +53,13 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
   });
   /** Makes a project and is remembered by it. */
   const creation = {
-    effect: (sql: Sql) => projectIn(sql),
+    effect: (db: Queryable) => projectIn(db),
     keep: (subjectId: string) => ({ subjectId }),
     recall: ({ subjectId }: { subjectId: string | null }) => subjectId ?? "none",
   };
-  async function projectIn(sql: Sql): Promise<string> {
+  async function projectIn(db: Queryable): Promise<string> {
     const id = newId();
-    await sql.query("INSERT INTO project (id, name, network) VALUES ($1, $2, 'localnet')", [id, key]);
+    await db.query("INSERT INTO project (id, name, network) VALUES ($1, $2, 'localnet')", [id, key]);
     return id;
   }
   const projectsMade = async () =>
@@ -103,8 +105,8 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     });
     const first = runOnce(one, admin(), {
       ...creation,
-      async effect(sql) {
-        await projectIn(sql);
+      async effect(db) {
+        await projectIn(db);
         begin();
         return stuck;
       },
@@ -122,7 +124,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
 
   describe("that reserve a signature", () => {
     const signals = createLocalSignals();
-    const presigns = createPresignQueue({ signals });
+    const presigns = createPresignQueue({ clock: systemClock, signals });
     const reserveAt = (database: Database, projectId: string, dwalletId: string, request = 0) =>
       reserve(
         {

@@ -6,8 +6,8 @@ import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
 import { createAccessGate } from "../../src/access/access-gate.ts";
 import { createAdminKeyLookup } from "../../src/access/admin-key-lookup.ts";
 import { createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
-import { createAdminKey } from "../../src/access/create-admin-key.ts";
-import { createApiKey } from "../../src/access/create-api-key.ts";
+import { insertAdminKey } from "../../src/access/insert-admin-key.ts";
+import { insertApiKey } from "../../src/access/insert-api-key.ts";
 import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase, silentLog } from "../support/database.ts";
 import { projectWith, TEST_ORIGIN } from "../support/rows.ts";
@@ -50,9 +50,9 @@ describe.skipIf(database === undefined)("a replica whose clock is wrong", () => 
   const keys = {
     api_key: async () => {
       const projectId = await projectWith(database!, 0n);
-      return createApiKey(database!, TEST_ORIGIN, { projectId, name: "k", scopes: ["read"] });
+      return insertApiKey(database!, TEST_ORIGIN, { projectId, name: "k", scopes: ["read"] });
     },
-    admin_key: () => createAdminKey(database!, TEST_ORIGIN, { name: `k-${newId()}` }),
+    admin_key: () => insertAdminKey(database!, TEST_ORIGIN, { name: `k-${newId()}` }),
   };
 
   it.each(["api_key", "admin_key"] as const)("an hour slow takes no expired %s", async (kind) => {

@@ -1,8 +1,8 @@
 /** Lanes and operations under processes that reach for them at the same time, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { addLane, type LaneLease, leaseLane, releaseLease } from "../../src/chain/lane-table.ts";
 import { enqueueOperation } from "../../src/chain/operation.ts";
-import { claimOperations, LeaseLostError, storeTransaction } from "../../src/chain/outbox.ts";
+import { addLane, type LaneLease, leaseLane, releaseLease } from "../../src/chain/submit/lane-table.ts";
+import { claimOperations, LeaseLostError, storeTransaction } from "../../src/chain/submit/outbox.ts";
 import { newId } from "../../src/store/ids.ts";
 import { openRaceDatabase } from "../support/database.ts";
 
@@ -59,7 +59,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
           const digest = newId();
           const ids = claimed.map(({ id }) => id);
           try {
-            await db.transaction((sql) => storeTransaction(sql, lease, transaction(digest), ids));
+            await db.transaction((db) => storeTransaction(db, lease, transaction(digest), ids));
             digests.push(digest);
             await db.query("UPDATE chain_transaction SET state = 'landed' WHERE digest = $1", [digest]);
           } catch (error) {
@@ -84,7 +84,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
       await db.query("UPDATE lane SET leased_until = now() - interval '1 second' WHERE id = $1", [laneId]);
       const store = (lease: LaneLease, digest: string) =>
         db
-          .transaction((sql) => storeTransaction(sql, lease, transaction(digest), []))
+          .transaction((db) => storeTransaction(db, lease, transaction(digest), []))
           .then(
             () => digest,
             (error: unknown) => error,

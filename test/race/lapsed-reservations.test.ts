@@ -1,6 +1,8 @@
 /** Presigns that a project reserves and lets expire, while others want them, on a real PostgreSQL. */
+
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/signing/expire-loop.ts";
 import { reserve } from "../../src/signing/reserve.ts";
@@ -31,7 +33,11 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
   const db = database!;
   const signals = createLocalSignals();
   const deps = {
-    ...{ database: db, signals, presigns: createPresignQueue({ signals, waitingMaxCount: 0 }) },
+    ...{
+      database: db,
+      signals,
+      presigns: createPresignQueue({ clock: systemClock, signals, waitingMaxCount: 0 }),
+    },
     checkHalf: checkHalfInline,
     ...{ prices: flatPrices(PRICE), reservationTtlMs: 600_000, openMaxCount: OPEN_MAX },
   };

@@ -67,10 +67,10 @@ describe.skipIf(test === undefined)("a database with a year of old rows", () => 
       /^\s*(?:WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text),
     );
     expect(statements.length).toBeGreaterThan(40);
-    const scans = await database.session(async (sql) => {
+    const scans = await database.session(async (db) => {
       const found: string[] = [];
       for (const statement of statements) {
-        for (const { table, how, rows } of await explainReads(sql, statement)) {
+        for (const { table, how, rows } of await explainReads(db, statement)) {
           if (!largeTables.has(table)) continue;
           if (how === "Seq Scan" || (rows ?? 0) > READ_MAX_COUNT)
             found.push(`${how} of ${table}, ${rows ?? "?"} rows: ${statement.text.trim().slice(0, 300)}`);

@@ -2,6 +2,7 @@
 
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { reserve } from "../../src/signing/reserve.ts";
@@ -43,7 +44,7 @@ describe.skipIf(database === undefined)("what the network rejects", () => {
   const db = database!;
   const signals = createLocalSignals();
   const deps = {
-    ...{ database: db, signals, presigns: createPresignQueue({ signals }) },
+    ...{ database: db, signals, presigns: createPresignQueue({ clock: systemClock, signals }) },
     checkHalf: checkHalfInline,
     ...{ prices: flatPrices(PRICE), reservationTtlMs: 60_000, openMaxCount: 100 },
   };

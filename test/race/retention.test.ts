@@ -1,6 +1,6 @@
 /** Retention by several replicas beside signing, on a real PostgreSQL. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { emptyTransactions } from "../../src/chain/empty-transactions.ts";
+import { emptyTransactions } from "../../src/chain/submit/empty-transactions.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { deleteLapsedReservations, emptyRequests } from "../../src/signing/empty-requests.ts";
 import { openRaceDatabase } from "../support/database.ts";
@@ -37,8 +37,8 @@ describe.skipIf(database === undefined)("retention", () => {
 
   it("does not wait for rows that another transaction holds", async () => {
     const ids = [await ended(), await ended(), await ended()];
-    await db.transaction(async (sql) => {
-      await sql.query("SELECT 1 FROM sign_request WHERE id = $1 FOR UPDATE", [ids[0]]);
+    await db.transaction(async (other) => {
+      await other.query("SELECT 1 FROM sign_request WHERE id = $1 FOR UPDATE", [ids[0]]);
       expect(await emptyRequests(db, 0, 10)).toBe(2);
     });
     expect(await emptyRequests(db, 0, 10)).toBe(1);

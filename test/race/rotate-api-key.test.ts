@@ -1,7 +1,7 @@
 /** Keys that two replicas rotate and name at the same time, on a real PostgreSQL. */
 import { afterAll, describe, expect, it } from "vitest";
-import { createAdminKeyOnce } from "../../src/access/create-admin-key-once.ts";
-import { createApiKey } from "../../src/access/create-api-key.ts";
+import { createAdminKey } from "../../src/access/create-admin-key.ts";
+import { insertApiKey } from "../../src/access/insert-api-key.ts";
 import { listApiKeys } from "../../src/access/list-api-keys.ts";
 import { revokeApiKey } from "../../src/access/revoke-api-key.ts";
 import { rotateApiKey } from "../../src/access/rotate-api-key.ts";
@@ -40,7 +40,7 @@ const refusals = (results: readonly PromiseSettledResult<unknown>[]) =>
 describe.skipIf(test === undefined)("of calls at the same time", () => {
   const newKey = async () => {
     const projectId = await projectWith(pools[0]!, 0n);
-    const key = await createApiKey(pools[0]!, TEST_ORIGIN, { projectId, name: "web", scopes: ["sign"] });
+    const key = await insertApiKey(pools[0]!, TEST_ORIGIN, { projectId, name: "web", scopes: ["sign"] });
     return { projectId, apiKeyId: key.id };
   };
   const rotate = (apiKeyId: string, idempotency?: Idempotency) => (database: Database) =>
@@ -70,7 +70,7 @@ describe.skipIf(test === undefined)("of calls at the same time", () => {
     const { projectId, apiKeyId } = await newKey();
     await Promise.allSettled([
       rotate(apiKeyId)(pools[0]!),
-      revokeApiKey({ sql: pools[1]!, lookup }, TEST_OPERATOR, apiKeyId),
+      revokeApiKey({ db: pools[1]!, lookup }, TEST_OPERATOR, apiKeyId),
     ]);
     const old = (await keysOf(projectId)).find(({ id }) => id === apiKeyId);
     expect(old?.revokedAt).toBeInstanceOf(Date);
@@ -78,7 +78,7 @@ describe.skipIf(test === undefined)("of calls at the same time", () => {
 
   it("one gets the name of an admin key", async () => {
     const results = await atOnce((database) =>
-      createAdminKeyOnce(database, TEST_OPERATOR, undefined, { name: "alice" }),
+      createAdminKey(database, TEST_OPERATOR, undefined, { name: "alice" }),
     );
     expect(won(results)).toHaveLength(1);
     expect(refusals(results)).toEqual(Array(CALLS - 1).fill("ADMIN_KEY_NAME_TAKEN"));

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { ServiceError } from "../../src/errors/service-error.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import { checkQuota, lockForQuota } from "../../src/onboarding/check-quota.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/signing/expire-loop.ts";
@@ -33,7 +34,7 @@ afterAll(() => database?.close());
 describe.skipIf(database === undefined)("calls at the same time", () => {
   const db = database!;
   const signals = createLocalSignals();
-  const presigns = createPresignQueue({ signals });
+  const presigns = createPresignQueue({ clock: systemClock, signals });
   const deps = {
     database: db,
     signals,
@@ -206,15 +207,15 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
   it("create no more in a day than the quota, and leave nothing of what is refused", async () => {
     const projectId = await projectWith(db, 0n);
     const create = () =>
-      db.transaction(async (sql) => {
-        await lockForQuota(sql, projectId);
-        await sql.query(
+      db.transaction(async (db) => {
+        await lockForQuota(db, projectId);
+        await db.query(
           `INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
                                        signer_public_key)
            VALUES ($1, $2, 'localnet', 0, $3, '\\x00', '\\x00', '\\x00')`,
           [newId(), projectId, objectId()],
         );
-        await checkQuota(sql, "encryption_key", projectId, 3);
+        await checkQuota(db, "encryption_key", projectId, 3);
       });
     const results = await times(16, create);
     const refusals = results.flatMap((r) => (r.status === "rejected" ? [reasonOf(r.reason)] : []));

@@ -25,18 +25,18 @@ describe.skipIf(test === undefined)("a transaction whose process says nothing an
   it("is ended by the server, which frees what it locked and keeps nothing of it", async () => {
     const projectId = await projectWith(other, 100n);
     const raise = "UPDATE project SET balance_micro_usd = balance_micro_usd + $2 WHERE id = $1";
-    const ended = silent.transaction(async (sql) => {
-      await sql.query(raise, [projectId, 1_000n]);
+    const ended = silent.transaction(async (db) => {
+      await db.query(raise, [projectId, 1_000n]);
       await other.query(raise, [projectId, 1n]);
     });
     await expect(ended).rejects.toThrow();
     expect(await moneyOf(other, projectId)).toMatchObject({ balance: 101n });
-    expect(await silent.transaction((sql) => sql.query("SELECT 1 AS one", []))).toEqual([{ one: 1 }]);
+    expect(await silent.transaction((db) => db.query("SELECT 1 AS one", []))).toEqual([{ one: 1 }]);
   });
 
   it("has a minute for that, unless it is said otherwise", async () => {
     const read = "SELECT current_setting('idle_in_transaction_session_timeout') AS timeout";
-    const within = await other.transaction((sql) => sql.query(read, []));
+    const within = await other.transaction((db) => db.query(read, []));
     expect(within).toEqual([{ timeout: "1min" }]);
   });
 });

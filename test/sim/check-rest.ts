@@ -1,10 +1,17 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
-import { verifyLedger } from "../../src/billing/verify-ledger.ts";
 import { requestedSessions } from "../../src/chain/events.ts";
-import type { Localnet } from "../../src/localnet/localnet.ts";
+import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
 import { judge } from "../support/judges.ts";
+
+/** Where the chain is read, and whose transactions are looked at. */
+interface FullnodeOfWallet {
+  readonly url: string;
+  readonly hotWalletAddress: string;
+  /** Default: over sockets. */
+  readonly fetch?: typeof fetch;
+}
 
 /** A transaction of the hot wallet as the chain has it. */
 interface Executed {
@@ -19,7 +26,7 @@ interface Executed {
  */
 export async function checkRest(
   database: Database,
-  localnet: Pick<Localnet, "url" | "hotWalletAddress">,
+  localnet: FullnodeOfWallet,
   triple: AlgorithmTriple,
 ): Promise<string[]> {
   const faults: string[] = [];
@@ -113,13 +120,12 @@ function repeated(ids: readonly string[]): string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-async function hotWalletTransactions(
-  localnet: Pick<Localnet, "url" | "hotWalletAddress">,
-): Promise<Executed[]> {
+async function hotWalletTransactions(localnet: FullnodeOfWallet): Promise<Executed[]> {
   const { ledgerService } = new SuiGrpcClient({
     network: "localnet",
     baseUrl: localnet.url,
     format: "binary",
+    ...(localnet.fetch && { fetch: localnet.fetch }),
   });
   const executed: Executed[] = [];
   const { response: info } = await ledgerService.getServiceInfo({});

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../src/errors/service-error.ts";
+import { type Clock, sleep } from "../../src/lifecycle/clock.ts";
 import { reserve } from "../../src/signing/reserve.ts";
 import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
@@ -27,7 +27,9 @@ class Refused extends Error {
   override readonly name = "Refused";
 }
 
-const PAUSE_MS = 10;
+const PAUSE_MS = 100;
+/** How long a call may take, in milliseconds. */
+const CALL_MS = 1_000;
 /** What a call may end with while replicas die and the fullnode fails. */
 const TRY_AGAIN = ["CHAIN_UNAVAILABLE", "DEADLINE", "PRESIGN_POOL_EMPTY", "TOO_MANY_RESERVATIONS"];
 
@@ -35,7 +37,7 @@ const TRY_AGAIN = ["CHAIN_UNAVAILABLE", "DEADLINE", "PRESIGN_POOL_EMPTY", "TOO_M
 export async function runClient(
   cluster: Cluster,
   random: Random,
-  { projectId, signCount, isOver }: { projectId: string; signCount: number; isOver: () => boolean },
+  { clock, projectId, signCount }: { clock: Clock; projectId: string; signCount: number },
 ): Promise<ClientReport> {
   const caller = { projectId, network: "localnet", origin: TEST_ORIGIN };
   const report: ClientReport = {
@@ -43,7 +45,12 @@ export async function runClient(
     submitted: new Set(),
     abandoned: new Set(),
   };
-  const { dwalletId } = await onboardUser(caller, (attempt) => call(({ deps }) => attempt(deps)), bytes);
+  const { dwalletId } = await onboardUser(
+    caller,
+    (attempt) => call(({ deps }) => attempt(deps)),
+    bytes,
+    CALL_MS,
+  );
   await Promise.all(Array.from({ length: signCount }, signOnce));
   return report;
 
@@ -60,7 +67,7 @@ export async function runClient(
         message,
         idempotency: keyed(randomUUID()),
       };
-      const { id } = await call(({ deps }) => reserve(deps, caller, input, time()));
+      const { id } = await call(({ deps }) => reserve(deps, caller, input, time(CALL_MS)));
       if (isAbandoned) {
         report.abandoned.add(id);
         return;
@@ -88,13 +95,12 @@ export async function runClient(
   /** Repeats a call, at any replica, until it is answered. */
   async function call<T>(attempt: (replica: Replica) => Promise<T>): Promise<T> {
     for (;;) {
-      if (isOver()) throw new Error("the simulation took too long");
       try {
         return await attempt(await cluster.any());
       } catch (error) {
         if (error instanceof ServiceError && error.reason === "WRONG_STATE") throw new Refused(error.message);
         if (!isTransient(error)) throw error;
-        await sleep(PAUSE_MS);
+        await sleep(clock, PAUSE_MS);
       }
     }
   }

@@ -1,26 +1,36 @@
 import { parseArgs } from "node:util";
-import { describeReport, runSeeds } from "./run-seeds.ts";
+import { describeReport, killsFrom, runSimulations, seedsFrom } from "./run-seeds.ts";
 
-/** `npm run sim -- [--from 1] [--count 1000] [--log]`: so many seeds; exit code 1 when something does not hold. */
+/**
+ * `npm run sim -- [--kills] [--from 1] [--count 1000] [--log]`: so many seeds, or with `--kills` one seed over and over,
+ * whose replica is killed at one call or answer after the other. Exit code 1 when something does not hold.
+ */
 const { values } = parseArgs({
   options: {
     from: { type: "string", default: "1" },
     count: { type: "string", default: "1000" },
+    kills: { type: "boolean", default: false },
     log: { type: "boolean", default: false },
   },
 });
-const from = Number(values.from);
-const seeds = Array.from({ length: Number(values.count) }, (_, index) => from + index);
+const [from, count] = [Number(values.from), Number(values.count)];
 let failedCount = 0;
-const isThere = await runSeeds(seeds, (report) => {
-  if (report.faults.length > 0) failedCount++;
-  console.log(describeReport(report));
-  if (values.log) console.log(report.log.join("\n"));
-});
+let awaitCount = Number.POSITIVE_INFINITY;
+const isThere = await runSimulations(
+  values.kills ? killsFrom(from, count) : seedsFrom(from, count),
+  (report) => {
+    if (report.faults.length > 0) failedCount++;
+    if (report.killAt !== undefined && report.deaths === 0)
+      awaitCount = Math.min(awaitCount, report.awaitCount);
+    console.log(describeReport(report));
+    if (values.log) console.log(report.log.join("\n"));
+  },
+);
 if (!isThere) {
   console.error("simulations need a PostgreSQL server: set TEST_DATABASE_URL");
   process.exitCode = 2;
 } else {
-  console.log(`${seeds.length - failedCount} seeds held, ${failedCount} did not`);
+  if (Number.isFinite(awaitCount)) console.log(`the replica had ${awaitCount} places to be killed at`);
+  console.log(`${count - failedCount} simulations held, ${failedCount} did not`);
   if (failedCount > 0) process.exitCode = 1;
 }

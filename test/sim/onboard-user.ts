@@ -24,7 +24,7 @@ export interface SimUser {
 /** Makes each call through `call`, which may repeat it: with another replica, until it is answered. */
 export type Caller = <T>(attempt: (deps: OnboardingDeps) => Promise<T>) => Promise<T>;
 
-/** How long a call may take, in milliseconds. */
+/** How long a call may take by default, in milliseconds. */
 const CALL_MS = 400;
 
 /** Registers a key, makes a dWallet and accepts its share, with the calls' own code. */
@@ -32,6 +32,7 @@ export async function onboardUser(
   caller: OnboardingCaller,
   call: Caller,
   bytes: (length: number) => Uint8Array = (length) => new Uint8Array(randomBytes(length)),
+  callMs = CALL_MS,
 ): Promise<SimUser> {
   const keypair = Ed25519Keypair.fromSecretKey(bytes(32));
   const encryptionKey = bytes(261);
@@ -43,7 +44,7 @@ export async function onboardUser(
     signerPublicKey,
   });
   const { objectId: encryptionKeyId } = await call((deps) =>
-    registerEncryptionKey(deps, caller, key, time()),
+    registerEncryptionKey(deps, caller, key, time(callMs)),
   );
   const objectId = await createDWalletAnew();
   const dwallet = await call(async (deps) => {
@@ -56,7 +57,7 @@ export async function onboardUser(
     encryptedUserSecretKeyShareId: dwallet.encryptedUserSecretKeyShareId!,
     userOutputSignature: await keypair.sign(dwallet.publicOutput!),
   });
-  await call((deps) => acceptDWallet(deps, caller, acceptance, time()));
+  await call((deps) => acceptDWallet(deps, caller, acceptance, time(callMs)));
   return { dwalletId: objectId, publicKey: dwallet.publicKey! };
 
   /** A repeat carries the very same request. Only when the network has a new key meanwhile, another one is prepared. */
@@ -72,7 +73,7 @@ export async function onboardUser(
         networkEncryptionKeyId: await call(async (deps) => (await deps.reader.networkKey()).id),
       });
       try {
-        const { objectId } = await call((deps) => createDWallet(deps, caller, request, time()));
+        const { objectId } = await call((deps) => createDWallet(deps, caller, request, time(callMs)));
         return objectId!;
       } catch (error) {
         if (!(error instanceof ServiceError && error.reason === "STALE_NETWORK_KEY")) throw error;
@@ -82,6 +83,6 @@ export async function onboardUser(
 }
 
 /** A fresh time limit. */
-export function time() {
-  return { timeoutMs: CALL_MS, signal: new AbortController().signal };
+export function time(timeoutMs = CALL_MS) {
+  return { timeoutMs, signal: new AbortController().signal };
 }

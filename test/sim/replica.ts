@@ -4,8 +4,9 @@ import { type CallTimes, type ChainNetwork, connectNetwork } from "../../src/cha
 import { createNetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import type { Signals } from "../../src/coordination/signals.ts";
+import { type Clock, systemClock } from "../../src/lifecycle/clock.ts";
 import type { Loop } from "../../src/lifecycle/start-loops.ts";
-import type { Localnet } from "../../src/localnet/localnet.ts";
+import type { LocalChain } from "../../src/localnet/local-chain.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import type { OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
@@ -16,7 +17,7 @@ import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { checkHalfInline, inlineVerifier } from "../support/inline-verifier.ts";
 import { flatPrices } from "../support/prices.ts";
-import { type Life, mortalDatabase, mortalFetch } from "./mortal.ts";
+import { type Life, mortalDatabase, mortalFetch, mortalSignals } from "./mortal.ts";
 
 /** The price of a signature in the simulation. */
 export const PRICE = 10_000n;
@@ -33,9 +34,16 @@ export interface Replica {
 /** Where a replica runs. */
 export interface ReplicaOptions {
   readonly database: Database;
-  readonly localnet: Localnet;
+  /** Where the fullnode is. */
+  readonly localnet: Pick<LocalChain, "ikaConfig" | "treasury"> & { readonly url: string };
   readonly life: Life;
   readonly log: (level: string, fields: object, message: string) => void;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** How to reach the fullnode; default over sockets. */
+  readonly fetch?: typeof fetch;
+  /** Default: fast enough that some seconds have many rounds of everything. */
+  readonly pace?: typeof PACE;
   /** How long calls to the fullnode may take. Default: short, as it is expected to fail. */
   readonly times?: CallTimes;
   /** Closed with the replica. Default: its own process hears them alone. */
@@ -44,7 +52,6 @@ export interface ReplicaOptions {
   readonly depositSigner?: DepositSigner;
 }
 
-/** Fast enough that a simulation of some seconds has many rounds of everything. */
 const PACE = { intervalMs: 20, leaseMs: 150, retryBaseMs: 5, rememberedMs: 100, invalidSignatureMs: 200 };
 const TIMES = { readMs: 300, buildMs: 300, executeMs: 300 };
 const CONFIG = {
@@ -65,27 +72,30 @@ export async function startReplica({
   localnet,
   life,
   log,
+  clock = systemClock,
+  fetch: over = fetch,
+  pace = PACE,
   times = TIMES,
   depositSigner = () => undefined,
   signals = createLocalSignals(),
 }: ReplicaOptions): Promise<Replica> {
-  const own = mortalDatabase(database, life);
+  const own = { database: mortalDatabase(database, life), signals: mortalSignals(signals, life) };
   const network = await connectNetwork({
     name: "localnet",
+    clock,
     fullnodeUrl: new Secret(localnet.url),
     ikaConfig: localnet.ikaConfig,
     treasury: localnet.treasury,
     hotWalletSecret: new Secret(localnetHotWalletSecret()),
     times,
-    fetch: mortalFetch(life),
+    fetch: mortalFetch(life, over),
   });
   const reader = createNetworkReader(network);
-  const presigns = createPresignQueue({ signals, pollMs: PACE.intervalMs });
+  const presigns = createPresignQueue({ clock, signals: own.signals, pollMs: pace.intervalMs });
   const work = await createChainWork({
-    database: own,
+    ...own,
     network,
     reader,
-    signals,
     presigns,
     verifier: inlineVerifier,
     depositSigner,
@@ -97,23 +107,22 @@ export async function startReplica({
       warn: (fields, message) => log("warn", fields, message),
       error: (fields, message) => log("error", fields, message),
     },
-    pace: PACE,
+    pace,
   });
   const loops: Loop[] = Object.values(work);
   for (const loop of loops) loop.start();
   return {
     network,
     deps: {
-      database: own,
+      ...own,
       network,
       reader,
       readerFor: () => reader,
-      signals,
       presigns,
       checkHalf: checkHalfInline,
       dkgsPerDay: 1_000,
       ...{ prices: flatPrices(PRICE), dkgPriceMicroUsd: DKG_PRICE, refundsPerDay: 1_000 },
-      reservationTtlMs: 400,
+      reservationTtlMs: 40 * pace.intervalMs,
       openMaxCount: 20,
     },
     async stop() {

@@ -1,45 +1,60 @@
-import { openRaceDatabase } from "../support/database.ts";
+import { openSimServer, type SimServer } from "./sim-server.ts";
 import { type SimulationReport, simulate } from "./simulate.ts";
 
-/** Simulations at a time: each waits more than it computes. */
-const AT_ONCE_COUNT = 3;
+const REPLICA_COUNT = 2;
+
+/** A simulation to run. */
+export interface Run {
+  readonly seed: number;
+  /** See {@link simulate}. */
+  readonly killAt?: number;
+}
 
 /**
- * Runs a simulation for each seed, each on a fresh database, and calls `onReport` as they end. Returns false where there
- * is no PostgreSQL.
+ * Runs one simulation after the other on one database, and calls `onReport` as they end. Returns false where there is no
+ * PostgreSQL.
  */
-export async function runSeeds(
-  seeds: readonly number[],
+export async function runSimulations(
+  runs: readonly Run[],
   onReport: (report: SimulationReport) => void,
 ): Promise<boolean> {
-  const waiting = seeds.values();
-  let isThere = true;
-  const runNext = async (): Promise<void> => {
-    for (const seed of waiting) {
-      const database = await openRaceDatabase();
-      if (database === undefined) {
-        isThere = false;
-        return;
-      }
-      try {
-        onReport(await simulate(seed, database));
-      } finally {
-        await database.close();
+  let server: SimServer | undefined;
+  try {
+    for (const { seed, killAt } of runs) {
+      server ??= await openSimServer(REPLICA_COUNT);
+      if (server === undefined) return false;
+      const report = await simulate(seed, server, killAt);
+      onReport(report);
+      if (report.isStuck) {
+        await server.close();
+        server = undefined;
       }
     }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE_COUNT }, runNext));
-  return isThere;
+    return true;
+  } finally {
+    await server?.close();
+  }
+}
+
+/** One simulation for each of `count` seeds. */
+export function seedsFrom(from: number, count: number): Run[] {
+  return Array.from({ length: count }, (_, index) => ({ seed: from + index }));
+}
+
+/** One simulation for each of `count` calls and answers of a replica, at which it is killed; the seed is the same. */
+export function killsFrom(from: number, count: number, stride = 1): Run[] {
+  return Array.from({ length: count }, (_, index) => ({ seed: 1, killAt: from + index * stride }));
 }
 
 /** A line for people: what happened, and how to see it again. */
 export function describeReport(report: SimulationReport): string {
-  const { seed, faults, deaths, completedCount, failedCount, transactionCount } = report;
-  const counts = `${completedCount} completed, ${failedCount} failed, ${transactionCount} transactions, ${deaths} deaths`;
-  if (faults.length === 0) return `seed ${seed}: ${counts}`;
+  const { seed, killAt, faults, deaths, completedCount, failedCount, transactionCount, steps } = report;
+  const name = killAt === undefined ? `seed ${seed}` : `kill ${killAt}`;
+  const counts = `${completedCount} completed, ${failedCount} failed, ${transactionCount} transactions, ${deaths} deaths, ${steps} steps`;
+  if (faults.length === 0) return `${name}: ${counts}`;
   return [
-    `seed ${seed}: ${counts}; what does not hold:`,
+    `${name}: ${counts}; what does not hold:`,
     ...faults.map((fault) => `  ${fault}`),
-    `replay it: npm run sim -- --from ${seed} --count 1 --log`,
+    `replay it: npm run sim -- ${killAt === undefined ? "" : "--kills "}--from ${killAt ?? seed} --count 1 --log`,
   ].join("\n");
 }

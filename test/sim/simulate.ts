@@ -1,123 +1,162 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { type FaultSettings, NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
-import { startLocalnet } from "../../src/localnet/localnet.ts";
+import { sleep } from "../../src/lifecycle/clock.ts";
+import type { ChainControls } from "../../src/localnet/faults/chain-controls.ts";
+import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
+import { openLocalChain } from "../../src/localnet/local-chain.ts";
 import type { Database } from "../../src/store/database.ts";
 import { projectWith, TEST_TRIPLE } from "../support/rows.ts";
 import { checkRest } from "./check-rest.ts";
 import { type ClientReport, runClient } from "./client.ts";
 import { startCluster } from "./cluster.ts";
-import { createRandom, type Random } from "./random.ts";
+import { IN_PROCESS_URL, inProcessFetch } from "./in-process-fetch.ts";
+import { oneDeath, severalDeaths } from "./plan.ts";
+import { createRandom } from "./random.ts";
 import { PRICE } from "./replica.ts";
+import { createScheduler } from "./scheduler.ts";
 import { createSimMpc } from "./sim-mpc.ts";
+import type { SimServer } from "./sim-server.ts";
 
 /** How one simulation went. */
 export interface SimulationReport {
   readonly seed: number;
+  /** Undefined where several replicas died. */
+  readonly killAt: number | undefined;
   /** Sentences about what does not hold; none when all is well. */
   readonly faults: readonly string[];
   readonly deaths: number;
   readonly completedCount: number;
   readonly failedCount: number;
   readonly transactionCount: number;
+  /** Timers that were called. */
+  readonly steps: number;
+  /** Calls and answers of the first replica's first life: the places at which it may be killed. */
+  readonly awaitCount: number;
+  /** It did not end, and holds on to its connections. */
+  readonly isStuck: boolean;
   readonly log: readonly string[];
 }
 
-/** After that nothing is under way any more, or something is stuck. */
-const LIMIT_MS = 90_000;
-const LOOK_MS = 20;
+/** A simulation that takes more is stuck. Most take a tenth. */
+const STEP_MAX_COUNT = 200_000;
+/** When time begins, in milliseconds since the epoch. */
+const BEGIN_MS = Date.UTC(2030, 0, 1);
+const LOOK_MS = 200;
 const LOG_LINES = 400;
+const PACE = { intervalMs: 100, leaseMs: 750, retryBaseMs: 25, rememberedMs: 500, invalidSignatureMs: 1_000 };
+const TIMES = { readMs: 1_500, buildMs: 1_500, executeMs: 1_500 };
 
 /**
  * Clients, two replicas on one database, and a localnet that fails, all choices from the seed. Replicas are killed until
- * every client has its answers; then the faults end, and when nothing is under way any more everything is checked.
+ * every client has its answers; then the faults end, and when nothing is under way any more everything is checked. With
+ * `killAt` one client alone is there, nothing fails, and one replica is killed once: at this call or answer of its.
  */
-export async function simulate(seed: number, database: Database): Promise<SimulationReport> {
-  const startedMs = performance.now();
+export async function simulate(seed: number, server: SimServer, killAt?: number): Promise<SimulationReport> {
   const random = createRandom(seed);
+  const scheduler = createScheduler({
+    random: createRandom(seed ^ 0x5eed),
+    stepMaxCount: STEP_MAX_COUNT,
+    server: { ...server, setTime: (ms) => server.setTime(BEGIN_MS + ms) },
+  });
+  const { clock } = scheduler;
+  const { database } = server;
   const log: string[] = [];
   const write = (level: string, fields: object, message: string) => {
-    const ms = Math.round(performance.now() - startedMs);
+    const ms = Math.round(clock.now());
     if (log.push(`${ms} ${level} ${message} ${JSON.stringify(fields, plain)}`) > LOG_LINES) log.shift();
   };
-  const localnet = await startLocalnet({
-    mpc: createSimMpc(),
-    faults: chooseFaults(random),
-    faultSeed: new Uint8Array(32).fill(seed & 255).fill((seed >> 8) & 255, 1, 2),
-    operatorCount: random.integer(1, 3),
-    epochDurationMs: 24 * 3_600_000,
-  });
-  const isOver = () => performance.now() - startedMs > LIMIT_MS;
-  const cluster = startCluster({ database, localnet, random, replicaCount: 2, log: write });
-  let faults: string[] = [];
-  let reports: ClientReport[] = [];
+  await server.begin(scheduler);
+  const chance = Math.random;
+  // What waits for a random time, so that not all come at once, follows from the seed too.
+  Math.random = createRandom(~seed).next;
   try {
-    const disturbances = disturb();
-    const projects = await Promise.all([1, 2].map(() => projectWith(database, 110n * PRICE)));
-    const clients = projects.map((projectId) =>
-      runClient(cluster, random, { projectId, signCount: random.integer(2, 6), isOver }),
+    return await scheduler.drive(run());
+  } catch (error) {
+    return { ...NOTHING, seed, killAt, faults: [String(error)], steps: scheduler.steps, isStuck: true, log };
+  } finally {
+    Math.random = chance;
+  }
+
+  async function run(): Promise<SimulationReport> {
+    const plan = killAt === undefined ? severalDeaths(seed, random) : oneDeath(killAt);
+    const localnet = await openLocalChain({
+      mpc: createSimMpc(),
+      faults: plan.faults,
+      faultSeed: new Uint8Array(32).fill(seed & 255).fill((seed >> 8) & 255, 1, 2),
+      operatorCount: plan.operatorCount,
+      epochDurationMs: 24 * 3_600_000,
+      clock: () => BEGIN_MS + clock.now(),
+      pause: (durationMs) => sleep(clock, durationMs),
+    });
+    const where = { url: IN_PROCESS_URL, fetch: inProcessFetch(localnet) };
+    const { hotWalletAddress, treasury } = localnet;
+    const cluster = startCluster({
+      databases: server.replicaDatabases,
+      lifeSteps: plan.lifeSteps,
+      random,
+      replica: {
+        clock,
+        fetch: where.fetch,
+        localnet: {
+          url: where.url,
+          treasury,
+          get ikaConfig() {
+            return localnet.ikaConfig;
+          },
+        },
+        log: write,
+        pace: PACE,
+        times: TIMES,
+      },
+    });
+    const disturbances = plan.isDisturbed ? disturb(localnet.controls) : undefined;
+    const projects = await Promise.all(plan.signCounts.map(() => projectWith(database, 110n * PRICE)));
+    const clients = projects.map((projectId, index) =>
+      runClient(cluster, random, { clock, projectId, signCount: plan.signCounts[index]! }),
     );
     const settled = await Promise.allSettled(clients);
-    reports = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    faults = settled.flatMap((result) =>
+    const faults = settled.flatMap((result) =>
       result.status === "rejected" ? [`a client failed: ${String(result.reason)}`] : [],
     );
     await disturbances;
     cluster.endKilling();
     localnet.faults.set(NO_FAULTS);
-    while (!isOver() && (await isUnderWay(database))) await sleep(LOOK_MS);
+    while (await isUnderWay(database)) await sleep(clock, LOOK_MS);
     await cluster.stop();
-    faults.push(...(await checkRest(database, localnet, TEST_TRIPLE)));
-  } finally {
-    cluster.endKilling();
-    await cluster.stop();
+    faults.push(...(await checkRest(database, { ...where, hotWalletAddress }, TEST_TRIPLE)));
     await localnet.close();
+    const reports = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const ended = reports.flatMap((report: ClientReport) => report.ended);
+    const [sent] = await database.query<{ count: number }>(
+      "SELECT count(*)::int AS count FROM chain_transaction",
+    );
+    return {
+      seed,
+      killAt,
+      faults,
+      deaths: cluster.deaths,
+      awaitCount: cluster.firstLifeSteps,
+      completedCount: ended.filter(({ status }) => status === "completed").length,
+      failedCount: ended.filter(({ status }) => status === "failed").length,
+      transactionCount: sent?.count ?? 0,
+      steps: scheduler.steps,
+      isStuck: false,
+      log,
+    };
   }
-  const ended = reports.flatMap((report) => report.ended);
-  const [sent] = await database.query<{ count: number }>(
-    "SELECT count(*)::int AS count FROM chain_transaction",
-  );
-  return {
-    seed,
-    faults,
-    deaths: cluster.deaths,
-    completedCount: ended.filter(({ status }) => status === "completed").length,
-    failedCount: ended.filter(({ status }) => status === "failed").length,
-    transactionCount: sent?.count ?? 0,
-    log,
-  };
 
   /** What an operator or the network does to everyone at once, at some moment. */
-  async function disturb(): Promise<void> {
-    await sleep(random.integer(50, 400));
-    if (random.happens(0.3)) await localnet.controls.advanceEpoch();
-    if (random.happens(0.2)) await localnet.controls.advanceEpoch();
-    if (random.happens(0.3)) await localnet.controls.rotateNetworkKey();
+  async function disturb(controls: ChainControls): Promise<void> {
+    await sleep(clock, random.integer(250, 2_000));
+    if (random.happens(0.3)) await controls.advanceEpoch();
+    if (random.happens(0.2)) await controls.advanceEpoch();
+    if (random.happens(0.3)) await controls.rotateNetworkKey();
     if (!random.happens(0.2)) return;
-    await localnet.controls.setTreasury({ ika: 0n, sui: 0n });
-    await sleep(random.integer(20, 100));
-    await localnet.controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
+    await controls.setTreasury({ ika: 0n, sui: 0n });
+    await sleep(clock, random.integer(100, 500));
+    await controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
   }
 }
 
-/** Each fault in about every third simulation, so that they meet in all combinations. */
-function chooseFaults(random: Random): Partial<FaultSettings> {
-  const sometimes = (max: number): number => (random.happens(0.35) ? random.next() * max : 0);
-  return {
-    latencyMs: random.happens(0.3) ? random.integer(0, 3) : 0,
-    jitterMs: random.happens(0.5) ? random.integer(0, 8) : 0,
-    dropReply: sometimes(0.4),
-    rateLimit: sometimes(0.02),
-    timeout: sometimes(0.01),
-    staleRead: sometimes(0.3),
-    staleCommits: random.integer(1, 6),
-    versionConflict: sometimes(0.2),
-    congestion: sometimes(0.2),
-    rejectSessions: { presign: sometimes(0.1), sign: sometimes(0.2) },
-    completionDelayMs: random.happens(0.3) ? random.integer(0, 50) : 0,
-    completionJitterMs: random.happens(0.3) ? random.integer(0, 100) : 0,
-    corruptSignature: sometimes(0.2),
-  };
-}
+const NOTHING = { awaitCount: 0, deaths: 0, completedCount: 0, failedCount: 0, transactionCount: 0 };
 
 async function isUnderWay(database: Database): Promise<boolean> {
   const [row] = await database.query<{ isUnderWay: boolean }>(

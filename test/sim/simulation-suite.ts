@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { openRaceDatabase } from "../support/database.ts";
-import { describeReport, runSeeds } from "./run-seeds.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { describeReport, runSimulations, seedsFrom } from "./run-seeds.ts";
 import type { SimulationReport } from "./simulate.ts";
 
 const LOG_LINES = 50;
 
 /** One suite over these seeds. Suites run side by side, on cores of their own. */
 export async function simulationSuite(from: number, count: number): Promise<void> {
-  const probe = await openRaceDatabase();
-  await probe?.close();
+  const probe = await testDatabase();
+  await probe?.drop();
 
   describe.skipIf(probe === undefined)("replicas that die on a chain that fails", () => {
     const reports: SimulationReport[] = [];
@@ -16,10 +16,7 @@ export async function simulationSuite(from: number, count: number): Promise<void
     it(`lose nothing and double nothing, with ${count} seeds from ${from}`, {
       timeout: 900_000,
     }, async () => {
-      await runSeeds(
-        Array.from({ length: count }, (_, index) => from + index),
-        (report) => reports.push(report),
-      );
+      await runSimulations(seedsFrom(from, count), (report) => reports.push(report));
       const bad = reports.filter(({ faults }) => faults.length > 0);
       const tell = (report: SimulationReport) =>
         [describeReport(report), ...report.log.slice(-LOG_LINES)].join("\n");

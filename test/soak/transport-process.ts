@@ -2,8 +2,8 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { HandlerContext } from "@connectrpc/connect";
 import { registerService } from "../../src/transport/service-registration.ts";
+import { type FakeServer, startFakes } from "../component/transport/fake-services.ts";
 import { TestService } from "../fuzz/endpoints.ts";
-import { type FakeServer, startFakes } from "../unit/transport/fake-services.ts";
 
 /** What the process holds. */
 export interface ProcessState {

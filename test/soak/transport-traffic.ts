@@ -8,11 +8,11 @@ import {
 } from "@connectrpc/connect-node";
 import { Health } from "../../gen/proto/grpc/health/v1/health_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { PARAMETERS_SHA256, UUID } from "../component/transport/fake-services.ts";
+import { openRaw, rawRequest } from "../component/transport/raw-socket.ts";
 import { TestService } from "../fuzz/endpoints.ts";
 import { makeCase } from "../fuzz/make-case.ts";
 import { runCase } from "../fuzz/run-case.ts";
-import { PARAMETERS_SHA256, UUID } from "../unit/transport/fake-services.ts";
-import { openRaw, rawRequest } from "../unit/transport/raw-socket.ts";
 
 /** Where the server is. */
 export interface SoakedServer {

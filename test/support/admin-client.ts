@@ -4,8 +4,6 @@ import { type AdminKeyLookup, createAdminKeyLookup } from "../../src/access/admi
 import { type ApiKeyLookup, createApiKeyLookup } from "../../src/access/api-key-lookup.ts";
 import { createAdminService } from "../../src/admin/admin-service.ts";
 import { listChainTransactions } from "../../src/admin/list-chain-transactions.ts";
-import { createAccountOperations } from "../../src/app/account-operations.ts";
-import { createAdminKeyOperations } from "../../src/app/admin-key-operations.ts";
 import type { Database } from "../../src/store/database.ts";
 import { silentLog } from "./database.ts";
 import { clientOf } from "./service-client.ts";
@@ -25,8 +23,8 @@ export function adminReplica(database: Database, now?: () => number): AdminRepli
   const lookup = createApiKeyLookup({ database, log: silentLog, now });
   const adminLookup = createAdminKeyLookup({ database, log: silentLog, now });
   const service = createAdminService({
-    accounts: createAccountOperations(database, lookup),
-    adminKeys: createAdminKeyOperations(database, adminLookup),
+    accounts: { database, lookup },
+    adminKeys: { database, lookup: adminLookup },
     chain: {
       readTreasury: () => Promise.reject(new Error("there is no chain")),
       listChainTransactions: (...call) => listChainTransactions(database, ...call),

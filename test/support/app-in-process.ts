@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { startApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { Lifecycle } from "../../src/lifecycle/lifecycle.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";

@@ -2,11 +2,11 @@ import { exportAudit } from "../../src/audit/export-audit.ts";
 import { sealEvents } from "../../src/audit/seal-events.ts";
 import type { SealKey } from "../../src/audit/seal-key.ts";
 import { type VerifyExportOptions, verifyExport } from "../../src/audit/verify-export.ts";
-import type { Database, Sql } from "../../src/store/database.ts";
+import type { Database, Queryable } from "../../src/store/database.ts";
 
 /** Writes events that differ, with and without what may be absent, each in the form that the service gives it. */
-export async function writeEvents(sql: Sql, count: number, actor = "admin"): Promise<void> {
-  await sql.query(
+export async function writeEvents(db: Queryable, count: number, actor = "admin"): Promise<void> {
+  await db.query(
     `INSERT INTO audit_event (actor, action, subject, request_id, address)
      SELECT $2, 'project.create', 'Zoë''s "' || n || '"', CASE WHEN n % 2 = 0 THEN 'request-' || n END,
             CASE WHEN n % 3 = 0 THEN '192.0.2.1' END
@@ -27,11 +27,11 @@ export async function sealAll(database: Database, key?: SealKey): Promise<number
 
 /** The lines of an export. */
 export async function exported(
-  sql: Sql,
+  db: Queryable,
   range: { fromSeal?: bigint; toSeal?: bigint } = {},
 ): Promise<Buffer[]> {
   const lines: Buffer[] = [];
-  for await (const line of exportAudit(sql, range)) lines.push(line);
+  for await (const line of exportAudit(db, range)) lines.push(line);
   return lines;
 }
 

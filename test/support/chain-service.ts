@@ -4,6 +4,7 @@ import { type ChainNetwork, connectNetwork } from "../../src/chain/network.ts";
 import { createNetworkReader, type NetworkReader } from "../../src/chain/reader.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import type { Signals } from "../../src/coordination/signals.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import type { Localnet } from "../../src/localnet/localnet.ts";
 import { localnetHotWalletSecret } from "../../src/localnet/seed.ts";
 import { createPresignQueue, type PresignQueue } from "../../src/presigns/presign-queue.ts";
@@ -53,6 +54,7 @@ export async function startChainService(
   }: ChainServiceOptions = {},
 ): Promise<ChainService> {
   const network = await connectNetwork({
+    clock: systemClock,
     name: "localnet",
     fullnodeUrl: new Secret(localnet.url),
     ikaConfig: localnet.ikaConfig,
@@ -63,7 +65,7 @@ export async function startChainService(
   });
   const reader = createNetworkReader(network);
   const signals = createLocalSignals();
-  const presigns = createPresignQueue({ signals });
+  const presigns = createPresignQueue({ clock: systemClock, signals });
   const alarms: object[] = [];
   const work = await createChainWork({
     database,

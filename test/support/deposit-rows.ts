@@ -2,7 +2,7 @@ import type { SuiClientTypes } from "@mysten/sui/client";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { normalizeStructTag } from "@mysten/sui/utils";
 import type { SweptAddress } from "../../src/billing/sweeps/sweep-signer.ts";
-import type { Sql } from "../../src/store/database.ts";
+import type { Queryable } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 
 /** Coins of a deposit address, by object id, in the smallest unit. */
@@ -25,8 +25,8 @@ export async function coinsOf(
 }
 
 /** Makes a deposit address's row, one that the watcher never looks at. */
-export async function recordAddress(sql: Sql, { projectId, address }: SweptAddress): Promise<void> {
-  await sql.query(
+export async function recordAddress(db: Queryable, { projectId, address }: SweptAddress): Promise<void> {
+  await db.query(
     `INSERT INTO deposit_address (address, project_id, network, due_at) VALUES ($1, $2, 'localnet', 'infinity')
      ON CONFLICT DO NOTHING`,
     [address, projectId],
@@ -35,7 +35,7 @@ export async function recordAddress(sql: Sql, { projectId, address }: SweptAddre
 
 /** Records the coins of a type that an address owns and no row knows, as deposits in one state; returns them. */
 export async function recordDeposits(
-  sql: Sql,
+  db: Queryable,
   client: SuiGrpcClient,
   { projectId, address }: SweptAddress,
   { state, coinType = "0x2::sui::SUI" }: { state: "credited" | "waiting"; coinType?: string },
@@ -44,11 +44,11 @@ export async function recordDeposits(
   const normalised = normalizeStructTag(coinType);
   for (const coin of (await client.listCoins({ owner: address, coinType })).objects) {
     const { objectId, version, digest, balance } = coin;
-    const known = await sql.query("SELECT 1 FROM deposit_coin WHERE object_id = $1", [objectId]);
+    const known = await db.query("SELECT 1 FROM deposit_coin WHERE object_id = $1", [objectId]);
     if (known.length > 0) continue;
     const { object } = await client.getObject({ objectId, include: { previousTransaction: true } });
     const credit = state === "credited" ? [1_000_000n, 10_000_000n, newId()] : [null, null, null];
-    await sql.query(
+    await db.query(
       `WITH made AS (
          INSERT INTO deposit (id, project_id, network, address, tx_digest, coin_type, amount, state, price_pico_usd,
                               value_micro_usd, ledger_key, credited_at)

@@ -1,4 +1,4 @@
-import type { Sql } from "../../src/store/database.ts";
+import type { Queryable } from "../../src/store/database.ts";
 import type { RecordedStatement } from "./recorded-statements.ts";
 
 /** A step of a plan, as EXPLAIN tells it; only what is looked at here. */
@@ -22,17 +22,17 @@ export interface TableRead {
 
 /**
  * What the statement reads of tables: planned for any parameters, as it is once a connection has prepared it, and for a
- * statement that changes nothing also carried out with its own. `sql` must be one session.
+ * statement that changes nothing also carried out with its own. `db` must be one session.
  */
-export async function explainReads(sql: Sql, { text, values }: RecordedStatement): Promise<TableRead[]> {
-  await sql.query(`PREPARE looked_at AS ${text}`);
-  await sql.query("SET plan_cache_mode = force_generic_plan");
+export async function explainReads(db: Queryable, { text, values }: RecordedStatement): Promise<TableRead[]> {
+  await db.query(`PREPARE looked_at AS ${text}`);
+  await db.query("SET plan_cache_mode = force_generic_plan");
   const nothing = values.length === 0 ? "" : `(${values.map(() => "NULL").join(", ")})`;
-  const generic = await sql.query<Explained>(`EXPLAIN (FORMAT JSON) EXECUTE looked_at${nothing}`);
-  await sql.query("DEALLOCATE looked_at; RESET plan_cache_mode");
+  const generic = await db.query<Explained>(`EXPLAIN (FORMAT JSON) EXECUTE looked_at${nothing}`);
+  await db.query("DEALLOCATE looked_at; RESET plan_cache_mode");
   const plans = [generic];
   if (!/\b(?:INSERT|UPDATE|DELETE)\b/.test(text))
-    plans.push(await sql.query<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values));
+    plans.push(await db.query<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values));
   return plans.flatMap(([row]) => row!["QUERY PLAN"].flatMap(({ Plan }) => readsOf(Plan)));
 }
 

@@ -4,8 +4,15 @@ import path from "node:path";
 import { packagePaths } from "./package-paths.ts";
 import { ROOT, readSource } from "./source-files.ts";
 
-/** What the TypeScript examples of one section of a document export, by name. They import the sources as they are. */
-export async function guideExamples(document: string, section: string): Promise<Record<string, unknown>> {
+/** The values that take the place of those in the document: a URL or a key. */
+export type Substitutes = Readonly<Record<string, string>>;
+
+/** The exports, by name, of the TypeScript examples of one section of a document. They import the sources as they are. */
+export async function guideExamples(
+  document: string,
+  section: string,
+  substitutes: Substitutes = {},
+): Promise<Record<string, unknown>> {
   const [, text = ""] =
     new RegExp(`^## ${section}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, "m").exec(readSource(document).text) ??
     [];
@@ -16,7 +23,13 @@ export async function guideExamples(document: string, section: string): Promise<
     const exported = {};
     for (const [index, example] of examples.entries()) {
       const file = path.join(folder, `example-${index}.ts`);
-      writeFileSync(file, withSources(example));
+      const missing = Object.keys(substitutes).filter((written) => !example.includes(written));
+      if (missing.length > 0) throw new Error(`the example does not have ${missing.join(", ")}`);
+      const text = Object.entries(substitutes).reduce(
+        (text, [from, to]) => text.replaceAll(from, to),
+        example,
+      );
+      writeFileSync(file, withSources(text));
       Object.assign(exported, await import(/* @vite-ignore */ file));
     }
     return exported;

@@ -1,16 +1,16 @@
 import { readStoredKeys } from "../../src/access/stored-keys.ts";
-import { listAuditEvents } from "../../src/admin/list-audit-events.ts";
 import { listChainTransactions } from "../../src/admin/list-chain-transactions.ts";
-import { readDatabaseFigures } from "../../src/app/observe/read-database-figures.ts";
+import { listAuditEvents } from "../../src/audit/list-audit-events.ts";
 import { readUnsealedAgeMs } from "../../src/audit/read-unsealed.ts";
 import { sealEvents } from "../../src/audit/seal-events.ts";
 import { listLedgerEntries } from "../../src/billing/list-ledger-entries.ts";
-import { emptyTransactions } from "../../src/chain/empty-transactions.ts";
-import { addLane, leaseLane } from "../../src/chain/lane-table.ts";
-import * as outbox from "../../src/chain/outbox.ts";
+import { emptyTransactions } from "../../src/chain/submit/empty-transactions.ts";
+import { addLane, leaseLane } from "../../src/chain/submit/lane-table.ts";
+import * as outbox from "../../src/chain/submit/outbox.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { findRemembered } from "../../src/idempotency/key-table.ts";
 import { sweepKeys } from "../../src/idempotency/sweep-keys.ts";
+import { readDatabaseFigures } from "../../src/observe/read-database-figures.ts";
 import { checkQuota } from "../../src/onboarding/check-quota.ts";
 import { findDWallet, listDWallets } from "../../src/onboarding/dwallet-row.ts";
 import { createDWalletSession } from "../../src/onboarding/dwallet-session.ts";
@@ -71,8 +71,8 @@ async function sign(database: Database, { projectId, networkEncryptionKeyId }: H
     "00".repeat(32),
   ]);
   await findRemembered(database, { scope: projectId, network: NETWORK }, keyed("key"));
-  await database.transaction((sql) => checkQuota(sql, "dwallet", projectId, 1_000_000));
-  await database.transaction((sql) => checkQuota(sql, "encryption_key", projectId, 1_000_000));
+  await database.transaction((db) => checkQuota(db, "dwallet", projectId, 1_000_000));
+  await database.transaction((db) => checkQuota(db, "encryption_key", projectId, 1_000_000));
   await findDWallet(database, projectId, dwallet.objectId);
   await findKeyByObject(database, { projectId, objectId: objectId() });
 }
@@ -89,9 +89,9 @@ async function submitToChain(database: Database): Promise<void> {
   await outbox.unclaimOperations(database, lease, claimed);
   const stored = { digest: `hot-${laneId}`, bytes: new Uint8Array(1), signatures: [] };
   const transaction = { ...stored, network: NETWORK, sender: objectId() };
-  await database.transaction((sql) => outbox.storeTransaction(sql, lease, transaction, ids));
+  await database.transaction((db) => outbox.storeTransaction(db, lease, transaction, ids));
   await outbox.unresolvedTransaction(database, NETWORK, laneId);
-  await database.transaction((sql) => outbox.operationsOf(sql, stored.digest));
+  await database.transaction((db) => outbox.operationsOf(db, stored.digest));
   await outbox.isKnownTransaction(database, stored.digest);
   await outbox.resolveTransaction(database, stored.digest, { state: "aborted" });
   await outbox.releaseOperations(database, stored.digest);

@@ -7,14 +7,14 @@ import {
   RegisterEncryptionKeyRequestSchema,
 } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../gen/proto/tss/v1/types_pb.ts";
-import { failOperation } from "../../src/chain/outbox.ts";
+import { failOperation } from "../../src/chain/submit/outbox.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { topics } from "../../src/coordination/topics.ts";
 import { createDWallet } from "../../src/onboarding/create-dwallet.ts";
 import type { OnboardingDeps } from "../../src/onboarding/onboarding-deps.ts";
 import { registerEncryptionKey } from "../../src/onboarding/register-encryption-key.ts";
 import type { Database } from "../../src/store/database.ts";
-import { createFakeFullnode } from "../unit/errors/fake-fullnode.ts";
+import { createFakeFullnode } from "../component/errors/fake-fullnode.ts";
 import { dkgOfForm } from "./dkg-form.ts";
 import { dwalletOf, objectId, TEST_ORIGIN } from "./rows.ts";
 

@@ -19,6 +19,11 @@ export async function testDatabase(): Promise<TestDatabase | undefined> {
   try {
     await execute(server, `CREATE DATABASE ${name}`);
   } catch (error) {
+    if (hasCode(error, NO_CONNECTION_LEFT))
+      throw new Error(
+        `PostgreSQL at ${new URL(server).host} has no connection left: end programs that use it, or raise max_connections`,
+        { cause: error },
+      );
     if (!isUnreachable(error)) throw error;
     serverMissing("PostgreSQL", server, "races");
     return undefined;
@@ -40,7 +45,14 @@ async function execute(url: string, statement: string): Promise<void> {
 
 const UNREACHABLE = ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"];
 
+/** SQLSTATE of a server that has as many clients as it takes. */
+const NO_CONNECTION_LEFT = ["53300"];
+
 /** Nobody listens there. A server that answers and refuses is a mistake to be told, not a reason to skip. */
 function isUnreachable(error: unknown): boolean {
-  return error instanceof Error && "code" in error && UNREACHABLE.includes(String(error.code));
+  return hasCode(error, UNREACHABLE);
+}
+
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { createProject } from "../../src/access/create-project.ts";
-import { creditProject } from "../../src/billing/credit-project.ts";
-import { verifyLedger } from "../../src/billing/verify-ledger.ts";
+import { insertProject } from "../../src/access/insert-project.ts";
 import type { Idempotency } from "../../src/idempotency/idempotency.ts";
+import { creditProject } from "../../src/ledger/credit-project.ts";
+import { verifyLedger } from "../../src/ledger/verify-ledger.ts";
 import type { PresignBucket } from "../../src/presigns/bucket.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -32,7 +32,7 @@ export const objectId = (): string => `0x${randomBytes(32).toString("hex")}`;
 
 /** A project with credit. */
 export async function projectWith(database: Database, creditMicroUsd: bigint): Promise<string> {
-  const projectId = await createProject(database, TEST_ORIGIN, { name: "test", network: "localnet" });
+  const projectId = await insertProject(database, TEST_ORIGIN, { name: "test", network: "localnet" });
   if (creditMicroUsd > 0n) {
     const credit = {
       projectId,

@@ -4,18 +4,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import type { DevelopmentAccess } from "../../src/cli/development-file.ts";
 import { programEnvironment } from "./environment.ts";
-
-/** What a client needs to call a service under test. */
-export interface ServiceAccess {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly adminApiKey: string;
-}
 
 /** A service in a process of its own, on free ports, in a folder that outlives a crash of it. */
 export interface ServiceProcess {
-  readonly access: ServiceAccess;
+  /** Its keys and its fullnode are empty unless it runs on embedded defaults. */
+  readonly access: DevelopmentAccess;
   readonly folder: string;
   /** The lines of its log. What it prints for people is not among them. */
   readonly log: readonly string[];
@@ -72,11 +67,19 @@ export async function startService(
   };
 }
 
+const NO_ACCESS: DevelopmentAccess = {
+  baseUrl: "",
+  apiKey: "",
+  adminApiKey: "",
+  network: "localnet",
+  fullnodeUrl: "",
+};
+
 /** On embedded defaults the service leaves its keys in its folder; elsewhere there are none. */
-function readDevelopmentAccess(folder: string): Omit<ServiceAccess, "baseUrl"> {
+function readDevelopmentAccess(folder: string): DevelopmentAccess {
   const file = path.join(folder, "dev.json");
-  if (!existsSync(file)) return { apiKey: "", adminApiKey: "" };
-  return JSON.parse(readFileSync(file, "utf8")) as ServiceAccess;
+  if (!existsSync(file)) return NO_ACCESS;
+  return JSON.parse(readFileSync(file, "utf8")) as DevelopmentAccess;
 }
 
 /** A localnet in a process of its own. */

@@ -1,4 +1,5 @@
 import type { Signals } from "../../src/coordination/signals.ts";
+import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../src/presigns/presign-queue.ts";
 import { expireReservations } from "../../src/signing/expire-loop.ts";
 import { reserve } from "../../src/signing/reserve.ts";
@@ -26,7 +27,7 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
   const deps = {
     database,
     signals,
-    presigns: createPresignQueue({ signals }),
+    presigns: createPresignQueue({ clock: systemClock, signals }),
     checkHalf: checkHalfInline,
     prices: flatPrices(10n),
     reservationTtlMs: 60_000,
@@ -72,10 +73,10 @@ export function signSteps(database: Database, signals: Signals, observer?: SignO
     },
     /** queued -> submitted, as the submitter does it. */
     async land(id: string): Promise<void> {
-      await database.transaction(async (sql) => {
-        const subject = (await operation.load(sql, [id])).get(id)!;
+      await database.transaction(async (db) => {
+        const subject = (await operation.load(db, [id])).get(id)!;
         const events = [signRequested(subject, objectId())];
-        await operation.landed(sql, [subject], { digest: "digest", events });
+        await operation.landed(db, [subject], { digest: "digest", events });
       });
       operation.ended?.(id);
     },

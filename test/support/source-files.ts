@@ -34,30 +34,37 @@ export interface Import {
   readonly specifier: string;
   /** From the top folder, if it is a file of ours. */
   readonly file: string | undefined;
-  /** The names it takes, types left out; `*` for a whole module. */
+  /** The names it takes; `*` for a whole module. */
   readonly values: readonly string[];
 }
 
 const STATEMENT =
   /^(?:import|export)\s+(?:(type\s)?\s*([^;"']*?)\s*from\s+)?"([^"]+)"|\b(?:import|createRequire)\(\s*"([^"]+)"/gm;
 
-/** Finds a file's imports, re-exports and dynamic imports. Text is enough: the formatter fixes how they look. */
-export function importsOf({ path: from, text }: SourceFile): Import[] {
+/**
+ * Finds a file's imports, re-exports and dynamic imports. Text is enough: the formatter fixes how they look. With
+ * `types`, the names include those of types.
+ */
+export function importsOf(
+  { path: from, text }: SourceFile,
+  { types = false }: { readonly types?: boolean } = {},
+): Import[] {
   return [...text.matchAll(STATEMENT)].map(([, type, clause = "", fixed, dynamic]) => {
     const specifier = fixed ?? dynamic ?? "";
     const isOurs = specifier.startsWith(".");
     return {
       specifier,
       file: isOurs ? path.posix.normalize(path.posix.join(path.posix.dirname(from), specifier)) : undefined,
-      values: type ? [] : dynamic ? ["*"] : namesIn(clause),
+      values: type && !types ? [] : dynamic ? ["*"] : namesIn(clause, types),
     };
   });
 }
 
-function namesIn(clause: string): string[] {
+function namesIn(clause: string, types: boolean): string[] {
   return clause
     .replace(/[{}]/g, "")
     .split(",")
     .map((name) => name.trim())
-    .filter((name) => name !== "" && !name.startsWith("type "));
+    .filter((name) => name !== "" && (types || !name.startsWith("type ")))
+    .map((name) => name.replace(/^type /, "").replace(/ as .*$/, ""));
 }

@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
-const GATE = ["test/unit/access/access-gate.test.ts"];
-const KEYS = ["test/unit/idempotency/run-once.test.ts"];
+const GATE = ["test/component/access/access-gate.test.ts"];
+const KEYS = ["test/component/idempotency/run-once.test.ts"];
 
 /** Lines that decide who may call what, and what a repeated call does. */
 export const ACCESS_MUTANTS: readonly Mutant[] = [
@@ -31,7 +31,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     file: "src/access/access-gate.ts",
     find: "if (allows !== undefined && !allows(address)) {",
     replace: "if (allows !== undefined && address === '') {",
-    tests: ["test/unit/access/allowed-addresses.test.ts"],
+    tests: ["test/component/access/allowed-addresses.test.ts"],
   },
   {
     name: "a key of one network is taken for another",
@@ -73,7 +73,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     file: "src/access/key-lookup.ts",
     find: "Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS)",
     replace: "REMEMBERED_MS",
-    tests: ["test/unit/access/key-lookup.test.ts"],
+    tests: ["test/component/access/key-lookup.test.ts"],
   },
   {
     name: "a key that was read before it was revoked is remembered as good",
@@ -94,21 +94,21 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     file: "src/access/lookup-queue.ts",
     find: "waiting.size >= WAITING_MAX_COUNT || count >= WAITING_OF_ONE_MAX_COUNT",
     replace: "waiting.size >= WAITING_MAX_COUNT",
-    tests: ["test/unit/access/key-lookup.test.ts"],
+    tests: ["test/component/access/key-lookup.test.ts"],
   },
   {
     name: "a stream outlives its key",
     file: "src/access/stream-leases.ts",
     find: "lease.cut(reason);",
     replace: "",
-    tests: ["test/unit/access/stream-leases.test.ts"],
+    tests: ["test/component/access/stream-leases.test.ts"],
   },
   {
     name: "streams of one key are not bounded",
     file: "src/access/stream-leases.ts",
     find: "if ((counts.get(subject) ?? 0) >= maxCount) throw tooMany(subject, maxCount);",
     replace: "",
-    tests: ["test/unit/access/stream-leases.test.ts"],
+    tests: ["test/component/access/stream-leases.test.ts"],
   },
   {
     name: "a request is answered with the reply to another one",
@@ -120,8 +120,8 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   {
     name: "a project is answered with the reply to another project",
     file: "src/idempotency/key-table.ts",
-    find: "WHERE scope = $1 AND network = $2 AND key = $3 AND expires_at",
-    replace: "WHERE $1::text IS NOT NULL AND network = $2 AND key = $3 AND expires_at",
+    find: "WHERE scope = ${scope} AND network",
+    replace: "WHERE network",
     tests: KEYS,
   },
   {

@@ -1,8 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
-const OUTBOX = ["test/unit/chain/outbox.test.ts"];
-const SUBMITTER = ["test/unit/chain/submitter.test.ts"];
-const MIXED_UP = ["test/unit/chain/mixed-up-fullnode.test.ts"];
+const OUTBOX = ["test/component/chain/submit/outbox.test.ts"];
+const SUBMITTER = ["test/component/chain/submit/submitter.test.ts"];
+const MIXED_UP = ["test/component/chain/mixed-up-fullnode.test.ts"];
 
 /** Lines that decide what is sent, how often, and what the chain's answer means. */
 export const CHAIN_MUTANTS: readonly Mutant[] = [
@@ -11,74 +11,74 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     file: "src/chain/check-chain.ts",
     find: "if (known?.chainId === chainIdentifier) return;",
     replace: "if (known !== undefined) return;",
-    tests: ["test/unit/chain/check-chain.test.ts"],
+    tests: ["test/component/chain/check-chain.test.ts"],
   },
   {
     name: "an operation fails whose transaction is stored",
-    file: "src/chain/outbox.ts",
+    file: "src/chain/submit/outbox.ts",
     find: "WHERE id = $1 AND state = 'queued' RETURNING id",
     replace: "WHERE id = $1 RETURNING id",
     tests: OUTBOX,
   },
   {
     name: "a process that lost its lane stores a transaction for it",
-    file: "src/chain/outbox.ts",
+    file: "src/chain/submit/outbox.ts",
     find: "WHERE id = $4 AND fence = $7 FOR NO KEY UPDATE",
     replace: "WHERE id = $4 AND $7::bigint IS NOT NULL FOR NO KEY UPDATE",
     tests: OUTBOX,
   },
   {
     name: "an operation is stored that another lane has taken",
-    file: "src/chain/outbox.ts",
+    file: "src/chain/submit/outbox.ts",
     find: "AND state = 'queued' AND claimed_fence = $3 RETURNING",
     replace: "AND state = 'queued' AND $3::bigint IS NOT NULL RETURNING",
     tests: OUTBOX,
   },
   {
     name: "two lanes take the same operation",
-    file: "src/chain/outbox.ts",
+    file: "src/chain/submit/outbox.ts",
     find: "o.claimed_fence = $2 OR NOT EXISTS (",
     replace: "$2::bigint IS NOT NULL OR NOT EXISTS (",
     tests: OUTBOX,
   },
   {
     name: "two processes have the same lane",
-    file: "src/chain/lane-table.ts",
+    file: "src/chain/submit/lane-table.ts",
     find: "WHERE id = $1 AND leased_until <= now() AND NOT EXISTS",
     replace: "WHERE id = $1 AND NOT EXISTS",
     tests: OUTBOX,
   },
   {
     name: "lanes go on while something else sends from the hot wallet",
-    file: "src/chain/lane-table.ts",
+    file: "src/chain/submit/lane-table.ts",
     find: "other.network = lane.network AND other.foreign_digest IS NOT NULL",
     replace: "other.network = lane.network AND false",
-    tests: ["test/unit/chain/lanes.test.ts"],
+    tests: ["test/component/chain/lanes.test.ts"],
   },
   {
     name: "the outcome of a transaction is written twice",
-    file: "src/chain/outbox.ts",
+    file: "src/chain/submit/outbox.ts",
     find: "WHERE digest = $1 AND state = 'stored' RETURNING digest",
     replace: "WHERE digest = $1 RETURNING digest",
     tests: OUTBOX,
   },
   {
     name: "an operation that the chain has done is failed",
-    file: "src/chain/refuse-operations.ts",
+    file: "src/chain/submit/refuse-operations.ts",
     find: "if (!(await adopt(only, failure))) {",
     replace: "if (failure !== undefined) {",
     tests: SUBMITTER,
   },
   {
     name: "an operation fails although another process has taken it up",
-    file: "src/chain/refuse-operations.ts",
-    find: "if (!(await failOperation(sql, operation.id, why.reason, failure.message))) return;",
-    replace: "await failOperation(sql, operation.id, why.reason, failure.message);",
+    file: "src/chain/submit/refuse-operations.ts",
+    find: "if (!(await failOperation(db, operation.id, why.reason, failure.message))) return;",
+    replace: "await failOperation(db, operation.id, why.reason, failure.message);",
     tests: OUTBOX,
   },
   {
     name: "a whole batch fails for one of its operations",
-    file: "src/chain/refuse-operations.ts",
+    file: "src/chain/submit/refuse-operations.ts",
     find: "if (operations.length > 1 && !isAboutAll(failure)) {",
     replace: "if (operations.length > 100) {",
     tests: SUBMITTER,

@@ -1,8 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const CHAIN = ["test/unit/sdk/trusted-chain.test.ts"];
-const ATTACKER = ["test/unit/sdk/attackers-chain.test.ts"];
-const PARAMETERS = ["test/unit/sdk/chain-parameters.test.ts"];
+const ATTACKER = ["test/component/sdk/attackers-chain.test.ts"];
+const PARAMETERS = ["test/component/sdk/chain-parameters.test.ts"];
 const PRESIGN = ["test/unit/sdk/presign.test.ts"];
 
 /** Lines by which a client believes no chain, parameters or presign because the service or one fullnode says so. */

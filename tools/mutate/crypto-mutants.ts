@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const VERIFY = ["test/unit/protocol/verify-signature.test.ts"];
-const AUDIT = ["test/unit/audit/verify-export.test.ts"];
+const AUDIT = ["test/component/audit/verify-export.test.ts"];
 const SDK_SIGN = ["test/unit/sdk/sign.test.ts"];
 
 /** Lines that verify a signature, a half, or the audit trail. */
@@ -47,18 +47,18 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
     find: "return group.base.multiplyUnsafe(response).equals(ownNonce.add(ownShare.multiplyUnsafe(e)));",
     replace:
       "return !ownNonce.add(ownShare.multiplyUnsafe(e)).equals(group.base.multiplyUnsafe(response + 1n));",
-    tests: ["test/unit/protocol/check-sign-message.test.ts"],
+    tests: ["test/unit/signing/check-sign-message.test.ts"],
   },
   {
     name: "the partial signature of a Taproot key of odd y is refused",
     file: "src/protocol/verify-partial-signature.ts",
     find: "signs.isShareNegated ? userPublicShare.negate() : userPublicShare",
     replace: "userPublicShare",
-    tests: ["test/unit/protocol/check-sign-message.test.ts"],
+    tests: ["test/unit/signing/check-sign-message.test.ts"],
   },
   {
     name: "the client signs for an output that is not the chain's",
-    file: "src/sdk/sign.ts",
+    file: "src/sdk/sign-within.ts",
     find: "if (!equalBytes(reserved.dwalletPublicOutput, publicOutput)) {",
     replace: "if (publicOutput.length === 0) {",
     tests: SDK_SIGN,
@@ -86,23 +86,23 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an entry that does not continue the chain is taken",
-    file: "src/audit/judge-entries.ts",
+    file: "src/audit/check-entries.ts",
     find: "continued?.some((hash) => hash.equals(entry.chainHash)) ?? true",
     replace: "true",
     tests: AUDIT,
   },
   {
     name: "a seal is taken that does not fit its entries",
-    file: "src/audit/judge-seal.ts",
+    file: "src/audit/check-seal.ts",
     find: "Buffer.compare(root, seal.merkleRoot) === 0 && Buffer.compare(last.chainHash, seal.chainHash) === 0",
     replace: "root.length === seal.merkleRoot.length",
     tests: AUDIT,
   },
   {
     name: "a seal is taken whose signature is wrong",
-    file: "src/audit/judge-seal.ts",
+    file: "src/audit/check-seal.ts",
     find: '  if (!verifySealSignature(publicKey, hash, signature)) return "wrong";\n',
     replace: "",
-    tests: ["test/unit/audit/seal-events.test.ts"],
+    tests: ["test/component/audit/seal-events.test.ts"],
   },
 ];

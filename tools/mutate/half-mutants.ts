@@ -1,10 +1,10 @@
 import type { Mutant } from "./mutant.ts";
 
-const HALF = ["test/unit/crypto/sign-message.test.ts"];
+const HALF = ["test/component/crypto/sign-message.test.ts"];
 const ECDSA = ["test/crypto/own-ecdsa-message.test.ts"];
 const FAULTS = ["test/crypto/own-half-faults.test.ts"];
-const WORKERS = ["test/unit/crypto/worker-engine.test.ts"];
-const SHARE = ["test/unit/crypto/encrypted-share.test.ts"];
+const WORKERS = ["test/component/crypto/worker-engine.test.ts"];
+const SHARE = ["test/component/crypto/encrypted-share.test.ts"];
 
 /** Lines by which a half of the client's gives nothing away and is right. */
 export const HALF_MUTANTS: readonly Mutant[] = [
@@ -118,6 +118,6 @@ export const HALF_MUTANTS: readonly Mutant[] = [
     file: "src/crypto/plain-calls.ts",
     find: "  } finally {\n    wipeSecrets(input);\n  }",
     replace: "  } finally {\n  }",
-    tests: ["test/unit/crypto/serve-engine.test.ts"],
+    tests: ["test/component/crypto/serve-engine.test.ts"],
   },
 ];

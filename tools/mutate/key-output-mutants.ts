@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const OUTPUT = ["test/unit/protocol/parameters/network-key-output.test.ts"];
+const OUTPUT = ["test/component/protocol/parameters/network-key-output.test.ts"];
 const READ = ["test/unit/protocol/read-key-outputs.test.ts"];
 
 /** Lines that decide which of a network key's outputs are believed, and which presigns are used. */
@@ -45,7 +45,7 @@ export const KEY_OUTPUT_MUTANTS: readonly Mutant[] = [
     file: "src/presigns/presign-session.ts",
     find: " && version === PRESIGN_VERSION",
     replace: "",
-    tests: ["test/unit/presigns/presign-pool.test.ts"],
+    tests: ["test/component/presigns/presign-pool.test.ts"],
   },
   {
     name: "a half is made for a presign of version 3",

@@ -1,14 +1,14 @@
 import type { Mutant } from "./mutant.ts";
 
-const CREATE = ["test/unit/onboarding/create-dwallet.test.ts"];
-const UNSIGNED = ["test/unit/onboarding/bad-signature.test.ts"];
+const CREATE = ["test/component/onboarding/create-dwallet.test.ts"];
+const UNSIGNED = ["test/component/onboarding/bad-signature.test.ts"];
 
 /** Lines that decide whose dWallet and key it is, and what onboarding may cost the service. */
 export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   {
     name: "a project creates dWallets beyond its quota",
     file: "src/onboarding/create-dwallet.ts",
-    find: '    await checkQuota(sql, "dwallet", caller.projectId, dkgsPerDay);\n',
+    find: '    await checkQuota(db, "dwallet", caller.projectId, dkgsPerDay);\n',
     replace: "",
     tests: CREATE,
   },
@@ -38,14 +38,14 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
     file: "src/onboarding/register-encryption-key.ts",
     find: "tries < TRIES_PER_DAY",
     replace: "tries < 1_000",
-    tests: ["test/unit/onboarding/registration-tries.test.ts"],
+    tests: ["test/component/onboarding/registration-tries.test.ts"],
   },
   {
     name: "a try to register does not count against the quota",
     file: "src/onboarding/register-encryption-key.ts",
-    find: '    if (!isRegistered) await checkQuota(sql, "encryption_key", projectId, deps.dkgsPerDay);\n',
+    find: '    if (!isRegistered) await checkQuota(db, "encryption_key", projectId, deps.dkgsPerDay);\n',
     replace: "",
-    tests: ["test/unit/onboarding/registration-tries.test.ts"],
+    tests: ["test/component/onboarding/registration-tries.test.ts"],
   },
   {
     name: "a key is registered that its signer did not sign",
@@ -66,6 +66,6 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
     file: "src/onboarding/dwallet-session.ts",
     find: "row.objectId === dwallet.id &&",
     replace: "",
-    tests: ["test/unit/onboarding/dwallet-session.test.ts"],
+    tests: ["test/component/onboarding/dwallet-session.test.ts"],
   },
 ];

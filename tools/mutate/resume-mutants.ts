@@ -9,21 +9,21 @@ const NAME_RACE = ["test/race/dwallet-names.test.ts"];
 export const RESUME_MUTANTS: readonly Mutant[] = [
   {
     name: "a resumed signature may be of another message than the token's",
-    file: "src/sdk/resume.ts",
+    file: "src/sdk/resume-within.ts",
     find: "      !equalBytes(sha256(message), point.messageDigest)\n    ) {",
     replace: "      message.length === 0\n    ) {",
     tests: RESUME,
   },
   {
     name: "the message that is given again is not compared with the token's",
-    file: "src/sdk/resume.ts",
+    file: "src/sdk/resume-within.ts",
     find: "    if (!equalBytes(sha256(message), point.messageDigest))\n",
     replace: "    if (message.length === 0)\n",
     tests: RESUME,
   },
   {
     name: "a resumed onboarding begins another session",
-    file: "src/sdk/resume.ts",
+    file: "src/sdk/resume-within.ts",
     find: "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier });\n",
     replace:
       "    return await makeDWallet(context, action, seed, { ...point, sessionIdentifier: sessionIdentifier.toReversed() });\n",
@@ -59,14 +59,14 @@ export const RESUME_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a dWallet of another name is taken",
-    file: "src/sdk/get-or-create.ts",
+    file: "src/sdk/get-or-make.ts",
     find: "found !== undefined && found.name !== name",
     replace: 'found !== undefined && found.name === ""',
     tests: NAME,
   },
   {
     name: "a name that is taken ends getOrCreate",
-    file: "src/sdk/get-or-create.ts",
+    file: "src/sdk/get-or-make.ts",
     find: '|| error.reason !== "DWALLET_NAME_TAKEN") throw error;',
     replace: '|| error.reason !== "") throw error;',
     tests: NAME,

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const LOOP = ["test/unit/app/retention-loop.test.ts"];
+const LOOP = ["test/component/app/retention-loop.test.ts"];
 const RACE = ["test/race/retention.test.ts"];
 
 /** Lines that keep retention from what is still needed. */
@@ -35,7 +35,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a transaction without an outcome loses its bytes",
-    file: "src/chain/empty-transactions.ts",
+    file: "src/chain/submit/empty-transactions.ts",
     find: "state <> 'stored' AND ",
     replace: "",
     tests: LOOP,
@@ -49,9 +49,9 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a rebuilt request stays without the half",
-    file: "src/signing/rebuild-signs.ts",
-    find: "SET user_sign_message = $2 WHERE id = $1 AND user_sign_message = ''",
-    replace: "SET user_sign_message = $2 WHERE id = $1 AND user_sign_message IS NULL",
-    tests: ["test/unit/signing/rebuild-signs.test.ts"],
+    file: "src/signing/lost-sign-requests.ts",
+    find: " AND user_sign_message = ''",
+    replace: " AND user_sign_message IS NULL",
+    tests: ["test/component/restore/rebuild-signs.test.ts"],
   },
 ];

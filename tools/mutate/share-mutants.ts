@@ -37,7 +37,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "onboard skips the comparison of the outputs",
-    file: "src/sdk/onboard.ts",
+    file: "src/sdk/make-dwallet.ts",
     find: "if (!equalBytes(implied, prepared.userPublicOutput)) {",
     replace: "if (implied.length === 0) {",
     tests: [...ONBOARD, ...TRUST],
@@ -86,7 +86,7 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a key that was registered for another signer is taken by the client",
-    file: "src/sdk/onboard.ts",
+    file: "src/sdk/make-dwallet.ts",
     find: "if (registered.signerAddress !== keys.signerAddress) {",
     replace: 'if (registered.signerAddress === "") {',
     tests: TRUST,
@@ -96,14 +96,14 @@ export const SHARE_MUTANTS: readonly Mutant[] = [
     file: "src/onboarding/is-registered-key.ts",
     find: "onChain.signerAddress === key.signerAddress &&",
     replace: "",
-    tests: ["test/unit/onboarding/other-signer.test.ts"],
+    tests: ["test/component/onboarding/other-signer.test.ts"],
   },
   {
     name: "a dWallet is made for another signer than the encryption key's",
     file: "src/onboarding/create-dwallet.ts",
     find: "if (!equalBytes(key.signerPublicKey, request.signerPublicKey)) {",
     replace: "if (request.signerPublicKey.length === 0) {",
-    tests: ["test/unit/onboarding/create-dwallet.test.ts"],
+    tests: ["test/component/onboarding/create-dwallet.test.ts"],
   },
   {
     name: "a fullnode's other dWallet is taken for the one asked for",

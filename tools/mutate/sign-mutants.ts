@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
-const LIFECYCLE = ["test/unit/signing/sign-lifecycle.test.ts"];
-const MIXED_UP = ["test/unit/signing/mixed-up-session.test.ts"];
+const LIFECYCLE = ["test/component/signing/sign-lifecycle.test.ts"];
+const MIXED_UP = ["test/component/signing/mixed-up-session.test.ts"];
 const RACE = ["test/race/sign-money.test.ts"];
 
 /** Lines that move a sign request from one state to the next, with its price and its presign. */
@@ -11,7 +11,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     file: "src/signing/submit.ts",
     find: " AND expires_at > clock_timestamp()",
     replace: "",
-    tests: ["test/unit/signing/submit-expiry.test.ts"],
+    tests: ["test/component/signing/submit-expiry.test.ts"],
   },
   {
     name: "a half that is wrong is charged",
@@ -44,15 +44,15 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a presign of another network key is reserved",
     file: "src/signing/take-reservation.ts",
-    find: " AND network_encryption_key_id = $8\n",
-    replace: " AND $8::text IS NOT NULL\n",
+    find: "    AND network_encryption_key_id = ${networkEncryptionKeyId}\n",
+    replace: "",
     tests: LIFECYCLE,
   },
   {
     name: "a project without credit takes a presign",
     file: "src/signing/take-reservation.ts",
-    find: "balance_micro_usd - held_micro_usd >= $10::bigint AS funded",
-    replace: "balance_micro_usd >= $10::bigint AS funded",
+    find: "balance_micro_usd - held_micro_usd >= ",
+    replace: "balance_micro_usd >= ",
     tests: LIFECYCLE,
   },
   {
@@ -65,8 +65,8 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "reservations of one project are not decided one after the other",
     file: "src/signing/take-reservation.ts",
-    find: "WHERE id = $2::uuid FOR UPDATE",
-    replace: "WHERE id = $2::uuid",
+    find: "WHERE id = ${projectId}::uuid FOR UPDATE",
+    replace: "WHERE id = ${projectId}::uuid",
     tests: RACE,
   },
   {
@@ -79,7 +79,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "an idempotency key that is another call's reserves once more",
     file: "src/signing/take-reservation.ts",
-    find: "WHERE $18::text IS NULL OR EXISTS (SELECT 1 FROM keyed)",
+    find: "WHERE ${idempotency === undefined} OR EXISTS (SELECT 1 FROM keyed)",
     replace: "WHERE true",
     tests: RACE,
   },
@@ -116,7 +116,7 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     file: "src/signing/verify-work.ts",
     find: "verifySignature({ ...claim, publicKey, signature }) ? { signature } : {}",
     replace: "{ signature }",
-    tests: [...MIXED_UP, "test/unit/signing/verifier.test.ts"],
+    tests: [...MIXED_UP, "test/component/signing/verifier.test.ts"],
   },
   {
     name: "a request that was refunded is completed",
@@ -128,22 +128,22 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a request that was completed is refunded",
     file: "src/signing/fail-sign-request.ts",
-    find: "WHERE id = $1 AND status = $2 FOR UPDATE",
-    replace: "WHERE id = $1 AND $2::text IS NOT NULL FOR UPDATE",
+    find: " AND status = ${from} FOR UPDATE",
+    replace: " FOR UPDATE",
     tests: LIFECYCLE,
   },
   {
     name: "a presign of a stored transaction serves another request",
-    file: "src/signing/fail-sign-request.ts",
-    find: "SET state = 'burnt'",
-    replace: "SET state = 'ready'",
+    file: "src/presigns/presign-moves.ts",
+    find: "move(sql`'burnt'`",
+    replace: "move(sql`'ready'`",
     tests: LIFECYCLE,
   },
   {
     name: "halves that the service has verified use up the budget of refunds",
     file: "src/signing/fail-sign-request.ts",
-    find: "}) THEN $5::integer END",
-    replace: "}) THEN $5::integer ELSE $5::integer END",
+    find: "::integer END AS refunds_per_day",
+    replace: "::integer ELSE ${refundsPerDay ?? null}::integer END AS refunds_per_day",
     tests: ["test/race/refunds.test.ts"],
   },
   {
@@ -158,13 +158,13 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
     file: "src/signing/sign-session.ts",
     find: "if (doubt?.isOver !== true)",
     replace: "if (doubt === undefined)",
-    tests: ["test/unit/signing/mixed-up-session.test.ts"],
+    tests: ["test/component/signing/mixed-up-session.test.ts"],
   },
   {
     name: "a request waits for ever for a valid signature",
     file: "src/signing/sign-session.ts",
     find: "if (doubt?.isOver !== true)",
     replace: "if (doubt !== null)",
-    tests: ["test/unit/signing/mixed-up-session.test.ts"],
+    tests: ["test/component/signing/mixed-up-session.test.ts"],
   },
 ];

@@ -4,14 +4,14 @@ const VIEM = ["test/unit/signers/viem.test.ts"];
 const ETHERS = ["test/unit/signers/ethers.test.ts"];
 const SOLANA = ["test/unit/signers/solana.test.ts"];
 const SUI = ["test/unit/signers/sui.test.ts"];
-const BITCOIN = ["test/unit/signers/bitcoin.test.ts"];
+const BITCOIN = ["test/component/signers/bitcoin.test.ts"];
 
 /** Lines that decide what the signers of other libraries have signed, and for whom. */
 export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "a public key is not proven with the seed",
-    file: "src/sdk/read-key.ts",
-    find: "      await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);\n",
+    file: "src/sdk/read-key-within.ts",
+    find: "    await openFittingShare(context, action, dwallet, { ...args, seed: own }, given);\n",
     replace: "",
     tests: ["test/unit/sdk/read-key.test.ts"],
   },
@@ -39,7 +39,6 @@ export const SIGNER_MUTANTS: readonly Mutant[] = [
   {
     name: "several messages share one idempotency key",
     file: "src/signers/message-signer.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
     find: "`${idempotencyKey}/${name}`",
     replace: "idempotencyKey",
     tests: SOLANA,

@@ -31,7 +31,7 @@ export async function acceptedCoins(
   for (const name of names) {
     const coinType = normalizeStructTag(known[name] ?? name);
     if (coins.some((coin) => coin.coinType === coinType)) {
-      throw new Error(`BILLING_USD_PRICES: ${name} is there under another name, too`);
+      throw new Error(`BILLING_USD_PRICES: ${name} is also listed under another name`);
     }
     const metadata =
       name in known ? { symbol: name, decimals: DECIMALS } : await reader.coinMetadata(coinType);

@@ -1,6 +1,6 @@
+import type { AuditOrigin } from "../../audit/audit-event.ts";
 import type { Payment } from "../../chain/payment-reader.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import type { AuditOrigin } from "../../store/audit.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import { depositAddress } from "./deposit-address.ts";
 import type { Deposits } from "./deposits.ts";
@@ -42,7 +42,7 @@ export async function declareDeposit(
   const rows = await read();
   const unpriced = rows.filter(({ state, coinType }) => state === "waiting" && !prices.priceOf(coinType));
   if (unpriced.length === 0) return rows;
-  throw new ServiceError("PRICE_FEED_STALE", "the deposit is known and waits for a fresh price", {
+  throw new ServiceError("PRICE_FEED_STALE", "the deposit is recorded and waits for a fresh price", {
     metadata: { coinTypes: unpriced.map(({ coinType }) => coinType).join(",") },
   });
 }

@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/database.ts";
+import type { Queryable } from "../../store/database.ts";
 import { deriveDepositAddress } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
@@ -21,7 +21,8 @@ export async function depositAddress(
     );
     [row] = await want();
   }
-  if (row?.address !== address) throw new Error("the project's deposit address is of another master seed");
+  if (row?.address !== address)
+    throw new Error("the project's deposit address belongs to another master seed");
   return address;
 }
 
@@ -34,10 +35,10 @@ WHERE project_id = $1 AND network = $2 RETURNING address`;
  * never be swept.
  */
 export async function checkMasterSeed(
-  sql: Sql,
+  db: Queryable,
   { network, masterSeed }: Pick<Deposits, "network" | "masterSeed">,
 ): Promise<void> {
-  const [known] = await sql.query<{ address: string; projectId: string }>(
+  const [known] = await db.query<{ address: string; projectId: string }>(
     `SELECT address, project_id AS "projectId" FROM deposit_address WHERE network = $1 LIMIT 1`,
     [network],
   );

@@ -5,7 +5,7 @@ import type { PriceSource } from "../prices/price-source.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
 import type { RecentRefusals } from "./recent-refusals.ts";
 
-/** What taking deposits needs. */
+/** The accepted coins of a network, their prices, and the key of the deposit addresses. */
 export interface Deposits {
   readonly database: Database;
   readonly network: string;

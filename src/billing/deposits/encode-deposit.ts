@@ -8,8 +8,8 @@ import {
   DepositCreditSchema,
   DepositSchema,
 } from "../../../gen/proto/tss/v1/billing_pb.ts";
-import { formatUsdPrice } from "../../protocol/usd-price.ts";
 import type { CoinPrice } from "../prices/price-source.ts";
+import { formatUsdPrice } from "../prices/usd-price.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
 import type { DepositRow, DepositState } from "./list-deposits.ts";
 

@@ -1,5 +1,5 @@
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../../paging/read-page.ts";
-import type { Sql } from "../../store/database.ts";
+import type { Queryable } from "../../store/database.ts";
 
 /** Where a deposit is on its way. */
 export type DepositState = "waiting" | "credited";
@@ -28,7 +28,7 @@ const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Reads a page of the project's deposits, the newest first. Throws VALIDATION for a token of another list. */
 export function listDeposits(
-  sql: Sql,
+  db: Queryable,
   projectId: string,
   { state, ...request }: PageRequest & { readonly state: DepositState | undefined },
 ): Promise<Page<DepositRow>> {
@@ -37,7 +37,7 @@ export function listDeposits(
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST, count) =>
-      sql.query<DepositRow>(
+      db.query<DepositRow>(
         `${SELECT} WHERE d.id = ANY(ARRAY(
            SELECT one.id FROM unnest($2::text[]) AS wanted (state) CROSS JOIN LATERAL (
              SELECT s.id FROM deposit s WHERE s.project_id = $1::uuid AND s.state = wanted.state AND s.id < $3::uuid
@@ -51,10 +51,10 @@ export function listDeposits(
 
 /** What one transaction paid to the project. */
 export function readDeposits(
-  sql: Sql,
+  db: Queryable,
   { projectId, network, txDigest }: { projectId: string; network: string; txDigest: string },
 ): Promise<DepositRow[]> {
-  return sql.query<DepositRow>(
+  return db.query<DepositRow>(
     `${SELECT} WHERE d.project_id = $1 AND d.network = $2 AND d.tx_digest = $3 ORDER BY d.id`,
     [projectId, network, txDigest],
   );

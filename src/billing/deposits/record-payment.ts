@@ -48,14 +48,14 @@ async function recordPayment(
   { network, projectId, txDigest }: { network: string; projectId: string; txDigest: string },
   { address, coinType, amount, coins }: Payment,
 ): Promise<boolean> {
-  return database.transaction(async (sql) => {
+  return database.transaction(async (db) => {
     const identity = [network, txDigest, address, coinType];
-    const deposits = await sql.query(
+    const deposits = await db.query(
       `INSERT INTO deposit (network, tx_digest, address, coin_type, id, project_id, amount)
        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (network, tx_digest, address, coin_type) DO NOTHING RETURNING id`,
       [...identity, newId(), projectId, amount],
     );
-    const added = await sql.query(
+    const added = await db.query(
       `INSERT INTO deposit_coin (network, coin_type, deposit_id, object_id, version, digest, amount)
        SELECT d.network, d.coin_type, d.id, c.object_id, c.version, c.digest, c.amount
        FROM deposit d CROSS JOIN unnest($5::text[], $6::text[], $7::text[], $8::numeric[])

@@ -1,6 +1,6 @@
+import type { AuditOrigin } from "../../audit/audit-event.ts";
 import type { OwnedCoin } from "../../chain/payment-reader.ts";
-import type { AuditOrigin } from "../../store/audit.ts";
-import type { Sql } from "../../store/database.ts";
+import type { Queryable } from "../../store/database.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
@@ -46,9 +46,9 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
 }
 
 /** The transactions of those coins that are not written down, in the order of the coins. */
-async function unknownOf(sql: Sql, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {
+async function unknownOf(db: Queryable, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {
   if (coins.length === 0) return [];
-  const rows = await sql.query<{ digest: string }>(
+  const rows = await db.query<{ digest: string }>(
     `SELECT c.digest FROM unnest($2::text[], $3::text[], $4::text[])
        WITH ORDINALITY AS c (object_id, version, digest, position)
      WHERE NOT EXISTS (SELECT FROM deposit_coin k

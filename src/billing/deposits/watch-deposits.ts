@@ -1,5 +1,6 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../../coordination/background-loop.ts";
-import type { Sql } from "../../store/database.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
+import type { Queryable } from "../../store/database.ts";
 import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
@@ -8,6 +9,7 @@ import { scanAddress } from "./scan-address.ts";
 export interface WatchOptions {
   /** How often an address in use is looked at. */
   readonly pollMs: number;
+  readonly clock: Clock;
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
@@ -17,20 +19,24 @@ const LOOKS_AT_ONCE = 8;
 const PASS_MAX_COUNT = 50;
 /** While one is looked at, no other replica looks at it. */
 const LOOK_MS = 60_000;
-/** An address is in use for so long after someone asked for it, or something arrived. */
+/** How long an address counts as in use after a caller asked for it or a payment arrived. */
 const IN_USE_MS = 3_600_000;
-/** A quiet address is looked at so many times less often. */
+/** The factor by which a quiet address is scanned less often. */
 const QUIET_FACTOR = 10;
 
 /**
  * Looks at all deposit addresses in turn, on any number of replicas. Where it stands is in the database, so that it
  * goes on after a restart; an address whose look was cut short is taken up by someone else a minute later.
  */
-export function createDepositWatcher(deposits: Deposits, { pollMs, log }: WatchOptions): BackgroundLoop {
+export function createDepositWatcher(
+  deposits: Deposits,
+  { pollMs, clock, log }: WatchOptions,
+): BackgroundLoop {
   const { database, network } = deposits;
   return createBackgroundLoop({
     name: "deposits",
     intervalMs: Math.min(pollMs, 1_000),
+    clock,
     log,
     async pass(signal) {
       const looks = await Promise.allSettled(Array.from({ length: LOOKS_AT_ONCE }, () => lookInTurn(signal)));
@@ -57,8 +63,8 @@ interface Claimed extends WatchedAddress {
   readonly dueAt: Date;
 }
 
-async function claim(sql: Sql, network: string): Promise<Claimed | undefined> {
-  const [claimed] = await sql.query<Claimed>(
+async function claim(db: Queryable, network: string): Promise<Claimed | undefined> {
+  const [claimed] = await db.query<Claimed>(
     `UPDATE deposit_address SET due_at = now() + $2 * interval '1 millisecond'
      WHERE address = (
        SELECT address FROM deposit_address WHERE network = $1 AND due_at <= now()
@@ -71,12 +77,12 @@ async function claim(sql: Sql, network: string): Promise<Claimed | undefined> {
 
 /** Unless someone asked for the address in the meantime: that look is still due. */
 async function release(
-  sql: Sql,
+  db: Queryable,
   { address, dueAt }: Claimed,
   isBusy: boolean,
   pollMs: number,
 ): Promise<void> {
-  await sql.query(
+  await db.query(
     `UPDATE deposit_address SET wanted_at = CASE WHEN $3 THEN now() ELSE wanted_at END,
        due_at = now() + $4 * interval '1 millisecond'
          * CASE WHEN $3 OR wanted_at > now() - $5 * interval '1 millisecond' THEN 1 ELSE $6::int END

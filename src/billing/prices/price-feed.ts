@@ -1,11 +1,12 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../../coordination/background-loop.ts";
-import type { Sql } from "../../store/database.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
+import type { Queryable } from "../../store/database.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
-import { judgePrice, type PriceState } from "./judge-price.ts";
+import { checkPrice, type PriceState } from "./check-price.ts";
 import type { CoinPrice, PriceSource } from "./price-source.ts";
 import { readFeed } from "./read-feed.ts";
 
-/** What a price feed needs. */
+/** Options of {@link createPriceFeed}. */
 export interface PriceFeedOptions {
   readonly url: string;
   readonly network: string;
@@ -15,7 +16,8 @@ export interface PriceFeedOptions {
   readonly maxAgeMs: number;
   readonly maxStepPercent: number;
   /** Where believed prices are remembered. */
-  readonly database: Sql;
+  readonly database: Queryable;
+  readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
   readonly fetch?: typeof fetch;
   readonly now?: () => number;
@@ -37,7 +39,7 @@ const MAX_SKEW_MS = 60_000;
  * jump, and no replica believes one that another doubts.
  */
 export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
-  const { url, coins, refreshMs, maxAgeMs, maxStepPercent, log, now = Date.now } = options;
+  const { url, coins, refreshMs, maxAgeMs, maxStepPercent, clock, log, now = Date.now } = options;
   const states = new Map<string, PriceState>();
   const feed: PriceFeed = {
     priceOf(coinType) {
@@ -57,6 +59,7 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
       name: "price feed",
       intervalMs: refreshMs,
       maxBackoffMs: refreshMs,
+      clock,
       log,
       pass: async (signal) => {
         await feed.refresh(signal);
@@ -73,14 +76,17 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
   ): Promise<void> {
     const ageMs = now() - reading.time.getTime();
     if (ageMs > maxAgeMs || ageMs < -MAX_SKEW_MS) {
-      log.warn({ coinType, time: reading.time }, "the price feed's time is too far from now");
+      log.warn(
+        { coinType, time: reading.time },
+        "the price feed's time differs too much from the current time",
+      );
       return;
     }
     const known = states.get(coinType);
     const before = { ...known, accepted: newer(known?.accepted, remembered) };
-    const after = judgePrice(before, reading, { maxStepPercent, holdMs: maxAgeMs });
+    const after = checkPrice(before, reading, { maxStepPercent, holdMs: maxAgeMs });
     if (after.doubted !== undefined && before.doubted === undefined) {
-      log.warn({ coinType }, "a price moved by more than the maximum step and is not believed yet");
+      log.warn({ coinType }, "a price moved by more than the maximum step; waiting for confirmation");
     }
     if (after.accepted === reading) await rememberPrice(options, coinType, reading);
     states.set(coinType, after);

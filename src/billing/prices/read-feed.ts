@@ -1,5 +1,5 @@
-import { parseUsdPrice } from "../../protocol/usd-price.ts";
 import type { CoinPrice } from "./price-source.ts";
+import { parseUsdPrice } from "./usd-price.ts";
 
 const MAX_BYTES = 65_536;
 const TIMEOUT_MS = 10_000;
@@ -21,7 +21,7 @@ export async function readFeed(
   });
   if (!response.ok) {
     await response.body?.cancel();
-    throw new Error(`the price feed answers with ${response.status}`);
+    throw new Error(`the price feed responds with ${response.status}`);
   }
   return parseFeed(JSON.parse(await boundedText(response)));
 }
@@ -45,7 +45,7 @@ async function boundedText({ body }: Response): Promise<string> {
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.byteLength;
-    if (length > MAX_BYTES) throw new Error(`the price feed answers with more than ${MAX_BYTES} bytes`);
+    if (length > MAX_BYTES) throw new Error(`the price feed responds with more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -1,7 +1,7 @@
 import type { ObjectChanges } from "../../chain/outcome.ts";
 import type { NetworkReader } from "../../chain/reader.ts";
-import { userOf } from "../../chain/spent-input.ts";
-import type { OwnedRef } from "../../chain/treasury-calls.ts";
+import { userOf } from "../../chain/submit/spent-input.ts";
+import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 
 /** A coin as its deposit brought it. */
 export interface DepositedCoin extends OwnedRef {

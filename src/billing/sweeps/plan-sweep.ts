@@ -1,4 +1,4 @@
-import type { OwnedRef } from "../../chain/treasury-calls.ts";
+import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 
 /** A credited coin that no sweep has taken. */
 export interface SweepableCoin extends OwnedRef {

@@ -1,12 +1,11 @@
+import { writeAuditEvent } from "../../audit/audit-event.ts";
 import { enqueueOperation } from "../../chain/operation.ts";
-import { writeAuditEvent } from "../../store/audit.ts";
-import type { Database, Sql } from "../../store/database.ts";
+import type { Database, Queryable } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
 import { planSweep, type SweepableCoin, type SweepBounds } from "./plan-sweep.ts";
 import { SWEEP_PRIORITY, SWEEPER } from "./sweep-operation.ts";
 import { type DepositSigner, type SweptAddress, signerObstacle } from "./sweep-signer.ts";
 
-/** What queueing sweeps needs. */
 export interface QueueSweepsOptions extends SweepBounds {
   readonly database: Database;
   readonly network: string;
@@ -34,7 +33,7 @@ const UNSWEPT = `
 
 /**
  * Queues a sweep for every address and coin type whose credited coins are worth one, and returns how many. A coin is
- * taken by one sweep, whoever else plans at the same time.
+ * taken by one sweep, even when several processes plan at the same time.
  */
 export async function queueSweeps(options: QueueSweepsOptions): Promise<number> {
   const { database, network, destination, signerOf, log } = options;
@@ -55,7 +54,7 @@ export async function queueSweeps(options: QueueSweepsOptions): Promise<number> 
         log.error({ network, projectId: group.projectId, reason: obstacle.reason }, obstacle.message);
         continue;
       }
-      while (await database.transaction((sql) => queueSweep(sql, options, group))) queuedCount++;
+      while (await database.transaction((db) => queueSweep(db, options, group))) queuedCount++;
     }
     const last = groups.at(PAGE_COUNT - 1);
     if (last === undefined) return queuedCount;
@@ -63,8 +62,8 @@ export async function queueSweeps(options: QueueSweepsOptions): Promise<number> 
   }
 }
 
-async function isDepositAddress(sql: Sql, address: string): Promise<boolean> {
-  return (await sql.query("SELECT 1 FROM deposit_address WHERE address = $1", [address])).length > 0;
+async function isDepositAddress(db: Queryable, address: string): Promise<boolean> {
+  return (await db.query("SELECT 1 FROM deposit_address WHERE address = $1", [address])).length > 0;
 }
 
 function readGroups(
@@ -80,11 +79,11 @@ function readGroups(
   );
 }
 
-/** Queues one sweep of the group; false when what is left of it is not worth one. `sql` must be a transaction. */
-async function queueSweep(sql: Sql, options: QueueSweepsOptions, group: CoinGroup): Promise<boolean> {
+/** Queues one sweep of the group; false when what is left of it is not worth one. `db` must be a transaction. */
+async function queueSweep(db: Queryable, options: QueueSweepsOptions, group: CoinGroup): Promise<boolean> {
   const { network, destination, log } = options;
   const { projectId, address, coinType } = group;
-  const rows = await sql.query<SweepableCoin & { readonly amount: string }>(
+  const rows = await db.query<SweepableCoin & { readonly amount: string }>(
     `SELECT u.object_id AS "objectId", u.version, u.digest, u.amount::text AS amount, u.value AS "valueMicroUsd"
      FROM (${UNSWEPT} AND d.address = $2 AND c.coin_type = $3
            ORDER BY value DESC, c.object_id LIMIT $4 FOR UPDATE OF c SKIP LOCKED) u`,
@@ -97,19 +96,19 @@ async function queueSweep(sql: Sql, options: QueueSweepsOptions, group: CoinGrou
   if (coins.length === 0) return false;
   const id = newId();
   const amount = String(coins.reduce((sum, coin) => sum + coin.amount, 0n));
-  await sql.query(
+  await db.query(
     `INSERT INTO sweep (id, network, address, coin_type, destination, amount, coin_count)
      VALUES ($1, $2, $3, $4, $5, $6::numeric, $7)`,
     [id, network, address, coinType, destination, amount, coins.length],
   );
-  await sql.query(
+  await db.query(
     `UPDATE deposit_coin c SET sweep_id = $1 FROM unnest($3::text[], $4::text[]) AS taken (object_id, version)
      WHERE c.network = $2 AND c.object_id = taken.object_id AND c.version = taken.version`,
     [id, network, coins.map(({ objectId }) => objectId), coins.map(({ version }) => version)],
   );
   const operation = { id: newId(), network, kind: "sweep", subjectId: id } as const;
-  await enqueueOperation(sql, { ...operation, priority: SWEEP_PRIORITY });
-  await writeAuditEvent(sql, SWEEPER, { projectId, action: "sweep.queue", subject: id });
+  await enqueueOperation(db, { ...operation, priority: SWEEP_PRIORITY });
+  await writeAuditEvent(db, SWEEPER, { projectId, action: "sweep.queue", subject: id });
   log.info(
     { sweep: id, projectId, address, coinType, amount, coins: coins.length, destination },
     "a sweep was queued",

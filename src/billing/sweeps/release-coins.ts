@@ -2,7 +2,6 @@ import type { Database } from "../../store/database.ts";
 import { type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 
-/** What looking at the coins of refused sweeps needs. */
 export interface ReleaseCoinsOptions {
   readonly database: Database;
   readonly network: string;
@@ -43,7 +42,7 @@ export async function releaseCoins({ database, network, reader, log }: ReleaseCo
     if (lost.length > 0)
       log.error(
         { sweep: sweep.id, address: sweep.address, coins: lost },
-        "coins were moved by something else",
+        "another process moved coins of a sweep",
       );
   }
 }
@@ -62,13 +61,13 @@ async function writeEnd(
   { id }: SweepSubject,
   free: readonly FreeCoin[],
 ): Promise<void> {
-  await database.transaction(async (sql) => {
-    const ended = await sql.query(
+  await database.transaction(async (db) => {
+    const ended = await db.query(
       "UPDATE sweep SET state = 'failed', updated_at = now() WHERE id = $1 AND state = 'refused' RETURNING id",
       [id],
     );
     if (ended.length === 0) return;
-    await sql.query(
+    await db.query(
       `UPDATE deposit_coin c SET sweep_id = NULL, version = free.version, digest = free.digest
        FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS free (object_id, was, version, digest)
        WHERE c.network = $1 AND c.sweep_id = $2 AND c.object_id = free.object_id AND c.version = free.was`,

@@ -1,11 +1,11 @@
-import { type BackgroundLoop, createBackgroundLoop } from "../../coordination/background-loop.ts";
 import type { Signals } from "../../coordination/signals.ts";
 import { topics } from "../../coordination/topics.ts";
+import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
 import type { CoinReader } from "./inspect-coins.ts";
 import { type QueueSweepsOptions, queueSweeps } from "./queue-sweeps.ts";
 import { releaseCoins } from "./release-coins.ts";
 
-/** What the loop needs. */
 export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination" | "maxCoinCount"> {
   /** Undefined: nothing new is swept. */
   readonly destination: string | undefined;
@@ -13,6 +13,7 @@ export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination"
   readonly signals: Pick<Signals, "notify">;
   /** Between looks at the credited coins. */
   readonly intervalMs: number;
+  readonly clock: Clock;
 }
 
 /** Far below the chain's limits of 512 arguments of a command and 2048 inputs of a transaction. */
@@ -20,8 +21,8 @@ const MAX_COIN_COUNT = 100;
 
 /** Queues sweeps of credited coins now and then, and frees the coins of those that were refused. */
 export function createSweepLoop(options: SweepLoopOptions): BackgroundLoop {
-  const { destination, signals, network, intervalMs, log } = options;
-  return createBackgroundLoop({ name: "sweeps", intervalMs, log, pass });
+  const { destination, signals, network, intervalMs, clock, log } = options;
+  return createBackgroundLoop({ name: "sweeps", intervalMs, clock, log, pass });
 
   async function pass(): Promise<false> {
     await releaseCoins(options);

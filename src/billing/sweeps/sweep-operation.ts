@@ -1,6 +1,6 @@
+import { writeAuditEvent } from "../../audit/audit-event.ts";
 import type { OperationFailure, OperationKind } from "../../chain/operation.ts";
-import { writeAuditEvent } from "../../store/audit.ts";
-import type { Sql } from "../../store/database.ts";
+import type { Queryable } from "../../store/database.ts";
 import { type CoinFate, type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
@@ -14,7 +14,6 @@ export const SWEEP_PRIORITY = 60;
 /** A coin's reference as an input, and its place in the one command. */
 const COIN_BYTES = 80;
 
-/** What the kind needs. */
 export interface SweepOperationOptions {
   readonly reader: CoinReader;
   readonly signerOf: DepositSigner;
@@ -45,17 +44,17 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
       if (sweep === undefined) throw new Error("a block of sweeps has one");
       calls.transferCoins({ coins: sweep.coins, recipient: sweep.destination });
     },
-    async landed(sql, sweeps, { digest }) {
-      for (const sweep of sweeps) await land(sql, sweep, digest);
+    async landed(db, sweeps, { digest }) {
+      for (const sweep of sweeps) await land(db, sweep, digest);
     },
-    async failed(sql, sweep, failure) {
-      if (!(await end(sql, sweep, { state: "refused", digest: null, failure }))) return;
+    async failed(db, sweep, failure) {
+      if (!(await end(db, sweep, { state: "refused", digest: null, failure }))) return;
       log.warn({ ...fieldsOf(sweep), reason: failure.reason }, "a sweep was refused");
     },
-    async adopt(sql, sweep) {
+    async adopt(db, sweep) {
       const digest = sweptBy(sweep, await inspectCoins(reader, sweep.coins));
       if (digest === undefined) return false;
-      await land(sql, sweep, digest);
+      await land(db, sweep, digest);
       return true;
     },
     async findSpent(sweep) {
@@ -64,8 +63,8 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
     },
   };
 
-  async function land(sql: Sql, sweep: SweepSubject, digest: string): Promise<void> {
-    if (!(await end(sql, sweep, { state: "landed", digest }))) return;
+  async function land(db: Queryable, sweep: SweepSubject, digest: string): Promise<void> {
+    if (!(await end(db, sweep, { state: "landed", digest }))) return;
     log.info({ ...fieldsOf(sweep), digest }, "a sweep landed");
   }
 }
@@ -92,7 +91,7 @@ function spentCoin(fates: ReadonlyMap<string, CoinFate>): OperationFailure | und
 
 /** Ends a queued sweep; false when it has ended before. */
 async function end(
-  sql: Sql,
+  db: Queryable,
   { id, projectId }: SweepSubject,
   how: {
     readonly state: "landed" | "refused";
@@ -100,14 +99,14 @@ async function end(
     readonly failure?: OperationFailure;
   },
 ): Promise<boolean> {
-  const ended = await sql.query(
+  const ended = await db.query(
     `UPDATE sweep SET state = $2, tx_digest = $3, failure_reason = $4, failure_message = $5, updated_at = now()
      WHERE id = $1 AND state = 'queued' RETURNING id`,
     [id, how.state, how.digest, how.failure?.reason ?? null, how.failure?.message ?? null],
   );
   if (ended.length === 0) return false;
   const action = how.state === "landed" ? "sweep.land" : "sweep.refuse";
-  await writeAuditEvent(sql, SWEEPER, { projectId, action, subject: id });
+  await writeAuditEvent(db, SWEEPER, { projectId, action, subject: id });
   return true;
 }
 

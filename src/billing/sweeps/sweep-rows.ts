@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/database.ts";
+import type { Queryable } from "../../store/database.ts";
 import type { DepositedCoin } from "./inspect-coins.ts";
 import type { SweptAddress } from "./sweep-signer.ts";
 
@@ -14,16 +14,16 @@ export interface SweepSubject extends SweptAddress {
 
 /** Reads sweeps by their ids, in whatever state. */
 export async function readSweeps(
-  sql: Sql,
+  db: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, SweepSubject>> {
-  const sweeps = await sql.query<Omit<SweepSubject, "coins">>(
+  const sweeps = await db.query<Omit<SweepSubject, "coins">>(
     `SELECT s.id, a.project_id AS "projectId", s.address, s.coin_type AS "coinType", s.destination,
             s.amount::text AS amount
      FROM sweep s JOIN deposit_address a ON a.address = s.address WHERE s.id = ANY($1::uuid[])`,
     [ids],
   );
-  const coins = await sql.query<DepositedCoin & { readonly sweepId: string }>(
+  const coins = await db.query<DepositedCoin & { readonly sweepId: string }>(
     `SELECT c.sweep_id AS "sweepId", c.object_id AS "objectId", c.version, c.digest, d.tx_digest AS "depositDigest"
      FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
      WHERE c.sweep_id = ANY($1::uuid[]) ORDER BY c.object_id`,

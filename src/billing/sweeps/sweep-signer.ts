@@ -32,6 +32,6 @@ export function signerObstacle(
   if (signer.toSuiAddress() === address) return undefined;
   return {
     reason: "DEPOSIT_SEED_CHANGED",
-    message: `BILLING_DEPOSIT_MASTER_SEED_HEX is not the seed that the deposit address ${address} was made from`,
+    message: `BILLING_DEPOSIT_MASTER_SEED_HEX is not the seed of the deposit address ${address}`,
   };
 }

@@ -20,12 +20,8 @@ const create = serviceCommand({
   isKeyed: true,
   summary: "create an operator's key and show it once; requires ADMIN_API_KEY",
   options: {
-    name: required("<name>", "whose it is, such as alice; the audit trail has it as admin:alice", text),
-    expires: optional(
-      "<time>",
-      "from when on it is refused, such as 2027-01-31 or 90d; default never",
-      moment,
-    ),
+    name: required("<name>", "the owner's name, such as alice; the audit trail records admin:alice", text),
+    expires: optional("<time>", "the expiry, such as 2027-01-31 or 90d; default never", moment),
   },
   call: ({ admin }, { name, expires }, once) =>
     admin.createAdminKey({ name, ...(expires && { expireTime: timestampFromDate(expires) }) }, once),

@@ -5,7 +5,7 @@ import {
   GetAuditProofResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { leafHash } from "../../audit/audit-entry.ts";
-import { isOwnHash } from "../../audit/judge-seal.ts";
+import { isOwnHash } from "../../audit/check-seal.ts";
 import { rootOfPath } from "../../audit/merkle-tree.ts";
 import { bytesToHex, equalBytes } from "../../protocol/bytes.ts";
 import { formatTime } from "../format.ts";
@@ -22,7 +22,7 @@ export const auditProof = serviceCommand({
   options: { event: operand("<number>", "the event's number in `tss audit list`", rowNumber) },
   async call({ admin }, { event }) {
     const reply = await admin.getAuditProof({ auditEventId: event });
-    if (!isProved(reply)) throw new Error("the reply proves nothing: its hashes do not lead to its seal");
+    if (!isProved(reply)) throw new Error("the proof is invalid: its hashes do not lead to its seal");
     return reply;
   },
   reply: GetAuditProofResponseSchema,
@@ -41,7 +41,7 @@ export const auditProof = serviceCommand({
         ["seal hash", seal && bytesToHex(seal.sealHash)],
       ]),
       "",
-      "The seal is over this event. Compare its hash with the one that you noted elsewhere.",
+      "The seal covers this event. Compare its hash with the one that you recorded elsewhere.",
     ].join("\n"),
 });
 

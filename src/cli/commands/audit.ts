@@ -12,7 +12,7 @@ import { auditProof } from "./audit-proof.ts";
 const list = listCommand({
   caller: "operator",
   isDirect: true,
-  summary: "list who changed what, newest first",
+  summary: "list audit events, newest first",
   options: {
     project: optional("<id>", "show only events of this project", uuid),
     actor: optional(

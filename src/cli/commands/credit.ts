@@ -13,7 +13,7 @@ const adjust = serviceCommand({
   options: {
     project: required("<id>", "the project's id", uuid),
     amountUsd: required("<usd>", "the amount, such as 12.50; a negative amount removes credit", microUsd),
-    reason: required("<text>", "why; the project reads it in its ledger", text),
+    reason: required("<text>", "the reason; the project sees it in its ledger", text),
   },
   call: ({ admin }, { project: projectId, amountUsd: amountMicroUsd, reason }, once) =>
     admin.adjustCredit({ projectId, amountMicroUsd, reason }, once),

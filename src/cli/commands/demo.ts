@@ -5,12 +5,12 @@ import { text } from "../option-values.ts";
 /** `tss demo`. */
 export const demoCommand = command({
   summary: "start a service in a temporary folder, create a key, sign and verify",
-  details: "Options that you leave out take the first combination that fits the others.",
+  details: "Omitted options take the first combination that fits the others.",
   options: {
     curve: optional("<curve>", "SECP256K1, SECP256R1, ED25519 or RISTRETTO", text),
     algorithm: optional("<name>", "ECDSASecp256k1, Taproot, ECDSASecp256r1, EdDSA or Schnorrkel", text),
     hash: optional("<name>", "KECCAK256, SHA256, DoubleSHA256, SHA512 or Merlin", text),
-    message: defaulted("<text>", "what to sign", (value) => value, "First light"),
+    message: defaulted("<text>", "the message to sign", (value) => value, "First light"),
     json: flag("print the report as JSON, on the last line"),
   },
   run: async (values) => (await import("../demo.ts")).runDemo(values),

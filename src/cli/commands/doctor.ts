@@ -1,14 +1,14 @@
-import { runDoctor } from "../../app/doctor/doctor.ts";
-import type { NamedFinding } from "../../app/doctor/doctor-check.ts";
-import { runNetworkDoctor } from "../../app/doctor/network/network-doctor.ts";
-import { TARGET_NETWORKS } from "../../app/doctor/network/network-target.ts";
+import { runDoctor } from "../../health/doctor/doctor.ts";
+import type { NamedFinding } from "../../health/doctor/doctor-check.ts";
+import { runNetworkDoctor } from "../../health/doctor/network/network-doctor.ts";
+import { TARGET_NETWORKS } from "../../health/doctor/network/network-target.ts";
 import { command, EXIT, UsageError } from "../command.ts";
 import { flag, optional } from "../option.ts";
 import { httpUrl, oneOf } from "../option-values.ts";
 
 /** `tss doctor`. */
 export const doctorCommand = command({
-  summary: "check everything that the service needs, and say what to do",
+  summary: "check everything that the service needs, and give advice",
   details:
     "Changes nothing. You can run it beside a running service. Exits with 1 if something is wrong.\n" +
     "With --network, it checks a network step by step instead, before a first run there:\n" +
@@ -20,12 +20,11 @@ export const doctorCommand = command({
       `check this network: ${TARGET_NETWORKS.join(", ")}`,
       oneOf(TARGET_NETWORKS),
     ),
-    fullnode: optional("<url>", "with --network: the fullnode to ask", httpUrl),
+    fullnode: optional("<url>", "with --network: the fullnode to check", httpUrl),
     json: flag("print a JSON object"),
   },
   async run({ network: name, fullnode: fullnodeUrl, json }, { environment, print }) {
-    if (name === undefined && fullnodeUrl !== undefined)
-      throw new UsageError("--fullnode goes with --network");
+    if (name === undefined && fullnodeUrl !== undefined) throw new UsageError("--fullnode needs --network");
     const findings = await (name === undefined
       ? runDoctor(environment)
       : runNetworkDoctor({ name, fullnodeUrl }, environment));

@@ -22,12 +22,8 @@ export const ALL_SCOPES: ApiKey_Scope[] = SCOPES.map((scope) => ApiKey_Scope[sco
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;
 const KEY_ID = operand("<key-id>", "the key's id, as `tss key list` shows it", uuid);
-const ADDRESSES = "IP addresses and CIDR blocks that it may be used from, with commas";
-const EXPIRES = optional(
-  "<time>",
-  "from when on it is refused, such as 2027-01-31 or 90d; default never",
-  moment,
-);
+const ADDRESSES = "the allowed IP addresses and CIDR blocks, separated by commas";
+const EXPIRES = optional("<time>", "the expiry, such as 2027-01-31 or 90d; default never", moment);
 
 const create = serviceCommand({
   ...OPERATOR,
@@ -36,9 +32,9 @@ const create = serviceCommand({
   options: {
     project: required("<id>", "the project's id", uuid),
     name: required("<name>", "a name for people; it need not be unique", text),
-    scopes: defaulted("<list>", "what it may do", someOf(SCOPES), SCOPES.join(",")),
+    scopes: defaulted("<list>", "its permissions", someOf(SCOPES), SCOPES.join(",")),
     expires: EXPIRES,
-    addresses: optional("<list>", `${ADDRESSES}; default anywhere`, addresses),
+    addresses: optional("<list>", `${ADDRESSES}; default any address`, addresses),
   },
   call: ({ admin }, { project: projectId, name, scopes, expires, addresses: allowedAddresses = [] }, once) =>
     admin.createApiKey(
@@ -84,10 +80,10 @@ const rotate = serviceCommand({
     key: KEY_ID,
     overlap: optional(
       "<duration>",
-      "for how long the old key goes on, such as 12h; default 1d",
+      "how long the old key stays valid, such as 12h; default 1d",
       duration(30),
     ),
-    expires: optional("<time>", "from when on the new key is refused; default as the old one", moment),
+    expires: optional("<time>", "the expiry of the new key; default that of the old one", moment),
   },
   call: ({ admin }, { key: apiKeyId, overlap, expires }, once) =>
     admin.rotateApiKey(
@@ -109,10 +105,10 @@ const rotate = serviceCommand({
 
 const allowAddresses = serviceCommand({
   ...OPERATOR,
-  summary: "set the addresses that a key may be used from",
+  summary: "set the allowed addresses of a key",
   options: {
     key: KEY_ID,
-    addresses: required("<list>", `${ADDRESSES}; "any" means anywhere`, (value) =>
+    addresses: required("<list>", `${ADDRESSES}; "any" allows every address`, (value) =>
       value === "any" ? [] : addresses(value),
     ),
   },
@@ -136,7 +132,7 @@ export const keyCommands = { create, list, rotate, "allow-addresses": allowAddre
 
 /** A key in plain text; a repeat of the call that made it has none. */
 export function formatPlaintext(plaintext: string): string {
-  return plaintext === "" ? "shown by the first call alone" : `${plaintext} (shown once)`;
+  return plaintext === "" ? "(shown only by the first call)" : `${plaintext} (shown once)`;
 }
 
 function describeKey(key: ApiKey): [string, string][] {

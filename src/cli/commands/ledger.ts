@@ -1,6 +1,6 @@
 import { LedgerEntry_KindSchema, LedgerEntrySchema } from "../../../gen/proto/tss/v1/billing_pb.ts";
-import { type LedgerDifference, verifyLedger } from "../../billing/verify-ledger.ts";
-import { loadConfig } from "../../config.ts";
+import { loadConfig } from "../../config/config.ts";
+import { type LedgerDifference, verifyLedger } from "../../ledger/verify-ledger.ts";
 import { command, EXIT } from "../command.ts";
 import { formatChange, formatEnum, formatTime, formatUsd } from "../format.ts";
 import { listCommand } from "../list-command.ts";
@@ -54,7 +54,7 @@ function plain({ kind, subject, expected, actual }: LedgerDifference): Record<st
 
 function describe(differences: readonly LedgerDifference[]): string {
   if (differences.length === 0)
-    return "the ledger adds up: every balance, hold, charge, refund and deposit is as recomputed";
+    return "the ledger is consistent: every balance, hold, charge, refund and deposit equals its recomputed value";
   const amount = ({ kind }: LedgerDifference, value: bigint): string =>
     kind === "reservations" ? String(value) : formatUsd(value);
   return formatTable(

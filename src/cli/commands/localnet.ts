@@ -1,4 +1,4 @@
-import { loadConfig } from "../../config.ts";
+import { loadConfig } from "../../config/config.ts";
 import { command } from "../command.ts";
 import { defaulted, optional } from "../option.ts";
 import { count, text } from "../option-values.ts";
@@ -9,7 +9,7 @@ export const localnetCommand = command({
   options: {
     port: defaulted("<port>", "the port to listen on; 0 for any free port", count(0, 65_535), "9000"),
     host: defaulted("<address>", "the address to listen on", text, "127.0.0.1"),
-    dataDir: optional("<folder>", "where it keeps its chain; default DATA_DIR/localnet", text),
+    dataDir: optional("<folder>", "the folder of its chain; default DATA_DIR/localnet", text),
   },
   async run({ port, host, dataDir }, { environment, print, note }) {
     const { runLocalnet } = await import("../../localnet/run-localnet.ts");

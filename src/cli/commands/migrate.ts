@@ -1,4 +1,4 @@
-import { loadConfig } from "../../config.ts";
+import { loadConfig } from "../../config/config.ts";
 import { migrate } from "../../store/migrate.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { command } from "../command.ts";

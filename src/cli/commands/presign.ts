@@ -40,10 +40,14 @@ const health = serviceCommand({
 
 const refill = serviceCommand({
   ...OPERATOR,
-  summary: "request more presigns than the pool does by itself",
+  summary: "request presigns in addition to the automatic refill",
   options: {
     bucket: required("<curve>/<algorithm>", "the bucket, such as SECP256K1/Taproot", bucket),
-    count: required("<count>", `how many, 1 to ${REFILL_MAX_COUNT}`, count(1, REFILL_MAX_COUNT)),
+    count: required(
+      "<count>",
+      `the number of presigns, 1 to ${REFILL_MAX_COUNT}`,
+      count(1, REFILL_MAX_COUNT),
+    ),
   },
   call: ({ admin }, { bucket: wanted, count: howMany }) =>
     admin.refillPresigns({

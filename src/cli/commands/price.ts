@@ -8,7 +8,7 @@ import { formatPairs, formatTable } from "../table.ts";
 export const priceCommand = serviceCommand({
   caller: "project",
   isDirect: true,
-  summary: "show what the service charges for signatures and dWallets",
+  summary: "show the prices of signatures and dWallets",
   options: {},
   call: ({ billing }) => billing.getPricing({}),
   reply: GetPricingResponseSchema,

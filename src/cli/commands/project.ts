@@ -22,8 +22,8 @@ const OPERATOR = { caller: "operator", isDirect: true } as const;
 const CREATE = { ...OPERATOR, isKeyed: true };
 const CREATE_OPTIONS = {
   name: required("<name>", "a name for people; it need not be unique", text),
-  creditUsd: defaulted("<usd>", "its first credit, such as 50", positiveMicroUsd, "0"),
-  noKey: flag("make no API key"),
+  creditUsd: defaulted("<usd>", "the initial credit, such as 50", positiveMicroUsd, "0"),
+  noKey: flag("create no API key"),
 };
 
 const create = command({
@@ -100,8 +100,9 @@ async function makeProject(
     );
     return { projectId, network, apiKey: plaintext };
   } catch (error) {
-    if (projectId !== "") note(`the project ${projectId} is made, not yet all of it; ${howToRepeat(key)}`);
-    else if (isOutcomeUnknown(error)) note(`no answer came; ${howToRepeat(key)}`);
+    if (projectId !== "")
+      note(`the project ${projectId} exists, but its setup is incomplete; ${howToRepeat(key)}`);
+    else if (isOutcomeUnknown(error)) note(`no reply; ${howToRepeat(key)}`);
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { type OfflineReconciliation, reconcileOffline } from "../../app/reconcile-offline.ts";
-import type { ReissuedKey } from "../../app/reissue-keys.ts";
-import { loadConfig } from "../../config.ts";
+import { loadConfig } from "../../config/config.ts";
 import { Lifecycle } from "../../lifecycle/lifecycle.ts";
+import type { ReissuedKey } from "../../restore/reissue-keys.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { command } from "../command.ts";
 import { flag, optional } from "../option.ts";
@@ -12,8 +12,8 @@ const STOP_TIMEOUT_MS = 10_000;
 
 /** What no chain knows: said after every run, since nobody can tell whether there was any of it. */
 const NOT_ON_THE_CHAIN = [
-  "projects and API keys made since, and keys revoked since, which work again: see `--reissue-keys`",
-  "credit given or taken since, and the price that each signature had",
+  "projects and API keys created since, and keys revoked since, which work again: see `--reissue-keys`",
+  "credit added or removed since, and the price of each signature",
   "reservations that were never submitted; they cost nothing",
   "idempotency keys, and the audit trail since",
 ];
@@ -26,7 +26,7 @@ export const reconcileCommand = command({
   options: {
     reissueKeys: optional(
       "<file>",
-      "revoke every API key and write others like them into this new file",
+      "revoke every API key and write a replacement for each to this new file",
       text,
     ),
     json: flag("print a JSON object"),
@@ -69,26 +69,26 @@ function describe({
   unrecoverable,
 }: OfflineReconciliation): string {
   const rows: [number, string][] = [
-    [transactionCount, "transactions that the database did not know"],
-    [counts.register, "encryption keys brought forward"],
-    [counts.dkg, "dWallets put back"],
-    [counts.accept, "acceptances put back"],
-    [counts.presign, "presigns brought forward"],
-    [counts.sign, "signatures put back and charged"],
-    [counts.sweep, "sweeps put back"],
+    [transactionCount, "transactions unknown to the database"],
+    [counts.register, "encryption keys updated"],
+    [counts.dkg, "dWallets restored"],
+    [counts.accept, "acceptances restored"],
+    [counts.presign, "presigns updated"],
+    [counts.sign, "signatures restored and charged"],
+    [counts.sweep, "sweeps restored"],
     [creditedCount, "deposits found and credited"],
-    [adoptedCount, "operations that had been sent"],
-    [burntCount, "presigns of the pool that had been used"],
+    [adoptedCount, "operations that were already sent"],
+    [burntCount, "presigns of the pool that were already used"],
     [heldCount, "presigns that the Treasury holds"],
     [reissuedKeyCount, "API keys re-issued"],
   ];
   return [
     ...rows.map(([count, what]) => `${String(count).padStart(8)}  ${what}`),
     "",
-    unrecoverable.length === 0 ? "Everything on the chain is known." : "Not put back:",
+    unrecoverable.length === 0 ? "The database knows everything on the chain." : "Not restored:",
     ...unrecoverable.map(({ what, id, reason }) => `  ${what} ${id}: ${reason}`),
     "",
-    "What no chain knows:",
+    "Data that is not on the chain:",
     ...NOT_ON_THE_CHAIN.map((line) => `  ${line}`),
   ].join("\n");
 }

@@ -5,7 +5,9 @@ import { flag } from "../option.ts";
 export const serveCommand = command({
   summary: "run the service; by default on an embedded database and a local network",
   options: {
-    afterRestore: flag("the database was restored from a backup, and nothing else uses it or the hot wallet"),
+    afterRestore: flag(
+      "the database was restored from a backup, and no other process uses it or the hot wallet",
+    ),
   },
   run: async (values) => (await import("../../main.ts")).serve(values),
 });

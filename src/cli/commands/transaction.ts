@@ -18,12 +18,12 @@ const list = listCommand({
     lane: optional("<object-id>", "show only the lane of this OperatorCap", objectId),
     state: optional(
       "<state>",
-      "stored, landed, aborted or dropped ones alone",
+      "show only stored, landed, aborted or dropped transactions",
       enumValue(ChainTransaction_State),
     ),
     kind: optional(
       "<kind>",
-      "those that register, dkg, accept, presign or sign alone",
+      "show only register, dkg, accept, presign or sign operations",
       enumValue(ChainOperation_Kind),
     ),
   },

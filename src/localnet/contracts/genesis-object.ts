@@ -1,22 +1,22 @@
 import type { FieldInfo, Owner } from "../fullnode/object.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 
-/** What a network starts with. */
+/** Options of the genesis. */
 export interface GenesisOptions {
   readonly seed: Uint8Array;
   readonly addresses: NetworkAddresses;
   readonly networkKeyOutputs: NetworkKeyOutputs;
-  /** Owns the caps of the Treasury; gets the coins below. */
+  /** Owns the Treasury's caps and receives the initial coins. */
   readonly hotWalletAddress: string;
-  /** Further addresses that get the same coins. */
+  /** Further addresses that receive the same coins. */
   readonly accounts: readonly string[];
   readonly timestampMs: bigint;
 }
 
-/** The outputs that a network key begins with. */
+/** The outputs of a new network key. */
 export interface NetworkKeyOutputs {
   readonly dkg: Uint8Array;
-  /** That of the reconfiguration for the current epoch; undefined for a key straight from its DKG. */
+  /** The output of the reconfiguration for the current epoch; undefined for a key directly from its DKG. */
   readonly reconfiguration?: Uint8Array | undefined;
 }
 

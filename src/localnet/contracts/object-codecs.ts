@@ -31,7 +31,7 @@ const COORDINATOR_INNER = {
   VerifiedPresignCap,
 };
 
-/** Fields that are lists of numbers: all others of that look are bytes. */
+/** Fields that are lists of numbers. All other fields with that decoded form are bytes. */
 export const NUMBER_LISTS: ReadonlySet<string> = new Set(["supported_curves"]);
 
 /** The BCS of each object type of this network; undefined for dynamic fields and the inner state. */

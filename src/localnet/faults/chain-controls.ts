@@ -15,31 +15,31 @@ import { systemCommit } from "../fullnode/system-transaction.ts";
 import type { NetworkMpc } from "../mpc/engine.ts";
 import type { Keyring } from "../mpc/keyring.ts";
 
-/** Changes of the chain that a network makes by itself, at a word. */
+/** On-demand changes of the chain by the network itself. */
 export interface ChainControls {
-  /** Ends the epoch now, with a reconfiguration of every network key. Returns the new one's number. */
+  /** Ends the epoch now, with a reconfiguration of every network key. Returns the new epoch. */
   advanceEpoch(): Promise<bigint>;
   /** Multiplies every price of the coordinator by this many percent: 200 doubles them. */
   scalePrices(percent: number): Promise<void>;
-  /** Makes a further network encryption key, which is the newest from then on. Returns its id. */
+  /** Adds a network encryption key, which becomes the newest. Returns its id. */
   rotateNetworkKey(): Promise<string>;
-  /** Takes everything out of the Treasury, or puts these amounts in, in the smallest units. */
+  /** Sets the Treasury's balances to these amounts, in the smallest units. */
   setTreasury(balances: { readonly ika: bigint; readonly sui: bigint }): Promise<void>;
 }
 
-/** What the controls work on. */
+/** Options of {@link createChainControls}. */
 export interface ChainControlsOptions {
   readonly ledger: Ledger;
   readonly addresses: NetworkAddresses;
   readonly seed: Uint8Array;
   readonly keyring: Keyring;
-  /** The outputs of a key that is new in an epoch. */
+  /** Creates the outputs of a new key in an epoch. */
   readonly firstOutputs: (mpc: NetworkMpc, epoch: bigint) => Promise<NetworkKeyOutputs>;
-  /** Sets the chain's clock forward by milliseconds. */
+  /** Advances the chain's clock by milliseconds. */
   readonly skipTime: (durationMs: number) => void;
 }
 
-/** Each change is a commit of the network's own. */
+/** Creates the controls. Each change is a system commit. */
 export function createChainControls(options: ChainControlsOptions): ChainControls {
   const { ledger, addresses, seed, keyring, firstOutputs, skipTime } = options;
   let changing: Promise<unknown> = Promise.resolve();

@@ -4,9 +4,9 @@ import { FaultSettingsError, parseFaultSettings } from "./fault-settings.ts";
 import type { Faults } from "./faults.ts";
 
 /**
- * The localnet's own HTTP calls, beside the fullnode's: `GET /localnet/faults` shows what goes wrong, `POST` changes
- * it; `POST /localnet/advance-epoch`, `/localnet/rotate-network-key`, `/localnet/prices` with `{percent}` and `/localnet/treasury` with `{ika, sui}`
- * change the chain. Whoever reaches the port may call them.
+ * The localnet's own HTTP API beside the fullnode's: `GET /localnet/faults` shows the fault settings and `POST` changes
+ * them; `POST /localnet/advance-epoch`, `/localnet/rotate-network-key`, `/localnet/prices` with `{percent}` and
+ * `/localnet/treasury` with `{ika, sui}` change the chain. It requires no authentication.
  */
 export function faultRoutes(faults: Faults, controls: ChainControls): readonly JsonRoute[] {
   return [
@@ -58,12 +58,12 @@ function parse(body: Uint8Array): Record<string, unknown> {
     const json: unknown = JSON.parse(new TextDecoder().decode(body));
     if (typeof json === "object" && json !== null) return json as Record<string, unknown>;
   } catch {
-    // Falls through to the one answer for every malformed body.
+    // Falls through to the common error for a malformed body.
   }
   throw new FaultSettingsError("the body must be a JSON object");
 }
 
-/** Amounts go as decimal text, as JSON has no integers of 64 bits. */
+/** Amounts are decimal strings, because JSON has no 64-bit integers. */
 function amount(name: string, value: unknown): bigint {
   if (typeof value !== "string" || !/^\d{1,20}$/.test(value) || BigInt(value) >= 2n ** 64n)
     throw new FaultSettingsError(`${name} must be an amount in the smallest units, as decimal text`);

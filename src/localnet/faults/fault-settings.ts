@@ -1,7 +1,7 @@
-/** A share of all cases: 0 never, 1 always. */
+/** A probability: 0 never, 1 always. */
 export type Probability = number;
 
-/** The kinds of session that the network works on. */
+/** The kinds of session that the network processes. */
 export type SessionName = "dkg" | "presign" | "sign";
 
 /** Makes calls of one Move function abort. */
@@ -15,39 +15,39 @@ export interface AbortRule {
   readonly probability?: Probability;
 }
 
-/** What may go wrong. Everything is off by default. */
+/** The faults to inject. All are off by default. */
 export interface FaultSettings {
-  /** Every call takes this much longer, in milliseconds, and up to `jitterMs` more. */
+  /** Adds this latency to every call, in milliseconds, plus up to `jitterMs`. */
   readonly latencyMs: number;
   readonly jitterMs: number;
-  /** ExecuteTransaction takes this much longer, beside `latencyMs`. */
+  /** Adds this latency to ExecuteTransaction, beside `latencyMs`. */
   readonly executeLatencyMs: number;
-  /** The transaction executes, and the connection breaks before the reply. */
+  /** Executes the transaction and breaks the connection before the reply. */
   readonly dropReply: Probability;
-  /** Any call is refused with RESOURCE_EXHAUSTED. */
+  /** Refuses a call with RESOURCE_EXHAUSTED. */
   readonly rateLimit: Probability;
-  /** Any call gets no answer until its client gives up. */
+  /** Leaves a call without an answer until its client gives up. */
   readonly timeout: Probability;
-  /** A read is answered by a node that is `staleCommits` commits behind. */
+  /** Answers a read from a node that is `staleCommits` commits behind. */
   readonly staleRead: Probability;
   readonly staleCommits: number;
-  /** A transaction is refused as if one of its objects had another version. */
+  /** Refuses a transaction as if one of its objects had another version. */
   readonly versionConflict: Probability;
-  /** A transaction is cancelled because its shared objects are congested; it pays gas and does nothing. */
+  /** Cancels a transaction because of congested shared objects. It pays gas and has no effect. */
   readonly congestion: Probability;
   readonly abortCalls: readonly AbortRule[];
-  /** The network rejects a session. */
+  /** Rejects a session. */
   readonly rejectSessions: Readonly<Partial<Record<SessionName, Probability>>>;
-  /** The network takes this much longer for a session, and up to `completionJitterMs` more. */
+  /** Delays a session by this time, plus up to `completionJitterMs`. */
   readonly completionDelayMs: number;
   readonly completionJitterMs: number;
-  /** The network works on no session. */
+  /** Stops the processing of sessions. */
   readonly paused: boolean;
-  /** A signature comes out with one bit changed. */
+  /** Flips one bit of a signature. */
   readonly corruptSignature: Probability;
 }
 
-/** Nothing goes wrong. */
+/** No faults. */
 export const NO_FAULTS: FaultSettings = {
   latencyMs: 0,
   jitterMs: 0,
@@ -67,12 +67,12 @@ export const NO_FAULTS: FaultSettings = {
   corruptSignature: 0,
 };
 
-/** A value that is not what its setting takes. */
+/** An invalid value of a setting. */
 export class FaultSettingsError extends Error {
   override readonly name = "FaultSettingsError";
 }
 
-/** Checks settings that came as JSON. Throws FaultSettingsError naming the field, what was found and what is expected. */
+/** Checks settings from JSON. Throws FaultSettingsError with the field, the value and the expected form. */
 export function parseFaultSettings(json: unknown): Partial<FaultSettings> {
   if (!isObject(json)) fail("the body", json, "an object");
   for (const [name, value] of Object.entries(json)) {

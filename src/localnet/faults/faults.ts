@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { blake2b256, utf8 } from "../fullnode/bytes.ts";
 import { type FaultSettings, NO_FAULTS } from "./fault-settings.ts";
 
@@ -10,12 +11,18 @@ export interface Faults {
   happens(probability: number): boolean;
   /** `baseMs` and up to `jitterMs` more. */
   duration(baseMs: number, jitterMs: number): number;
+  /** Waits for so long. */
+  pause(durationMs: number): Promise<void>;
   /** Calls back after each change of the settings. */
   onChange(listener: () => void): void;
 }
 
-/** Faults with dice that follow from the seed. */
-export function createFaults(seed: Uint8Array, initial: Partial<FaultSettings> = {}): Faults {
+/** Faults with dice that follow from the seed. `pause` is how they wait; default by the time of this machine. */
+export function createFaults(
+  seed: Uint8Array,
+  initial: Partial<FaultSettings> = {},
+  pause: Faults["pause"] = pauseUnref,
+): Faults {
   let settings: FaultSettings = { ...NO_FAULTS, ...initial };
   const listeners: (() => void)[] = [];
   const random = dice(seed);
@@ -30,10 +37,16 @@ export function createFaults(seed: Uint8Array, initial: Partial<FaultSettings> =
     // No throw is used up by what is off, so that switching one fault on leaves the others' order alone.
     happens: (probability) => probability > 0 && random() < probability,
     duration: (baseMs, jitterMs) => baseMs + (jitterMs > 0 ? random() * jitterMs : 0),
+    pause,
     onChange(listener) {
       listeners.push(listener);
     },
   };
+}
+
+/** The node itself keeps the process; one that has closed does not wait for an answer that nobody gets. */
+async function pauseUnref(durationMs: number): Promise<void> {
+  await sleep(durationMs, undefined, { ref: false });
 }
 
 /** Numbers from 0 to 1 (without 1): xorshift32 from a hash of the seed. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { invalidInput, RpcFailure, Status } from "../fullnode/failures.ts";
 import { NoAnswer, type UnaryMethod } from "../fullnode/unary-method.ts";
 import type { Faults } from "./faults.ts";
@@ -22,8 +21,7 @@ export function faultyMethods(
       const isExecute = method.path === EXECUTE;
       const latencyMs = faults.duration(settings.latencyMs, settings.jitterMs);
       const delayMs = latencyMs + (isExecute ? settings.executeLatencyMs : 0);
-      // The node itself keeps the process; one that has closed does not wait for an answer that nobody gets.
-      if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+      if (delayMs > 0) await faults.pause(delayMs);
       if (faults.happens(settings.rateLimit))
         throw new RpcFailure(Status.ResourceExhausted, "too many requests");
       if (faults.happens(settings.timeout)) throw new NoAnswer("until the client gives up");

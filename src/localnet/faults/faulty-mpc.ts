@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { MpcOutcome, NetworkMpc } from "../mpc/engine.ts";
 import type { SessionName } from "./fault-settings.ts";
 import type { Faults } from "./faults.ts";
@@ -27,7 +26,7 @@ export function faultyMpc(mpc: NetworkMpc, faults: Faults): NetworkMpc {
     while (faults.settings.paused) await new Promise<void>((go) => void resume.push(go));
     const { completionDelayMs, completionJitterMs, rejectSessions } = faults.settings;
     const delayMs = faults.duration(completionDelayMs, completionJitterMs);
-    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+    if (delayMs > 0) await faults.pause(delayMs);
     if (faults.happens(rejectSessions[name] ?? 0)) return { kind: "rejected", reason: "an injected fault" };
     return work();
   }

@@ -19,16 +19,16 @@ import { refuseLargeObjects, sealChanges } from "./seal-changes.ts";
 import type { Slot } from "./slots.ts";
 import type { TransactionContent } from "./transaction-data.ts";
 
-/** Where and when a transaction executes. */
+/** The context of an execution. */
 export interface ExecutionContext {
   readonly lookup: (id: string) => ChainObject | undefined;
   readonly functions: FunctionTable;
   readonly epoch: bigint;
-  /** Why it is not to be executed after all, though it pays for itself. */
+  /** The reason to cancel the transaction, which still pays gas. */
   readonly cancelled?: ExecutionFailure | undefined;
 }
 
-/** What an execution would change, and what it answers. */
+/** The changes and the answer of an execution. */
 export interface ExecutionOutcome {
   readonly effects: GrpcTypes.TransactionEffects;
   readonly events: readonly EmittedEvent[];
@@ -149,7 +149,7 @@ function finish(
   };
 }
 
-/** All gas coins become the first; the budget is set aside while the commands run. */
+/** Merges all gas coins into the first. The budget is set aside while the commands run. */
 function smashGas(state: ExecutionState, coins: readonly ChainObject[], budget: bigint): WorkingObject {
   const [first, ...rest] = coins.map((coin) => state.find(coin.id) as WorkingObject);
   for (const coin of rest) state.remove(coin);
@@ -158,7 +158,7 @@ function smashGas(state: ExecutionState, coins: readonly ChainObject[], budget: 
   return first as WorkingObject;
 }
 
-/** Every owned input and every mutable shared input gets a new version, also when it was only read. */
+/** Every owned input and every mutable shared input gets a new version, even if it was only read. */
 function inputSlots(state: ExecutionState, content: TransactionContent, inputs: CheckedInputs): Slot[] {
   return content.inputs.map((input, index): Slot => {
     if (input.kind === "pure") {

@@ -16,7 +16,7 @@ export interface Codec<T> {
 export interface WorkingObject {
   readonly id: string;
   readonly type: string;
-  /** Undefined while the value is in the transaction's hands: it must find an owner or be deleted. */
+  /** Undefined while the transaction holds the value, which must find an owner or be deleted. */
   owner: Owner | undefined;
   /** The version before the transaction; undefined for an object that the transaction made. */
   readonly input: ChainObject | undefined;
@@ -46,12 +46,12 @@ export interface ExecutionState {
   contents(object: WorkingObject): Uint8Array;
   newId(): string;
   emit(event: EmittedEvent): void;
-  /** Counts one dynamic field that the transaction touched; the protocol bounds them. */
+  /** Counts one dynamic field access. The protocol limits them. */
   countFieldAccess(): void;
   touched(): Iterable<WorkingObject>;
 }
 
-/** An object to make; without an owner it starts in the transaction's hands. */
+/** An object to create. Without an owner, the transaction holds it. */
 export interface NewObject {
   readonly id?: string;
   readonly type: string;

@@ -36,7 +36,7 @@ export const FailureKind = GrpcTypes.ExecutionError_ExecutionErrorKind;
 /** The kinds of command argument error, as sui.rpc.v2 numbers them. */
 export const ArgumentFault = GrpcTypes.CommandArgumentError_CommandArgumentErrorKind;
 
-/** What a failed execution reports beside its kind. */
+/** The details of a failed execution beside its kind. */
 export type FailureDetail =
   | {
       readonly kind: "abort";
@@ -77,7 +77,7 @@ export function moveAbort(location: string, code: number): ExecutionFailure {
   );
 }
 
-/** What a transaction ends with that was cancelled because its shared objects are too busy. */
+/** Creates the failure of a transaction that was cancelled because of congested shared objects. */
 export function congestedObjects(objectIds: readonly string[]): ExecutionFailure {
   return new ExecutionFailure(
     FailureKind.EXECUTION_CANCELED_DUE_TO_CONSENSUS_OBJECT_CONGESTION,
@@ -86,7 +86,7 @@ export function congestedObjects(objectIds: readonly string[]): ExecutionFailure
   );
 }
 
-/** A fault of one argument of a command; the interpreter fills in which argument it was. */
+/** A fault of one argument of a command. The interpreter adds the argument's index. */
 export class ArgumentFailure extends Error {
   readonly fault: number;
 

@@ -1,6 +1,6 @@
 import type { ChainObject } from "./object.ts";
 
-/** What one transaction costs, in MIST. */
+/** The cost of one transaction, in MIST. */
 export interface GasUsed {
   readonly computationCost: bigint;
   readonly storageCost: bigint;
@@ -18,10 +18,10 @@ const COMMANDS_PER_BUCKET = 32;
 const STORAGE_PRICE_PER_BYTE = 7_600n;
 /** Bytes of an object beside its contents. */
 const OBJECT_OVERHEAD_BYTES = 140;
-/** Of 10,000: the part of a rebate that is given back. */
+/** The returned part of a rebate, of 10,000. */
 const REBATE_RATE = 9_900n;
 
-/** What it costs to store an object. */
+/** Returns the cost of storing an object. */
 export function storageCostOf(contents: Uint8Array): bigint {
   return BigInt(contents.length + OBJECT_OVERHEAD_BYTES) * STORAGE_PRICE_PER_BYTE;
 }
@@ -44,12 +44,12 @@ export function gasUsed(
   };
 }
 
-/** What the gas coin pays in the end; negative when deleting gives back more than the rest costs. */
+/** Returns the net payment of the gas coin; negative when deletions return more than the rest costs. */
 export function netGas(used: GasUsed): bigint {
   return used.computationCost + used.storageCost - used.storageRebate;
 }
 
-/** What is charged. A failed transaction can cost more than its budget, by storage: the budget is all it pays. */
+/** Returns the charge. A failed transaction's storage may cost more than its budget; it pays at most the budget. */
 export function chargedGas(used: GasUsed, budget: bigint): bigint {
   const cost = netGas(used);
   if (cost > budget) return budget;

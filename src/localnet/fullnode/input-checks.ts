@@ -11,13 +11,13 @@ import type {
   TransactionContent,
 } from "./transaction-data.ts";
 
-/** What a transaction is checked against. */
+/** The context of the checks. */
 export interface CheckContext {
   readonly lookup: (id: string) => ChainObject | undefined;
   readonly epoch: bigint;
   readonly timestampMs: bigint;
   readonly chainId: string;
-  /** False for simulations that asked for no checks: sizes are still bounded, owners are not compared. */
+  /** False for simulations without checks: sizes are still limited, owners are not compared. */
   readonly checkOwners: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface CheckedInputs {
   readonly objects: readonly (ChainObject | undefined)[];
 }
 
-/** Refuses a transaction as Sui does before it executes; nothing is charged. Throws RpcFailure. */
+/** Refuses a transaction as Sui does before execution, without a charge. Throws RpcFailure. */
 export function checkInputs(content: TransactionContent, context: CheckContext): CheckedInputs {
   checkSizes(content);
   checkExpiration(content.expiration, context);

@@ -3,8 +3,8 @@ import type { Ledger } from "./ledger.ts";
 import { createObjectStore } from "./object-store.ts";
 
 /**
- * What a node shows that is some commits behind the ledger: older objects, and none of the newest transactions.
- * `behind` is asked at each commit; nothing is ever taken back. Without commits it does not catch up.
+ * A view of the ledger from some commits ago: older objects, and none of the newest transactions. `behind` is called at
+ * each commit. The view never moves back, and without commits it does not catch up.
  */
 export function createLaggingLedger(ledger: Ledger, history: Iterable<Commit>, behind: () => number): Ledger {
   const objects = createObjectStore();

@@ -7,7 +7,7 @@ export interface CommitLog {
   append(commit: Commit): Promise<void>;
 }
 
-/** Where a transaction stands in the ledger. */
+/** The position of a transaction in the ledger. */
 export interface StoredTransaction {
   readonly digest: string;
   readonly checkpoint: bigint;
@@ -33,15 +33,15 @@ export interface Ledger {
   readonly latestCheckpoint: bigint;
   now(): LedgerTime;
   /**
-   * Runs `work` alone: it sees the state after every earlier commit, and what it returns is made durable, then
-   * visible. `work` may return undefined to commit nothing.
+   * Runs `work` exclusively: it sees the state after every earlier commit, and its result is made durable, then
+   * visible. `work` returns undefined to commit nothing.
    */
   exclusive(work: (time: LedgerTime) => Commit | undefined): Promise<void>;
   /** Calls `listener` after each commit. */
   onCommit(listener: (commit: Commit) => void): void;
 }
 
-/** How a ledger keeps time and where its commits go. */
+/** Options of {@link createLedger}. */
 export interface LedgerOptions {
   readonly epochDurationMs: bigint;
   readonly log: CommitLog;
@@ -86,7 +86,7 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
       return latest().checkpoint;
     },
     now() {
-      // A clock that is set back must not make time run backwards on the chain.
+      // A clock that is set back must not make the chain's time run backwards.
       const wall = BigInt(options.clock());
       const timestampMs = wall > latest().timestampMs ? wall : latest().timestampMs;
       const epoch = (timestampMs - ledger.genesisTimestampMs) / options.epochDurationMs + 1n;
@@ -101,7 +101,7 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
         try {
           await options.log.append(commit);
         } catch (error) {
-          // What is on disk is unknown now, so nothing may be built on it in this process.
+          // The state on disk is now unknown, so this process must not build on it.
           failed = error as Error;
           throw new RpcFailure(Status.Unavailable, "the ledger could not be written");
         }

@@ -14,7 +14,7 @@ export interface Parameter<T> {
   accept(value: MoveValue, type: string): T;
 }
 
-/** What a function sees of the transaction that calls it. */
+/** The caller's transaction as a function sees it. */
 export interface Call {
   readonly state: ExecutionState;
   readonly sender: string;

@@ -3,7 +3,7 @@ import type { ExecutionFailure } from "./failures.ts";
 import type { FunctionTable } from "./move-function.ts";
 import type { Slots } from "./slots.ts";
 
-/** What the commands of one transaction run in. */
+/** The environment of a transaction's commands. */
 export interface Program {
   readonly state: ExecutionState;
   readonly functions: FunctionTable;

@@ -1,15 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { AnswerCall } from "./answer-call.ts";
 import { RpcFailure, Status } from "./failures.ts";
-import {
-  decodeGrpcWebBody,
-  encodeGrpcWebBody,
-  type GrpcWebFormat,
-  grpcWebContentType,
-  grpcWebFormat,
-} from "./grpc-web.ts";
-import { NoAnswer, type UnaryMethod } from "./unary-method.ts";
+import { type GrpcWebFormat, grpcWebContentType, grpcWebFormat } from "./grpc-web.ts";
+import { NoAnswer } from "./unary-method.ts";
 
 /** A plain HTTP route beside the gRPC calls; answers JSON. */
 export interface JsonRoute {
@@ -23,7 +18,7 @@ export interface FullnodeServerOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly methods: readonly UnaryMethod[];
+  readonly answerCall: AnswerCall;
   readonly routes: readonly JsonRoute[];
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -50,7 +45,6 @@ const CORS_HEADERS = {
 
 /** Serves unary gRPC-web calls (binary and text) and JSON routes on one HTTP/1.1 port. */
 export async function startFullnodeServer(options: FullnodeServerOptions): Promise<FullnodeServer> {
-  const methods = new Map(options.methods.map((method) => [method.path, method]));
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
   let closing = false;
   /** Those who wait for an answer that will not come. */
@@ -98,19 +92,12 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
   ): Promise<void> {
     let body: Buffer;
     try {
-      const method = methods.get(path);
-      const octets = await readBody(request);
-      if (method === undefined)
-        throw new RpcFailure(Status.Unimplemented, `${path.slice(0, 200)} is not served here`);
-      const message = await method.handle(decodeGrpcWebBody(octets, format));
-      body = encodeGrpcWebBody(message, { code: 0, message: "" }, format);
+      body = await options.answerCall(path, readBody(request), format);
     } catch (error) {
-      if (error instanceof NoAnswer) {
-        if (closing || error.how === "and the connection breaks") response.destroy();
-        else await hold(response);
-        return;
-      }
-      body = encodeGrpcWebBody(undefined, statusOf(error, path), format);
+      if (!(error instanceof NoAnswer)) throw error;
+      if (closing || error.how === "and the connection breaks") response.destroy();
+      else await hold(response);
+      return;
     }
     end(response, 200, { "content-type": grpcWebContentType(format) }, body);
   }
@@ -121,15 +108,6 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     held.add(response);
     await once(response, "close");
     held.delete(response);
-  }
-
-  function statusOf(error: unknown, path: string): { code: number; message: string } {
-    if (error instanceof RpcFailure) return { code: error.code, message: error.message };
-    options.log("call failed", {
-      path,
-      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    });
-    return { code: Status.Internal, message: "internal error" };
   }
 }
 

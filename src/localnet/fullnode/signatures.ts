@@ -3,8 +3,8 @@ import { verifyTransactionSignature } from "@mysten/sui/verify";
 import { RpcFailure, Status } from "./failures.ts";
 
 /**
- * Checks that the sender and the gas owner, and nobody else, signed these transaction bytes.
- * Throws RpcFailure INVALID_ARGUMENT with Sui's wording.
+ * Checks that exactly the sender and the gas owner signed these transaction bytes. Throws RpcFailure INVALID_ARGUMENT
+ * with Sui's wording.
  */
 export async function checkSignatures(
   bytes: Uint8Array,

@@ -11,7 +11,7 @@ export interface TransactionContent {
   readonly commands: readonly PtbCommand[];
 }
 
-/** Who pays for a transaction and with what; price and budget in MIST. */
+/** The payer of a transaction and its gas; price and budget in MIST. */
 export interface GasContent {
   readonly owner: string;
   readonly payment: readonly ObjectReference[];
@@ -26,7 +26,7 @@ export interface ObjectReference {
   readonly digest: string;
 }
 
-/** Until when a transaction may execute; epochs are inclusive. */
+/** The end of a transaction's validity; epochs are inclusive. */
 export type Expiration =
   | { readonly kind: "none" }
   | { readonly kind: "epoch"; readonly epoch: bigint }
@@ -51,7 +51,7 @@ export type PtbInput =
       readonly mutable: boolean;
     };
 
-/** Where a command takes a value from. */
+/** The source of a command's value. */
 export type PtbArgument =
   | { readonly kind: "gas" }
   | { readonly kind: "input"; readonly index: number }

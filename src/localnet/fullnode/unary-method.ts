@@ -7,7 +7,7 @@ export interface UnaryMethod {
   handle(request: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Thrown by a handler whose caller gets no answer: the connection stays silent until the caller leaves, or breaks. */
+/** Thrown by a handler that gives no answer: the connection stays silent until the caller leaves, or breaks. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
   readonly how: "until the client gives up" | "and the connection breaks";

@@ -6,7 +6,7 @@ import { type CurvePoint, pointBytes, readPoint, scaleBase } from "../../protoco
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { NetworkKey } from "./network-key.ts";
 
-/** A dWallet as the network signs with it. */
+/** A dWallet's secrets and public parts for signing. */
 export interface DWalletShares {
   readonly publicKey: CurvePoint;
   readonly userPublicShare: CurvePoint;

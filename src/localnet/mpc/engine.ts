@@ -19,7 +19,7 @@ export interface NetworkMpc {
   close(): Promise<void>;
 }
 
-/** What a session ends with. `rejected` is the protocol's verdict on bad input, never a crash. */
+/** The result of a session. `rejected` is the protocol's verdict on bad input, never a crash. */
 export type MpcOutcome =
   | { readonly kind: "completed"; readonly output: Uint8Array }
   | { readonly kind: "rejected"; readonly reason: string };
@@ -46,9 +46,9 @@ export interface NetworkPresignInput {
 }
 
 /**
- * A sign request. `dwalletPublicOutput` and `presign` are what {@link NetworkMpc.dkg} and {@link NetworkMpc.presign}
- * completed with; `message` is the message itself, before hashing. That a presign serves one signature only is the
- * caller's duty: the network keeps no state.
+ * A sign request. `dwalletPublicOutput` and `presign` are results of {@link NetworkMpc.dkg} and {@link
+ * NetworkMpc.presign}; `message` is the message before hashing. The caller must use a presign for one signature only:
+ * the network keeps no state.
  */
 export interface NetworkSignInput {
   readonly curve: number;

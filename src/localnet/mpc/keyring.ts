@@ -2,9 +2,9 @@ import type { NetworkMpc } from "./engine.ts";
 
 /** The network's cryptography under each of its encryption keys. */
 export interface Keyring {
-  /** Under the n-th key; made when it is first asked for. */
+  /** Returns the cryptography under the n-th key, created on first use. */
   at(index: number): Promise<NetworkMpc>;
-  /** Ends what was made here. The first one is its owner's to end. */
+  /** Closes the parts created here. The owner of the first one closes it. */
   close(): Promise<void>;
 }
 

@@ -6,13 +6,13 @@ import { type PresignFamily, type PublicPresign, readPresign } from "../../proto
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { NetworkKey } from "./network-key.ts";
 
-/** What the network knows of a presign: nonce shares, and for ECDSA the mask. Secret. */
+/** The network's secrets of a presign: nonce shares, and for ECDSA the mask. */
 export interface PresignSecrets {
   readonly nonceShares: readonly [bigint, bigint];
   readonly mask: bigint;
 }
 
-/** A presign as its bytes say, checked to be this network's. */
+/** A decoded presign, checked to be this network's. */
 export interface Presign extends PublicPresign {
   readonly secrets: PresignSecrets;
 }

@@ -8,12 +8,12 @@ import {
 } from "../../protocol/parameters/network-key-output.ts";
 import { u64Bytes, utf8 } from "../fullnode/bytes.ts";
 
-/** What the live networks write today. */
+/** The version that the live networks write today. */
 const VERSION = 4;
 const FEWEST_PARTIES = 4;
-/** Committees have so many sizes, one after another. */
+/** The number of different committee sizes, used in turn. */
 const COMMITTEE_SIZES = 4n;
-/** About what a real output has behind its maps for each party. */
+/** The approximate size of a real output's tail after its maps, per party. */
 const TAIL_BYTES_PER_PARTY = 6 * 1024;
 
 /**

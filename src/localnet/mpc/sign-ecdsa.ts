@@ -64,7 +64,10 @@ export function signEcdsa(
   return concatBytes(Uint8Array.of(recovery), bigIntToBigEndian(r, 32), bigIntToBigEndian(lowS, 32));
 }
 
-/** What follows from a dWallet's randomisers or a message's weights is computed here, whatever the user claims. */
+/**
+ * Computes everything that follows from a dWallet's randomisers or a message's weights itself, regardless of the user's
+ * claims.
+ */
 function verifyProofs(
   context: SignContext,
   key: NetworkKey,

@@ -53,7 +53,7 @@ export function signSchnorr(
   const nonce = userNonce.add(scaleBase(curve, networkNonce));
   rejectUnless(!nonce.equals(curve.zero), "joint nonce is the neutral point");
 
-  // BIP-340 signs for the points with even y: whoever holds shares of the other one negates them.
+  // BIP-340 signs for the points with even y, so shares of a point with odd y are negated.
   const nonceSign = scheme === "Taproot" && hasOddY(nonce) ? -1n : 1n;
   const keySign = scheme === "Taproot" && hasOddY(dwallet.publicKey) ? -1n : 1n;
   const challenge = CHALLENGE[scheme](nonce, dwallet.publicKey, message) % curve.order;

@@ -1,6 +1,6 @@
 import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
 
-/** What the worker is started with. */
+/** The worker's start data. */
 export interface MpcWorkerData {
   readonly seed: Uint8Array;
   readonly cacheDirectory: string | undefined;

@@ -5,6 +5,7 @@ import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts";
 import { type Curve, type CurvePoint, pointJson, readPoint } from "./curve.ts";
+import { ELEMENT_BYTES } from "./parameters-ends.ts";
 import { transcript } from "./transcript.ts";
 
 /** What is public of the network's key for one curve, as far as a user's messages follow from it. */
@@ -33,15 +34,6 @@ export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): Netwo
   return { publicShares, encryptionKey, commitment };
 }
 
-/**
- * A curve's protocol parameters without what {@link readNetworkKeyParts} skips: some kilobytes, from which it reads the
- * same.
- */
-export function withoutTables(parameters: Uint8Array): Uint8Array {
-  if (parameters.length <= HEAD_BYTES + ELEMENT_BYTES) return parameters;
-  return concatBytes(parameters.subarray(0, HEAD_BYTES), parameters.subarray(-ELEMENT_BYTES));
-}
-
 /** The commitment to a network key, which dWallets and presigns carry: 32 bytes. */
 export function keyCommitment(
   curve: Curve,
@@ -59,12 +51,6 @@ export function keyCommitment(
   hash.appendJson("$\\textsf{ct}_{\\textsf{key}}^{1}$", ciphertextJson(key.encryptedShares[1]));
   return hash.challenge("commitment", 32);
 }
-
-/** A group element at the end of the parameters: a, b and c in 256 bytes each, then sizes and its discriminant. */
-const INTEGER_BYTES = 2 + 256;
-/** Two points and two ciphertexts at the start of the parameters, where points are longest. */
-const HEAD_BYTES = 2 * 34 + 4 * INTEGER_BYTES;
-const ELEMENT_BYTES = 3 * INTEGER_BYTES + 4 + 2 * INTEGER_BYTES + 4;
 
 function readLastForm(curve: Curve, parameters: Uint8Array): Form {
   if (parameters.length < ELEMENT_BYTES) throw new MalformedBytesError("protocol parameters: too short");

@@ -1,28 +1,34 @@
 import type { Transport } from "@connectrpc/connect";
-import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
 import type { Network } from "../names.ts";
 import { createServiceCalls, type ServiceCalls } from "../service-calls.ts";
 import { createDefaultTransport, withHeaders } from "../transport.ts";
 
-/** How an operator's client is made. */
+/** Options of {@link createAdminClient}. */
 export interface AdminClientOptions {
   /** The service's URL, such as `http://127.0.0.1:3000`. */
   readonly baseUrl: string;
-  /** ADMIN_API_KEY, or a named admin key, `tss_admin_…`. Keep it out of pages. */
+  /** ADMIN_API_KEY, or a named admin key, `tss_admin_…`. Do not ship it in a web page. */
   readonly adminKey: string;
-  /** The network whose projects, keys and wallets are meant. */
+  /** The network whose projects, keys and wallets the calls concern. */
   readonly network: Network;
-  /** Another Connect transport; default Connect over fetch with binary messages. Headers are added to it. */
+  /** Another Connect transport. The client adds its headers to it. Default: Connect over fetch with binary messages. */
   readonly transport?: Transport | undefined;
 }
 
 /**
- * The operator's calls, one for each RPC of `tss.v1.Admin`. Lists give their items one by one, and read the next page when
- * it is asked for. All throw a TssError.
+ * The operator's calls, one for each RPC of `tss.v1.Admin`. A list yields its items one by one and fetches the next
+ * page on demand. Every call rejects with a TssError.
  */
 export type AdminClient = ServiceCalls<typeof Admin>;
 
-/** Makes an operator's client. Nothing is sent before the first call. */
+/**
+ * Creates an operator's client. It sends nothing before the first call. Every call rejects with a {@link TssError}.
+ *
+ * @example
+ * const admin = createAdminClient({ baseUrl, adminKey, network: "testnet" });
+ * for await (const project of admin.listProjects({})) console.log(project.name);
+ */
 export function createAdminClient({
   baseUrl,
   adminKey,

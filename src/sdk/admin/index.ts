@@ -17,8 +17,8 @@ export {
   type Project,
   type Treasury,
   type Wallet,
-} from "../../../gen/proto/tss/v1/admin_pb.ts";
-export type { AuditSeal } from "../../../gen/proto/tss/v1/audit_pb.ts";
+} from "../../../gen/client/tss/v1/admin_pb.ts";
+export type { AuditSeal } from "../../../gen/client/tss/v1/audit_pb.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "../errors.ts";
 export type { Network } from "../names.ts";
 export type { ListItem, RequestOptions, ServiceCall, ServiceCalls } from "../service-calls.ts";

@@ -11,7 +11,7 @@ import {
 } from "./sighash-parts.ts";
 
 /**
- * What BIP-143 hashes twice with SHA-256 for an input that spends a P2WPKH output: the message of an ECDSA signature with
+ * Encodes the BIP-143 pre-image of an input that spends a P2WPKH output: the message of an ECDSA signature with
  * DoubleSHA256. `publicKeyHash` is that of the output.
  */
 export function witnessV0PreImage(

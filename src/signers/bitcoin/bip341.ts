@@ -11,8 +11,8 @@ import {
 } from "./sighash-parts.ts";
 
 /**
- * What BIP-341 hashes with SHA-256 for an input that spends a Taproot output by its key: the tag twice, the epoch, and the
- * common signature message. It is the message of a Taproot signature with SHA256. `spent` are the outputs that the
+ * Encodes the BIP-341 pre-image of an input that spends a Taproot output by its key: the tag twice, the epoch, and the
+ * common signature message. It is the message of a Taproot signature with SHA256. `spent` contains the outputs that the
  * inputs spend, in their order.
  */
 export function taprootPreImage(

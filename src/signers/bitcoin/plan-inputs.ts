@@ -8,21 +8,20 @@ import { taprootPreImage } from "./bip341.ts";
 import type { Input, Output, UnsignedTransaction } from "./psbt-transaction.ts";
 import { readSighashType } from "./sighash-parts.ts";
 
-/** Which inputs are signed, and how. */
+/** Selects the inputs to sign and the accepted sighash types. */
 export interface InputChoice {
   /**
-   * The inputs to sign. Default all that pay to the key and have no signature of it yet. An input in this list that does
-   * not is an error.
+   * The inputs to sign. An input in this list that does not pay to the key, or has its signature already, is an error.
+   * Default: all inputs that pay to the key and have no signature of it yet.
    */
   readonly inputs?: readonly number[] | undefined;
   /**
-   * The sighash types that an input may ask for. Default 0 and 1, which commit to the whole transaction. Any other lets
-   * somebody else change it.
+   * The accepted sighash types. Default: 0 and 1, which commit to the whole transaction. Any other type lets a third
+   * party change it.
    */
   readonly sighashTypes?: readonly number[] | undefined;
 }
 
-/** One signature to make. */
 export interface PlannedInput {
   readonly index: number;
   readonly kind: "p2wpkh" | "p2tr";
@@ -37,7 +36,11 @@ const ALGORITHMS = {
   p2tr: { curve: "SECP256K1", signatureAlgorithm: "Taproot", hashScheme: "SHA256" },
 } as const;
 
-/** The signatures that a key gives to a transaction. Throws a TssError, VALIDATION, which names the input. */
+/**
+ * Plans the signatures of a key in a transaction.
+ *
+ * @throws {TssError} VALIDATION when an input cannot be signed; the message names it.
+ */
 export function planInputs(
   transaction: UnsignedTransaction,
   publicKey: Uint8Array,
@@ -53,8 +56,9 @@ export function planInputs(
   if (own.length === 0) throw invalid("psbt", "has no input that pays to this key");
   const open = own.filter((index) => !transaction.inputs[index]!.isSignedBy(publicKey));
   for (const index of chosen ?? []) {
-    if (!own.includes(index)) throw invalid(`inputs[${index}]`, "does not pay to this key, or is not there");
-    if (!open.includes(index)) throw invalid(`inputs[${index}]`, "is signed already");
+    if (!own.includes(index))
+      throw invalid(`inputs[${index}]`, "does not pay to this key, or does not exist");
+    if (!open.includes(index)) throw invalid(`inputs[${index}]`, "is already signed");
   }
   return [...new Set(chosen ?? open)].map((index) => {
     const input = transaction.inputs[index]!;
@@ -62,7 +66,7 @@ export function planInputs(
     const { amountSats } = input.spent!;
     const sighashByte = sighashByteOf(input, index, kind, sighashTypes);
     if (readSighashType(sighashByte)?.outputs === "single" && index >= transaction.outputs.length)
-      throw invalid(`inputs[${index}]`, "asks for a signature of an output that is not there");
+      throw invalid(`inputs[${index}]`, "asks for a signature of an output that does not exist");
     const message =
       kind === "p2wpkh"
         ? witnessV0PreImage(transaction, index, publicKeyHash, amountSats, sighashByte)
@@ -79,16 +83,16 @@ function sighashByteOf(
 ): number {
   const byte = sighashType ?? (kind === "p2tr" ? 0 : 1);
   if (readSighashType(byte) === undefined || (byte === 0 && kind === "p2wpkh"))
-    throw invalid(`inputs[${index}]`, `asks for the sighash type ${byte}, which there is not`);
+    throw invalid(`inputs[${index}]`, `asks for the sighash type ${byte}, which does not exist`);
   if (!allowed.includes(byte))
     throw invalid(`inputs[${index}]`, `asks for the sighash type ${byte}, which is not allowed`);
   return byte;
 }
 
-/** A Taproot signature commits to what every input spends. */
+/** A Taproot signature commits to the outputs that all inputs spend. */
 function spentOutputs({ inputs }: UnsignedTransaction): Output[] {
   return inputs.map(({ spent }, index) => {
-    if (spent === undefined) throw invalid(`inputs[${index}]`, "does not say what it spends");
+    if (spent === undefined) throw invalid(`inputs[${index}]`, "lacks the output that it spends");
     return spent;
   });
 }

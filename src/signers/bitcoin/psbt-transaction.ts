@@ -2,26 +2,26 @@ import { DEFAULT_SEQUENCE, Transaction } from "@scure/btc-signer";
 import { bytesToHex, equalBytes } from "../../protocol/bytes.ts";
 import { invalid } from "../../sdk/checks.ts";
 
-/** An output that is there or that is spent. */
+/** An output of this transaction or of a previous one. */
 export interface Output {
   readonly amountSats: bigint;
   readonly script: Uint8Array;
 }
 
-/** One input, as far as signatures commit to it. */
+/** An input, as far as signatures commit to it. */
 export interface Input {
-  /** As a block has it, which is the reverse of how it is shown. */
+  /** In the byte order of blocks, the reverse of the displayed order. */
   readonly txid: Uint8Array;
   readonly outputIndex: number;
   readonly sequence: number;
-  /** What it spends, where the PSBT says it. */
+  /** The output that it spends, if the PSBT contains it. */
   readonly spent: Output | undefined;
   readonly sighashType: number | undefined;
-  /** Whether it has a signature, or a final witness. */
+  /** Whether it has this key's signature or a final witness. */
   isSignedBy(publicKey: Uint8Array): boolean;
 }
 
-/** What signatures commit to in a transaction. */
+/** The parts of a transaction that signatures commit to. */
 export interface UnsignedTransaction {
   readonly version: number;
   readonly lockTime: number;
@@ -30,8 +30,10 @@ export interface UnsignedTransaction {
 }
 
 /**
- * Reads a PSBT of version 0 or 2. Whatever belongs to other signers is kept as it is. A previous transaction that is in it is
- * checked against the input's transaction id. Throws a TssError, VALIDATION.
+ * Reads a PSBT of version 0 or 2. It preserves the data of other signers, and checks a contained previous transaction
+ * against the input's transaction id.
+ *
+ * @throws {TssError} VALIDATION when the PSBT is malformed.
  */
 export function parsePsbt(psbt: Uint8Array): Transaction {
   if (!(psbt instanceof Uint8Array)) throw invalid("psbt", "must be a Uint8Array");
@@ -50,14 +52,18 @@ export function parsePsbt(psbt: Uint8Array): Transaction {
   }
 }
 
-/** What signatures commit to in a PSBT. Throws a TssError, VALIDATION, for inputs or outputs that say too little. */
+/**
+ * Returns the parts of a PSBT that signatures commit to.
+ *
+ * @throws {TssError} VALIDATION when an input or output is incomplete.
+ */
 export function unsignedTransaction(transaction: Transaction): UnsignedTransaction {
   const { version, lockTime, inputsLength, outputsLength } = transaction;
   const inputs = Array.from({ length: inputsLength }, (_, index) => readInput(transaction, index));
   const spends = inputs.map(({ txid, outputIndex }) => `${bytesToHex(txid)}:${outputIndex}`);
-  // No block takes such a transaction, so its signatures would be paid for in vain.
+  // No block accepts such a transaction, so its signatures would be wasted money.
   const again = spends.findIndex((outpoint, index) => spends.indexOf(outpoint) !== index);
-  if (again >= 0) throw invalid(`inputs[${again}]`, "spends what another input spends");
+  if (again >= 0) throw invalid(`inputs[${again}]`, "spends the same output as another input");
   return {
     version,
     lockTime,
@@ -75,7 +81,7 @@ function readInput(transaction: Transaction, index: number): Input {
   const input = transaction.getInput(index);
   const { txid, index: outputIndex, sequence, sighashType, nonWitnessUtxo } = input;
   if (txid === undefined || outputIndex === undefined)
-    throw invalid(`inputs[${index}]`, "does not say what it spends");
+    throw invalid(`inputs[${index}]`, "lacks the output that it spends");
   const spent = nonWitnessUtxo?.outputs[outputIndex] ?? input.witnessUtxo;
   return {
     txid: txid.toReversed(),

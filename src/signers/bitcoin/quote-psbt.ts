@@ -4,10 +4,10 @@ import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 import { type InputChoice, type PlannedInput, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, type UnsignedTransaction, unsignedTransaction } from "./psbt-transaction.ts";
 
-/** What signing a PSBT needs of a client. */
+/** The client methods that signing a PSBT uses. */
 export type PsbtClient = SigningClient & Pick<TssClient, "prices">;
 
-/** What signing a PSBT would do and cost. Each input is one signature and is charged once. */
+/** The effect and the price of signing a PSBT. Each input is one signature and one charge. */
 export interface PsbtQuote {
   readonly inputs: readonly {
     readonly index: number;
@@ -15,15 +15,16 @@ export interface PsbtQuote {
     readonly amountSats: bigint;
     readonly priceMicroUsd: bigint;
   }[];
-  /** All of them together, by the service's price list. It charges the prices of the time of signing. */
+  /** The total by the service's current price list. Signing charges the prices at its own time. */
   readonly priceMicroUsd: bigint;
-  /** What the miners get, where the PSBT says what every input spends. */
+  /** The miners' fee, if the PSBT contains all spent outputs. */
   readonly feeSats: bigint | undefined;
 }
 
 /**
- * Says which inputs of a PSBT a dWallet would sign and what that would cost. Nothing is reserved or charged. Throws a
- * TssError.
+ * Returns the inputs of a PSBT that a dWallet would sign, and the price. It reserves and charges nothing.
+ *
+ * @throws {TssError} VALIDATION when the PSBT is malformed or an input cannot be signed.
  *
  * @example
  * const { priceMicroUsd, feeSats } = await quotePsbt(client, { seed, dwalletId }, psbt);
@@ -40,7 +41,7 @@ export async function quotePsbt(
   return await quoteInputs(client, transaction, planned, choice.signal);
 }
 
-/** The quote of what is planned. */
+/** Returns the quote of a plan. */
 export async function quoteInputs(
   client: Pick<TssClient, "prices">,
   transaction: UnsignedTransaction,

@@ -1,41 +1,44 @@
 import { bigIntToLittleEndian, concatBytes, uint32ToLittleEndian } from "../../protocol/bytes.ts";
 import type { Input, Output } from "./psbt-transaction.ts";
 
-/** Which inputs and outputs a signature commits to. */
+/** The inputs and outputs that a signature commits to. */
 export interface SighashType {
   readonly outputs: "all" | "none" | "single";
-  /** Whether it commits to its own input alone. */
+  /** Whether it commits to its own input only. */
   readonly isAnyoneCanPay: boolean;
 }
 
-/** Reads the byte behind a signature; 0, which only Taproot knows, means all. Undefined for any other. */
+/**
+ * Reads the sighash byte behind a signature. 0, valid only in Taproot, means all. Returns undefined for an unknown
+ * byte.
+ */
 export function readSighashType(byte: number): SighashType | undefined {
   const outputs = ({ 0: "all", 1: "all", 2: "none", 3: "single" } as const)[byte & 0x7f];
   if (outputs === undefined || byte === 0x80 || byte > 0xff) return undefined;
   return { outputs, isAnyoneCanPay: byte >= 0x80 };
 }
 
-/** Which output of which transaction an input spends. */
+/** Encodes the output that an input spends: its transaction and its index. */
 export function outpoint({ txid, outputIndex }: Input): Uint8Array {
   return concatBytes(txid, uint32ToLittleEndian(outputIndex));
 }
 
-/** An amount and a script, as a transaction has them. */
+/** Encodes an amount and a script as in a transaction. */
 export function encodeOutput({ amountSats, script }: Output): Uint8Array {
   return concatBytes(encodeAmount(amountSats), encodeScript(script));
 }
 
-/** An amount in eight bytes. */
+/** Encodes an amount in eight bytes. */
 export function encodeAmount(amountSats: bigint): Uint8Array {
   return bigIntToLittleEndian(amountSats, 8);
 }
 
-/** A script behind its length. */
+/** Encodes a script with its length in front. */
 export function encodeScript(script: Uint8Array): Uint8Array {
   return concatBytes(compactSize(script.length), script);
 }
 
-/** A version in four bytes, which may be negative. */
+/** Encodes a version in four bytes. It may be negative. */
 export function encodeVersion(version: number): Uint8Array {
   return uint32ToLittleEndian(version >>> 0);
 }

@@ -7,22 +7,23 @@ import { type InputChoice, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, unsignedTransaction } from "./psbt-transaction.ts";
 import { type PsbtClient, quoteInputs } from "./quote-psbt.ts";
 
-/** Options of signing a PSBT. */
+/** Options of {@link signPsbt}. */
 export interface SignPsbtOptions extends SignOptions, InputChoice {
   /**
-   * Refuses, before anything is reserved, what would cost more by the service's price list, in millionths of a US
-   * dollar.
+   * The maximum total by the service's price list, in millionths of a US dollar. It is checked before anything is
+   * reserved.
    */
   readonly maxPriceMicroUsd?: bigint | undefined;
 }
 
 /**
- * Signs the inputs of a PSBT, of version 0 or 2, that pay to a dWallet on secp256k1: P2WPKH, and Taproot by its key, where
- * the output's key is the dWallet's own, without a tweak (`bitcoinP2trAddress`). Returns the PSBT with the signatures,
- * not finalized. Each input is a signature and a charge of its own. With an idempotency key, input 2 has the key with
- * `/2` behind it: the same call goes on where it failed, and what is signed is not charged again.
+ * Signs the inputs of a PSBT, of version 0 or 2, that pay to a dWallet on secp256k1: P2WPKH, and Taproot by its key,
+ * where the output's key is the dWallet's own, without a tweak (`bitcoinP2trAddress`). Returns the PSBT with the
+ * signatures, not finalized. Each input is one signature and one charge. With an idempotency key, input 2 uses the key
+ * with `/2` appended: the same call continues after a failure, and signed inputs are not charged again.
  *
- * Throws a TssError: VALIDATION names the input; PRICE_ABOVE_LIMIT says what all signatures would cost.
+ * @throws {TssError} VALIDATION when the PSBT is malformed or an input cannot be signed; the message names it.
+ * @throws {TssError} PRICE_ABOVE_LIMIT when the signatures cost more than `maxPriceMicroUsd`; the error has the total.
  *
  * @example
  * const signed = await signPsbt(client, { seed, dwalletId }, psbt, { maxPriceMicroUsd: 50_000n });
@@ -47,7 +48,7 @@ export async function signPsbt(
         maxPriceMicroUsd: String(maxPriceMicroUsd),
         signatureCount: String(planned.length),
       };
-      throw new TssError("PRICE_ABOVE_LIMIT", "the signatures together cost more than is allowed", {
+      throw new TssError("PRICE_ABOVE_LIMIT", "the total price of the signatures is above the limit", {
         metadata,
       });
     }

@@ -37,8 +37,9 @@ const ALGORITHM = {
 } as const;
 
 /**
- * A signer of ethers over a dWallet on secp256k1. Its public key is read from the chain and proven with the seed when it is
- * first needed, unless the key has it. Arguments are checked as ethers' own wallet checks them; what the client throws is a TssError.
+ * An ethers signer for a dWallet on secp256k1. On first use it reads the public key from the chain and proves it with
+ * the seed, unless the key contains it. It checks arguments like ethers' own wallet; failures of the client are
+ * TssErrors.
  *
  * @example
  * const signer = new DWalletSigner(client, { seed, dwalletId }, provider);
@@ -48,7 +49,7 @@ export class DWalletSigner extends AbstractSigner {
   readonly #client: SigningClient;
   readonly #key: SigningKey | KnownKey;
   readonly #options: SignOptions;
-  /** The key with its public key, while it is asked for and once it is known. */
+  /** The pending read of the public key. */
   #asked: Promise<KnownKey> | undefined;
   #known: KnownKey | undefined;
 
@@ -64,13 +65,13 @@ export class DWalletSigner extends AbstractSigner {
     this.#options = options;
   }
 
-  /** The same signer with another provider. */
+  /** Returns the same signer with another provider. */
   override connect(provider: Provider | null): DWalletSigner {
     return this.#copy(provider, this.#options);
   }
 
   /**
-   * The same signer with other options: an idempotency key, an abort signal, a listener for progress.
+   * Returns the same signer with other options: an idempotency key, an abort signal, a progress listener.
    *
    * @example
    * await signer.withOptions({ idempotencyKey: "payout-7" }).sendTransaction({ to, value });
@@ -118,7 +119,7 @@ export class DWalletSigner extends AbstractSigner {
     return (await this.#sign(TypedDataEncoder.encode(populated.domain, types, populated.value))).serialized;
   }
 
-  /** Signs an authorization of EIP-7702. What is missing of nonce and chain id comes from the provider. */
+  /** Signs an authorization of EIP-7702. A missing nonce or chain id comes from the provider. */
   override async authorize(request: AuthorizationRequest): Promise<Authorization> {
     const populated = await this.populateAuthorization({
       ...request,
@@ -149,7 +150,7 @@ export class DWalletSigner extends AbstractSigner {
 
   #copy(provider: Provider | null, options: SignOptions): DWalletSigner {
     const copy = new DWalletSigner(this.#client, this.#key, provider, options);
-    // What is still asked for ends with the signal of who asked.
+    // The copy does not share a pending read, which ends with the original's signal.
     copy.#known = this.#known;
     return copy;
   }

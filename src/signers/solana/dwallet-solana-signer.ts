@@ -13,14 +13,14 @@ import { createMessageSigner, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 /**
- * Solana Kit's signer of transactions and of messages over a dWallet. Several are signed at once, each with a presign
- * and a charge of its own. What it throws is a TssError.
+ * Solana Kit's signer of transactions and messages, for a dWallet. It signs several at once, each with its own presign
+ * and charge. Failures of the client are TssErrors.
  */
 export type DWalletSolanaSigner = TransactionPartialSigner &
   MessagePartialSigner & {
     /**
-     * The same signer with other options: an idempotency key, a listener for progress. With an idempotency key, the
-     * transaction at index 2 of a call has the key with `/2` behind it.
+     * Returns the same signer with other options: an idempotency key, a progress listener. With an idempotency key, the
+     * transaction at index 2 of a call uses the key with `/2` appended.
      */
     withOptions(options: SignOptions): DWalletSolanaSigner;
   };
@@ -28,8 +28,13 @@ export type DWalletSolanaSigner = TransactionPartialSigner &
 const ALGORITHM = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
 
 /**
- * Makes Solana Kit's signer for a dWallet on Ed25519. It reads the public key from the chain and proves it with the seed.
- * Throws a TssError.
+ * Creates Solana Kit's signer for a dWallet on Ed25519. It reads the public key from the chain and proves it with the
+ * seed.
+ *
+ * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+ *
+ * @example
+ * const signer = await createDWalletSolanaSigner(client, { seed, dwalletId });
  */
 export async function createDWalletSolanaSigner(
   client: SigningClient,
@@ -40,8 +45,13 @@ export async function createDWalletSolanaSigner(
 }
 
 /**
- * Makes Solana Kit's signer at once for a dWallet whose public key is known. The first signature compares the public key
- * with the chain's, before it costs anything. Throws a TssError, VALIDATION, for a malformed key.
+ * Creates Solana Kit's signer for a dWallet whose public key is known, without a read. The first signature compares the
+ * public key with the chain's, before it costs anything.
+ *
+ * @throws {TssError} VALIDATION when the key is malformed.
+ *
+ * @example
+ * const signer = dwalletSolanaSigner(client, { seed, dwalletId, publicKeyHex });
  */
 export function dwalletSolanaSigner(
   client: SigningClient,

@@ -12,7 +12,9 @@ import {
 } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
-/** How Sui's schemes sign the 32-byte digest of an intent message: the digest is their message, not a hash of theirs. */
+/**
+ * The algorithms of Sui's schemes. They sign the 32-byte digest of an intent message as a message and hash it again.
+ */
 const SCHEMES = {
   ED25519: {
     algorithm: { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" },
@@ -38,17 +40,17 @@ const SCHEMES = {
   }
 >;
 
-/** A dWallet on one of the three curves that Sui knows. */
+/** A dWallet on one of the three curves that Sui supports. */
 export interface SuiKey extends SigningKey {
   readonly curve: SuiScheme;
 }
 
-/** The same, with its public key. */
+/** A {@link SuiKey} with its public key. */
 export interface KnownSuiKey extends SuiKey, KnownKey {}
 
 /**
- * A signer of Sui over a dWallet. Transactions and personal messages are hashed by Sui's SDK before they come here, as
- * for each of its signers. The signer does not look at a transaction's sender; a fullnode does.
+ * A Sui signer for a dWallet. Sui's SDK hashes transactions and personal messages before it calls the signer, as for
+ * all of its signers. The signer does not check a transaction's sender; a fullnode does.
  *
  * @example
  * const signer = await createDWalletSuiSigner(client, { seed, dwalletId, curve: "ED25519" });
@@ -61,8 +63,9 @@ export class DWalletSuiSigner extends Signer {
   readonly #signer: MessageSigner;
 
   /**
-   * The first signature compares the public key with the chain's, before it costs anything. Throws a TssError, VALIDATION,
-   * for a malformed key.
+   * The first signature compares the public key with the chain's, before it costs anything.
+   *
+   * @throws {TssError} VALIDATION when the key is malformed.
    */
   constructor(client: SigningClient, key: KnownSuiKey, options: SignOptions = {}) {
     super();
@@ -73,7 +76,7 @@ export class DWalletSuiSigner extends Signer {
   }
 
   /**
-   * The same signer with other options: an idempotency key, an abort signal, a listener for progress.
+   * Returns the same signer with other options: an idempotency key, an abort signal, a progress listener.
    *
    * @example
    * await signer.withOptions({ idempotencyKey: "payout-7" }).signTransaction(bytes);
@@ -90,14 +93,21 @@ export class DWalletSuiSigner extends Signer {
     return new SCHEMES[this.#key.curve].publicKey(this.#signer.publicKey);
   }
 
-  /** Signs the digest of an intent message. Throws a TssError. */
+  /** Signs the digest of an intent message. Failures are TssErrors. */
   override async sign(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-    // Sui's signatures have no recovery id.
+    // Sui's signatures contain no recovery id.
     return Uint8Array.from((await this.#signer.sign(bytes)).subarray(0, 64));
   }
 }
 
-/** Makes a signer of Sui for a dWallet. It reads the public key from the chain and proves it with the seed. Throws a TssError. */
+/**
+ * Creates a Sui signer for a dWallet. It reads the public key from the chain and proves it with the seed.
+ *
+ * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+ *
+ * @example
+ * const signer = await createDWalletSuiSigner(client, { seed, dwalletId, curve: "ED25519" });
+ */
 export async function createDWalletSuiSigner(
   client: SigningClient,
   key: SuiKey,

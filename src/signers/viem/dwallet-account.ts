@@ -22,20 +22,20 @@ import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 import { toViemError } from "./dwallet-signing-error.ts";
 import { authorizationPreImage, typedDataPreImage } from "./pre-images.ts";
 
-/** Options of an account: those of each of its signatures, and viem's nonce manager. */
+/** Options of an account: those of its signatures, and viem's nonce manager. */
 export interface DWalletAccountOptions extends SignOptions {
-  /** Gives out nonces, as in viem's own accounts. */
+  /** Assigns nonces, as in viem's own accounts. */
   readonly nonceManager?: NonceManager | undefined;
 }
 
 /**
- * viem's local account over a dWallet. It has no `sign({ hash })`: the network hashes what it signs, so a hash alone
- * cannot be signed.
+ * viem's local account for a dWallet. It has no `sign({ hash })`: the network hashes the message, so a bare hash cannot
+ * be signed.
  */
 export type DWalletAccount = LocalAccount<"custom"> & {
   readonly signAuthorization: NonNullable<CustomSource["signAuthorization"]>;
   /**
-   * The same account with other options: an idempotency key, an abort signal, a listener for progress.
+   * Returns the same account with other options: an idempotency key, an abort signal, a progress listener.
    *
    * @example
    * await wallet.sendTransaction({ account: account.withOptions({ idempotencyKey: "payout-7" }), to, value });
@@ -50,8 +50,13 @@ const ALGORITHM = {
 } as const;
 
 /**
- * Makes viem's account for a dWallet on secp256k1. It reads the public key from the chain and proves it with the seed.
- * Throws a DWalletSigningError.
+ * Creates viem's account for a dWallet on secp256k1. It reads the public key from the chain and proves it with the
+ * seed.
+ *
+ * @throws {DWalletSigningError} SHARE_UNVERIFIED when the share is not derived from the seed.
+ *
+ * @example
+ * const account = await createDWalletAccount(client, { seed, dwalletId });
  */
 export async function createDWalletAccount(
   client: SigningClient,
@@ -63,8 +68,13 @@ export async function createDWalletAccount(
 }
 
 /**
- * Makes viem's account at once for a dWallet whose public key is known. The first signature compares the public key with
- * the chain's, before it costs anything. Throws a DWalletSigningError, VALIDATION, for a malformed key.
+ * Creates viem's account for a dWallet whose public key is known, without a read. The first signature compares the
+ * public key with the chain's, before it costs anything.
+ *
+ * @throws {DWalletSigningError} VALIDATION when the key is malformed.
+ *
+ * @example
+ * const account = dwalletAccount(client, { seed, dwalletId, publicKeyHex });
  */
 export function dwalletAccount(
   client: SigningClient,
@@ -87,10 +97,10 @@ export function dwalletAccount(
     signTypedData: async (parameters) =>
       serializeSignature(await sign(signer, typedDataPreImage(parameters))),
     async signTransaction(given, { serializer = serializeTransaction } = {}) {
-      // What is sent is what was signed, whatever the caller does to his object meanwhile.
+      // A copy: the caller may change its object before the transaction is sent.
       const transaction = { ...given };
       checkSender(transaction, address);
-      // The sidecars of EIP-4844 travel beside what is signed.
+      // The sidecars of EIP-4844 are not part of the signed payload.
       const isBlob = transaction.type === "eip4844" || transaction.blobs || transaction.sidecars;
       const unsigned = await serializer(isBlob ? { ...transaction, sidecars: false } : transaction);
       return await serializer(transaction, await sign(signer, unsigned));
@@ -129,7 +139,7 @@ async function sign(signer: MessageSigner, preImage: Hex): Promise<Required<Sign
   };
 }
 
-/** viem's requests may name who sends. Another sender's transaction would be signed for nothing. */
+/** Refuses another sender's transaction, whose signature would be worthless. viem's requests may name the sender. */
 function checkSender(transaction: TransactionSerializable & { from?: Address }, address: Address): void {
   const { from } = transaction;
   if (from !== undefined && from !== null && !isAddressEqual(from, address))

@@ -2,20 +2,20 @@ import { BaseError } from "viem";
 import { TssError, type TssErrorReason } from "../../sdk/index.ts";
 
 /**
- * A failure of a dWallet's account. viem wraps what an account throws, so look for this with
- * {@link findSigningError}. `cause` is the client's {@link TssError}.
+ * A failure of a dWallet's account. viem wraps errors from accounts, so find this one with {@link findSigningError}.
+ * `cause` is the client's {@link TssError}.
  */
 export class DWalletSigningError extends BaseError {
   override readonly name = "DWalletSigningError";
-  /** What went wrong, for machines: the reason of the TssError. */
+  /** The machine-readable reason of the TssError. */
   readonly reason: TssErrorReason;
-  /** The service's id of the request, to give to its operator. */
+  /** The service's request id, for a report to its operator. */
   readonly requestId: string | undefined;
-  /** Ids and limits; after a time-out what to resume with. For a malformed argument, `field` names it. */
+  /** Ids and limits; after a time-out, the ids to resume with. For a malformed argument, `field` names it. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** When trying again may help. */
+  /** The delay after which a retry may help; undefined when none does. */
   readonly retryAfterMs: number | undefined;
-  /** What `client.resume` goes on with, where the signature may still be made. */
+  /** The argument of `client.resume`, set when the signature may still succeed. */
   readonly resumeToken: string | undefined;
 
   constructor(cause: TssError) {
@@ -29,7 +29,7 @@ export class DWalletSigningError extends BaseError {
 }
 
 /**
- * The failure of a dWallet's account inside an error that viem threw, or undefined.
+ * Finds the failure of a dWallet's account inside an error from viem, or returns undefined.
  *
  * @example
  * const failure = findSigningError(error);
@@ -41,7 +41,7 @@ export function findSigningError(error: unknown): DWalletSigningError | undefine
   return found instanceof DWalletSigningError ? found : undefined;
 }
 
-/** What the client throws, in the form that viem's callers expect. */
+/** Wraps a TssError in the form that viem's callers expect. Returns other errors unchanged. */
 export function toViemError(error: unknown): unknown {
   return error instanceof TssError ? new DWalletSigningError(error) : error;
 }

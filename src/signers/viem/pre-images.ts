@@ -14,7 +14,7 @@ import {
   validateTypedData,
 } from "viem";
 
-/** Typed data of which no type is known when the program is compiled. */
+/** Typed data whose types are unknown at compile time. */
 interface AnyTypedData {
   readonly domain?: TypedDataDomain | undefined;
   readonly message: Record<string, unknown>;
@@ -22,12 +22,14 @@ interface AnyTypedData {
   readonly types: Readonly<Record<string, readonly TypedDataParameter[]>>;
 }
 
-/** What EIP-712 hashes: 0x1901, the domain's hash, and the struct's hash unless the domain itself is signed. */
+/**
+ * Encodes the EIP-712 pre-image: 0x1901, the domain's hash, and the struct's hash unless the domain itself is signed.
+ */
 export function typedDataPreImage<
   const typedData extends TypedData | Record<string, unknown>,
   primaryType extends keyof typedData | "EIP712Domain",
 >(parameters: TypedDataDefinition<typedData, primaryType>): Hex {
-  // The generic form helps the caller. What it says of the values is checked below, when the program runs.
+  // The generic type only helps the caller. The values are validated below, at run time.
   const { domain = {}, message, primaryType, types: given } = parameters as unknown as AnyTypedData;
   const types: Record<string, readonly TypedDataParameter[]> = {
     EIP712Domain: getTypesForEIP712Domain({ domain }),
@@ -39,7 +41,7 @@ export function typedDataPreImage<
   return concatHex(["0x1901", separator, hashStruct({ data: message, primaryType, types })]);
 }
 
-/** What EIP-7702 hashes: 0x05 and the list of chain id, address and nonce in RLP. */
+/** Encodes the EIP-7702 pre-image: 0x05 and the RLP list of chain id, address and nonce. */
 export function authorizationPreImage(request: AuthorizationRequest): Hex {
   const { chainId, nonce } = request;
   const address = request.contractAddress ?? request.address;

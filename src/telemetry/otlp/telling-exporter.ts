@@ -12,8 +12,8 @@ export function tellingExporter(exporter: SpanExporter, log: TracerLog): SpanExp
       exporter.export(spans, (result) => {
         const failed = result.code !== SUCCESS;
         if (failed && !isFailing)
-          log.warn({ cause: result.error }, "traces do not reach their receiver; spans are dropped");
-        if (!failed && isFailing) log.info({}, "traces reach their receiver again");
+          log.warn({ cause: result.error }, "the trace receiver is unreachable; dropping spans");
+        if (!failed && isFailing) log.info({}, "the trace receiver is reachable again");
         isFailing = failed;
         done(result);
       });

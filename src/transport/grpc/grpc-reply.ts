@@ -6,7 +6,7 @@ import { nodeHeaders } from "../node-http.ts";
 
 const OK: OutgoingHttpHeaders = { "grpc-status": "0" };
 
-/** The head of a gRPC reply, with what gate, interceptors and implementation have set. */
+/** Returns the head of a gRPC reply, with the headers that gate, interceptors and implementation have set. */
 export function replyHead({ call, setHeaders }: CallContext): OutgoingHttpHeaders {
   const head: OutgoingHttpHeaders = {
     ":status": 200,
@@ -16,19 +16,19 @@ export function replyHead({ call, setHeaders }: CallContext): OutgoingHttpHeader
   return setHeaders === undefined ? head : Object.assign(head, nodeHeaders(setHeaders));
 }
 
-/** The trailers of a call that went well. */
+/** Returns the trailers of a successful call. */
 export function okTrailers({ setTrailers }: CallContext): OutgoingHttpHeaders {
   return setTrailers === undefined ? OK : { ...nodeHeaders(setTrailers), ...OK };
 }
 
-/** The trailers of a call that failed. */
+/** Returns the trailers of a failed call. */
 export function failureTrailers({ setTrailers }: CallContext, error: ConnectError): OutgoingHttpHeaders {
   return nodeHeaders(setTrailerStatus(new Headers(setTrailers), error));
 }
 
-/** Answers with a failure alone: one head that holds the status too (Trailers-Only). */
+/** Replies with a failure only: one head that contains the status (Trailers-Only). */
 export function replyFailure(stream: ServerHttp2Stream, context: CallContext, error: ConnectError): void {
-  // A stream whose request was not read to its end is closed, or the caller would go on sending.
+  // Closes a stream whose request was not read to its end, or the caller would keep sending.
   stream.once("finish", () => {
     if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
   });

@@ -17,11 +17,11 @@ export interface GrpcSource {
   readonly headers: IncomingHttpHeaders;
   readonly context: CallContext;
   readonly limits: Limits;
-  /** What is wrong with the head. */
+  /** The error in the head, if any. */
   readonly refusal: ConnectError | undefined;
 }
 
-/** Makes the context of a call on its stream, and has it end when its caller leaves. */
+/** Creates the context of a call on its stream, and ends it when its caller leaves. */
 export function openGrpcCall(
   method: DescMethod,
   stream: ServerHttp2Stream,
@@ -30,14 +30,14 @@ export function openGrpcCall(
   limits: Limits,
 ): GrpcSource {
   const isUnary = method.methodKind === "unary";
-  // Node's object is a hash table, and a copy is not; a stream keeps it for as long as it lasts.
+  // Node's object is a hash table; a copy is smaller. A stream keeps it as long as it lasts.
   const headers = isUnary ? given : { ...given };
   const defaultMs = isUnary ? limits.defaultDeadlineMs : undefined;
   const timeout = grpcDeadlineOf(headers["grpc-timeout"], defaultMs, limits);
   const isMalformed = timeout === "malformed";
   const head = { protocolName: "grpc", requestMethod: "POST", target: String(headers[":path"]), headers };
   const context = new CallContext(method, call, head, isMalformed ? defaultMs : timeout);
-  // A stream that breaks concerns only its call.
+  // A broken stream affects only its own call.
   stream.on("error", ignore);
   stream.on("close", () => context.abandon());
   const refusal = isMalformed ? malformedTimeout(headers["grpc-timeout"]) : undefined;
@@ -46,7 +46,7 @@ export function openGrpcCall(
 
 function ignore(): void {}
 
-/** Reads the message of a gRPC request as {@link receiveEnveloped} does. */
+/** Reads the message of a gRPC request like {@link receiveEnveloped}. */
 export function receiveGrpcMessage<T>(
   { method, stream, headers, context, limits, refusal }: GrpcSource,
   kind: OneMessageKind,

@@ -68,12 +68,12 @@ class GrpcStreamExchange implements StreamExchange {
     this.#end(failureTrailers(context, error));
   }
 
-  /** What all messages may be compressed with is said in the head. */
+  /** Writes the head, which names the compression of all messages. */
   #begin(): void {
     const { stream, headers, context } = this.#source;
     if (stream.destroyed || stream.closed) throw new ConnectError("the caller is gone", Code.Canceled);
     const head = replyHead(context);
-    // A handler may give the length of what it sends, which is not that of the frames.
+    // A handler may set the length of its content, which differs from that of the frames.
     delete head["content-length"];
     this.#compression = acceptedCompression(headers["grpc-accept-encoding"], headers["grpc-encoding"]);
     if (this.#compression !== undefined) head["grpc-encoding"] = this.#compression.name;

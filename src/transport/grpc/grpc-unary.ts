@@ -13,8 +13,8 @@ import { okTrailers, replyFailure, replyHead } from "./grpc-reply.ts";
 import { type GrpcSource, openGrpcCall, receiveGrpcMessage } from "./grpc-request.ts";
 
 /**
- * Serves one unary gRPC call on its HTTP/2 stream: gRPC over HTTP/2 (github.com/grpc/grpc, PROTOCOL-HTTP2.md), with
- * the stream's own events in place of requests and responses. Never rejects.
+ * Serves one unary gRPC call on its HTTP/2 stream, as in gRPC over HTTP/2 (github.com/grpc/grpc, PROTOCOL-HTTP2.md). It
+ * uses the stream's own events instead of request and response objects. Never rejects.
  */
 export function serveGrpcUnary(
   spec: UnarySpec,

@@ -8,7 +8,7 @@ import { chooseRequestId } from "../request-id.ts";
 import { serveGrpcStream } from "./grpc-stream.ts";
 import { serveGrpcUnary } from "./grpc-unary.ts";
 
-/** What takes streams as calls. */
+/** Options of {@link createGrpcTaker}. */
 export interface GrpcTakerOptions {
   readonly specs: ReadonlyMap<string, OwnSpec>;
   readonly parts: CallParts;
@@ -18,7 +18,10 @@ export interface GrpcTakerOptions {
   readonly aroundCall: CallWrapper | undefined;
 }
 
-/** Takes the streams that are gRPC calls with one message in their request; a browser's are left to what knows CORS. */
+/**
+ * Takes the streams that are gRPC calls with one request message. It leaves browsers' streams to the handlers with
+ * CORS.
+ */
 export function createGrpcTaker({
   specs,
   parts,
@@ -48,7 +51,7 @@ export function createGrpcTaker({
   };
 }
 
-/** Whether a content type is gRPC with protobuf messages, in the two spellings that clients send. */
+/** Whether a content type is gRPC with protobuf messages, in either common spelling. */
 function isGrpcProto(contentType: string | undefined): boolean {
   return contentType === "application/grpc" || contentType === "application/grpc+proto";
 }

@@ -12,16 +12,16 @@ import { ParameterSyntaxError, parseParameter } from "./parse-parameter.ts";
 import { parseQuery } from "./parse-query.ts";
 import { shorten } from "./shorten.ts";
 
-/** A parameter with its texts: one, unless its field is repeated. */
+/** A parameter with its values: one, unless its field is repeated. */
 export interface Parameter {
   readonly path: FieldPath;
   readonly texts: readonly string[];
 }
 
 /**
- * The fields that a query gives.
- * @param taken paths in proto names that the path or the body fills already
- * @throws TransportError VALIDATION for a name that is unknown or taken, and for a single value given twice
+ * Reads the fields of a query.
+ * @param taken paths in proto names that the path or the body already sets
+ * @throws TransportError VALIDATION for an unknown or taken name, and for a singular field given twice
  */
 export function readQuery(desc: DescMessage, query: string, taken: ReadonlySet<string>): Parameter[] {
   const found = new Map<string, { path: FieldPath; texts: string[] }>();
@@ -39,8 +39,8 @@ export function readQuery(desc: DescMessage, query: string, taken: ReadonlySet<s
 }
 
 /**
- * Parameters as JSON of the request's message.
- * @throws TransportError VALIDATION for text that is no value of its field
+ * Converts parameters to JSON of the request's message.
+ * @throws TransportError VALIDATION for text that is not a value of its field
  */
 export function parametersToJson(parameters: readonly Parameter[]): JsonObject {
   const json: JsonObject = {};
@@ -52,7 +52,7 @@ export function parametersToJson(parameters: readonly Parameter[]): JsonObject {
 }
 
 /**
- * Refuses a body that says otherwise than the path. The body may leave the field out or repeat it.
+ * Refuses a body that contradicts the path. The body may omit the field or repeat its value.
  * @throws TransportError VALIDATION that names the field
  */
 export function checkAgreement(
@@ -93,7 +93,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether the name, or a message that it is part of, is filled from elsewhere. */
+/** Whether the name, or a message that contains it, is already set. */
 function isTaken(name: string, taken: ReadonlySet<string>): boolean {
   const parts = name.split(".");
   return parts.some((_, index) => taken.has(parts.slice(0, index + 1).join(".")));

@@ -4,12 +4,12 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** What a `range` header asks for (RFC 9110, 14.2). */
+/** The result of a `range` header (RFC 9110, 14.2). */
 export type RangeChoice = { kind: "whole" } | { kind: "part"; range: ByteRange } | { kind: "unsatisfiable" };
 
 /**
- * Decides what of a body goes out. Several ranges, other units and malformed headers are ignored, as they may be.
- * @param etag of the body as it is now; a caller with another one (`if-range`) gets the whole
+ * Selects the part of a body to send. It ignores several ranges, other units and malformed headers, as the RFC permits.
+ * @param etag of the current body; a caller with another one (`if-range`) gets the whole
  */
 export function chooseRange(
   header: string | null,
@@ -31,7 +31,7 @@ const WHOLE: RangeChoice = { kind: "whole" };
 
 function suffixOf(lengthBytes: number, sizeBytes: number): RangeChoice {
   if (lengthBytes === 0) return { kind: "unsatisfiable" };
-  // Of nothing there is no part that content-range could name.
+  // An empty body has no range that content-range could express.
   if (sizeBytes === 0) return WHOLE;
   return { kind: "part", range: { start: Math.max(sizeBytes - lengthBytes, 0), end: sizeBytes } };
 }

@@ -2,18 +2,18 @@ import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
 import { parsePreferences, weightFor } from "./preference-list.ts";
 
-/** Smaller replies gain nothing. */
+/** Compression does not pay off for smaller replies. */
 const MIN_BYTES = 1024;
-/** Of 11: beyond this brotli takes far longer for little. */
+/** Of 11. Higher levels are far slower for little gain. */
 const BROTLI_QUALITY = 4;
 
 const toGzip = promisify(gzip);
 const toBrotli = promisify(brotliCompress);
 
 /**
- * Compresses a body of more than 1 KiB by the caller's `accept-encoding`, and sets the headers that say so. A strong
- * `etag` becomes a weak one, as the octets are no longer those that it names.
- * @param headers of the reply; `cache-control: no-transform` leaves the body as it is
+ * Compresses a body of more than 1 KiB according to the caller's `accept-encoding`, and sets the headers. A strong
+ * `etag` becomes weak, because the bytes are no longer those that it identifies.
+ * @param headers of the reply; `cache-control: no-transform` leaves the body unchanged
  */
 export async function compressReply(
   body: Uint8Array,
@@ -33,17 +33,17 @@ export async function compressReply(
     : await toGzip(body);
 }
 
-/** Whether a body of this size is large enough to gain anything. */
+/** Whether compression of a body of this size pays off. */
 export function isWorthCompressing(sizeBytes: number): boolean {
   return sizeBytes > MIN_BYTES;
 }
 
-/** The best of `br`, `gzip` and `identity` (RFC 9110, 12.5.3), the first of them among equals. */
+/** Returns the best of `br`, `gzip` and `identity` (RFC 9110, 12.5.3). Of equals, the first wins. */
 export function chooseEncoding(acceptEncoding: string | null): "br" | "gzip" | "identity" {
   const preferences = parsePreferences(acceptEncoding ?? "");
   const br = weightFor(preferences, ["br", "*"]) ?? 0;
   const gzipped = weightFor(preferences, ["gzip", "x-gzip", "*"]) ?? 0;
-  // Without a word of its own it is as good as nothing better; it is never refused.
+  // Without its own weight, identity ranks last but is never refused.
   const identity = weightFor(preferences, ["identity"]) ?? 0;
   const best = Math.max(br, gzipped);
   if (best === 0 || identity > best) return "identity";

@@ -12,13 +12,13 @@ import { expectedMessage, expectedValue } from "./expected-value.ts";
 import { findField } from "./field-path.ts";
 import { shorten } from "./shorten.ts";
 
-/** The types that a `google.protobuf.Any` may hold. */
+/** The types that a `google.protobuf.Any` may contain. */
 type JsonOptions = { readonly registry?: Registry };
 
 /**
- * Decodes a message from JSON, unknown fields refused.
- * @throws TransportError VALIDATION that names the first field which does not decode, by its path in proto names; the
- *   value is never repeated
+ * Decodes a message from JSON and refuses unknown fields.
+ * @throws TransportError VALIDATION that names the first field which does not decode, by its path in proto names, and
+ *   never repeats the value
  */
 export function decodeJson(desc: DescMessage, json: JsonValue, options: JsonOptions = {}): Message {
   try {
@@ -32,8 +32,8 @@ export function decodeJson(desc: DescMessage, json: JsonValue, options: JsonOpti
 }
 
 /**
- * Decodes one member after the other to find the one that fails; only failed requests pay for it.
- * @returns `undefined` where `json` as a whole is no value of the message
+ * Decodes member by member to find the failing one. Only failed requests pay for it.
+ * @returns `undefined` when `json` as a whole is not a value of the message
  */
 function explain(
   desc: DescMessage,
@@ -55,11 +55,11 @@ function explain(
     if (!decodes(desc, { [name]: value }, options))
       return explainField(desc, field, value, path, depth, options);
   }
-  // Every member decodes by itself, so it is the whole that nests deeper than the decoder goes.
+  // Every member decodes by itself, so the whole exceeds the decoder's nesting limit.
   return new TransportError("VALIDATION", "the message nests too deeply");
 }
 
-/** The decoder's own bound. */
+/** The decoder's own limit. */
 const MAX_DEPTH = 100;
 
 function explainField(
@@ -82,7 +82,7 @@ function explainField(
   return inner ?? wrong(at);
 }
 
-/** The error for a member of a oneof beside another one of it. Both are paths in proto names. */
+/** Creates the error for two members of one oneof. Both are paths in proto names. */
 export function excludes(path: string, sibling: string): TransportError {
   return wrongField(path, `excludes ${sibling}, which is given too`);
 }

@@ -22,8 +22,8 @@ import type { BodyRule, RestRoute } from "./rest-routes.ts";
 import { shorten } from "./shorten.ts";
 
 /**
- * Makes the request message of a matched route from body, query and path.
- * @throws TransportError that names the field where one is at fault
+ * Builds the request message of a matched route from body, query and path.
+ * @throws TransportError that names the field at fault, if any
  */
 export function decodeRequest(
   match: PathMatch<RestRoute>,
@@ -53,7 +53,7 @@ async function decodeWhole(
   return message;
 }
 
-/** The message of a request that is nothing but texts in its path; `undefined` where there is more to it. */
+/** Returns the message of a request that consists only of strings in its path, or `undefined` for any other. */
 function fromPlainText(desc: DescMessage, variables: readonly Parameter[]): Message | undefined {
   const fields: Record<string, string> = {};
   for (const { path, texts } of variables) {
@@ -104,7 +104,7 @@ async function decodeBody(
   return decodeJson(desc, body.kind === "field" ? { [body.field.jsonName]: json } : json, route.json);
 }
 
-/** The body as it is, with its media type, in a google.api.HttpBody. */
+/** Wraps the raw body and its media type in a google.api.HttpBody. */
 async function decodeOctets(
   desc: DescMessage,
   body: BodyRule,
@@ -116,7 +116,7 @@ async function decodeOctets(
   const contentType = request.headers["content-type"];
   const message = create(desc);
   if (bytes.byteLength === 0 && contentType === undefined) return message;
-  // Not a Buffer, whose methods differ from those of the type that handlers are promised.
+  // Handlers expect a plain Uint8Array; a Buffer's methods differ.
   const data = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const octets = create(HttpBodySchema, { contentType: contentType ?? "application/octet-stream", data });
   if (body.kind === "message") return Object.assign(message, { contentType: octets.contentType, data });
@@ -139,7 +139,7 @@ function merge(
     }
   }
   const json: JsonObject = parametersToJson(parameters);
-  // Decoded apart first, for an error that names the field.
+  // Decoded separately first, so that the error names the field.
   decodeJson(desc, json, options);
   mergeFromJson(desc, message, json, options);
 }

@@ -2,8 +2,8 @@ import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bu
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 
 /**
- * What a field takes, in words for a caller whose value did not fit. The value itself is not repeated: it may be large,
- * or secret. For a repeated field: what one item takes.
+ * Describes the valid values of a field for an error message. It does not repeat the given value, which may be large or
+ * secret. For a repeated field, it describes one item.
  */
 export function expectedValue(field: DescField): string {
   if (field.fieldKind === "map") return "expected an object";
@@ -16,7 +16,7 @@ function expectedEnum({ name }: DescEnum): string {
   return `expected a value of ${name}, by name or number`;
 }
 
-/** What a message takes, by the JSON mapping of its type. */
+/** Describes the valid values of a message by the JSON mapping of its type. */
 export function expectedMessage(message: DescMessage): string {
   if (isWrapperDesc(message)) return expectedScalar(message.fields[0].scalar);
   return MESSAGES[message.typeName] ?? "expected an object with fields of this message";

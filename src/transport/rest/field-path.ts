@@ -1,13 +1,13 @@
 import { type DescField, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 
-/** The fields from a message down to one of its parts. All but the last are singular messages. */
+/** The fields from a message to one of its parts. All but the last are singular messages. */
 export type FieldPath = readonly [DescField, ...DescField[]];
 
-/** Deeper than messages may nest in JSON, so that a longer path is none. */
+/** More than the nesting limit of JSON messages, so no valid path is longer. */
 const MAX_DEPTH = 100;
 
-/** Finds the fields of a dotted path in proto or JSON names; `undefined` when there are none such. */
+/** Resolves a dotted path of proto or JSON names, or returns `undefined` when there is no such field. */
 export function resolveFieldPath(message: DescMessage, path: string): FieldPath | undefined {
   const names = path.split(".", MAX_DEPTH + 1);
   if (names.length > MAX_DEPTH) return undefined;
@@ -23,22 +23,22 @@ export function resolveFieldPath(message: DescMessage, path: string): FieldPath 
   return first && [first, ...rest];
 }
 
-/** The field of that proto or JSON name. */
+/** Returns the field of a proto or JSON name. */
 export function findField(message: DescMessage, name: string): DescField | undefined {
   return message.fields.find((field) => field.name === name || field.jsonName === name);
 }
 
-/** The path in proto names. */
+/** Returns the path in proto names. */
 export function protoPath(path: FieldPath): string {
   return path.map((field) => field.name).join(".");
 }
 
-/** The last field of the path. */
+/** Returns the last field of the path. */
 export function leafOf(path: FieldPath): DescField {
   return path.at(-1) ?? path[0];
 }
 
-/** The value at the path, or `undefined` where it is not set. A message is its reflection. */
+/** Returns the value at the path, or `undefined` when it is not set. A message is returned as its reflection. */
 export function valueAt(desc: DescMessage, message: Message, path: FieldPath): unknown {
   let at: ReflectMessage = reflect(desc, message);
   let value: unknown;
@@ -50,7 +50,7 @@ export function valueAt(desc: DescMessage, message: Message, path: FieldPath): u
   return value;
 }
 
-/** The path to the oneof member that a value at `path` would replace; `undefined` when it replaces none. */
+/** Returns the path of the oneof member that a value at `path` would replace, or `undefined`. */
 export function replacedMember(
   desc: DescMessage,
   message: Message,
@@ -67,7 +67,7 @@ export function replacedMember(
   return undefined;
 }
 
-/** Whether the value that {@link valueAt} gave is a message. */
+/** Whether a value from {@link valueAt} is a message. */
 export function isReflectMessage(value: unknown): value is ReflectMessage {
   return typeof value === "object" && value !== null && "message" in value && isMessage(value.message);
 }

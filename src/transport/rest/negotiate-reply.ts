@@ -2,10 +2,10 @@ import { TransportError } from "../transport-error.ts";
 import { parsePreferences, weightFor } from "./preference-list.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** How the messages of a reply are written: one in JSON; or several, as lines of JSON or as server-sent events. */
+/** The format of a reply's messages: one as JSON, several as lines of JSON or as server-sent events, or raw octets. */
 export type ReplyFormat = "json" | "ndjson" | "events" | "octets";
 
-/** The media types of the formats that have one of their own. */
+/** The media types of the formats with a fixed one. */
 export const MEDIA_TYPES = {
   json: "application/json",
   ndjson: "application/x-ndjson",
@@ -13,13 +13,13 @@ export const MEDIA_TYPES = {
 } as const;
 
 /**
- * Chooses the format of a route's reply by the caller's `accept`; without one: JSON, or lines of it for a stream.
- * Octets have the type that their method gives them, whatever was asked for: see {@link checkOctets}.
+ * Chooses the format of a route's reply by the caller's `accept`. Default: JSON, or lines of it for a stream. Octets
+ * have the type that their method sets, regardless of `accept`; see {@link checkOctets}.
  * @throws TransportError NOT_ACCEPTABLE
  */
 export function negotiateReply(route: RestRoute, accept: string | undefined): ReplyFormat {
   if (route.givesOctets) return "octets";
-  // What nearly all callers of unary methods send.
+  // The value that nearly all callers of unary methods send.
   if (route.spec.kind === "unary" && (accept === undefined || accept === "*/*")) return "json";
   const offers = route.spec.kind === "unary" ? (["json"] as const) : (["ndjson", "events"] as const);
   const weighed = offers
@@ -33,7 +33,7 @@ export function negotiateReply(route: RestRoute, accept: string | undefined): Re
 }
 
 /**
- * Octets go to every caller that does not rule out their type in so many words (`;q=0`).
+ * Sends octets to every caller that does not exclude their type explicitly (`;q=0`).
  * @throws TransportError NOT_ACCEPTABLE
  */
 export function checkOctets(contentType: string, accept: string | null): void {
@@ -43,7 +43,7 @@ export function checkOctets(contentType: string, accept: string | null): void {
   }
 }
 
-/** `undefined` for a type that is not spoken of. */
+/** Returns `undefined` for a type that the header does not mention. */
 function weightOfType(type: string, accept: string | null): number | undefined {
   const preferences = parsePreferences(accept ?? "*/*");
   if (preferences.length === 0) return 1;

@@ -1,4 +1,4 @@
-/** Whether If-None-Match holds the entity tag, compared weakly (RFC 9110, 13.1.2). */
+/** Whether If-None-Match contains the entity tag, by weak comparison (RFC 9110, 13.1.2). */
 export function isNotModified(ifNoneMatch: string | null, etag: string | null): boolean {
   if (ifNoneMatch === null || etag === null) return false;
   if (ifNoneMatch.trim() === "*") return true;

@@ -2,9 +2,9 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { TransportError } from "../transport-error.ts";
 
 /**
- * Parses a JSON body in UTF-8. Of a key that repeats, the last one counts, as in any parser of JavaScript.
- * @param contentType of the request; a body without one is taken for JSON
- * @throws TransportError UNSUPPORTED_MEDIA_TYPE, or VALIDATION for what is no JSON
+ * Parses a UTF-8 JSON body. Of a repeated key, the last one counts, as in any JavaScript parser.
+ * @param contentType of the request; a body without one counts as JSON
+ * @throws TransportError UNSUPPORTED_MEDIA_TYPE, or VALIDATION for invalid JSON
  */
 export function parseJson(bytes: Uint8Array, contentType: string | undefined): JsonValue {
   if (contentType !== undefined && !JSON_TYPE.test(contentType)) {

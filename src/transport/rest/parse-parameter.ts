@@ -2,15 +2,15 @@ import { type DescField, type DescMessage, type JsonValue, ScalarType } from "@b
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { expectedValue } from "./expected-value.ts";
 
-/** Why a text is no value of its field. */
+/** The reason why a text is not a value of its field. */
 export class ParameterSyntaxError extends Error {
   override readonly name = "ParameterSyntaxError";
 }
 
 /**
- * Turns the text of a path variable or query parameter into the JSON value of its field (of one item, if the field
- * is repeated). Integers are decimal digits only; enums are names or numbers; bytes are base64 of either alphabet,
- * padded or not. Ranges and names are left to the JSON decoder.
+ * Converts the text of a path variable or query parameter to the JSON value of its field (of one item, if the field is
+ * repeated). Integers are decimal digits only; enums are names or numbers; bytes are base64 in either alphabet, with or
+ * without padding. The JSON decoder checks ranges and names.
  * @throws ParameterSyntaxError
  */
 export function parseParameter(field: DescField, text: string): JsonValue {
@@ -20,7 +20,7 @@ export function parseParameter(field: DescField, text: string): JsonValue {
   return value;
 }
 
-/** Whether a text can stand for a value of the field: scalars, enums, and messages that are text in JSON. */
+/** Whether a text can express a value of the field: scalars, enums, and messages that are strings in JSON. */
 export function isParameterField(field: DescField): boolean {
   return field.fieldKind !== "map" && (field.message === undefined || isText(field.message));
 }

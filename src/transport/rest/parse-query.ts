@@ -2,7 +2,7 @@ import { wrongField } from "../transport-error.ts";
 import { shorten } from "./shorten.ts";
 
 /**
- * The names and texts of a query, in order. `+` stands for a space, as browsers write it. Empty parts are skipped.
+ * Parses a query into names and values, in order. `+` means a space, as browsers write it. Empty parts are skipped.
  * @throws TransportError VALIDATION for escapes that are malformed or not UTF-8
  */
 export function parseQuery(query: string): (readonly [name: string, text: string])[] {

@@ -1,9 +1,9 @@
 import { normalizeEscapes, type PathTemplate, parsePathTemplate } from "./path-template.ts";
 
-/** A path that matched: what was registered, and the text of each variable. */
+/** A match: the registered value, and the text of each variable. */
 export interface PathMatch<T> {
   readonly value: T;
-  /** Field path in proto names to decoded text; `undefined` where the escapes are not UTF-8. */
+  /** Field paths in proto names to decoded texts; `undefined` when the escapes are not UTF-8. */
   readonly bindings: ReadonlyMap<string, string | undefined>;
 }
 
@@ -15,30 +15,30 @@ interface Leaf<T> {
 interface Branch<T> {
   readonly literals: Map<string, Branch<T>>;
   wildcard: Branch<T> | undefined;
-  /** What ends here, by verb. */
+  /** The templates that end here, by verb. */
   readonly leaves: Map<string, Leaf<T>>;
-  /** What ends with `**` here, by verb. */
+  /** The templates that end with `**` here, by verb. */
   readonly deep: Map<string, Leaf<T>>;
 }
 
 /** Routes of several HTTP methods. */
 export interface PathRouter<T> {
   /**
-   * @param method `*` stands for every method that has no route of its own on the path
-   * @throws Error for a template that is malformed or was added before
+   * @param method `*` stands for every method without its own route on the path
+   * @throws Error for a malformed or duplicate template
    */
   add(method: string, template: string, value: T): void;
   match(method: string, path: string): PathMatch<T> | undefined;
-  /** The methods that the path has a route for. */
+  /** Returns the methods that have a route for the path. */
   methodsOf(path: string): string[];
 }
 
 const ANY_METHOD = "*";
 
 /**
- * A trie over path templates, one for each HTTP method. Literals win over `*`, and `*` over `**`; a verb wins over a
- * colon in a variable's text. `**` takes the rest of a path, also when nothing is left of it. An empty segment is none
- * for `*`, and none for a variable, so that no two paths bind the same.
+ * Creates a trie of path templates, one per HTTP method. Literals take precedence over `*`, and `*` over `**`; a verb
+ * takes precedence over a colon in a variable's text. `**` matches the rest of a path, even an empty one. An empty
+ * segment matches neither `*` nor a variable, so that no two paths bind the same values.
  */
 export function createPathRouter<T>(): PathRouter<T> {
   const roots = new Map<string, Branch<T>>();
@@ -79,7 +79,7 @@ function newBranch<T>(): Branch<T> {
   return { literals: new Map(), wildcard: undefined, leaves: new Map(), deep: new Map() };
 }
 
-/** Where the template's leaf belongs; branches on the way are grown. */
+/** Returns the node of the template's leaf, and adds missing branches. */
 function endsOf<T>(root: Branch<T>, { segments }: PathTemplate): Map<string, Leaf<T>> {
   let branch = root;
   for (const segment of segments) {
@@ -130,7 +130,7 @@ function bind(template: PathTemplate, path: readonly string[]): Map<string, stri
   );
 }
 
-/** A variable of several segments keeps `%2F`, so that its slashes stay those of the path. */
+/** A variable of several segments keeps `%2F`, so that its slashes remain those of the path. */
 function decodeMany(segments: readonly string[]): string | undefined {
   const parts = segments.map((segment) =>
     segment.split(/(%2[Ff])/).map((part) => (/^%2f$/i.test(part) ? part : decode(part))),

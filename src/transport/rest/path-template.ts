@@ -1,10 +1,10 @@
-/** One segment of a template. Literals keep their escapes, in the normal form of {@link normalizeEscapes}. */
+/** One segment of a template. Literals keep their escapes, normalized by {@link normalizeEscapes}. */
 export type Segment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "one" }
   | { readonly kind: "many" };
 
-/** A variable: the field path in proto names and the segments it covers; `end` is exclusive, and counts `**` as one. */
+/** A variable: the field path in proto names and the segments it covers. `end` is exclusive and counts `**` as one. */
 export interface Variable {
   readonly fieldPath: string;
   readonly start: number;
@@ -15,13 +15,13 @@ export interface Variable {
 export interface PathTemplate {
   readonly segments: readonly Segment[];
   readonly variables: readonly Variable[];
-  /** What follows the last colon; empty for none. */
+  /** The text after the last colon; empty for none. */
   readonly verb: string;
 }
 
 /**
  * Parses a path template by the grammar and the comments in google/api/http.proto: `**` comes last, variables do not
- * nest and do not repeat. Beyond the grammar, `/` alone is the template of the root.
+ * nest or repeat. Beyond the grammar, `/` alone is the template of the root.
  * @throws SyntaxError with the position
  */
 export function parsePathTemplate(text: string): PathTemplate {
@@ -41,7 +41,9 @@ export function parsePathTemplate(text: string): PathTemplate {
   return { segments, variables, verb };
 }
 
-/** @param variables where variables go; `undefined` inside of a variable */
+/**
+ * @param variables collects the variables; `undefined` inside a variable
+ */
 function readSegments(cursor: Cursor, segments: Segment[], variables: Variable[] | undefined): void {
   do {
     if (cursor.take("**")) segments.push({ kind: "many" });
@@ -63,7 +65,7 @@ function readVariable(cursor: Cursor, segments: Segment[], variables: Variable[]
   variables.push({ fieldPath, start, end: segments.length });
 }
 
-/** RFC 3986 path characters but those with a meaning in templates. */
+/** RFC 3986 path characters except those with a meaning in templates. */
 function readLiteral(cursor: Cursor): string {
   return normalizeEscapes(cursor.match(/(?:[\w\-.~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y, "a literal"));
 }
@@ -103,7 +105,7 @@ function createCursor(text: string): Cursor {
   };
 }
 
-/** Undoes escapes of characters that need none, and writes the others in upper case (RFC 3986, 6.2.2). */
+/** Decodes escapes of characters that need none, and writes the others in upper case (RFC 3986, 6.2.2). */
 export function normalizeEscapes(text: string): string {
   if (!text.includes("%")) return text;
   return text.replace(/%[0-9A-Fa-f]{2}/g, (triplet) => {

@@ -1,4 +1,4 @@
-/** A choice of a header such as `accept` with its weight, 0 (never) to 1. */
+/** One choice of a header such as `accept`, with its weight from 0 (never) to 1. */
 export interface Preference {
   /** In lower case, without parameters. */
   readonly choice: string;
@@ -6,8 +6,8 @@ export interface Preference {
 }
 
 /**
- * The choices of an `accept` or `accept-encoding` header (RFC 9110, 12.4.2), in its order. A weight that is malformed
- * counts as 1. Parameters of media types are left out: no type here has two forms that only they tell apart.
+ * Parses an `accept` or `accept-encoding` header (RFC 9110, 12.4.2), in its order. A malformed weight counts as 1.
+ * Media type parameters are ignored: no type here has two forms that differ only in them.
  */
 export function parsePreferences(header: string): Preference[] {
   return header
@@ -18,7 +18,9 @@ export function parsePreferences(header: string): Preference[] {
     .map(([choice = "", ...parameters]) => ({ choice, weight: weightOf(parameters) }));
 }
 
-/** @param names what may be said for the same thing, the most telling first */
+/**
+ * @param names the names of one thing, the most specific first
+ */
 export function weightFor(preferences: readonly Preference[], names: readonly string[]): number | undefined {
   for (const name of names) {
     const found = preferences.find(({ choice }) => choice === name);

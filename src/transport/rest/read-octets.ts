@@ -1,19 +1,19 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
-import type { ServerRequest } from "../node-http.ts";
+import { bodyOf, type ServerRequest } from "../node-http.ts";
 import { receiveBody, UNINTERRUPTED } from "../receive-body.ts";
 import { TransportError } from "../transport-error.ts";
 
-/** Bounds of {@link readOctets}. Bytes are counted before and after decompression alike. */
+/** Limits of {@link readOctets}. Byte limits apply before and after decompression. */
 export interface ReadOctetsLimits {
   readonly bodyBytes: number;
   readonly bodyTimeoutMs: number;
 }
 
 /**
- * Reads a whole body, and undoes its content-encoding.
- * @throws TransportError BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for an encoding that is neither gzip nor br, or
- *   VALIDATION for what does not decompress
+ * Reads a whole body and decodes its content-encoding.
+ * @throws TransportError BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE for an encoding other than gzip and br, or VALIDATION
+ *   for data that does not decompress
  */
 export async function readOctets(request: ServerRequest, limits: ReadOctetsLimits): Promise<Uint8Array> {
   const encoding = encodingOf(request);
@@ -21,12 +21,12 @@ export async function readOctets(request: ServerRequest, limits: ReadOctetsLimit
   return encoding === "identity" ? bytes : await decompress(bytes, encoding, limits.bodyBytes);
 }
 
-/** Refuses a body with any content-encoding, for routes that pass octets on as they are. */
+/** Refuses a body with any content-encoding, for routes that pass octets on unchanged. */
 export function expectNoEncoding(request: ServerRequest): void {
   if (encodingOf(request) !== "identity") throw unsupported("this route takes no content-encoding");
 }
 
-/** Refuses a request that has a body where none belongs. */
+/** Refuses a request with an unexpected body. */
 export async function expectNoBody(request: ServerRequest, limits: ReadOctetsLimits): Promise<void> {
   const bytes = await readRaw(request, limits);
   if (bytes.byteLength > 0) throw new TransportError("VALIDATION", "this route takes no body");
@@ -65,7 +65,7 @@ async function readRaw(
     if (sizeBytes > bodyBytes) throw tooLarge(bodyBytes);
   };
   check(Number(request.headers["content-length"] ?? 0));
-  return receiveBody(request, UNINTERRUPTED, { timeoutMs: bodyTimeoutMs, check });
+  return receiveBody(bodyOf(request), UNINTERRUPTED, { timeoutMs: bodyTimeoutMs, check });
 }
 
 function tooLarge(maxBytes: number): TransportError {

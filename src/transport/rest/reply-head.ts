@@ -3,17 +3,17 @@ import type { Limits } from "../limits.ts";
 import { type ServerReply, writeHead } from "../node-http.ts";
 import { isNotModified } from "./not-modified.ts";
 
-/** Where a reply goes, and what the caller asked for. */
+/** The target of a reply, and the caller's method. */
 export interface ReplyTarget {
   readonly reply: ServerReply;
-  /** HEAD: the head of the reply to GET and no body. */
+  /** HEAD: the head of the reply to GET, without a body. */
   readonly isHead: boolean;
   readonly limits: Pick<Limits, "writeTimeoutMs">;
 }
 
 /**
- * Answers 304 where the caller has what the handler's `etag` names (RFC 9110, 13.1.2).
- * @returns whether the reply is ended
+ * Answers 304 when the caller already has the version that the handler's `etag` names (RFC 9110, 13.1.2).
+ * @returns whether the reply is finished
  */
 export function replyNotModified({ reply }: ReplyTarget, context: HandlerContext, headers: Headers): boolean {
   const isRead = context.requestMethod === "GET" || context.requestMethod === "HEAD";
@@ -25,7 +25,10 @@ export function replyNotModified({ reply }: ReplyTarget, context: HandlerContext
   return true;
 }
 
-/** Writes the head. @returns whether a body follows; else the reply is ended */
+/**
+ * Writes the head.
+ * @returns whether a body follows; otherwise the reply is finished
+ */
 export function beginBody({ reply, isHead }: ReplyTarget, status: number, headers: Headers): boolean {
   writeHead(reply, status, headers);
   if (isHead) reply.end();

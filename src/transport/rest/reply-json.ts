@@ -6,7 +6,7 @@ import { MEDIA_TYPES } from "./negotiate-reply.ts";
 import { beginBody, type ReplyTarget, replyNotModified } from "./reply-head.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** Writes one message, or the field of it that the route names, in JSON with implicit fields. */
+/** Writes one message, or the field of it that the route names, as JSON with implicit fields. */
 export function replyJson(
   target: ReplyTarget,
   context: CallContext,
@@ -18,7 +18,7 @@ export function replyJson(
   if (context.setHeaders !== undefined || isWorthCompressing(sizeBytes)) {
     return replyDecided(target, context, Buffer.from(text));
   }
-  // A small reply without headers of its own has nothing to be decided, and goes out with its head in one piece.
+  // A small reply without headers of its own needs no negotiation and goes out in one piece with its head.
   const { reply, isHead } = target;
   reply.writeHead(200, {
     "content-type": MEDIA_TYPES.json,
@@ -38,7 +38,7 @@ async function replyDecided(target: ReplyTarget, context: CallContext, json: Buf
   if (beginBody(target, 200, headers)) await sendBody(target.reply, body, target.limits);
 }
 
-/** The JSON text of what the route replies with of a message: all of it, or one field. `null` for one that is not set. */
+/** Returns the JSON text of a route's reply: the whole message, or one field. `null` for an unset field. */
 export function bodyText(route: RestRoute, message: Message): string {
   const json = toJson(route.spec.method.output, message, { ...route.json, alwaysEmitImplicit: true });
   if (route.reply.kind === "message") return JSON.stringify(json);

@@ -12,7 +12,7 @@ import type { RestRoute } from "./rest-routes.ts";
 /** The formats of a stream of JSON. */
 export type StreamFormat = "ndjson" | "events";
 
-/** Writes a stream's messages in JSON as they come, as lines or as server-sent events. */
+/** Writes a stream's messages as JSON when they arrive, as lines or as server-sent events. */
 export async function replyMessages(
   target: ReplyTarget,
   context: CallContext,
@@ -20,14 +20,14 @@ export async function replyMessages(
   messages: AsyncIterator<Message>,
   format: StreamFormat,
 ): Promise<void> {
-  // Failures before the first message still have a status of their own.
+  // Failures before the first message still get their own status.
   let next: IteratorResult<Message> | undefined = await messages.next();
   if (!beginMessages(target, context, format, next.done === true)) return;
   const encode = format === "events" ? encodeEvent : encodeLine;
   let text = format === "events" ? EVENTS_PREAMBLE : "";
   while (next.done !== true) {
     const writing = writeChunk(target.reply, text + encode(route, next.value), target.limits);
-    // A stream that waits for its next message does not keep the last.
+    // Drops the last message while the stream waits for the next one.
     next = undefined;
     text = "";
     await writing;
@@ -36,7 +36,10 @@ export async function replyMessages(
   target.reply.end();
 }
 
-/** Writes the head. @returns whether messages follow; else the reply is ended */
+/**
+ * Writes the head.
+ * @returns whether messages follow; otherwise the reply is finished
+ */
 function beginMessages(
   target: ReplyTarget,
   context: CallContext,
@@ -47,7 +50,7 @@ function beginMessages(
   context.forgetHead();
   headers.delete("content-length");
   headers.set("cache-control", "no-store");
-  // Tells an EventSource not to come back (HTML, 9.2.3).
+  // Tells an EventSource not to reconnect (HTML, 9.2.3).
   if (isEmpty && format === "events") {
     if (beginBody(target, 204, headers)) target.reply.end();
     return false;
@@ -57,7 +60,7 @@ function beginMessages(
   return beginBody(target, 200, headers);
 }
 
-/** What ends a stream that fails after its head. */
+/** Returns the text that ends a stream which fails after its head. */
 export function encodeFailure(format: StreamFormat, error: ConnectError): string {
   return format === "events" ? encodeEventError(error) : `${JSON.stringify({ error: statusJson(error) })}\n`;
 }

@@ -11,10 +11,10 @@ import { beginBody, type ReplyTarget, replyNotModified } from "./reply-head.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
 /**
- * Writes google.api.HttpBody messages as one body: the type is the first message's. Where the handler has set a
- * `content-length` and a strong `etag`, GET may ask for a range (RFC 9110, 14): the handler makes all octets up to its
- * end, and those before its start are dropped.
- * @throws Error when the handler makes more or fewer octets than it announced; nothing can save such a reply
+ * Writes google.api.HttpBody messages as one body with the first message's type. When the handler has set a
+ * `content-length` and a strong `etag`, GET may ask for a range (RFC 9110, 14): the handler produces all octets up to
+ * its end, and those before its start are dropped.
+ * @throws Error when the handler produces more or fewer octets than announced; such a reply cannot be repaired
  */
 export async function replyOctets(
   target: ReplyTarget,
@@ -22,7 +22,7 @@ export async function replyOctets(
   route: RestRoute,
   messages: AsyncIterator<Message>,
 ): Promise<void> {
-  // Failures before the first message still have a status of their own, and the handler may set headers until then.
+  // Failures before the first message still get their own status, and the handler may set headers until then.
   const first = await messages.next();
   const octets = first.done === true ? undefined : octetsOf(route, first.value);
   const headers = new Headers(context.responseHeader);
@@ -36,13 +36,16 @@ export async function replyOctets(
   if (plan !== undefined) await writePart(target, plan, route, first, messages);
 }
 
-/** What goes out of how much there is, if that was announced. */
+/** The part to send, and the total size if it was announced. */
 interface Plan {
   readonly part: ByteRange;
   readonly sizeBytes: number | undefined;
 }
 
-/** Writes the head. @returns what to send; `undefined` when the reply is ended */
+/**
+ * Writes the head.
+ * @returns the octets to send; `undefined` when the reply is finished
+ */
 function beginOctets(target: ReplyTarget, context: HandlerContext, headers: Headers): Plan | undefined {
   const { requestHeader, requestMethod } = context;
   const sizeBytes = headers.has("content-length") ? Number(headers.get("content-length")) : undefined;
@@ -53,7 +56,7 @@ function beginOctets(target: ReplyTarget, context: HandlerContext, headers: Head
     return beginBody(target, 200, headers) ? whole : undefined;
   }
   headers.set("accept-ranges", "bytes");
-  // Ranges are of GET alone (RFC 9110, 14.2).
+  // Ranges apply only to GET (RFC 9110, 14.2).
   const asked = target.isHead ? null : requestHeader.get("range");
   const choice = chooseRange(asked, requestHeader.get("if-range"), etag, sizeBytes);
   switch (choice.kind) {
@@ -85,7 +88,7 @@ async function writePart(
     const chunk = data.subarray(Math.max(part.start - at, 0), Math.max(part.end - at, 0));
     if (chunk.byteLength > 0) await writeChunk(reply, chunk, limits);
     at += data.byteLength;
-    // The handler need not make what nobody asked for; it learns so when its iterator is closed.
+    // Stops the handler after the requested part by closing its iterator.
     if (isShort && at >= part.end) break;
   }
   if (sizeBytes !== undefined && (isShort ? at < part.end : at !== sizeBytes)) {
@@ -94,7 +97,7 @@ async function writePart(
   reply.end();
 }
 
-/** The HttpBody that a message is, or that the route's field of it holds. */
+/** Returns the HttpBody in a message: the message itself, or the route's field of it. */
 function octetsOf(route: RestRoute, message: Message): Pick<HttpBody, "contentType" | "data"> {
   const { reply, spec } = route;
   const value = reply.kind === "message" ? message : reflect(spec.method.output, message).get(reply.field);

@@ -9,13 +9,16 @@ import { createRestRouter, type RestRoute } from "./rest-routes.ts";
 import { serveStream } from "./serve-stream.ts";
 import { serveUnary } from "./serve-unary.ts";
 
-/** What serves REST. */
+/** Options of {@link createRestHandler}. */
 export interface RestHandlerOptions {
   readonly services: readonly ServiceRegistration[];
   readonly parts: CallParts;
 }
 
-/** Handles one request; `undefined` when no template matches its path. Rejects with anything, before the head. */
+/**
+ * Handles one request, or returns `undefined` when no template matches its path. Rejects with any error, before the
+ * head.
+ */
 export type RestHandler = (
   request: ServerRequest,
   reply: ServerReply,
@@ -23,8 +26,8 @@ export type RestHandler = (
 ) => Promise<void> | undefined;
 
 /**
- * Serves the methods that have a google.api.http annotation as JSON over HTTP, with the same implementations,
- * interceptors and gate as the RPC protocols.
+ * Serves the methods with a google.api.http annotation as JSON over HTTP, with the same implementations, interceptors
+ * and gate as the RPC protocols.
  */
 export function createRestHandler({ services, parts }: RestHandlerOptions): RestHandler {
   const { limits } = parts;

@@ -10,7 +10,7 @@ import { encodeFailure, replyMessages } from "./reply-messages.ts";
 import { replyOctets } from "./reply-octets.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** A call whose reply is to be written. */
+/** A call with a pending reply. */
 export interface Exchange {
   readonly target: ReplyTarget;
   readonly context: CallContext;
@@ -32,31 +32,33 @@ export function replyUnary(
 
 /**
  * Writes the replies of a server stream: the octets of google.api.HttpBody messages as one body, else JSON in the
- * format. A failure after the head is told in-band, or for octets by a cut.
- * @throws the failure, also when the caller was told
+ * format. A failure after the head is reported in-band, or for octets by a cut.
+ * @throws the failure, even when it was reported
  */
-export async function replyStream(
+export function replyStream(
   { target, context, route, format }: Exchange,
   messages: AsyncIterator<Message>,
   toError: (reason: unknown) => ConnectError,
 ): Promise<void> {
   const { reply } = target;
-  try {
-    if (format === "ndjson" || format === "events") {
-      await replyMessages(target, context, route, messages, format);
-    } else {
-      await replyOctets(target, context, route, messages);
-    }
-  } catch (reason) {
-    if (!reply.headersSent || reply.destroyed || reply.writableEnded) throw reason;
-    if (format === "ndjson" || format === "events") reply.end(encodeFailure(format, toError(reason)));
-    else reply.destroy();
-    throw reason;
-  } finally {
-    // Tells a handler that is not done that nobody reads on. It may be waiting for something that never comes, so its
-    // end is not waited for.
+  const isJson = format === "ndjson" || format === "events";
+  const leave = () => {
+    // Tells an unfinished handler that the reader is gone. It may wait forever, so its end is not awaited.
     messages.return?.().catch(() => {});
-  }
+  };
+  const writing = isJson
+    ? replyMessages(target, context, route, messages, format)
+    : replyOctets(target, context, route, messages);
+  return writing.then(leave, (reason: unknown) => {
+    try {
+      if (!reply.headersSent || reply.destroyed || reply.writableEnded) throw reason;
+      if (isJson) reply.end(encodeFailure(format, toError(reason)));
+      else reply.destroy();
+      throw reason;
+    } finally {
+      leave();
+    }
+  });
 }
 
 /** Writes an error as google.rpc.Status. */
@@ -69,7 +71,7 @@ export function replyError(
   const headers = new Headers(error.metadata);
   headers.set("content-type", "application/json");
   headers.set("content-length", String(body.byteLength));
-  // Caches keep some errors by themselves, such as 404.
+  // Caches store some errors by default, such as 404.
   headers.set("cache-control", "no-store");
   writeHead(target.reply, status, headers);
   target.reply.end(target.isHead ? undefined : body);

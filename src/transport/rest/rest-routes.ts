@@ -17,7 +17,7 @@ import { isParameterField } from "./parse-parameter.ts";
 import { createPathRouter, type PathRouter } from "./path-router.ts";
 import { parsePathTemplate } from "./path-template.ts";
 
-/** Which part of a message is the body of an HTTP message. */
+/** The part of a message that is the HTTP body. */
 export type BodyRule =
   | { readonly kind: "none" }
   | { readonly kind: "message" }
@@ -34,13 +34,13 @@ export interface RestRoute {
   readonly givesOctets: boolean;
   /** The template's variables, by their text in it. */
   readonly variables: ReadonlyMap<string, FieldPath>;
-  /** With the types that a `google.protobuf.Any` may hold. */
+  /** With the types that a `google.protobuf.Any` may contain. */
   readonly json: { readonly registry?: Registry };
 }
 
 /**
- * Builds the routes of all methods with a google.api.http annotation, additional bindings included.
- * @param registry knows the types that a `google.protobuf.Any` may hold. Default: none
+ * Builds the routes of all methods with a google.api.http annotation, including additional bindings.
+ * @param registry the types that a `google.protobuf.Any` may contain. Default: none
  * @throws Error for a rule that does not fit its method
  */
 export function createRestRouter(
@@ -96,7 +96,10 @@ function addRule(
   }
 }
 
-/** The variables with their fields. Repeated fields, maps and messages cannot be one (google/api/http.proto). */
+/**
+ * Returns the variables with their fields. A variable cannot be a repeated field, a map or a message
+ * (google/api/http.proto).
+ */
 function variablesOf(method: DescMethod, template: string): Map<string, FieldPath> {
   const { variables } = parsePathTemplate(template);
   return new Map(

@@ -8,14 +8,14 @@ import type { ServerRequest } from "../node-http.ts";
 import { invokeStream, type StreamSpec } from "../streaming/invoke-stream.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { fillCursor } from "./event-cursor.ts";
-import { negotiateReply } from "./negotiate-reply.ts";
+import { negotiateReply, type ReplyFormat } from "./negotiate-reply.ts";
 import type { PathMatch } from "./path-router.ts";
 import type { ReplyTarget } from "./reply-head.ts";
 import { replyStream } from "./rest-replies.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** Serves one call of a server-streaming method. Rejects with what the caller was not told, or could only be told in-band. */
-export async function serveStream(
+/** Serves one server-streaming call. Rejects with every failure, even one that the body has already reported. */
+export function serveStream(
   match: PathMatch<RestRoute>,
   spec: StreamSpec,
   request: ServerRequest,
@@ -24,39 +24,50 @@ export async function serveStream(
   parts: CallParts,
 ): Promise<void> {
   const timeoutMs = restDeadlineOf(request.headers, false, parts.limits);
-  target.reply.setHeader("x-request-id", call.requestId);
-  // Node's object of HTTP/2 is a hash table, and a copy is not; a stream keeps it for as long as it lasts.
-  const head = {
-    protocolName: "rest",
-    requestMethod: request.method ?? "",
-    target: request.url ?? "",
-    headers: { ...request.headers },
-  };
+  const { reply } = target;
+  reply.setHeader("x-request-id", call.requestId);
+  const { headers, method = "", url = "" } = request;
+  const head = { protocolName: "rest", requestMethod: method, target: url, headers };
   const context = new CallContext(spec.method, call, head, timeoutMs);
-  target.reply.once("close", () => context.abandon());
+  reply.on("close", () => context.abandon());
   parts.live.add(context);
+  const route = match.value;
   const toError = (reason: unknown) =>
     parts.errors.toConnectError(call.isHandling ? reason : classify(reason), call);
-  try {
-    const passing = parts.gate?.(context);
-    if (passing !== undefined) await context.untilAborted(passing);
-    const route = match.value;
-    const format = negotiateReply(route, request.headers.accept);
-    const input = readMessage(match, request, context, parts, format === "events");
-    const { message } = await invokeStream(spec, context, input, parts.interceptors);
-    await replyStream({ target, context, route, format }, message[Symbol.asyncIterator](), toError);
-    context.finish();
-    call.end();
-  } catch (reason) {
-    const error = toError(reason);
-    context.abort(error);
-    throw error;
-  } finally {
-    parts.live.delete(context);
-  }
+  return openReply(match, spec, request, context, parts)
+    .then(({ format, messages }) => replyStream({ target, context, route, format }, messages, toError))
+    .then(
+      () => {
+        parts.live.delete(context);
+        context.finish();
+        call.end();
+      },
+      (reason: unknown) => {
+        parts.live.delete(context);
+        const error = toError(reason);
+        context.abort(error);
+        throw error;
+      },
+    );
 }
 
-/** The request as interceptors see it, read when it is asked for. */
+/** A separate function, so that the request is not retained for the duration of the reply. */
+async function openReply(
+  match: PathMatch<RestRoute>,
+  spec: StreamSpec,
+  request: ServerRequest,
+  context: CallContext,
+  parts: CallParts,
+): Promise<{ readonly format: ReplyFormat; readonly messages: AsyncIterator<Message> }> {
+  const passing = parts.gate?.(context);
+  if (passing !== undefined) await context.untilAborted(passing);
+  const format = negotiateReply(match.value, request.headers.accept);
+  const input = readMessage(match, request, context, parts, format === "events");
+  const { message } = await invokeStream(spec, context, input, parts.interceptors);
+  return { format, messages: message[Symbol.asyncIterator]() };
+}
+
+/** Reads the request on demand, for the interceptors. */
 async function* readMessage(
   match: PathMatch<RestRoute>,
   request: ServerRequest,
@@ -75,10 +86,10 @@ async function* readMessage(
   yield message;
 }
 
-/** An EventSource that comes back says where it left off. */
+/** A reconnecting EventSource sends its last event id. */
 function resume(route: RestRoute, message: Message, request: ServerRequest): void {
   const id = request.headers["last-event-id"];
   if (typeof id !== "string" || id === "") return;
-  // Browsers send UTF-8, which Node reads byte by byte.
+  // Browsers send UTF-8, which Node decodes as Latin-1.
   fillCursor(route.spec.method.input, message, Buffer.from(id, "latin1").toString("utf8"));
 }

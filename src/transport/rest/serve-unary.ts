@@ -14,7 +14,7 @@ import type { ReplyTarget } from "./reply-head.ts";
 import { replyError, replyUnary } from "./rest-replies.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** Serves one call of a unary method. Rejects only for a head that says nothing sensible. */
+/** Serves one unary call. Rejects only for an invalid head. */
 export function serveUnary(
   match: PathMatch<RestRoute>,
   spec: UnarySpec,
@@ -27,7 +27,7 @@ export function serveUnary(
   const { headers, method = "", url = "" } = request;
   const head = { protocolName: "rest", requestMethod: method, target: url, headers };
   const context = new CallContext(spec.method, call, head, timeoutMs);
-  target.reply.once("close", () => context.abandon());
+  target.reply.on("close", () => context.abandon());
   return runUnary(spec, context, new RestExchange(match, request, target, context, parts), parts);
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
@@ -9,14 +9,14 @@ import type { CallParts } from "../call-parts.ts";
 import { acceptedCompression, COMPRESS_MIN_BYTES } from "../compression.ts";
 import { frameMessage } from "../envelope.ts";
 import { BINARY, type MessageCodec } from "../message-codec.ts";
-import { type ServerReply, type ServerRequest, writeChunk, writeHead } from "../node-http.ts";
+import { bodyOf, type ServerReply, type ServerRequest, writeChunk, writeHead } from "../node-http.ts";
 import { openConnectCall } from "../open-connect-call.ts";
 import { UNINTERRUPTED } from "../receive-body.ts";
 import { receiveEnveloped } from "../receive-enveloped.ts";
 import type { StreamSpec } from "./invoke-stream.ts";
 import { runStream, type StreamExchange } from "./run-stream.ts";
 
-/** The codec of a streaming Connect call by its content type; `undefined` for what is not one. */
+/** Returns the codec of a streaming Connect call by its content type, or `undefined` for another type. */
 export function connectStreamCodecOf(
   contentType: string | undefined,
   json: MessageCodec,
@@ -35,13 +35,8 @@ export function serveConnectStream(
   call: Call,
   parts: CallParts,
 ): Promise<void> {
-  // Node's object of HTTP/2 is a hash table, and a copy is not; a stream keeps it for as long as it lasts.
-  const headers = { ...request.headers };
-  const { context, refusal } = openConnectCall(spec.method, request, headers, reply, call, parts.limits);
-  const exchange = new ConnectStreamExchange(
-    { spec, codec, request, headers, reply, context, refusal },
-    parts,
-  );
+  const { context, refusal } = openConnectCall(spec.method, request, reply, call, parts.limits);
+  const exchange = new ConnectStreamExchange({ spec, codec, request, reply, context, refusal }, parts);
   return runStream(spec, context, exchange, parts);
 }
 
@@ -49,10 +44,9 @@ interface ConnectSource {
   readonly spec: StreamSpec;
   readonly codec: MessageCodec;
   readonly request: ServerRequest;
-  readonly headers: IncomingHttpHeaders;
   readonly reply: ServerReply;
   readonly context: CallContext;
-  /** What is wrong with the head. */
+  /** The error in the head, if any. */
   readonly refusal: ConnectError | undefined;
 }
 
@@ -67,9 +61,10 @@ class ConnectStreamExchange implements StreamExchange {
   }
 
   receive() {
-    const { spec, request, headers, context, codec, refusal } = this.#source;
+    const { spec, request, context, codec, refusal } = this.#source;
+    const { headers } = request;
     const enveloped = {
-      ...{ body: request, headers, context, codec, refusal, limits: this.#parts.limits },
+      ...{ body: bodyOf(request), headers, context, codec, refusal, limits: this.#parts.limits },
       ...{ input: spec.method.input, kind: "server-streaming" as const },
       ...{ encodingHeader: CONTENT_ENCODING, acceptEncodingHeader: ACCEPT_ENCODING },
     };
@@ -92,9 +87,10 @@ class ConnectStreamExchange implements StreamExchange {
     this.#end(error);
   }
 
-  /** What all messages may be compressed with is said in the head. */
+  /** Writes the head, which names the compression of all messages. */
   #begin(): void {
-    const { reply, context, codec, headers } = this.#source;
+    const { reply, context, codec, request } = this.#source;
+    const { headers } = request;
     if (reply.destroyed) throw new ConnectError("the caller is gone", Code.Canceled);
     const head: OutgoingHttpHeaders = {
       "content-type": codec === BINARY ? "application/connect+proto" : "application/connect+json",
@@ -103,7 +99,7 @@ class ConnectStreamExchange implements StreamExchange {
     this.#compression = acceptedCompression(headers[ACCEPT_ENCODING], headers[CONTENT_ENCODING]);
     if (this.#compression !== undefined) head[CONTENT_ENCODING] = this.#compression.name;
     const { setHeaders } = context;
-    // A handler may give the length of what it sends, which is not that of the envelopes.
+    // A handler may set the length of its content, which differs from that of the envelopes.
     setHeaders?.delete("content-length");
     if (setHeaders === undefined) reply.writeHead(200, head);
     else writeHead(reply, 200, setHeaders, head);

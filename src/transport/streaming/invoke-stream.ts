@@ -10,13 +10,13 @@ import {
 import type { CallContext } from "../call-context.ts";
 import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
 
-/** A server-streaming method and what implements it. */
+/** A server-streaming method and its implementation. */
 export type StreamSpec = Extract<MethodImplSpec, { kind: "server_streaming" }>;
 
 /**
- * Runs the implementation of a server-streaming method behind the interceptors, the first outermost. The request and
- * each message of the reply fail with the reason of an abort as soon as the call is aborted, whether or not the
- * implementation looks at its signal, and so that every interceptor sees it.
+ * Runs the implementation of a server-streaming method behind the interceptors, the first outermost. When the call is
+ * aborted, the pending request or reply message fails at once with the reason, even if the implementation ignores its
+ * signal, and in a way that every interceptor sees.
  */
 export async function invokeStream(
   spec: StreamSpec,
@@ -48,7 +48,7 @@ function wrongCount(what: string): ConnectError {
   return new ConnectError(`protocol error: ${what} for server-streaming method`, Code.Unimplemented);
 }
 
-/** What the implementation makes, each message awaited no longer than its call lasts. */
+/** The implementation's messages. Waiting for one ends when the call ends. */
 class AbortableMessages implements AsyncIterableIterator<Message> {
   readonly #made: AsyncIterator<object>;
   readonly #method: DescMethodServerStreaming;
@@ -86,7 +86,7 @@ class AbortableMessages implements AsyncIterableIterator<Message> {
     return Promise.resolve(END);
   }
 
-  /** The implementation may be waiting for something that never comes, so its end is not waited for. */
+  /** The implementation may wait forever, so its end is not awaited. */
   leave(): void {
     this.#made.return?.().catch(() => {});
   }
@@ -94,7 +94,8 @@ class AbortableMessages implements AsyncIterableIterator<Message> {
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-// Own properties, so that an interceptor's `{ ...request }` copies them. An AbortSignal costs a kilobyte, so it waits.
+// Own properties, so that an interceptor's `{ ...request }` copies them. The AbortSignal is created on demand, because
+// it costs a kilobyte.
 function requestOf(
   context: CallContext,
   method: DescMethodServerStreaming,

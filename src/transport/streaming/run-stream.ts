@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ConnectError } from "@connectrpc/connect";
+import type { ConnectError, StreamResponse } from "@connectrpc/connect";
 import type { Call } from "../call.ts";
 import type { CallContext } from "../call-context.ts";
 import type { CallParts } from "../call-parts.ts";
@@ -8,21 +8,21 @@ import { classify } from "../guard-call.ts";
 import { adoptHeaders } from "../interceptors.ts";
 import { invokeStream, type StreamSpec } from "./invoke-stream.ts";
 
-/** One protocol's way to take a request of one message and to give a reply of many. */
+/** A protocol's way to receive one request message and to send many replies. */
 export interface StreamExchange {
-  /** Reads the request message. Called once, after the gate. The second is to be called if that message is good. */
+  /** Reads the request message. Called once, after the gate. The caller calls `expectEnd` if the message is valid. */
   receive(): Promise<{ readonly message: Message; expectEnd(): void }>;
-  /** Writes a message, behind the head if it is the first. Resolves when the reader can take more. */
+  /** Writes a message, after the head if it is the first. Resolves when the reader can take more. */
   write(output: Message): Promise<void>;
   /** Ends the reply after the last message. */
   end(): void;
-  /** Ends the reply with the error, if the caller is still there. */
+  /** Ends the reply with the error, if the caller is still connected. */
   fail(error: ConnectError): void;
 }
 
 /**
- * Serves one server-streaming call: gate, request, interceptors, implementation, and each message once its reader has
- * taken those before it. Never rejects.
+ * Serves one server-streaming call: gate, request, interceptors, implementation, and each message once the reader has
+ * taken the previous ones. Never rejects.
  */
 export async function runStream(
   spec: StreamSpec,
@@ -34,16 +34,13 @@ export async function runStream(
   parts.live.add(context);
   let messages: AsyncIterator<Message> | undefined;
   try {
-    const passing = parts.gate?.(context);
-    if (passing !== undefined) await context.untilAborted(passing);
-    const request = requestMessages(exchange, call);
-    const { message, trailer } = await invokeStream(spec, context, request, parts.interceptors);
+    const { message, trailer } = await openReply(spec, context, exchange, parts);
     messages = message[Symbol.asyncIterator]();
     for (;;) {
       let next: IteratorResult<Message> | undefined = await messages.next();
       if (next.done === true) break;
       const writing = exchange.write(next.value);
-      // A stream that waits for its next message does not keep the last.
+      // Drops the last message while the stream waits for the next one.
       next = undefined;
       await writing;
     }
@@ -55,12 +52,24 @@ export async function runStream(
     failCall(reason, context, exchange, parts);
   } finally {
     parts.live.delete(context);
-    // Whoever makes messages learns that no more are wanted, and is not waited for.
+    // Tells the producer to stop, without waiting for it.
     messages?.return?.().catch(() => {});
   }
 }
 
-/** The request as interceptors see it, read when it is asked for. */
+/** A separate function, so that the request is not retained for the duration of the reply. */
+async function openReply(
+  spec: StreamSpec,
+  context: CallContext,
+  exchange: StreamExchange,
+  parts: CallParts,
+): Promise<StreamResponse> {
+  const passing = parts.gate?.(context);
+  if (passing !== undefined) await context.untilAborted(passing);
+  return invokeStream(spec, context, requestMessages(exchange, context.call), parts.interceptors);
+}
+
+/** Reads the request on demand, for the interceptors. */
 async function* requestMessages(exchange: StreamExchange, call: Call): AsyncGenerator<Message> {
   try {
     const { message, expectEnd } = await exchange.receive();

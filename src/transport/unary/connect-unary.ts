@@ -8,14 +8,14 @@ import type { CallParts } from "../call-parts.ts";
 import { COMPRESSION_NAMES, replyCompression, requestCompression } from "../compression.ts";
 import { httpStatusOfCode } from "../http-status.ts";
 import { BINARY, type MessageCodec } from "../message-codec.ts";
-import { type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
+import { bodyOf, type ServerReply, type ServerRequest, writeHead } from "../node-http.ts";
 import { openConnectCall } from "../open-connect-call.ts";
 import { receiveBody } from "../receive-body.ts";
 import { sendBody } from "../send-body.ts";
 import type { UnarySpec } from "./invoke-unary.ts";
 import { runUnary, type UnaryExchange } from "./run-unary.ts";
 
-/** The codec of a unary Connect call by its content type; `undefined` for what is not one. */
+/** Returns the codec of a unary Connect call by its content type, or `undefined` for another type. */
 export function connectCodecOf(
   contentType: string | undefined,
   json: MessageCodec,
@@ -36,14 +36,7 @@ export function serveConnectUnary(
   call: Call,
   parts: CallParts,
 ): Promise<void> {
-  const { context, refusal } = openConnectCall(
-    spec.method,
-    request,
-    request.headers,
-    reply,
-    call,
-    parts.limits,
-  );
+  const { context, refusal } = openConnectCall(spec.method, request, reply, call, parts.limits);
   const exchange = new ConnectExchange(spec, codec, request, reply, context, refusal, parts);
   return runUnary(spec, context, exchange, parts);
 }
@@ -80,7 +73,7 @@ class ConnectExchange implements UnaryExchange {
     if (this.#refusal !== undefined) throw this.#refusal;
     const { bodyBytes, bodyTimeoutMs } = this.#parts.limits;
     checkSize(Number(this.#request.headers["content-length"] ?? 0), bodyBytes);
-    const bytes = await receiveBody(this.#request, this.#context, {
+    const bytes = await receiveBody(bodyOf(this.#request), this.#context, {
       timeoutMs: this.#context.bodyTimeoutMs(bodyTimeoutMs),
       check: (sizeBytes) => checkSize(sizeBytes, bodyBytes),
     });

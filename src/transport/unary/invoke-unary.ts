@@ -3,13 +3,13 @@ import type { Interceptor, MethodImplSpec, UnaryRequest } from "@connectrpc/conn
 import type { CallContext } from "../call-context.ts";
 import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
 
-/** A unary method and what implements it. */
+/** A unary method and its implementation. */
 export type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
 
 /**
- * Runs the implementation of a unary method behind the interceptors, the first outermost, and gives its reply.
- * Rejects with the reason of an abort as soon as the call is aborted, whether or not the implementation looks at its
- * signal, and so that every interceptor sees it.
+ * Runs the implementation of a unary method behind the interceptors, the first outermost, and returns its reply. When
+ * the call is aborted, it rejects at once with the reason, even if the implementation ignores its signal, and in a way
+ * that every interceptor sees.
  */
 export async function invokeUnary(
   spec: UnarySpec,
@@ -18,7 +18,7 @@ export async function invokeUnary(
   interceptors: readonly Interceptor[],
 ): Promise<Message> {
   const request = requestOf(context, spec.method, message);
-  // The response whose headers are the context's own.
+  // The response that shares the context's own headers.
   let own: object | undefined;
   const base = async (given: UnaryRequest) => {
     const output = spec.impl(given.message, given === request ? context : contextFor(context, given));
@@ -36,7 +36,7 @@ export async function invokeUnary(
   return response.message;
 }
 
-// Own properties, so that an interceptor's `{ ...request }` copies them; only what costs something waits in a getter.
+// Own properties, so that an interceptor's `{ ...request }` copies them. Only expensive ones are getters.
 function requestOf(context: CallContext, method: DescMethodUnary, message: Message): UnaryRequest {
   return {
     stream: false,

@@ -5,13 +5,13 @@ import type { CallParts } from "../call-parts.ts";
 import { failCall } from "../fail-call.ts";
 import { invokeUnary, type UnarySpec } from "./invoke-unary.ts";
 
-/** One protocol's way to take a request and to give a reply. */
+/** A protocol's way to receive a request and to send a reply. */
 export interface UnaryExchange {
   /** Reads the request message. Called once, after the gate. Rejects with the reason when the call is aborted. */
   receive(): Message | Promise<Message>;
   /** Writes the reply. Rejects only while nothing is written. */
   reply(output: Message): void | Promise<void>;
-  /** Writes the error, if the caller is still there. */
+  /** Writes the error, if the caller is still connected. */
   fail(error: ConnectError): void;
 }
 

@@ -22,7 +22,8 @@ const admin = clientOf(
     accounts: {} as never,
     adminKeys: {} as never,
     chain: {} as never,
-    readPresignHealth: async () => [bucket(0, 0), bucket(0, 1), bucket(2, 0)],
+    readPresignHealth: async () =>
+      [bucket(0, 0), bucket(0, 1), bucket(2, 0)].map((shown) => ({ ...shown, network: "localnet" })),
     refillBucket: async (origin, { signatureAlgorithm }, count) => {
       refills.push({ actor: origin.actor, signatureAlgorithm, count });
       return count - 1;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { connectionBounds } from "../../../src/app/connection-bounds.ts";
-import { loadConfig } from "../../../src/config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 
 it("a port has the configured bounds on connections, trusts the configured proxies, and says what it refuses", () => {
   const config = loadConfig({

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { createBackOffs } from "../../../src/chain/back-off.ts";
 import { createCallerReads } from "../../../src/chain/caller-reads.ts";
-import { createPressures } from "../../../src/chain/pressure.ts";
-import { readTwice } from "../../../src/chain/read-twice.ts";
+import { retryRead } from "../../../src/chain/retry-read.ts";
 import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 
 const times = { readMs: 60_000, buildMs: 60_000, executeMs: 60_000 };
 
@@ -11,11 +12,11 @@ function setUp({ projectPerSecond = 1_000, totalPerSecond = 1_000 } = {}) {
   const callerReads = createCallerReads({
     limits: { projectPerSecond, totalPerSecond },
     coordination: createLocalCoordination(() => nowMs),
-    pressures: createPressures(),
+    backOffs: createBackOffs(systemClock),
   });
   let reads = 0;
   const read = (project: string, call: () => Promise<unknown> = async () => undefined) =>
-    readTwice({ ...callerReads(project), times })(() => {
+    retryRead({ ...callerReads(project), times, clock: systemClock })(() => {
       reads++;
       return call();
     }).then(

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { OpenSession, SessionKind } from "../../../src/chain/session.ts";
 import { createSettler, type Settler } from "../../../src/chain/settler.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { MixedUpAnswerError } from "../../../src/protocol/mixed-up-answer.ts";
 import type { Database } from "../../../src/store/database.ts";
 
@@ -27,6 +28,7 @@ describe("the settler", () => {
     const delivered: string[] = [];
     await new Promise<void>((resolve) => {
       settler = createSettler({
+        clock: systemClock,
         database: {} as Database,
         kinds: ["0x1", "0x2", "0x3"].map((objectId) => ({
           name: objectId,
@@ -57,6 +59,7 @@ describe("the settler", () => {
     let settledCount = 0;
     await new Promise<void>((resolve) => {
       settler = createSettler({
+        clock: systemClock,
         database: {} as Database,
         kinds: [
           {
@@ -93,6 +96,7 @@ describe("the settler", () => {
     const newest = rows.at(-1)!;
     await new Promise<void>((resolve) => {
       settler = createSettler({
+        clock: systemClock,
         database: {} as Database,
         log: { error: () => {} },
         kinds: [
@@ -149,6 +153,7 @@ function settle({
       },
     });
     settler = createSettler({
+      clock: systemClock,
       database: {} as Database,
       kinds: sessions.map(kindOf),
       log: { error: () => {} },

@@ -1,17 +1,23 @@
 import { expect, it } from "vitest";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { waitForSignal } from "../../../src/coordination/wait-for-signal.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 
 const NEVER_MS = 1_000_000;
 
 it("ends at once with what is there already", async () => {
-  const found = await waitForSignal(createLocalSignals(), "a", { timeoutMs: NEVER_MS }, async () => 7);
+  const found = await waitForSignal(
+    createLocalSignals(),
+    "a",
+    { clock: systemClock, timeoutMs: NEVER_MS },
+    async () => 7,
+  );
   expect(found).toBe(7);
 });
 
 it("hears a notification that comes while it is looking", async () => {
   const signals = createLocalSignals();
-  const found = await waitForSignal(signals, "a", { timeoutMs: NEVER_MS }, async () => {
+  const found = await waitForSignal(signals, "a", { clock: systemClock, timeoutMs: NEVER_MS }, async () => {
     signals.notify("a");
     await new Promise((resolve) => setImmediate(resolve));
     return undefined;
@@ -21,12 +27,12 @@ it("hears a notification that comes while it is looking", async () => {
 
 it("ends with the time, and with the caller", async () => {
   const signals = createLocalSignals();
-  await waitForSignal(signals, "a", { timeoutMs: 1 }, async () => undefined);
+  await waitForSignal(signals, "a", { clock: systemClock, timeoutMs: 1 }, async () => undefined);
   const caller = new AbortController();
   const waiting = waitForSignal(
     signals,
     "a",
-    { timeoutMs: NEVER_MS, signal: caller.signal },
+    { clock: systemClock, timeoutMs: NEVER_MS, signal: caller.signal },
     async () => undefined,
   );
   caller.abort();
@@ -41,9 +47,9 @@ it("leaves no listener behind", async () => {
       return () => void listenerCount--;
     },
   };
-  await waitForSignal(signals, "a", { timeoutMs: 1 }, async () => undefined);
+  await waitForSignal(signals, "a", { clock: systemClock, timeoutMs: 1 }, async () => undefined);
   await expect(
-    waitForSignal(signals, "a", { timeoutMs: 1 }, async () => {
+    waitForSignal(signals, "a", { clock: systemClock, timeoutMs: 1 }, async () => {
       throw new Error("no");
     }),
   ).rejects.toThrow("no");

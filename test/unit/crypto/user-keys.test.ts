@@ -9,7 +9,7 @@ import type { CurveName } from "../../../src/protocol/algorithms.ts";
 import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
 import { judgeEdDsa } from "../../support/judges.ts";
 
-/** Made with `UserShareEncryptionKeys.fromRootSeedKey` of @ika.xyz/sdk 0.4.1; the flow tests ask it afresh. */
+/** Made with `UserShareEncryptionKeys.fromRootSeedKey` of @ika.xyz/sdk 0.4.1; `npm run test:reference` asks it afresh. */
 const vectors = JSON.parse(readFileSync(new URL("./user-keys.vectors.json", import.meta.url), "utf8")) as {
   curve: CurveName;
   seedHex: string;

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createParameterBuilder } from "../../../src/onboarding/build-parameters.ts";
 import { createParameterStore } from "../../../src/onboarding/parameter-store.ts";
 import { UnsupportedOutputError } from "../../../src/protocol/parameters/network-key-output.ts";
@@ -59,6 +60,7 @@ describe("the parameter builder", () => {
     const store = createParameterStore(folder);
     const put = await store.put(KEY, 2, BYTES);
     const builder = createParameterBuilder({
+      clock: systemClock,
       store,
       curves: [2],
       reader: {
@@ -76,10 +78,11 @@ describe("the parameter builder", () => {
     const warnings: string[] = [];
     let reads = 0;
     let read: () => void = () => {};
-    const readTwice = new Promise<void>((resolve) => {
+    const retryRead = new Promise<void>((resolve) => {
       read = resolve;
     });
     const builder = createParameterBuilder({
+      clock: systemClock,
       store: createParameterStore(folder),
       curves: [2],
       intervalMs: 1,
@@ -93,7 +96,7 @@ describe("the parameter builder", () => {
       log: { ...silent(), warn: (_fields, message) => void warnings.push(message) },
     });
     builder.start();
-    await readTwice;
+    await retryRead;
     await builder.stop();
     expect(builder.ready()).toEqual([]);
     expect(warnings).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createAffordable } from "../../../src/presigns/affordable.ts";
 
 const bucket = { network: "localnet", curve: 0, signatureAlgorithm: 0, networkEncryptionKeyId: "0x1" };
@@ -13,20 +14,20 @@ const treasuryOf = (ika: bigint, sui: bigint) => ({
 });
 
 it("counts presigns that can be paid for together with their signatures, in the scarcer coin", async () => {
-  expect(await createAffordable(treasuryOf(150n, 1_000n))(bucket)).toBe(10);
-  expect(await createAffordable(treasuryOf(1_000n, 29n))(bucket)).toBe(9);
-  expect(await createAffordable(treasuryOf(14n, 1_000n))(bucket)).toBe(0);
+  expect(await createAffordable(treasuryOf(150n, 1_000n), systemClock)(bucket)).toBe(10);
+  expect(await createAffordable(treasuryOf(1_000n, 29n), systemClock)(bucket)).toBe(9);
+  expect(await createAffordable(treasuryOf(14n, 1_000n), systemClock)(bucket)).toBe(0);
 });
 
 it("leaves to the chain what has no price", async () => {
   const treasury = { ...treasuryOf(0n, 0n), price: async () => undefined };
-  expect(await createAffordable(treasury)(bucket)).toBe(Number.MAX_SAFE_INTEGER);
+  expect(await createAffordable(treasury, systemClock)(bucket)).toBe(Number.MAX_SAFE_INTEGER);
 });
 
 it("reads again after a while only, and after a failure at once", async () => {
   let nowMs = 0;
   const treasury = treasuryOf(150n, 1_000n);
-  const affordable = createAffordable(treasury, 100, () => nowMs);
+  const affordable = createAffordable(treasury, { now: () => nowMs }, 100);
   await affordable(bucket);
   await affordable(bucket);
   expect(treasury.reads).toBe(1);
@@ -34,7 +35,10 @@ it("reads again after a while only, and after a failure at once", async () => {
   await affordable(bucket);
   expect(treasury.reads).toBe(2);
 
-  const failing = createAffordable({ ...treasury, balances: () => Promise.reject(new Error("gone")) });
+  const failing = createAffordable(
+    { ...treasury, balances: () => Promise.reject(new Error("gone")) },
+    systemClock,
+  );
   await expect(failing(bucket)).rejects.toThrow("gone");
   await expect(failing(bucket)).rejects.toThrow("gone");
 });

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { topics } from "../../../src/coordination/topics.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
 
 const NEVER_MS = 1_000_000;
@@ -20,14 +21,14 @@ afterEach(() => {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 it("gives what is there without a wait", async () => {
-  const queue = createPresignQueue({ signals });
+  const queue = createPresignQueue({ clock: systemClock, signals });
   presigns = ["a"];
   expect(await queue.take(bucket, patient, attempt)).toBe("a");
   expect(queue.waitedFor()).toEqual([]);
 });
 
 it("asks for a refill when somebody has to wait, and serves them in the order in which they came", async () => {
-  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const asked = new Promise<void>((resolve) => {
     signals.subscribe(topics.presignWanted("localnet"), resolve);
   });
@@ -50,7 +51,7 @@ it("asks for a refill when somebody has to wait, and serves them in the order in
 });
 
 it("lets nobody pass by those who wait", async () => {
-  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const first = queue.take(bucket, patient, attempt);
   await settled();
   presigns = ["a", "b"];
@@ -60,7 +61,7 @@ it("lets nobody pass by those who wait", async () => {
 });
 
 it("lets projects take turns, and keeps the order within each", async () => {
-  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const served: string[] = [];
   const join = async (projectId: string, name: string) => {
     await queue.take(bucket, { ...patient, projectId }, attempt);
@@ -74,7 +75,12 @@ it("lets projects take turns, and keeps the order within each", async () => {
 });
 
 it("turns one project away before it fills the line", async () => {
-  const queue = createPresignQueue({ signals, pollMs: NEVER_MS, projectWaitingMaxCount: 2 });
+  const queue = createPresignQueue({
+    clock: systemClock,
+    signals,
+    pollMs: NEVER_MS,
+    projectWaitingMaxCount: 2,
+  });
   const waiting = [queue.take(bucket, patient, attempt), queue.take(bucket, patient, attempt)];
   await settled();
   expect(await queue.take(bucket, patient, attempt)).toBeUndefined();
@@ -85,7 +91,7 @@ it("turns one project away before it fills the line", async () => {
 });
 
 it("looks by itself when a signal is lost", async () => {
-  const queue = createPresignQueue({ signals, pollMs: 1 });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: 1 });
   const waiting = queue.take(bucket, patient, attempt);
   await settled();
   presigns = ["a"];
@@ -93,7 +99,7 @@ it("looks by itself when a signal is lost", async () => {
 });
 
 it("keeps buckets apart", async () => {
-  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const waiting = queue.take(bucket, patient, attempt);
   await settled();
   expect(await queue.take(other, patient, async () => "of the other")).toBe("of the other");
@@ -102,7 +108,7 @@ it("keeps buckets apart", async () => {
 });
 
 it("gives up when the time is over or the caller has gone, and lets the next one try", async () => {
-  const queue = createPresignQueue({ signals, pollMs: NEVER_MS });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const caller = new AbortController();
   const late = queue.take(bucket, { ...patient, timeoutMs: 5 }, attempt);
   const gone = queue.take(bucket, { ...patient, signal: caller.signal }, attempt);
@@ -115,7 +121,7 @@ it("gives up when the time is over or the caller has gone, and lets the next one
 });
 
 it("turns away more than it has room for", async () => {
-  const queue = createPresignQueue({ signals, pollMs: NEVER_MS, waitingMaxCount: 1 });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS, waitingMaxCount: 1 });
   const waiting = queue.take(bucket, patient, attempt);
   await settled();
   expect(await queue.take(bucket, patient, attempt)).toBeUndefined();
@@ -124,7 +130,7 @@ it("turns away more than it has room for", async () => {
 });
 
 it("passes on what an attempt throws, and goes on with the next one", async () => {
-  const queue = createPresignQueue({ signals, pollMs: 1 });
+  const queue = createPresignQueue({ clock: systemClock, signals, pollMs: 1 });
   let isBroke = false;
   const failing = queue.take(bucket, patient, async () => {
     if (isBroke) throw new Error("no credit");

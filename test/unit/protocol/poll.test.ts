@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ChainReader } from "../../../src/protocol/chain-reader.ts";
+import { NetworkRejectedError } from "../../../src/protocol/network-rejected-error.ts";
 import { PollTimeoutError, poll, sleep } from "../../../src/protocol/poll.ts";
-import { NetworkRejectedError, pollObject } from "../../../src/protocol/poll-object.ts";
+import { pollObject } from "../../../src/protocol/poll-object.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -61,7 +61,7 @@ function sealed(octets: Uint8Array): string {
 }
 const octetsOf = (token: string) => fromBase58(token.slice("resume_".length)).slice(0, -4);
 
-const MALFORMED = "VALIDATION, token: is not a resume token, or is cut or changed";
+const MALFORMED = "VALIDATION, token: is not a resume token, or was truncated or changed";
 
 describe("a resume token", () => {
   test("gives back what was put into it, and is short", () => {

@@ -179,7 +179,7 @@ describe("an onboarding that is resumed", () => {
     const token = encodeResumeToken({ kind: "onboard", network: "localnet", curve, dwalletId: DWALLET_ID });
     await expect(resume(anew(), token)).rejects.toMatchObject({
       reason: "VALIDATION",
-      message: "seed: an onboarding needs it",
+      message: "seed: is required for an onboarding",
       metadata: { field: "seed" },
     });
     expect(service.seen).toEqual([]);

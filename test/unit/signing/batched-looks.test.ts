@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createBatchedLooks, type SignFollower } from "../../../src/signing/batched-looks.ts";
-import type { Sql } from "../../../src/store/database.ts";
+import type { Queryable } from "../../../src/store/database.ts";
 
 const NEVER_MS = 1_000_000_000;
 
@@ -8,7 +9,7 @@ const NEVER_MS = 1_000_000_000;
 function asked() {
   const waiting: ((query: Query) => void)[] = [];
   const queries: Query[] = [];
-  const sql: Sql = {
+  const db: Queryable = {
     query: <Row>(_: string, [ids]: readonly unknown[] = []) =>
       new Promise<Row[]>((resolve, reject) => {
         const answer = (places: readonly number[]) => resolve(places.map((place) => ({ place })) as Row[]);
@@ -24,7 +25,7 @@ function asked() {
       if (query === undefined) waiting.push(resolve);
       else resolve(query);
     });
-  return { sql, next };
+  return { db, next };
 }
 
 interface Query {
@@ -58,8 +59,8 @@ function follower(id: string) {
 
 describe("looks", () => {
   it("are made together, each is told of its own, and who has changed is not looked for again", async () => {
-    const { sql, next } = asked();
-    const looks = createBatchedLooks(sql, 1);
+    const { db, next } = asked();
+    const looks = createBatchedLooks(db, systemClock, 1);
     const [a, b] = [follower("a"), follower("b")];
     looks.follow(a.one);
     looks.follow(b.one);
@@ -76,8 +77,8 @@ describe("looks", () => {
   });
 
   it("are made once more of who is told of a change while one is under way", async () => {
-    const { sql, next } = asked();
-    const looks = createBatchedLooks(sql, NEVER_MS);
+    const { db, next } = asked();
+    const looks = createBatchedLooks(db, systemClock, NEVER_MS);
     const { one, heard, told } = follower("a");
     looks.follow(one);
     const query = await next();
@@ -91,8 +92,8 @@ describe("looks", () => {
   });
 
   it("that fail end those that were in them, and no others", async () => {
-    const { sql, next } = asked();
-    const looks = createBatchedLooks(sql, NEVER_MS);
+    const { db, next } = asked();
+    const looks = createBatchedLooks(db, systemClock, NEVER_MS);
     const [a, b] = [follower("a"), follower("b")];
     looks.follow(a.one);
     const query = await next();

@@ -22,7 +22,7 @@ export const file_tss_v1_admin: GenFile = /*@__PURE__*/
   fileDesc("ChJ0c3MvdjEvYWRtaW4ucHJvdG8SBnRzcy52MSKDAQoXR2V0UHJlc2lnbkhlYWx0aFJlcXVlc3QSGwoFY3VydmUYASABKA1CB7pIBCoCGANIAIgBARIpChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQge6SAQqAhgBSAGIAQFCCAoGX2N1cnZlQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtIkIKGEdldFByZXNpZ25IZWFsdGhSZXNwb25zZRImCgdidWNrZXRzGAEgAygLMhUudHNzLnYxLlByZXNpZ25CdWNrZXQihgIKDVByZXNpZ25CdWNrZXQSDQoFY3VydmUYASABKA0SGwoTc2lnbmF0dXJlX2FsZ29yaXRobRgCIAEoDRISCgpjdXJ2ZV9uYW1lGAMgASgJEiAKGHNpZ25hdHVyZV9hbGdvcml0aG1fbmFtZRgEIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAUgASgJEg0KBXJlYWR5GAYgASgNEg8KB3BlbmRpbmcYByABKA0SDAoEaGVsZBgIIAEoDRIMCgR1c2VkGAkgASgNEg0KBWJ1cm50GAogASgNEhEKCWxvd193YXRlchgLIAEoDRISCgpoaWdoX3dhdGVyGAwgASgNIqEBChVSZWZpbGxQcmVzaWduc1JlcXVlc3QSHgoFY3VydmUYASABKA1CCrpIB8gBASoCGANIAIgBARIsChNzaWduYXR1cmVfYWxnb3JpdGhtGAIgASgNQgq6SAfIAQEqAhgBSAGIAQESGAoFY291bnQYAyABKA1CCbpIBioEGGQoAUIICgZfY3VydmVCFgoUX3NpZ25hdHVyZV9hbGdvcml0aG0iKAoWUmVmaWxsUHJlc2lnbnNSZXNwb25zZRIOCgZxdWV1ZWQYASABKA0ioAEKB1Byb2plY3QSEgoKcHJvamVjdF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB25ldHdvcmsYAyABKAkSGQoRYmFsYW5jZV9taWNyb191c2QYBCABKAMSFgoOaGVsZF9taWNyb191c2QYBSABKAMSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlIKFENyZWF0ZVByb2plY3RSZXF1ZXN0EjoKBG5hbWUYASABKAlCLLpIKXInGGQyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokIjkKFUNyZWF0ZVByb2plY3RSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8udHNzLnYxLlByb2plY3QiTwoTTGlzdFByb2plY3RzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy50c3MudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki+QMKBkFwaUtleRISCgphcGlfa2V5X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIOCgZwcmVmaXgYBCABKAkSJAoGc2NvcGVzGAUgAygOMhQudHNzLnYxLkFwaUtleS5TY29wZRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jldm9rZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFhbGxvd2VkX2FkZHJlc3NlcxgKIAMoCRIZCgxyb3RhdGVkX2Zyb20YCyABKAlIAIgBARIYCgtyZXBsYWNlZF9ieRgMIAEoCUgBiAEBIkwKBVNjb3BlEhUKEVNDT1BFX1VOU1BFQ0lGSUVEEAASCwoHb25ib2FyZBABEggKBHNpZ24QAhIICgRyZWFkEAMSCwoHYmlsbGluZxAEQg8KDV9yb3RhdGVkX2Zyb21CDgoMX3JlcGxhY2VkX2J5IrcCChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhwKCnByb2plY3RfaWQYASABKAlCCLpIBXIDsAEBEjoKBG5hbWUYAiABKAlCLLpIKXInGGQyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokEjsKBnNjb3BlcxgDIAMoDjIULnRzcy52MS5BcGlLZXkuU2NvcGVCFbpIEpIBDwgBEAQYASIHggEEEAEgABI5CgtleHBpcmVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCLpIBbIBAkABEk4KEWFsbG93ZWRfYWRkcmVzc2VzGAUgAygJQjO6SDCSAS0QQBgBIidyJTIjXlswLTlhLWZBLUY6Ll17Miw0NX0oL1swLTldezEsM30pPyQiSgoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkSEQoJcGxhaW50ZXh0GAIgASgJImwKEkxpc3RBcGlLZXlzUmVxdWVzdBIcCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnRzcy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKE1Jldm9rZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCUIIukgFcgOwAQEiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkirgEKE1JvdGF0ZUFwaUtleVJlcXVlc3QSHAoKYXBpX2tleV9pZBgBIAEoCUIIukgFcgOwAQESKgoPb3ZlcmxhcF9zZWNvbmRzGAIgASgFQgy6SAkaBxiAmp4BKABIAIgBARI5CgtleHBpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCLpIBbIBAkABQhIKEF9vdmVybGFwX3NlY29uZHMidAoUUm90YXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnRzcy52MS5BcGlLZXkSEQoJcGxhaW50ZXh0GAIgASgJEigKEHJlcGxhY2VkX2FwaV9rZXkYAyABKAsyDi50c3MudjEuQXBpS2V5IooBChpTZXRBbGxvd2VkQWRkcmVzc2VzUmVxdWVzdBIcCgphcGlfa2V5X2lkGAEgASgJQgi6SAVyA7ABARJOChFhbGxvd2VkX2FkZHJlc3NlcxgCIAMoCUIzukgwkgEtEEAYASInciUyI15bMC05YS1mQS1GOi5dezIsNDV9KC9bMC05XXsxLDN9KT8kIj4KG1NldEFsbG93ZWRBZGRyZXNzZXNSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4udHNzLnYxLkFwaUtleSKEAgoIQWRtaW5LZXkSFAoMYWRtaW5fa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmV2b2tlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWxhc3RfdXNlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIoQBChVDcmVhdGVBZG1pbktleVJlcXVlc3QSMAoEbmFtZRgBIAEoCUIiukgfch0yG15bYS16MC05XVthLXowLTkuXy1dezAsNjJ9JBI5CgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCLpIBbIBAkABIlAKFkNyZWF0ZUFkbWluS2V5UmVzcG9uc2USIwoJYWRtaW5fa2V5GAEgASgLMhAudHNzLnYxLkFkbWluS2V5EhEKCXBsYWludGV4dBgCIAEoCSJQChRMaXN0QWRtaW5LZXlzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiVgoVTGlzdEFkbWluS2V5c1Jlc3BvbnNlEiQKCmFkbWluX2tleXMYASADKAsyEC50c3MudjEuQWRtaW5LZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjcKFVJldm9rZUFkbWluS2V5UmVxdWVzdBIeCgxhZG1pbl9rZXlfaWQYASABKAlCCLpIBXIDsAEBIj0KFlJldm9rZUFkbWluS2V5UmVzcG9uc2USIwoJYWRtaW5fa2V5GAEgASgLMhAudHNzLnYxLkFkbWluS2V5IqgBChNBZGp1c3RDcmVkaXRSZXF1ZXN0EhwKCnByb2plY3RfaWQYASABKAlCCLpIBXIDsAEBEjQKEGFtb3VudF9taWNyb191c2QYAiABKANCGrpIFyIVOAAYgMDK84SjAiiAwLWM+9z9//8BEj0KBnJlYXNvbhgDIAEoCUItukgqcigYyAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokIkEKFEFkanVzdENyZWRpdFJlc3BvbnNlEikKDGxlZGdlcl9lbnRyeRgBIAEoCzITLnRzcy52MS5MZWRnZXJFbnRyeSK5AQoWTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBIhCgpwcm9qZWN0X2lkGAEgASgJQgi6SAVyA7ABAUgAiAEBEikKBWFjdG9yGAIgASgJQhW6SBJyEDIOXlshLX5dezEsMTAwfSRIAYgBARIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMYgAhCDQoLX3Byb2plY3RfaWRCCAoGX2FjdG9yIlwKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEigKDGF1ZGl0X2V2ZW50cxgBIAMoCzISLnRzcy52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLiAQoKQXVkaXRFdmVudBIWCg5hdWRpdF9ldmVudF9pZBgBIAEoAxIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSEgoKcHJvamVjdF9pZBgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRISCgpyZXF1ZXN0X2lkGAcgASgJEg8KB2FkZHJlc3MYCCABKAkSFQoIc2VxdWVuY2UYCSABKANIAIgBAUILCglfc2VxdWVuY2UiNwoUR2V0QXVkaXRQcm9vZlJlcXVlc3QSHwoOYXVkaXRfZXZlbnRfaWQYASABKANCB7pIBCICKAEiewoVR2V0QXVkaXRQcm9vZlJlc3BvbnNlEicKC2F1ZGl0X2V2ZW50GAEgASgLMhIudHNzLnYxLkF1ZGl0RXZlbnQSJQoKYXVkaXRfc2VhbBgCIAEoCzIRLnRzcy52MS5BdWRpdFNlYWwSEgoKYXVkaXRfcGF0aBgDIAMoDCIUChJHZXRUcmVhc3VyeVJlcXVlc3QinwEKE0dldFRyZWFzdXJ5UmVzcG9uc2USIgoIdHJlYXN1cnkYASABKAsyEC50c3MudjEuVHJlYXN1cnkSIgoKaG90X3dhbGxldBgCIAEoCzIOLnRzcy52MS5XYWxsZXQSIwoLZ2FzX3N0YXRpb24YAyABKAsyDi50c3MudjEuV2FsbGV0EhsKBWxhbmVzGAQgAygLMgwudHNzLnYxLkxhbmUioAEKCFRyZWFzdXJ5EhMKC3RyZWFzdXJ5X2lkGAEgASgJEhIKCnBhY2thZ2VfaWQYAiABKAkSDgoGcGF1c2VkGAMgASgIEhMKC2lrYV9iYWxhbmNlGAQgASgEEhgKEHN1aV9iYWxhbmNlX21pc3QYBSABKAQSLAoOcHJpY2VfY2VpbGluZ3MYBiADKAsyFC50c3MudjEuUHJpY2VDZWlsaW5nIvkBCgxQcmljZUNlaWxpbmcSMQoJb3BlcmF0aW9uGAEgASgOMh4udHNzLnYxLlByaWNlQ2VpbGluZy5PcGVyYXRpb24SDQoFY3VydmUYAiABKA0SIAoTc2lnbmF0dXJlX2FsZ29yaXRobRgDIAEoDUgAiAEBEg8KB21heF9pa2EYBCABKAQSFAoMbWF4X3N1aV9taXN0GAUgASgEIkYKCU9wZXJhdGlvbhIZChVPUEVSQVRJT05fVU5TUEVDSUZJRUQQABIHCgNka2cQARILCgdwcmVzaWduEAISCAoEc2lnbhADQhYKFF9zaWduYXR1cmVfYWxnb3JpdGhtIjMKBldhbGxldBIPCgdhZGRyZXNzGAEgASgJEhgKEHN1aV9iYWxhbmNlX21pc3QYAiABKAQiggIKBExhbmUSFwoPb3BlcmF0b3JfY2FwX2lkGAEgASgJEhIKCmF1dGhvcmlzZWQYAiABKAgSDgoGbGVhc2VkGAMgASgIEg0KBWZlbmNlGAQgASgDEiIKCWdhc19jb2lucxgFIAMoCzIPLnRzcy52MS5HYXNDb2luEhgKEGdhc19iYWxhbmNlX21pc3QYBiABKAQSIQoUdW5yZXNvbHZlZF90eF9kaWdlc3QYByABKAlIAIgBARIeChFmb3JlaWduX3R4X2RpZ2VzdBgIIAEoCUgBiAEBQhcKFV91bnJlc29sdmVkX3R4X2RpZ2VzdEIUChJfZm9yZWlnbl90eF9kaWdlc3QiSAoHR2FzQ29pbhIRCglvYmplY3RfaWQYASABKAkSGQoMYmFsYW5jZV9taXN0GAIgASgESACIAQFCDwoNX2JhbGFuY2VfbWlzdCKyAgocTGlzdENoYWluVHJhbnNhY3Rpb25zUmVxdWVzdBI1Cg9vcGVyYXRvcl9jYXBfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kSACIAQESPgoFc3RhdGUYAiABKA4yHi50c3MudjEuQ2hhaW5UcmFuc2FjdGlvbi5TdGF0ZUIKukgHggEEEAEgAEgBiAEBEjoKBGtpbmQYAyABKA4yGy50c3MudjEuQ2hhaW5PcGVyYXRpb24uS2luZEIKukgHggEEEAEgAEgCiAEBEhoKCXBhZ2Vfc2l6ZRgEIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxiACEISChBfb3BlcmF0b3JfY2FwX2lkQggKBl9zdGF0ZUIHCgVfa2luZCJuCh1MaXN0Q2hhaW5UcmFuc2FjdGlvbnNSZXNwb25zZRI0ChJjaGFpbl90cmFuc2FjdGlvbnMYASADKAsyGC50c3MudjEuQ2hhaW5UcmFuc2FjdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkivgMKEENoYWluVHJhbnNhY3Rpb24SEQoJdHhfZGlnZXN0GAEgASgJEhcKD29wZXJhdG9yX2NhcF9pZBgCIAEoCRItCgVzdGF0ZRgDIAEoDjIeLnRzcy52MS5DaGFpblRyYW5zYWN0aW9uLlN0YXRlEhIKCnNlbmRfY291bnQYBCABKAUSGgoNZ2FzX3VzZWRfbWlzdBgFIAEoA0gAiAEBEioKCm9wZXJhdGlvbnMYBiADKAsyFi50c3MudjEuQ2hhaW5PcGVyYXRpb24SLwoLY3JlYXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDHJlc29sdmVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoNZXJyb3JfbWVzc2FnZRgJIAEoCUgBiAEBIlAKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGc3RvcmVkEAESCgoGbGFuZGVkEAISCwoHYWJvcnRlZBADEgsKB2Ryb3BwZWQQBEIQCg5fZ2FzX3VzZWRfbWlzdEIQCg5fZXJyb3JfbWVzc2FnZSKyAQoOQ2hhaW5PcGVyYXRpb24SKQoEa2luZBgBIAEoDjIbLnRzcy52MS5DaGFpbk9wZXJhdGlvbi5LaW5kEhIKCnN1YmplY3RfaWQYAiABKAkiYQoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIcmVnaXN0ZXIQARIHCgNka2cQAhIKCgZhY2NlcHQQAxILCgdwcmVzaWduEAQSCAoEc2lnbhAFEgkKBXN3ZWVwEAYy5hMKBUFkbWluEosBChBHZXRQcmVzaWduSGVhbHRoEh8udHNzLnYxLkdldFByZXNpZ25IZWFsdGhSZXF1ZXN0GiAudHNzLnYxLkdldFByZXNpZ25IZWFsdGhSZXNwb25zZSI0kAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCGxIZL3YxL2FkbWluL3ByZXNpZ25zL2hlYWx0aBKFAQoOUmVmaWxsUHJlc2lnbnMSHS50c3MudjEuUmVmaWxsUHJlc2lnbnNSZXF1ZXN0Gh4udHNzLnYxLlJlZmlsbFByZXNpZ25zUmVzcG9uc2UiNIi1GAaQtRgDmLUYAqC1GAKC0+STAh46ASoiGS92MS9hZG1pbi9wcmVzaWducy9yZWZpbGwSewoNQ3JlYXRlUHJvamVjdBIcLnRzcy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnRzcy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiLYi1GAaQtRgCmLUYA6C1GAKC0+STAhc6ASoiEi92MS9hZG1pbi9wcm9qZWN0cxJ4CgxMaXN0UHJvamVjdHMSGy50c3MudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnRzcy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSItkAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCFBISL3YxL2FkbWluL3Byb2plY3RzEo4BCgxDcmVhdGVBcGlLZXkSGy50c3MudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnRzcy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSJDiLUYBpC1GAKYtRgDoLUYAoLT5JMCLToBKiIoL3YxL2FkbWluL3Byb2plY3RzL3twcm9qZWN0X2lkfS9hcGkta2V5cxKLAQoLTGlzdEFwaUtleXMSGi50c3MudjEuTGlzdEFwaUtleXNSZXF1ZXN0GhsudHNzLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiQ5ACAYi1GAaQtRgBmLUYAaC1GAGC0+STAioSKC92MS9hZG1pbi9wcm9qZWN0cy97cHJvamVjdF9pZH0vYXBpLWtleXMSjAEKDFJldm9rZUFwaUtleRIbLnRzcy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GhwudHNzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIkGItRgGkLUYApi1GAKgtRgCgtPkkwIrOgEqIiYvdjEvYWRtaW4vYXBpLWtleXMve2FwaV9rZXlfaWR9L3Jldm9rZRKMAQoMUm90YXRlQXBpS2V5EhsudHNzLnYxLlJvdGF0ZUFwaUtleVJlcXVlc3QaHC50c3MudjEuUm90YXRlQXBpS2V5UmVzcG9uc2UiQYi1GAaQtRgCmLUYA6C1GAKC0+STAis6ASoiJi92MS9hZG1pbi9hcGkta2V5cy97YXBpX2tleV9pZH0vcm90YXRlEqwBChNTZXRBbGxvd2VkQWRkcmVzc2VzEiIudHNzLnYxLlNldEFsbG93ZWRBZGRyZXNzZXNSZXF1ZXN0GiMudHNzLnYxLlNldEFsbG93ZWRBZGRyZXNzZXNSZXNwb25zZSJMiLUYBpC1GAKYtRgCoLUYAoLT5JMCNjoBKiIxL3YxL2FkbWluL2FwaS1rZXlzL3thcGlfa2V5X2lkfS9hbGxvd2VkLWFkZHJlc3NlcxKAAQoOQ3JlYXRlQWRtaW5LZXkSHS50c3MudjEuQ3JlYXRlQWRtaW5LZXlSZXF1ZXN0Gh4udHNzLnYxLkNyZWF0ZUFkbWluS2V5UmVzcG9uc2UiL4i1GAeQtRgCmLUYA6C1GAKC0+STAhk6ASoiFC92MS9hZG1pbi9hZG1pbi1rZXlzEn0KDUxpc3RBZG1pbktleXMSHC50c3MudjEuTGlzdEFkbWluS2V5c1JlcXVlc3QaHS50c3MudjEuTGlzdEFkbWluS2V5c1Jlc3BvbnNlIi+QAgGItRgGkLUYAZi1GAGgtRgBgtPkkwIWEhQvdjEvYWRtaW4vYWRtaW4ta2V5cxKWAQoOUmV2b2tlQWRtaW5LZXkSHS50c3MudjEuUmV2b2tlQWRtaW5LZXlSZXF1ZXN0Gh4udHNzLnYxLlJldm9rZUFkbWluS2V5UmVzcG9uc2UiRYi1GAaQtRgCmLUYAqC1GAKC0+STAi86ASoiKi92MS9hZG1pbi9hZG1pbi1rZXlzL3thZG1pbl9rZXlfaWR9L3Jldm9rZRKMAQoMQWRqdXN0Q3JlZGl0EhsudHNzLnYxLkFkanVzdENyZWRpdFJlcXVlc3QaHC50c3MudjEuQWRqdXN0Q3JlZGl0UmVzcG9uc2UiQYi1GAaQtRgCmLUYA6C1GAKC0+STAis6ASoiJi92MS9hZG1pbi9wcm9qZWN0cy97cHJvamVjdF9pZH0vY3JlZGl0EoUBCg9MaXN0QXVkaXRFdmVudHMSHi50c3MudjEuTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBofLnRzcy52MS5MaXN0QXVkaXRFdmVudHNSZXNwb25zZSIxkAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCGBIWL3YxL2FkbWluL2F1ZGl0LWV2ZW50cxJ1CgtHZXRUcmVhc3VyeRIaLnRzcy52MS5HZXRUcmVhc3VyeVJlcXVlc3QaGy50c3MudjEuR2V0VHJlYXN1cnlSZXNwb25zZSItkAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCFBISL3YxL2FkbWluL3RyZWFzdXJ5EoEBCg5MaXN0QXVkaXRTZWFscxIdLnRzcy52MS5MaXN0QXVkaXRTZWFsc1JlcXVlc3QaHi50c3MudjEuTGlzdEF1ZGl0U2VhbHNSZXNwb25zZSIwkAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCFxIVL3YxL2FkbWluL2F1ZGl0LXNlYWxzEp0BChVMaXN0Q2hhaW5UcmFuc2FjdGlvbnMSJC50c3MudjEuTGlzdENoYWluVHJhbnNhY3Rpb25zUmVxdWVzdBolLnRzcy52MS5MaXN0Q2hhaW5UcmFuc2FjdGlvbnNSZXNwb25zZSI3kAIBiLUYBpC1GAGYtRgBoLUYAYLT5JMCHhIcL3YxL2FkbWluL2NoYWluLXRyYW5zYWN0aW9ucxKWAQoNR2V0QXVkaXRQcm9vZhIcLnRzcy52MS5HZXRBdWRpdFByb29mUmVxdWVzdBodLnRzcy52MS5HZXRBdWRpdFByb29mUmVzcG9uc2UiSJACAYi1GAaQtRgBmLUYAaC1GAGC0+STAi8SLS92MS9hZG1pbi9hdWRpdC1ldmVudHMve2F1ZGl0X2V2ZW50X2lkfS9wcm9vZmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_audit, file_tss_v1_billing, file_tss_v1_options]);
 
 /**
- * Asks for the pool's buckets.
+ * Reads the pool's buckets.
  *
  * @generated from message tss.v1.GetPresignHealthRequest
  */
@@ -119,21 +119,21 @@ export type PresignBucket = Message<"tss.v1.PresignBucket"> & {
   ready: number;
 
   /**
-   * Presigns asked for and not yet there.
+   * Requested presigns that are not available yet.
    *
    * @generated from field: uint32 pending = 7;
    */
   pending: number;
 
   /**
-   * Presigns reserved by requests that are not submitted.
+   * Presigns reserved by requests that are not submitted yet.
    *
    * @generated from field: uint32 held = 8;
    */
   held: number;
 
   /**
-   * Presigns that signed.
+   * Presigns that were used for a signature.
    *
    * @generated from field: uint32 used = 9;
    */
@@ -147,14 +147,14 @@ export type PresignBucket = Message<"tss.v1.PresignBucket"> & {
   burnt: number;
 
   /**
-   * Below this many ready and pending ones the pool refills.
+   * The pool refills when it has fewer ready and pending presigns than this.
    *
    * @generated from field: uint32 low_water = 11;
    */
   lowWater: number;
 
   /**
-   * The pool never holds more ready and pending ones than this.
+   * The maximum number of ready and pending presigns in the pool.
    *
    * @generated from field: uint32 high_water = 12;
    */
@@ -169,7 +169,7 @@ export const PresignBucketSchema: GenMessage<PresignBucket> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 2);
 
 /**
- * Asks for presigns in one bucket.
+ * Requests presigns in one bucket.
  *
  * @generated from message tss.v1.RefillPresignsRequest
  */
@@ -189,7 +189,7 @@ export type RefillPresignsRequest = Message<"tss.v1.RefillPresignsRequest"> & {
   signatureAlgorithm?: number | undefined;
 
   /**
-   * How many, 1 to 100.
+   * The number of presigns, 1 to 100.
    *
    * @generated from field: uint32 count = 3;
    */
@@ -204,13 +204,13 @@ export const RefillPresignsRequestSchema: GenMessage<RefillPresignsRequest> = /*
   messageDesc(file_tss_v1_admin, 3);
 
 /**
- * What was asked for.
+ * The result of the refill request.
  *
  * @generated from message tss.v1.RefillPresignsResponse
  */
 export type RefillPresignsResponse = Message<"tss.v1.RefillPresignsResponse"> & {
   /**
-   * Presigns now queued for the chain by this call.
+   * The number of presigns that this call queued for the chain.
    *
    * @generated from field: uint32 queued = 1;
    */
@@ -266,7 +266,7 @@ export type Project = Message<"tss.v1.Project"> & {
   heldMicroUsd: bigint;
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 6;
    */
@@ -281,13 +281,13 @@ export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 5);
 
 /**
- * Describes the project to be made.
+ * Creates a project.
  *
  * @generated from message tss.v1.CreateProjectRequest
  */
 export type CreateProjectRequest = Message<"tss.v1.CreateProjectRequest"> & {
   /**
-   * 1 to 100 characters without control characters, the first one no space.
+   * 1 to 100 characters, without control characters and not beginning with a space.
    *
    * @generated from field: string name = 1;
    */
@@ -302,7 +302,7 @@ export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@_
   messageDesc(file_tss_v1_admin, 6);
 
 /**
- * The project that was made.
+ * The created project.
  *
  * @generated from message tss.v1.CreateProjectResponse
  */
@@ -323,20 +323,20 @@ export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*
   messageDesc(file_tss_v1_admin, 7);
 
 /**
- * Asks for projects.
+ * Lists projects.
  *
  * @generated from message tss.v1.ListProjectsRequest
  */
 export type ListProjectsRequest = Message<"tss.v1.ListProjectsRequest"> & {
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page.
+   * The `next_page_token` of the previous page; empty for the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -364,7 +364,7 @@ export type ListProjectsResponse = Message<"tss.v1.ListProjectsResponse"> & {
   projects: Project[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -379,7 +379,7 @@ export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@_
   messageDesc(file_tss_v1_admin, 9);
 
 /**
- * What is known of a project's key. The key itself is not: its hash alone is stored, and never shown.
+ * The details of a project's key. The service stores only the hash of the key itself, and never shows it.
  *
  * @generated from message tss.v1.ApiKey
  */
@@ -406,35 +406,35 @@ export type ApiKey = Message<"tss.v1.ApiKey"> & {
   name: string;
 
   /**
-   * The key's first characters, to recognise it by, such as `tss_live_1a2B`.
+   * The key's first characters, which help to recognise it, such as `tss_live_1a2B`.
    *
    * @generated from field: string prefix = 4;
    */
   prefix: string;
 
   /**
-   * What it may be used for.
+   * The permissions of the key.
    *
    * @generated from field: repeated tss.v1.ApiKey.Scope scopes = 5;
    */
   scopes: ApiKey_Scope[];
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 6;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * From when on it is refused; absent means never.
+   * When it expires; absent means never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 7;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * When it was revoked; absent while it was not.
+   * When it was revoked; absent if it was not revoked.
    *
    * @generated from field: google.protobuf.Timestamp revoke_time = 8;
    */
@@ -448,21 +448,21 @@ export type ApiKey = Message<"tss.v1.ApiKey"> & {
   lastUseTime?: Timestamp | undefined;
 
   /**
-   * Where it may be used from: IP addresses and CIDR blocks; empty means anywhere.
+   * The allowed addresses of callers: IP addresses and CIDR blocks; empty means any address.
    *
    * @generated from field: repeated string allowed_addresses = 10;
    */
   allowedAddresses: string[];
 
   /**
-   * The id of the key that this one was rotated from; absent for a key that was made anew.
+   * The id of the key that this one replaced in a rotation; absent for a key that was not rotated from another one.
    *
    * @generated from field: optional string rotated_from = 11;
    */
   rotatedFrom?: string | undefined;
 
   /**
-   * The id of the key that this one was rotated to; absent while it was not rotated.
+   * The id of the key that replaced this one in a rotation; absent if it was not rotated.
    *
    * @generated from field: optional string replaced_by = 12;
    */
@@ -477,13 +477,13 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 10);
 
 /**
- * What a key may be used for.
+ * The permissions of a key.
  *
  * @generated from enum tss.v1.ApiKey.Scope
  */
 export const ApiKey_Scope = {
   /**
-   * Not known; refused in requests.
+   * Unknown; refused in requests.
    *
    * @generated from enum value: SCOPE_UNSPECIFIED = 0;
    */
@@ -519,7 +519,7 @@ export const ApiKey_Scope = {
 } as const;
 
 /**
- * What a key may be used for.
+ * The permissions of a key.
  *
  * @generated from enum tss.v1.ApiKey.Scope
  */
@@ -532,7 +532,7 @@ export const ApiKey_ScopeSchema: GenEnum<ApiKey_Scope> = /*@__PURE__*/
   enumDesc(file_tss_v1_admin, 10, 0);
 
 /**
- * Describes the key to be made.
+ * Creates a key.
  *
  * @generated from message tss.v1.CreateApiKeyRequest
  */
@@ -545,29 +545,29 @@ export type CreateApiKeyRequest = Message<"tss.v1.CreateApiKeyRequest"> & {
   projectId: string;
 
   /**
-   * 1 to 100 characters without control characters, the first one no space.
+   * 1 to 100 characters, without control characters and not beginning with a space.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What the key may be used for: one scope or more, each once.
+   * The permissions of the key: one or more scopes, each once.
    *
    * @generated from field: repeated tss.v1.ApiKey.Scope scopes = 3;
    */
   scopes: ApiKey_Scope[];
 
   /**
-   * From when on the key is refused; absent means never. In the future, to the millisecond.
+   * When the key expires; absent means never. It must be in the future, with millisecond precision.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 4;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * Where the key may be used from: IPv4 and IPv6 addresses and CIDR blocks, such as `203.0.113.7` and
-   * `2001:db8::/32`; empty means anywhere. Of a block no bit behind its prefix is set.
+   * The allowed addresses of callers: IPv4 and IPv6 addresses and CIDR blocks, such as `203.0.113.7` and
+   * `2001:db8::/32`; empty means any address. A block must have no bit set after its prefix.
    *
    * @generated from field: repeated string allowed_addresses = 5;
    */
@@ -582,20 +582,20 @@ export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__P
   messageDesc(file_tss_v1_admin, 11);
 
 /**
- * The key that was made.
+ * The created key.
  *
  * @generated from message tss.v1.CreateApiKeyResponse
  */
 export type CreateApiKeyResponse = Message<"tss.v1.CreateApiKeyResponse"> & {
   /**
-   * What is known of the key.
+   * The details of the key.
    *
    * @generated from field: tss.v1.ApiKey api_key = 1;
    */
   apiKey?: ApiKey | undefined;
 
   /**
-   * The key itself, once: empty in the answer to a repeat.
+   * The key itself; empty in the reply to a repeat.
    *
    * @generated from field: string plaintext = 2;
    */
@@ -610,7 +610,7 @@ export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@_
   messageDesc(file_tss_v1_admin, 12);
 
 /**
- * Asks for keys of a project.
+ * Lists keys of a project.
  *
  * @generated from message tss.v1.ListApiKeysRequest
  */
@@ -623,14 +623,14 @@ export type ListApiKeysRequest = Message<"tss.v1.ListApiKeysRequest"> & {
   projectId: string;
 
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before, of the same project; empty for the first page.
+   * The `next_page_token` of the previous page, of the same project; empty for the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -658,7 +658,7 @@ export type ListApiKeysResponse = Message<"tss.v1.ListApiKeysResponse"> & {
   apiKeys: ApiKey[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -673,7 +673,7 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_tss_v1_admin, 14);
 
 /**
- * Names the key to be revoked.
+ * Revokes a key.
  *
  * @generated from message tss.v1.RevokeApiKeyRequest
  */
@@ -694,7 +694,7 @@ export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__P
   messageDesc(file_tss_v1_admin, 15);
 
 /**
- * The key that is revoked.
+ * The revoked key.
  *
  * @generated from message tss.v1.RevokeApiKeyResponse
  */
@@ -715,7 +715,7 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_tss_v1_admin, 16);
 
 /**
- * Names the key to be rotated.
+ * Rotates a key.
  *
  * @generated from message tss.v1.RotateApiKeyRequest
  */
@@ -728,16 +728,16 @@ export type RotateApiKeyRequest = Message<"tss.v1.RotateApiKeyRequest"> & {
   apiKeyId: string;
 
   /**
-   * For how many seconds the old key is still taken beside the new one, though never longer than it would have been: 0
-   * revokes it at once, absent means a day, thirty days at most.
+   * The number of seconds for which the old key stays valid beside the new one, but never beyond its own expiry. 0
+   * revokes it at once, absent means one day, and the maximum is thirty days.
    *
    * @generated from field: optional int32 overlap_seconds = 2;
    */
   overlapSeconds?: number | undefined;
 
   /**
-   * From when on the new key is refused; absent means as the old one before its rotation. In the future, to the
-   * millisecond.
+   * When the new key expires; absent means the expiry of the old key before its rotation. It must be in the future, with
+   * millisecond precision.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 3;
    */
@@ -752,27 +752,27 @@ export const RotateApiKeyRequestSchema: GenMessage<RotateApiKeyRequest> = /*@__P
   messageDesc(file_tss_v1_admin, 17);
 
 /**
- * The key that was made.
+ * The created key.
  *
  * @generated from message tss.v1.RotateApiKeyResponse
  */
 export type RotateApiKeyResponse = Message<"tss.v1.RotateApiKeyResponse"> & {
   /**
-   * What is known of the new key.
+   * The details of the new key.
    *
    * @generated from field: tss.v1.ApiKey api_key = 1;
    */
   apiKey?: ApiKey | undefined;
 
   /**
-   * The new key itself, once: empty in the answer to a repeat.
+   * The new key itself; empty in the reply to a repeat.
    *
    * @generated from field: string plaintext = 2;
    */
   plaintext: string;
 
   /**
-   * The old key, with the time from which on it is refused.
+   * The old key, with its new expiry.
    *
    * @generated from field: tss.v1.ApiKey replaced_api_key = 3;
    */
@@ -787,7 +787,7 @@ export const RotateApiKeyResponseSchema: GenMessage<RotateApiKeyResponse> = /*@_
   messageDesc(file_tss_v1_admin, 18);
 
 /**
- * Says where a key may be used from.
+ * Sets the allowed addresses of a key.
  *
  * @generated from message tss.v1.SetAllowedAddressesRequest
  */
@@ -800,8 +800,8 @@ export type SetAllowedAddressesRequest = Message<"tss.v1.SetAllowedAddressesRequ
   apiKeyId: string;
 
   /**
-   * Where the key may be used from: IPv4 and IPv6 addresses and CIDR blocks, such as `203.0.113.7` and
-   * `2001:db8::/32`; empty means anywhere. Of a block no bit behind its prefix is set.
+   * The allowed addresses of callers: IPv4 and IPv6 addresses and CIDR blocks, such as `203.0.113.7` and
+   * `2001:db8::/32`; empty means any address. A block must have no bit set after its prefix.
    *
    * @generated from field: repeated string allowed_addresses = 2;
    */
@@ -816,7 +816,7 @@ export const SetAllowedAddressesRequestSchema: GenMessage<SetAllowedAddressesReq
   messageDesc(file_tss_v1_admin, 19);
 
 /**
- * The key as it is now.
+ * The updated key.
  *
  * @generated from message tss.v1.SetAllowedAddressesResponse
  */
@@ -837,7 +837,7 @@ export const SetAllowedAddressesResponseSchema: GenMessage<SetAllowedAddressesRe
   messageDesc(file_tss_v1_admin, 20);
 
 /**
- * What is known of a named admin key. The key itself is not: its hash alone is stored, and never shown.
+ * The details of a named admin key. The service stores only the hash of the key itself, and never shows it.
  *
  * @generated from message tss.v1.AdminKey
  */
@@ -850,35 +850,35 @@ export type AdminKey = Message<"tss.v1.AdminKey"> & {
   adminKeyId: string;
 
   /**
-   * Whose key it is. No other key ever has the same name: `admin:<name>` is the actor in the audit trail.
+   * The name of the key's owner. No other key ever has the same name: `admin:<name>` is the actor in the audit trail.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The key's first characters, to recognise it by, such as `tss_admin_1a2B`.
+   * The key's first characters, which help to recognise it, such as `tss_admin_1a2B`.
    *
    * @generated from field: string prefix = 3;
    */
   prefix: string;
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 4;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * From when on it is refused; absent means never.
+   * When it expires; absent means never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 5;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * When it was revoked; absent while it was not.
+   * When it was revoked; absent if it was not revoked.
    *
    * @generated from field: google.protobuf.Timestamp revoke_time = 6;
    */
@@ -900,21 +900,21 @@ export const AdminKeySchema: GenMessage<AdminKey> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 21);
 
 /**
- * Describes the admin key to be made.
+ * Creates an admin key.
  *
  * @generated from message tss.v1.CreateAdminKeyRequest
  */
 export type CreateAdminKeyRequest = Message<"tss.v1.CreateAdminKeyRequest"> & {
   /**
-   * Whose key it is, such as `alice` or `ci-2027`: 1 to 63 lower-case letters, digits and `._-`, the first one a letter
-   * or a digit. A name that a key had, revoked ones too, is taken for good: ADMIN_KEY_NAME_TAKEN.
+   * The name of the key's owner, such as `alice` or `ci-2027`: 1 to 63 lower-case letters, digits and `._-`, the first
+   * one a letter or a digit. A name cannot be used again, even after its key is revoked: ADMIN_KEY_NAME_TAKEN.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * From when on the key is refused; absent means never. In the future, to the millisecond.
+   * When the key expires; absent means never. It must be in the future, with millisecond precision.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 2;
    */
@@ -929,20 +929,20 @@ export const CreateAdminKeyRequestSchema: GenMessage<CreateAdminKeyRequest> = /*
   messageDesc(file_tss_v1_admin, 22);
 
 /**
- * The admin key that was made.
+ * The created admin key.
  *
  * @generated from message tss.v1.CreateAdminKeyResponse
  */
 export type CreateAdminKeyResponse = Message<"tss.v1.CreateAdminKeyResponse"> & {
   /**
-   * What is known of the key.
+   * The details of the key.
    *
    * @generated from field: tss.v1.AdminKey admin_key = 1;
    */
   adminKey?: AdminKey | undefined;
 
   /**
-   * The key itself, once: empty in the answer to a repeat.
+   * The key itself; empty in the reply to a repeat.
    *
    * @generated from field: string plaintext = 2;
    */
@@ -957,20 +957,20 @@ export const CreateAdminKeyResponseSchema: GenMessage<CreateAdminKeyResponse> = 
   messageDesc(file_tss_v1_admin, 23);
 
 /**
- * Asks for admin keys.
+ * Lists admin keys.
  *
  * @generated from message tss.v1.ListAdminKeysRequest
  */
 export type ListAdminKeysRequest = Message<"tss.v1.ListAdminKeysRequest"> & {
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page.
+   * The `next_page_token` of the previous page; empty for the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -998,7 +998,7 @@ export type ListAdminKeysResponse = Message<"tss.v1.ListAdminKeysResponse"> & {
   adminKeys: AdminKey[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1013,7 +1013,7 @@ export const ListAdminKeysResponseSchema: GenMessage<ListAdminKeysResponse> = /*
   messageDesc(file_tss_v1_admin, 25);
 
 /**
- * Names the admin key to be revoked.
+ * Revokes an admin key.
  *
  * @generated from message tss.v1.RevokeAdminKeyRequest
  */
@@ -1034,7 +1034,7 @@ export const RevokeAdminKeyRequestSchema: GenMessage<RevokeAdminKeyRequest> = /*
   messageDesc(file_tss_v1_admin, 26);
 
 /**
- * The admin key that is revoked.
+ * The revoked admin key.
  *
  * @generated from message tss.v1.RevokeAdminKeyResponse
  */
@@ -1055,7 +1055,7 @@ export const RevokeAdminKeyResponseSchema: GenMessage<RevokeAdminKeyResponse> = 
   messageDesc(file_tss_v1_admin, 27);
 
 /**
- * Describes a change of a project's credit.
+ * Changes a project's credit.
  *
  * @generated from message tss.v1.AdjustCreditRequest
  */
@@ -1068,16 +1068,16 @@ export type AdjustCreditRequest = Message<"tss.v1.AdjustCreditRequest"> & {
   projectId: string;
 
   /**
-   * What is added to the balance, in millionths of a US dollar; negative takes away. Not 0, and ten million dollars at
-   * most either way.
+   * The amount added to the balance, in millionths of a US dollar; a negative amount removes credit. It is not 0, and at
+   * most ten million dollars in either direction.
    *
    * @generated from field: int64 amount_micro_usd = 2;
    */
   amountMicroUsd: bigint;
 
   /**
-   * Why: 1 to 200 characters without control characters, the first one no space. The project reads it in its ledger, as
-   * the entry's `description`.
+   * The reason: 1 to 200 characters, without control characters and not beginning with a space. The project sees it in
+   * its ledger, as the entry's `description`.
    *
    * @generated from field: string reason = 3;
    */
@@ -1092,7 +1092,7 @@ export const AdjustCreditRequestSchema: GenMessage<AdjustCreditRequest> = /*@__P
   messageDesc(file_tss_v1_admin, 28);
 
 /**
- * What was booked.
+ * The booked change.
  *
  * @generated from message tss.v1.AdjustCreditResponse
  */
@@ -1113,34 +1113,34 @@ export const AdjustCreditResponseSchema: GenMessage<AdjustCreditResponse> = /*@_
   messageDesc(file_tss_v1_admin, 29);
 
 /**
- * Asks for events of the audit trail.
+ * Lists events of the audit trail.
  *
  * @generated from message tss.v1.ListAuditEventsRequest
  */
 export type ListAuditEventsRequest = Message<"tss.v1.ListAuditEventsRequest"> & {
   /**
-   * Only those of this project; absent means all.
+   * Only the events of this project; absent means all.
    *
    * @generated from field: optional string project_id = 1;
    */
   projectId?: string | undefined;
 
   /**
-   * Only those that this actor caused, such as `admin:<name>` or `key:<id>`; absent means all.
+   * Only the events of this actor, such as `admin:<name>` or `key:<id>`; absent means all.
    *
    * @generated from field: optional string actor = 2;
    */
   actor?: string | undefined;
 
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before, with the same filter; empty for the first page.
+   * The `next_page_token` of the previous page, with the same filter; empty for the first page.
    *
    * @generated from field: string page_token = 4;
    */
@@ -1168,7 +1168,7 @@ export type ListAuditEventsResponse = Message<"tss.v1.ListAuditEventsResponse"> 
   auditEvents: AuditEvent[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1183,7 +1183,7 @@ export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> 
   messageDesc(file_tss_v1_admin, 31);
 
 /**
- * Who did what. Events are never changed and never deleted.
+ * One recorded action. Events are never changed or deleted.
  *
  * @generated from message tss.v1.AuditEvent
  */
@@ -1203,50 +1203,50 @@ export type AuditEvent = Message<"tss.v1.AuditEvent"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * Who: `key:<id>` for a project's key, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system` for
-   * the service, and `system:<user>` for a command on its database, by the user of that machine.
+   * The actor: `key:<id>` for a project's key, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`
+   * for the service, and `system:<user>` for a command on its database by that user of the machine.
    *
    * @generated from field: string actor = 3;
    */
   actor: string;
 
   /**
-   * The project concerned; empty where there is none.
+   * The project concerned; empty if there is none.
    *
    * @generated from field: string project_id = 4;
    */
   projectId: string;
 
   /**
-   * What and how, like `project.create`.
+   * The action, like `project.create`.
    *
    * @generated from field: string action = 5;
    */
   action: string;
 
   /**
-   * The id of what was acted on.
+   * The id of the object of the action.
    *
    * @generated from field: string subject = 6;
    */
   subject: string;
 
   /**
-   * The request id of the call; empty for what no call caused.
+   * The request id of the call; empty for an event without a call.
    *
    * @generated from field: string request_id = 7;
    */
   requestId: string;
 
   /**
-   * The caller's network address; empty where there is none.
+   * The caller's network address; empty if there is none.
    *
    * @generated from field: string address = 8;
    */
   address: string;
 
   /**
-   * The event's place in the sealed chain, from 1 on without a gap; absent until it is sealed.
+   * The event's position in the sealed chain, which counts from 1 without gaps; absent until the event is sealed.
    *
    * @generated from field: optional int64 sequence = 9;
    */
@@ -1261,7 +1261,7 @@ export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 32);
 
 /**
- * Names the event to be proved.
+ * Reads the proof of an event.
  *
  * @generated from message tss.v1.GetAuditProofRequest
  */
@@ -1282,8 +1282,8 @@ export const GetAuditProofRequestSchema: GenMessage<GetAuditProofRequest> = /*@_
   messageDesc(file_tss_v1_admin, 33);
 
 /**
- * An event with the proof that a seal is over it. The leaf's index in the seal's tree is the event's sequence less the
- * seal's first one, and the tree has a leaf for each sequence of the seal.
+ * An event with the proof that a seal covers it. The leaf's index in the seal's tree is the event's sequence minus the
+ * seal's first sequence, and the tree has a leaf for each sequence of the seal.
  *
  * @generated from message tss.v1.GetAuditProofResponse
  */
@@ -1296,7 +1296,7 @@ export type GetAuditProofResponse = Message<"tss.v1.GetAuditProofResponse"> & {
   auditEvent?: AuditEvent | undefined;
 
   /**
-   * The seal that is over it.
+   * The seal that covers it.
    *
    * @generated from field: tss.v1.AuditSeal audit_seal = 2;
    */
@@ -1318,7 +1318,7 @@ export const GetAuditProofResponseSchema: GenMessage<GetAuditProofResponse> = /*
   messageDesc(file_tss_v1_admin, 34);
 
 /**
- * Asks for the Treasury of the network.
+ * Reads the Treasury of the network.
  *
  * @generated from message tss.v1.GetTreasuryRequest
  */
@@ -1333,13 +1333,13 @@ export const GetTreasuryRequestSchema: GenMessage<GetTreasuryRequest> = /*@__PUR
   messageDesc(file_tss_v1_admin, 35);
 
 /**
- * What pays for everything.
+ * The Treasury, the wallets and the lanes.
  *
  * @generated from message tss.v1.GetTreasuryResponse
  */
 export type GetTreasuryResponse = Message<"tss.v1.GetTreasuryResponse"> & {
   /**
-   * The Treasury as the chain has it.
+   * The Treasury as the chain reports it.
    *
    * @generated from field: tss.v1.Treasury treasury = 1;
    */
@@ -1353,14 +1353,14 @@ export type GetTreasuryResponse = Message<"tss.v1.GetTreasuryResponse"> & {
   hotWallet?: Wallet | undefined;
 
   /**
-   * The address whose coins pay for gas beside it; absent where the hot wallet pays for itself.
+   * The address whose coins pay for gas; absent if the hot wallet pays for its own gas.
    *
    * @generated from field: tss.v1.Wallet gas_station = 3;
    */
   gasStation?: Wallet | undefined;
 
   /**
-   * All lanes that the database knows, the oldest first.
+   * All lanes in the database, the oldest first.
    *
    * @generated from field: repeated tss.v1.Lane lanes = 4;
    */
@@ -1395,28 +1395,28 @@ export type Treasury = Message<"tss.v1.Treasury"> & {
   packageId: string;
 
   /**
-   * Whether its administrator has stopped it: then every transaction aborts.
+   * Whether its administrator has paused it; every transaction then aborts.
    *
    * @generated from field: bool paused = 3;
    */
   paused: boolean;
 
   /**
-   * What it holds, in 10^-9 IKA.
+   * Its IKA balance, in 10^-9 IKA.
    *
    * @generated from field: uint64 ika_balance = 4;
    */
   ikaBalance: bigint;
 
   /**
-   * What it holds, in MIST (10^-9 SUI).
+   * Its SUI balance, in MIST (10^-9 SUI).
    *
    * @generated from field: uint64 sui_balance_mist = 5;
    */
   suiBalanceMist: bigint;
 
   /**
-   * What its administrator lets single operations cost at most; what has no ceiling is refused.
+   * The maximum cost of single operations, set by its administrator; an operation without a ceiling is refused.
    *
    * @generated from field: repeated tss.v1.PriceCeiling price_ceilings = 6;
    */
@@ -1431,7 +1431,7 @@ export const TreasurySchema: GenMessage<Treasury> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 37);
 
 /**
- * The most that one operation may cost.
+ * The maximum cost of one operation.
  *
  * @generated from message tss.v1.PriceCeiling
  */
@@ -1451,21 +1451,21 @@ export type PriceCeiling = Message<"tss.v1.PriceCeiling"> & {
   curve: number;
 
   /**
-   * The chain's integer of the algorithm, counted per curve; absent where the operation has none.
+   * The chain's integer of the algorithm, counted per curve; absent if the operation has none.
    *
    * @generated from field: optional uint32 signature_algorithm = 3;
    */
   signatureAlgorithm?: number | undefined;
 
   /**
-   * At most so much, in 10^-9 IKA.
+   * The maximum, in 10^-9 IKA.
    *
    * @generated from field: uint64 max_ika = 4;
    */
   maxIka: bigint;
 
   /**
-   * At most so much, in MIST (10^-9 SUI).
+   * The maximum, in MIST (10^-9 SUI).
    *
    * @generated from field: uint64 max_sui_mist = 5;
    */
@@ -1486,28 +1486,28 @@ export const PriceCeilingSchema: GenMessage<PriceCeiling> = /*@__PURE__*/
  */
 export const PriceCeiling_Operation = {
   /**
-   * Not known.
+   * Unknown.
    *
    * @generated from enum value: OPERATION_UNSPECIFIED = 0;
    */
   OPERATION_UNSPECIFIED: 0,
 
   /**
-   * Making a dWallet.
+   * The creation of a dWallet.
    *
    * @generated from enum value: dkg = 1;
    */
   dkg: 1,
 
   /**
-   * Making a presign.
+   * The creation of a presign.
    *
    * @generated from enum value: presign = 2;
    */
   presign: 2,
 
   /**
-   * Making a signature.
+   * The creation of a signature.
    *
    * @generated from enum value: sign = 3;
    */
@@ -1556,7 +1556,7 @@ export const WalletSchema: GenMessage<Wallet> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 39);
 
 /**
- * A way to the chain: an OperatorCap with gas coins of its own, whose transactions go one after another.
+ * A lane to the chain: an OperatorCap with its own gas coins, which sends one transaction at a time.
  *
  * @generated from message tss.v1.Lane
  */
@@ -1569,28 +1569,28 @@ export type Lane = Message<"tss.v1.Lane"> & {
   operatorCapId: string;
 
   /**
-   * Whether the Treasury takes the OperatorCap for one of its own.
+   * Whether the Treasury recognises the OperatorCap.
    *
    * @generated from field: bool authorised = 2;
    */
   authorised: boolean;
 
   /**
-   * Whether a replica drives it now.
+   * Whether a replica holds its lease now.
    *
    * @generated from field: bool leased = 3;
    */
   leased: boolean;
 
   /**
-   * The number of the newest lease: every lease of any lane has a higher one than those before it.
+   * The fence number of the newest lease: each lease of any lane has a higher number than all earlier leases.
    *
    * @generated from field: int64 fence = 4;
    */
   fence: bigint;
 
   /**
-   * The coins that pay for its transactions. The fullnode lacks one that a transaction has just made or used up.
+   * The coins that pay for its transactions. The fullnode lacks a coin that a transaction has just created or used up.
    *
    * @generated from field: repeated tss.v1.GasCoin gas_coins = 5;
    */
@@ -1604,14 +1604,14 @@ export type Lane = Message<"tss.v1.Lane"> & {
   gasBalanceMist: bigint;
 
   /**
-   * The transaction whose outcome is not known yet, if there is one: nothing else goes by this lane until it is.
+   * The transaction with an unknown outcome, if there is one: the lane sends nothing else until the outcome is known.
    *
    * @generated from field: optional string unresolved_tx_digest = 7;
    */
   unresolvedTxDigest?: string | undefined;
 
   /**
-   * A transaction of none of this database that used the lane: while one lane has one, no lane of the network sends.
+   * A transaction on this lane that is not in this database: while a lane has one, no lane of the network sends.
    *
    * @generated from field: optional string foreign_tx_digest = 8;
    */
@@ -1639,7 +1639,7 @@ export type GasCoin = Message<"tss.v1.GasCoin"> & {
   objectId: string;
 
   /**
-   * What it is worth, in MIST (10^-9 SUI); absent where the fullnode lacks it.
+   * Its balance, in MIST (10^-9 SUI); absent if the fullnode lacks it.
    *
    * @generated from field: optional uint64 balance_mist = 2;
    */
@@ -1654,41 +1654,41 @@ export const GasCoinSchema: GenMessage<GasCoin> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 41);
 
 /**
- * Asks for transactions of the network.
+ * Lists transactions of the network.
  *
  * @generated from message tss.v1.ListChainTransactionsRequest
  */
 export type ListChainTransactionsRequest = Message<"tss.v1.ListChainTransactionsRequest"> & {
   /**
-   * Only those by the lane of this OperatorCap; absent means all.
+   * Only the transactions of this OperatorCap's lane; absent means all.
    *
    * @generated from field: optional string operator_cap_id = 1;
    */
   operatorCapId?: string | undefined;
 
   /**
-   * Only those in this state; absent means all.
+   * Only the transactions in this state; absent means all.
    *
    * @generated from field: optional tss.v1.ChainTransaction.State state = 2;
    */
   state?: ChainTransaction_State | undefined;
 
   /**
-   * Only those with operations of this kind; absent means all.
+   * Only the transactions with operations of this kind; absent means all.
    *
    * @generated from field: optional tss.v1.ChainOperation.Kind kind = 3;
    */
   kind?: ChainOperation_Kind | undefined;
 
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before, with the same filter; empty for the first page.
+   * The `next_page_token` of the previous page, with the same filter; empty for the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -1716,7 +1716,7 @@ export type ListChainTransactionsResponse = Message<"tss.v1.ListChainTransaction
   chainTransactions: ChainTransaction[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1744,36 +1744,36 @@ export type ChainTransaction = Message<"tss.v1.ChainTransaction"> & {
   txDigest: string;
 
   /**
-   * The lane that it goes by: the object id of its OperatorCap.
+   * The lane of the transaction: the object id of its OperatorCap.
    *
    * @generated from field: string operator_cap_id = 2;
    */
   operatorCapId: string;
 
   /**
-   * Where it is.
+   * The state of the transaction.
    *
    * @generated from field: tss.v1.ChainTransaction.State state = 3;
    */
   state: ChainTransaction_State;
 
   /**
-   * How many times its bytes were sent, or were about to be.
+   * How many times the service sent its bytes, or was about to send them.
    *
    * @generated from field: int32 send_count = 4;
    */
   sendCount: number;
 
   /**
-   * What it cost, in MIST (10^-9 SUI), negative where storage was paid back; absent before it is known.
+   * Its gas cost, in MIST (10^-9 SUI), negative after a storage rebate; absent until it is known.
    *
    * @generated from field: optional int64 gas_used_mist = 5;
    */
   gasUsedMist?: bigint | undefined;
 
   /**
-   * What it does, none for a transaction that shares gas among lanes. Operations of one that did nothing have gone back
-   * to the queue, and are with a later one.
+   * Its operations; empty for a transaction that distributes gas among lanes. The operations of a transaction without
+   * effect return to the queue and belong to a later transaction.
    *
    * @generated from field: repeated tss.v1.ChainOperation operations = 6;
    */
@@ -1787,14 +1787,14 @@ export type ChainTransaction = Message<"tss.v1.ChainTransaction"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * When its outcome was noted; absent before.
+   * When its outcome was recorded; absent before that.
    *
    * @generated from field: google.protobuf.Timestamp resolve_time = 8;
    */
   resolveTime?: Timestamp | undefined;
 
   /**
-   * Why it did nothing; absent for others.
+   * Why the transaction had no effect; absent for others.
    *
    * @generated from field: optional string error_message = 9;
    */
@@ -1815,21 +1815,21 @@ export const ChainTransactionSchema: GenMessage<ChainTransaction> = /*@__PURE__*
  */
 export const ChainTransaction_State = {
   /**
-   * Not known; refused in requests.
+   * Unknown; refused in requests.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   STATE_UNSPECIFIED: 0,
 
   /**
-   * Its outcome is not known yet; it may or may not have been sent.
+   * Its outcome is unknown; it may or may not have been sent.
    *
    * @generated from enum value: stored = 1;
    */
   stored: 1,
 
   /**
-   * The chain carried it out.
+   * The chain executed it.
    *
    * @generated from enum value: landed = 2;
    */
@@ -1864,20 +1864,20 @@ export const ChainTransaction_StateSchema: GenEnum<ChainTransaction_State> = /*@
   enumDesc(file_tss_v1_admin, 44, 0);
 
 /**
- * Something that is done on the chain.
+ * An operation on the chain.
  *
  * @generated from message tss.v1.ChainOperation
  */
 export type ChainOperation = Message<"tss.v1.ChainOperation"> & {
   /**
-   * What is done.
+   * The kind of the operation.
    *
    * @generated from field: tss.v1.ChainOperation.Kind kind = 1;
    */
   kind: ChainOperation_Kind;
 
   /**
-   * The id of what it is about: the service's own id of the encryption key, dWallet, presign, sign request or sweep.
+   * The service's own id of the encryption key, dWallet, presign, sign request or sweep.
    *
    * @generated from field: string subject_id = 2;
    */
@@ -1892,13 +1892,13 @@ export const ChainOperationSchema: GenMessage<ChainOperation> = /*@__PURE__*/
   messageDesc(file_tss_v1_admin, 45);
 
 /**
- * What is done.
+ * The kinds of operations.
  *
  * @generated from enum tss.v1.ChainOperation.Kind
  */
 export const ChainOperation_Kind = {
   /**
-   * Not known; refused in requests.
+   * Unknown; refused in requests.
    *
    * @generated from enum value: KIND_UNSPECIFIED = 0;
    */
@@ -1912,7 +1912,7 @@ export const ChainOperation_Kind = {
   register: 1,
 
   /**
-   * Making a dWallet.
+   * Creating a dWallet.
    *
    * @generated from enum value: dkg = 2;
    */
@@ -1926,14 +1926,14 @@ export const ChainOperation_Kind = {
   accept: 3,
 
   /**
-   * Making a presign.
+   * Creating a presign.
    *
    * @generated from enum value: presign = 4;
    */
   presign: 4,
 
   /**
-   * Making a signature.
+   * Creating a signature.
    *
    * @generated from enum value: sign = 5;
    */
@@ -1948,7 +1948,7 @@ export const ChainOperation_Kind = {
 } as const;
 
 /**
- * What is done.
+ * The kinds of operations.
  *
  * @generated from enum tss.v1.ChainOperation.Kind
  */
@@ -1967,7 +1967,7 @@ export const ChainOperation_KindSchema: GenEnum<ChainOperation_Kind> = /*@__PURE
  */
 export const Admin: GenService<{
   /**
-   * Reads the presign pool, one bucket for each curve, algorithm and network encryption key.
+   * Reads the presign pool, with one bucket for each curve, algorithm and network encryption key.
    *
    * @generated from rpc tss.v1.Admin.GetPresignHealth
    */
@@ -1977,7 +1977,7 @@ export const Admin: GenService<{
     output: typeof GetPresignHealthResponseSchema;
   },
   /**
-   * Asks for more presigns in one bucket, beyond what the pool would do by itself.
+   * Requests more presigns in one bucket, in addition to the automatic refill.
    *
    * @generated from rpc tss.v1.Admin.RefillPresigns
    */
@@ -1987,8 +1987,8 @@ export const Admin: GenService<{
     output: typeof RefillPresignsResponseSchema;
   },
   /**
-   * Makes a project on the network of the call, without credit and without keys. A repeat with the same
-   * `idempotency-key` makes nothing and answers with the project as it is by then.
+   * Creates a project on the network of the call, without credit or keys. A repeat with the same `idempotency-key`
+   * creates nothing and returns the current project.
    *
    * @generated from rpc tss.v1.Admin.CreateProject
    */
@@ -2008,9 +2008,9 @@ export const Admin: GenService<{
     output: typeof ListProjectsResponseSchema;
   },
   /**
-   * Makes a key for a project. The reply is the only place where the key itself ever stands: a repeat with the same
-   * `idempotency-key` makes nothing and answers with the key's details and an empty `plaintext`. Whoever lost the first
-   * reply revokes that key and makes another one.
+   * Creates a key for a project. Only the first reply contains the key itself: a repeat with the same `idempotency-key`
+   * creates nothing and returns the key's details and an empty `plaintext`. If you lose the first reply, revoke that key
+   * and create another one.
    *
    * @generated from rpc tss.v1.Admin.CreateApiKey
    */
@@ -2020,7 +2020,7 @@ export const Admin: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Lists a project's keys, the newest first, revoked and expired ones too.
+   * Lists a project's keys, the newest first, including revoked and expired ones.
    *
    * @generated from rpc tss.v1.Admin.ListApiKeys
    */
@@ -2030,8 +2030,8 @@ export const Admin: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Revokes a key for good; again changes nothing. The replica that is called refuses the key at once, others after five
-   * seconds at most.
+   * Revokes a key permanently; a repeat changes nothing. The called replica refuses the key at once, the others within
+   * five seconds.
    *
    * @generated from rpc tss.v1.Admin.RevokeApiKey
    */
@@ -2041,10 +2041,10 @@ export const Admin: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * Rotates a key: makes another one with the same project, name, scopes and allowed addresses, and lets the old one live
-   * on for the overlap. The reply is the only place where the new key itself ever stands: a repeat with the same
-   * `idempotency-key` makes nothing and answers with an empty `plaintext`. Whoever lost the first reply rotates the new
-   * key. A key that is revoked, expired or rotated already is WRONG_STATE.
+   * Rotates a key: creates a new key with the same project, name, scopes and allowed addresses, and keeps the old key
+   * valid for the overlap. Only the first reply contains the new key itself: a repeat with the same `idempotency-key`
+   * creates nothing and returns an empty `plaintext`. If you lose the first reply, rotate the new key. A key that is
+   * already revoked, expired or rotated is WRONG_STATE.
    *
    * @generated from rpc tss.v1.Admin.RotateApiKey
    */
@@ -2054,8 +2054,7 @@ export const Admin: GenService<{
     output: typeof RotateApiKeyResponseSchema;
   },
   /**
-   * Replaces the addresses that a key may be used from. The replica that is called goes by them at once, others after
-   * five seconds at most.
+   * Replaces the allowed addresses of a key. The called replica applies them at once, the others within five seconds.
    *
    * @generated from rpc tss.v1.Admin.SetAllowedAddresses
    */
@@ -2065,9 +2064,9 @@ export const Admin: GenService<{
     output: typeof SetAllowedAddressesResponseSchema;
   },
   /**
-   * Makes a named admin key, with which everything can be done that ADMIN_API_KEY can do, but for this call: it takes
-   * ADMIN_API_KEY itself. The reply is the only place where the key itself ever stands: a repeat with the same
-   * `idempotency-key` makes nothing and answers with an empty `plaintext`.
+   * Creates a named admin key. It can do everything that ADMIN_API_KEY can do, except this call, which needs
+   * ADMIN_API_KEY itself. Only the first reply contains the key itself: a repeat with the same `idempotency-key` creates
+   * nothing and returns an empty `plaintext`.
    *
    * @generated from rpc tss.v1.Admin.CreateAdminKey
    */
@@ -2077,7 +2076,7 @@ export const Admin: GenService<{
     output: typeof CreateAdminKeyResponseSchema;
   },
   /**
-   * Lists the named admin keys, the newest first, revoked and expired ones too.
+   * Lists the named admin keys, the newest first, including revoked and expired ones.
    *
    * @generated from rpc tss.v1.Admin.ListAdminKeys
    */
@@ -2087,8 +2086,8 @@ export const Admin: GenService<{
     output: typeof ListAdminKeysResponseSchema;
   },
   /**
-   * Revokes a named admin key for good; again changes nothing. Any admin key may do it, to any of them. The replica that
-   * is called refuses the key at once, others after five seconds at most.
+   * Revokes a named admin key permanently; a repeat changes nothing. Any admin key may revoke any named one. The called
+   * replica refuses the key at once, the others within five seconds.
    *
    * @generated from rpc tss.v1.Admin.RevokeAdminKey
    */
@@ -2098,8 +2097,8 @@ export const Admin: GenService<{
     output: typeof RevokeAdminKeyResponseSchema;
   },
   /**
-   * Gives a project credit, or takes it away down to what is held for open reservations. A repeat with the same
-   * `idempotency-key` books nothing and has the reply of the first call.
+   * Adds credit to a project, or removes credit down to the amount held for open reservations. A repeat with the same
+   * `idempotency-key` books nothing and returns the reply of the first call.
    *
    * @generated from rpc tss.v1.Admin.AdjustCredit
    */
@@ -2109,7 +2108,7 @@ export const Admin: GenService<{
     output: typeof AdjustCreditResponseSchema;
   },
   /**
-   * Lists the audit trail, the newest event first: those of the network's projects, and those of no project.
+   * Lists the audit trail, the newest event first: the events of the network's projects, and events without a project.
    *
    * @generated from rpc tss.v1.Admin.ListAuditEvents
    */
@@ -2119,7 +2118,7 @@ export const Admin: GenService<{
     output: typeof ListAuditEventsResponseSchema;
   },
   /**
-   * Reads what pays for everything: the Treasury as the chain has it, the wallets, and the lanes with their gas.
+   * Reads the Treasury as the chain reports it, the wallets, and the lanes with their gas.
    *
    * @generated from rpc tss.v1.Admin.GetTreasury
    */
@@ -2129,7 +2128,7 @@ export const Admin: GenService<{
     output: typeof GetTreasuryResponseSchema;
   },
   /**
-   * Lists the seals of the audit trail, the newest first. They are over the events of all networks of the database.
+   * Lists the seals of the audit trail, the newest first. They cover the events of all networks in the database.
    *
    * @generated from rpc tss.v1.Admin.ListAuditSeals
    */
@@ -2149,8 +2148,8 @@ export const Admin: GenService<{
     output: typeof ListChainTransactionsResponseSchema;
   },
   /**
-   * Reads an event with the proof that a seal is over it, for whoever has the seal's hash from elsewhere. An event is
-   * sealed some seconds after it was written.
+   * Reads an event with the proof that a seal covers it. To verify the proof, compare the seal's hash with one that was
+   * recorded elsewhere. An event is sealed some seconds after it is written.
    *
    * @generated from rpc tss.v1.Admin.GetAuditProof
    */

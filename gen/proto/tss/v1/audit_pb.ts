@@ -16,35 +16,35 @@ export const file_tss_v1_audit: GenFile = /*@__PURE__*/
   fileDesc("ChJ0c3MvdjEvYXVkaXQucHJvdG8SBnRzcy52MSL6AQoJQXVkaXRTZWFsEg4KBm51bWJlchgBIAEoAxIWCg5maXJzdF9zZXF1ZW5jZRgCIAEoAxIVCg1sYXN0X3NlcXVlbmNlGAMgASgDEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgttZXJrbGVfcm9vdBgFIAEoDBISCgpjaGFpbl9oYXNoGAYgASgMEhoKEnByZXZpb3VzX3NlYWxfaGFzaBgHIAEoDBIRCglzZWFsX2hhc2gYCCABKAwSEgoKcHVibGljX2tleRgJIAEoDBIRCglzaWduYXR1cmUYCiABKAwiUQoVTGlzdEF1ZGl0U2VhbHNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJZChZMaXN0QXVkaXRTZWFsc1Jlc3BvbnNlEiYKC2F1ZGl0X3NlYWxzGAEgAygLMhEudHNzLnYxLkF1ZGl0U2VhbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
- * A stretch of the audit trail that was sealed: its entries, and by the seal before all earlier ones, cannot change
- * without the seal's hash changing. docs/audit.md has the bytes that each hash is over.
+ * A sealed range of the audit trail. A change to its entries, or to any earlier entry, changes the seal's hash.
+ * docs/audit.md specifies the input of each hash.
  *
  * @generated from message tss.v1.AuditSeal
  */
 export type AuditSeal = Message<"tss.v1.AuditSeal"> & {
   /**
-   * From 1 on, without a gap.
+   * Counts from 1 without gaps.
    *
    * @generated from field: int64 number = 1;
    */
   number: bigint;
 
   /**
-   * The first entry's sequence.
+   * The sequence of the first entry.
    *
    * @generated from field: int64 first_sequence = 2;
    */
   firstSequence: bigint;
 
   /**
-   * The last entry's sequence.
+   * The sequence of the last entry.
    *
    * @generated from field: int64 last_sequence = 3;
    */
   lastSequence: bigint;
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 4;
    */
@@ -65,7 +65,7 @@ export type AuditSeal = Message<"tss.v1.AuditSeal"> & {
   chainHash: Uint8Array;
 
   /**
-   * The hash of the seal before: 32 bytes, all zero at the first one.
+   * The hash of the previous seal: 32 bytes, all zero for the first seal.
    *
    * @generated from field: bytes previous_seal_hash = 7;
    */
@@ -79,14 +79,14 @@ export type AuditSeal = Message<"tss.v1.AuditSeal"> & {
   sealHash: Uint8Array;
 
   /**
-   * The Ed25519 key that signed it: 32 bytes; empty where it is not signed.
+   * The Ed25519 key that signed the seal: 32 bytes; empty if the seal is not signed.
    *
    * @generated from field: bytes public_key = 9;
    */
   publicKey: Uint8Array;
 
   /**
-   * The signature over the seal's hash: 64 bytes; empty where it is not signed.
+   * The signature over the seal's hash: 64 bytes; empty if the seal is not signed.
    *
    * @generated from field: bytes signature = 10;
    */
@@ -101,20 +101,20 @@ export const AuditSealSchema: GenMessage<AuditSeal> = /*@__PURE__*/
   messageDesc(file_tss_v1_audit, 0);
 
 /**
- * Asks for seals.
+ * Lists seals.
  *
  * @generated from message tss.v1.ListAuditSealsRequest
  */
 export type ListAuditSealsRequest = Message<"tss.v1.ListAuditSealsRequest"> & {
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page.
+   * The `next_page_token` of the previous page; empty for the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -142,7 +142,7 @@ export type ListAuditSealsResponse = Message<"tss.v1.ListAuditSealsResponse"> & 
   auditSeals: AuditSeal[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */

@@ -20,7 +20,7 @@ export const file_tss_v1_billing: GenFile = /*@__PURE__*/
   fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKJAwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQEiZAoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASCgoGY3JlZGl0EAESCAoEc2lnbhACEgoKBnJlZnVuZBADEgsKB2RlcG9zaXQQBBIHCgNka2cQBRIOCgpka2dfcmVmdW5kEAZCEgoQX3NpZ25fcmVxdWVzdF9pZEINCgtfZHdhbGxldF9pZCIaChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QinwEKGUdldERlcG9zaXRBZGRyZXNzUmVzcG9uc2USDwoHYWRkcmVzcxgBIAEoCRIPCgduZXR3b3JrGAIgASgJEiIKBWNvaW5zGAMgAygLMhMudHNzLnYxLkRlcG9zaXRDb2luEiEKGW1pbmltdW1fZGVwb3NpdF9taWNyb191c2QYBCABKAMSGQoRd2FpdGluZ19taWNyb191c2QYBSABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0IpABChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAhCCAoGX3N0YXRlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIpsCCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAiKFAQoNRGVwb3NpdENyZWRpdBIvCgtjcmVkaXRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcHJpY2VfdXNkGAIgASgJEhcKD3ZhbHVlX21pY3JvX3VzZBgDIAEoAxIXCg9sZWRnZXJfZW50cnlfaWQYBCABKAkylwYKB0JpbGxpbmcScwoKR2V0QmFsYW5jZRIZLnRzcy52MS5HZXRCYWxhbmNlUmVxdWVzdBoaLnRzcy52MS5HZXRCYWxhbmNlUmVzcG9uc2UiLpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhUSEy92MS9iaWxsaW5nL2JhbGFuY2UScwoKR2V0UHJpY2luZxIZLnRzcy52MS5HZXRQcmljaW5nUmVxdWVzdBoaLnRzcy52MS5HZXRQcmljaW5nUmVzcG9uc2UiLpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhUSEy92MS9iaWxsaW5nL3ByaWNpbmcSjwEKEUxpc3RMZWRnZXJFbnRyaWVzEiAudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBohLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIjWQAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIcEhovdjEvYmlsbGluZy9sZWRnZXItZW50cmllcxKQAQoRR2V0RGVwb3NpdEFkZHJlc3MSIC50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXF1ZXN0GiEudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVzcG9uc2UiNpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAh0SGy92MS9iaWxsaW5nL2RlcG9zaXQtYWRkcmVzcxKAAQoORGVjbGFyZURlcG9zaXQSHS50c3MudjEuRGVjbGFyZURlcG9zaXRSZXF1ZXN0Gh4udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVzcG9uc2UiL4i1GAWQtRgCmLUYAqC1GAKC0+STAhk6ASoiFC92MS9iaWxsaW5nL2RlcG9zaXRzEnoKDExpc3REZXBvc2l0cxIbLnRzcy52MS5MaXN0RGVwb3NpdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REZXBvc2l0c1Jlc3BvbnNlIi+QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIWEhQvdjEvYmlsbGluZy9kZXBvc2l0c2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
- * Asks for the balance of the key's project.
+ * Reads the balance of the key's project.
  *
  * @generated from message tss.v1.GetBalanceRequest
  */
@@ -35,7 +35,7 @@ export const GetBalanceRequestSchema: GenMessage<GetBalanceRequest> = /*@__PURE_
   messageDesc(file_tss_v1_billing, 0);
 
 /**
- * The balance of a project. What may be spent is the balance less what is held.
+ * The balance of a project. The project may spend the balance minus the held part.
  *
  * @generated from message tss.v1.GetBalanceResponse
  */
@@ -63,7 +63,7 @@ export const GetBalanceResponseSchema: GenMessage<GetBalanceResponse> = /*@__PUR
   messageDesc(file_tss_v1_billing, 1);
 
 /**
- * Asks for the prices.
+ * Reads the prices.
  *
  * @generated from message tss.v1.GetPricingRequest
  */
@@ -78,15 +78,15 @@ export const GetPricingRequestSchema: GenMessage<GetPricingRequest> = /*@__PURE_
   messageDesc(file_tss_v1_billing, 2);
 
 /**
- * What the service charges, in millionths of a US dollar. Nothing else has a price: RegisterEncryptionKey is bounded by a
- * daily quota, and AcceptDWallet belongs to the dWallet. What is charged is the price at the time of ReserveSign and
- * CreateDWallet.
+ * The service's prices, in millionths of a US dollar. Nothing else has a price: a daily quota limits
+ * RegisterEncryptionKey, and the price of a dWallet includes AcceptDWallet. The service charges the price at the time of
+ * ReserveSign or CreateDWallet.
  *
  * @generated from message tss.v1.GetPricingResponse
  */
 export type GetPricingResponse = Message<"tss.v1.GetPricingResponse"> & {
   /**
-   * The price of a signature by an algorithm without a price of its own, of a message of up to
+   * The price of a signature for algorithms without their own price, for a message of up to
    * `included_message_bytes`.
    *
    * @generated from field: int64 sign_price_micro_usd = 1;
@@ -94,21 +94,21 @@ export type GetPricingResponse = Message<"tss.v1.GetPricingResponse"> & {
   signPriceMicroUsd: bigint;
 
   /**
-   * The price of a signature by each algorithm, of a message of up to `included_message_bytes`.
+   * The price of a signature for each algorithm, for a message of up to `included_message_bytes`.
    *
    * @generated from field: repeated tss.v1.SignPrice sign_prices = 2;
    */
   signPrices: SignPrice[];
 
   /**
-   * The length of a message that these prices include.
+   * The message length that these prices include.
    *
    * @generated from field: uint32 included_message_bytes = 3;
    */
   includedMessageBytes: number;
 
   /**
-   * Added for each further 1,024 bytes of the message that are begun.
+   * The surcharge for each further 1,024 bytes of the message, or part of them.
    *
    * @generated from field: int64 message_kib_price_micro_usd = 4;
    */
@@ -130,7 +130,7 @@ export const GetPricingResponseSchema: GenMessage<GetPricingResponse> = /*@__PUR
   messageDesc(file_tss_v1_billing, 3);
 
 /**
- * The price of a signature by one algorithm.
+ * The price of a signature for one algorithm.
  *
  * @generated from message tss.v1.SignPrice
  */
@@ -158,20 +158,20 @@ export const SignPriceSchema: GenMessage<SignPrice> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 4);
 
 /**
- * Asks for ledger entries of the project.
+ * Lists ledger entries of the project.
  *
  * @generated from message tss.v1.ListLedgerEntriesRequest
  */
 export type ListLedgerEntriesRequest = Message<"tss.v1.ListLedgerEntriesRequest"> & {
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page.
+   * The `next_page_token` of the previous page; empty for the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -199,7 +199,7 @@ export type ListLedgerEntriesResponse = Message<"tss.v1.ListLedgerEntriesRespons
   ledgerEntries: LedgerEntry[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -214,13 +214,13 @@ export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesRespon
   messageDesc(file_tss_v1_billing, 6);
 
 /**
- * One movement of money. Entries are never changed and never taken back; what was wrong has an entry of its own.
+ * One movement of money. Entries are never changed or removed; a correction is a new entry.
  *
  * @generated from message tss.v1.LedgerEntry
  */
 export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
   /**
-   * What the entry is for, which is booked once: `sign:<sign request>`, `refund:<sign request>`, `dkg:<id>`,
+   * The subject of the entry, which is booked once: `sign:<sign request>`, `refund:<sign request>`, `dkg:<id>`,
    * `dkg_refund:<id>`, `credit:<reference>` or `deposit:<network>:<transaction>:<address>:<coin type>`.
    *
    * @generated from field: string ledger_entry_id = 1;
@@ -235,7 +235,7 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * What it was booked for.
+   * The kind of movement.
    *
    * @generated from field: tss.v1.LedgerEntry.Kind kind = 3;
    */
@@ -263,14 +263,14 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
   balanceMicroUsd: bigint;
 
   /**
-   * What it was for, in words for people: of credit, the operator's reason.
+   * A description for people. For credit it is the operator's reason.
    *
    * @generated from field: string description = 7;
    */
   description: string;
 
   /**
-   * The dWallet of its charge or refund, once it has an id.
+   * The dWallet of a charge or a refund, once the dWallet has an id.
    *
    * @generated from field: optional string dwallet_id = 8;
    */
@@ -285,20 +285,20 @@ export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 7);
 
 /**
- * What money is moved for.
+ * The reason for a movement.
  *
  * @generated from enum tss.v1.LedgerEntry.Kind
  */
 export const LedgerEntry_Kind = {
   /**
-   * Not known.
+   * Unknown.
    *
    * @generated from enum value: KIND_UNSPECIFIED = 0;
    */
   KIND_UNSPECIFIED: 0,
 
   /**
-   * The operator gave or took credit.
+   * The operator added or removed credit.
    *
    * @generated from enum value: credit = 1;
    */
@@ -312,7 +312,7 @@ export const LedgerEntry_Kind = {
   sign: 2,
 
   /**
-   * The price of a signature was given back.
+   * The price of a signature was refunded.
    *
    * @generated from enum value: refund = 3;
    */
@@ -326,14 +326,14 @@ export const LedgerEntry_Kind = {
   deposit: 4,
 
   /**
-   * A dWallet was charged, when its DKG was requested.
+   * A dWallet was charged when its DKG was requested.
    *
    * @generated from enum value: dkg = 5;
    */
   dkg: 5,
 
   /**
-   * The price of a dWallet was given back.
+   * The price of a dWallet was refunded.
    *
    * @generated from enum value: dkg_refund = 6;
    */
@@ -341,7 +341,7 @@ export const LedgerEntry_Kind = {
 } as const;
 
 /**
- * What money is moved for.
+ * The reason for a movement.
  *
  * @generated from enum tss.v1.LedgerEntry.Kind
  */
@@ -354,7 +354,7 @@ export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
   enumDesc(file_tss_v1_billing, 7, 0);
 
 /**
- * Asks for the deposit address of the key's project.
+ * Reads the deposit address of the key's project.
  *
  * @generated from message tss.v1.GetDepositAddressRequest
  */
@@ -369,7 +369,7 @@ export const GetDepositAddressRequestSchema: GenMessage<GetDepositAddressRequest
   messageDesc(file_tss_v1_billing, 8);
 
 /**
- * Where deposits go. The address belongs to this project on this network for ever.
+ * The deposit address. It belongs to this project on this network permanently.
  *
  * @generated from message tss.v1.GetDepositAddressResponse
  */
@@ -382,29 +382,29 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
   address: string;
 
   /**
-   * The network that it is for. Coins sent on any other one are not seen.
+   * The network of the address. The service does not see coins sent on another network.
    *
    * @generated from field: string network = 2;
    */
   network: string;
 
   /**
-   * What is taken. Coins of any other type are not credited.
+   * The accepted coins. Coins of any other type are not credited.
    *
    * @generated from field: repeated tss.v1.DepositCoin coins = 3;
    */
   coins: DepositCoin[];
 
   /**
-   * Deposits wait until together they are worth this much, in millionths of a US dollar.
+   * Deposits wait until their total value reaches this amount, in millionths of a US dollar.
    *
    * @generated from field: int64 minimum_deposit_micro_usd = 4;
    */
   minimumDepositMicroUsd: bigint;
 
   /**
-   * What the deposits that wait are worth at the prices of now, in millionths of a US dollar; those without a price
-   * are not counted.
+   * The value of the waiting deposits at current prices, in millionths of a US dollar. Deposits without a price do not
+   * count.
    *
    * @generated from field: int64 waiting_micro_usd = 5;
    */
@@ -419,7 +419,7 @@ export const GetDepositAddressResponseSchema: GenMessage<GetDepositAddressRespon
   messageDesc(file_tss_v1_billing, 9);
 
 /**
- * A type of coin that deposits may be made in.
+ * A coin type that the service accepts as a deposit.
  *
  * @generated from message tss.v1.DepositCoin
  */
@@ -432,29 +432,29 @@ export type DepositCoin = Message<"tss.v1.DepositCoin"> & {
   coinType: string;
 
   /**
-   * Its usual name, like `SUI`.
+   * The common name, like `SUI`.
    *
    * @generated from field: string symbol = 2;
    */
   symbol: string;
 
   /**
-   * One whole coin is ten to the power of this many smallest units.
+   * The number of decimals: one whole coin is 10^decimals smallest units.
    *
    * @generated from field: uint32 decimals = 3;
    */
   decimals: number;
 
   /**
-   * What one whole coin is worth now, a decimal number of US dollars like `3.5`. Absent while there is no fresh price;
-   * deposits wait then.
+   * The current price of one whole coin, a decimal number of US dollars like `3.5`. Absent without a fresh price;
+   * deposits then wait.
    *
    * @generated from field: optional string price_usd = 4;
    */
   priceUsd?: string | undefined;
 
   /**
-   * When that was the price.
+   * The time of that price.
    *
    * @generated from field: google.protobuf.Timestamp price_time = 5;
    */
@@ -469,7 +469,7 @@ export const DepositCoinSchema: GenMessage<DepositCoin> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 10);
 
 /**
- * Names a transaction that paid to the project's deposit address.
+ * Declares a transaction that paid to the project's deposit address.
  *
  * @generated from message tss.v1.DeclareDepositRequest
  */
@@ -490,13 +490,13 @@ export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*
   messageDesc(file_tss_v1_billing, 11);
 
 /**
- * What the transaction paid to the project.
+ * The deposits of the transaction.
  *
  * @generated from message tss.v1.DeclareDepositResponse
  */
 export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & {
   /**
-   * One for each type of coin.
+   * One for each coin type.
    *
    * @generated from field: repeated tss.v1.Deposit deposits = 1;
    */
@@ -511,27 +511,27 @@ export const DeclareDepositResponseSchema: GenMessage<DeclareDepositResponse> = 
   messageDesc(file_tss_v1_billing, 12);
 
 /**
- * Asks for deposits of the project.
+ * Lists deposits of the project.
  *
  * @generated from message tss.v1.ListDepositsRequest
  */
 export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
   /**
-   * Only deposits in this state; absent: all.
+   * Only the deposits in this state; absent means all.
    *
    * @generated from field: optional tss.v1.Deposit.State state = 1;
    */
   state?: Deposit_State | undefined;
 
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page.
+   * The `next_page_token` of the previous page; empty for the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -559,7 +559,7 @@ export type ListDepositsResponse = Message<"tss.v1.ListDepositsResponse"> & {
   deposits: Deposit[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -574,7 +574,7 @@ export const ListDepositsResponseSchema: GenMessage<ListDepositsResponse> = /*@_
   messageDesc(file_tss_v1_billing, 14);
 
 /**
- * What one transaction paid to the project in one type of coin. It is credited once.
+ * The payment of one transaction to the project in one coin type. It is credited once.
  *
  * @generated from message tss.v1.Deposit
  */
@@ -587,49 +587,49 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
   depositId: string;
 
   /**
-   * Where it is on its way.
+   * The state of the deposit.
    *
    * @generated from field: tss.v1.Deposit.State state = 2;
    */
   state: Deposit_State;
 
   /**
-   * The transaction that brought it, in base58.
+   * The digest of the paying transaction, in base58.
    *
    * @generated from field: string tx_digest = 3;
    */
   txDigest: string;
 
   /**
-   * The full type of its coins.
+   * The full coin type.
    *
    * @generated from field: string coin_type = 4;
    */
   coinType: string;
 
   /**
-   * In the coin's smallest unit.
+   * The amount in the coin's smallest unit.
    *
    * @generated from field: string amount = 5;
    */
   amount: string;
 
   /**
-   * When it was found.
+   * When the service found it.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 6;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * How it was credited. Absent while it waits.
+   * The credit. Absent while the deposit waits.
    *
    * @generated from field: tss.v1.DepositCredit credit = 7;
    */
   credit?: DepositCredit | undefined;
 
   /**
-   * Whether the operator has taken all of its coins out of the deposit address.
+   * Whether the operator has moved all of its coins out of the deposit address.
    *
    * @generated from field: bool swept = 8;
    */
@@ -644,27 +644,27 @@ export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 15);
 
 /**
- * Where a deposit is on its way.
+ * The states of a deposit.
  *
  * @generated from enum tss.v1.Deposit.State
  */
 export const Deposit_State = {
   /**
-   * Not known.
+   * Unknown.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   STATE_UNSPECIFIED: 0,
 
   /**
-   * It was found, and waits for a price or for further deposits to reach the minimum.
+   * The service found it. It waits for a price, or for further deposits to reach the minimum.
    *
    * @generated from enum value: waiting = 1;
    */
   waiting: 1,
 
   /**
-   * It was added to the balance.
+   * The service added it to the balance.
    *
    * @generated from enum value: credited = 2;
    */
@@ -672,7 +672,7 @@ export const Deposit_State = {
 } as const;
 
 /**
- * Where a deposit is on its way.
+ * The states of a deposit.
  *
  * @generated from enum tss.v1.Deposit.State
  */
@@ -698,21 +698,21 @@ export type DepositCredit = Message<"tss.v1.DepositCredit"> & {
   creditTime?: Timestamp | undefined;
 
   /**
-   * The price of one whole coin that was used, a decimal number of US dollars.
+   * The price of one whole coin in this credit, a decimal number of US dollars.
    *
    * @generated from field: string price_usd = 2;
    */
   priceUsd: string;
 
   /**
-   * What was added to the balance, in millionths of a US dollar, rounded down.
+   * The amount added to the balance, in millionths of a US dollar, rounded down.
    *
    * @generated from field: int64 value_micro_usd = 3;
    */
   valueMicroUsd: bigint;
 
   /**
-   * The ledger entry that added it.
+   * The ledger entry of the credit.
    *
    * @generated from field: string ledger_entry_id = 4;
    */
@@ -743,7 +743,7 @@ export const Billing: GenService<{
     output: typeof GetBalanceResponseSchema;
   },
   /**
-   * Reads what the service charges.
+   * Reads the service's prices.
    *
    * @generated from rpc tss.v1.Billing.GetPricing
    */
@@ -763,7 +763,7 @@ export const Billing: GenService<{
     output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
-   * Reads where the project's deposits go, and what is taken there.
+   * Reads the project's deposit address and the accepted coins.
    *
    * @generated from rpc tss.v1.Billing.GetDepositAddress
    */
@@ -773,7 +773,7 @@ export const Billing: GenService<{
     output: typeof GetDepositAddressResponseSchema;
   },
   /**
-   * Has a deposit looked at now. Deposits are found without it; it only makes them sooner.
+   * Makes the service check a deposit now. The service also finds deposits on its own, but later.
    *
    * @generated from rpc tss.v1.Billing.DeclareDeposit
    */

@@ -20,7 +20,7 @@ export const file_tss_v1_onboarding: GenFile = /*@__PURE__*/
   fileDesc("Chd0c3MvdjEvb25ib2FyZGluZy5wcm90bxIGdHNzLnYxIhMKEUdldE5ldHdvcmtSZXF1ZXN0IqICChJHZXROZXR3b3JrUmVzcG9uc2USDwoHbmV0d29yaxgBIAEoCRIUCgxmdWxsbm9kZV91cmwYAiABKAkSGAoQc2VuZGVyX2FkZHJlc3NlcxgDIAMoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJEiQKHG5ldHdvcmtfZW5jcnlwdGlvbl9rZXlfZXBvY2gYBSABKAQSJQoKaWthX2NvbmZpZxgGIAEoCzIRLnRzcy52MS5Ja2FDb25maWcSNwoTcHJvdG9jb2xfcGFyYW1ldGVycxgHIAMoCzIaLnRzcy52MS5Qcm90b2NvbFBhcmFtZXRlcnMSIgoabmV0d29ya19lbmNyeXB0aW9uX2tleV9pZHMYCCADKAkiuAIKCUlrYUNvbmZpZxITCgtpa2FfcGFja2FnZRgBIAEoCRIaChJpa2FfY29tbW9uX3BhY2thZ2UYAiABKAkSIwobaWthX3N5c3RlbV9vcmlnaW5hbF9wYWNrYWdlGAMgASgJEhoKEmlrYV9zeXN0ZW1fcGFja2FnZRgEIAEoCRIsCiRpa2FfZHdhbGxldF8ycGNfbXBjX29yaWdpbmFsX3BhY2thZ2UYBSABKAkSIwobaWthX2R3YWxsZXRfMnBjX21wY19wYWNrYWdlGAYgASgJEi8KEWlrYV9zeXN0ZW1fb2JqZWN0GAcgASgLMhQudHNzLnYxLlNoYXJlZE9iamVjdBI1Chdpa2FfZHdhbGxldF9jb29yZGluYXRvchgIIAEoCzIULnRzcy52MS5TaGFyZWRPYmplY3QiQQoMU2hhcmVkT2JqZWN0EhEKCW9iamVjdF9pZBgBIAEoCRIeChZpbml0aWFsX3NoYXJlZF92ZXJzaW9uGAIgASgEInkKElByb3RvY29sUGFyYW1ldGVycxIcCgVjdXJ2ZRgBIAEoDjINLnRzcy52MS5DdXJ2ZRIOCgZzaGEyNTYYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoBBIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAQgASgJIlUKHEdldFByb3RvY29sUGFyYW1ldGVyc1JlcXVlc3QSJQoGc2hhMjU2GAEgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQSDgoGb2Zmc2V0GAIgASgEIqoBChxSZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0EigKBWN1cnZlGAEgASgOMg0udHNzLnYxLkN1cnZlQgq6SAeCAQQQASAAEiAKDmVuY3J5cHRpb25fa2V5GAIgASgMQgi6SAV6A2iFAhIaCglzaWduYXR1cmUYAyABKAxCB7pIBHoCaEASIgoRc2lnbmVyX3B1YmxpY19rZXkYBCABKAxCB7pIBHoCaCAihgEKDUVuY3J5cHRpb25LZXkSGQoRZW5jcnlwdGlvbl9rZXlfaWQYASABKAkSHAoFY3VydmUYAiABKA4yDS50c3MudjEuQ3VydmUSFgoOc2lnbmVyX2FkZHJlc3MYAyABKAkSFgoJdHhfZGlnZXN0GAQgASgJSACIAQFCDAoKX3R4X2RpZ2VzdCJVChlMaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJlChpMaXN0RW5jcnlwdGlvbktleXNSZXNwb25zZRIuCg9lbmNyeXB0aW9uX2tleXMYASADKAsyFS50c3MudjEuRW5jcnlwdGlvbktleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki9wMKFENyZWF0ZURXYWxsZXRSZXF1ZXN0EjIKEWVuY3J5cHRpb25fa2V5X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIoCgVjdXJ2ZRgCIAEoDjINLnRzcy52MS5DdXJ2ZUIKukgHggEEEAEgABI6ChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAMgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JBIvCg5zZW5kZXJfYWRkcmVzcxgEIAEoCUIXukgUchIyEF4weFswLTlhLWZdezY0fSQSIwoSc2Vzc2lvbl9pZGVudGlmaWVyGAUgASgMQge6SAR6AmggEiQKEHVzZXJfZGtnX21lc3NhZ2UYBiABKAxCCrpIB3oFEAEY/X8SMgoeZW5jcnlwdGVkX3VzZXJfc2hhcmVfYW5kX3Byb29mGAcgASgMQgq6SAd6BRABGP1/EiYKEnVzZXJfcHVibGljX291dHB1dBgIIAEoDEIKukgHegUQARj9fxIiChFzaWduZXJfcHVibGljX2tleRgJIAEoDEIHukgEegJoIBJACgRuYW1lGAogASgJQi26SCpyKBiAATIjXlteXHgwMC1ceDIwXHg3Zl1bXlx4MDAtXHgxZlx4N2ZdKiRIAIgBAUIHCgVfbmFtZSLBBAoHRFdhbGxldBISCgpkd2FsbGV0X2lkGAEgASgJEhwKBWN1cnZlGAIgASgOMg0udHNzLnYxLkN1cnZlEiQKBXN0YXRlGAMgASgOMhUudHNzLnYxLkRXYWxsZXQuU3RhdGUSKgoiZW5jcnlwdGVkX3VzZXJfc2VjcmV0X2tleV9zaGFyZV9pZBgEIAEoCRIZChFlbmNyeXB0aW9uX2tleV9pZBgFIAEoCRIhChluZXR3b3JrX2VuY3J5cHRpb25fa2V5X2lkGAYgASgJEhEKCXR4X2RpZ2VzdBgHIAEoCRIdChBhY2NlcHRfdHhfZGlnZXN0GAggASgJSACIAQESGgoNcHVibGljX291dHB1dBgJIAEoDEgBiAEBEhcKCnB1YmxpY19rZXkYCiABKAxIAogBARIWCg5zZXNzaW9uX2RpZ2VzdBgLIAEoDBIRCgRuYW1lGAwgASgJSAOIAQEiogEKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDgoKU3VibWl0dGluZxABEiIKHkF3YWl0aW5nTmV0d29ya0RLR1ZlcmlmaWNhdGlvbhACEiIKHk5ldHdvcmtSZWplY3RlZERLR1ZlcmlmaWNhdGlvbhADEh4KGkF3YWl0aW5nS2V5SG9sZGVyU2lnbmF0dXJlEAQSCgoGQWN0aXZlEAVCEwoRX2FjY2VwdF90eF9kaWdlc3RCEAoOX3B1YmxpY19vdXRwdXRCDQoLX3B1YmxpY19rZXlCBwoFX25hbWUisAEKFEFjY2VwdERXYWxsZXRSZXF1ZXN0EisKCmR3YWxsZXRfaWQYASABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEkMKImVuY3J5cHRlZF91c2VyX3NlY3JldF9rZXlfc2hhcmVfaWQYAiABKAlCF7pIFHISMhBeMHhbMC05YS1mXXs2NH0kEiYKFXVzZXJfb3V0cHV0X3NpZ25hdHVyZRgDIAEoDEIHukgEegJoQCJAChFHZXREV2FsbGV0UmVxdWVzdBIrCgpkd2FsbGV0X2lkGAEgASgJQhe6SBRyEjIQXjB4WzAtOWEtZl17NjR9JCKaAQoTTGlzdERXYWxsZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSQAoEbmFtZRgDIAEoCUItukgqcigYgAEyI15bXlx4MDAtXHgyMFx4N2ZdW15ceDAwLVx4MWZceDdmXSokSACIAQFCBwoFX25hbWUiUgoUTGlzdERXYWxsZXRzUmVzcG9uc2USIQoIZHdhbGxldHMYASADKAsyDy50c3MudjEuRFdhbGxldBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky7QcKCk9uYm9hcmRpbmcSawoKR2V0TmV0d29yaxIZLnRzcy52MS5HZXROZXR3b3JrUmVxdWVzdBoaLnRzcy52MS5HZXROZXR3b3JrUmVzcG9uc2UiJpACAYi1GAGQtRgBmLUYAaC1GAGC0+STAg0SCy92MS9uZXR3b3JrEpIBChVHZXRQcm90b2NvbFBhcmFtZXRlcnMSJC50c3MudjEuR2V0UHJvdG9jb2xQYXJhbWV0ZXJzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiO5ACAYi1GAGQtRgEmLUYAaC1GAGC0+STAiISIC92MS9wcm90b2NvbC1wYXJhbWV0ZXJzL3tzaGEyNTZ9MAEShAEKFVJlZ2lzdGVyRW5jcnlwdGlvbktleRIkLnRzcy52MS5SZWdpc3RlckVuY3J5cHRpb25LZXlSZXF1ZXN0GhUudHNzLnYxLkVuY3J5cHRpb25LZXkiLoi1GAKQtRgDmLUYAqC1GAKC0+STAhg6ASoiEy92MS9lbmNyeXB0aW9uLWtleXMSiwEKEkxpc3RFbmNyeXB0aW9uS2V5cxIhLnRzcy52MS5MaXN0RW5jcnlwdGlvbktleXNSZXF1ZXN0GiIudHNzLnYxLkxpc3RFbmNyeXB0aW9uS2V5c1Jlc3BvbnNlIi6QAgGItRgEkLUYAZi1GAGgtRgBgtPkkwIVEhMvdjEvZW5jcnlwdGlvbi1rZXlzEmcKDUNyZWF0ZURXYWxsZXQSHC50c3MudjEuQ3JlYXRlRFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCIniLUYApC1GAOYtRgCoLUYAoLT5JMCEToBKiIML3YxL2R3YWxsZXRzEnsKDUFjY2VwdERXYWxsZXQSHC50c3MudjEuQWNjZXB0RFdhbGxldFJlcXVlc3QaDy50c3MudjEuRFdhbGxldCI7iLUYApC1GAOYtRgCoLUYAoLT5JMCJToBKiIgL3YxL2R3YWxsZXRzL3tkd2FsbGV0X2lkfS9hY2NlcHQSbgoKR2V0RFdhbGxldBIZLnRzcy52MS5HZXREV2FsbGV0UmVxdWVzdBoPLnRzcy52MS5EV2FsbGV0IjSQAgGItRgEkLUYAZi1GAGgtRgBgtPkkwIbEhkvdjEvZHdhbGxldHMve2R3YWxsZXRfaWR9EnIKDExpc3REV2FsbGV0cxIbLnRzcy52MS5MaXN0RFdhbGxldHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REV2FsbGV0c1Jlc3BvbnNlIieQAgGItRgEkLUYAZi1GAGgtRgBgtPkkwIOEgwvdjEvZHdhbGxldHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_httpbody, file_tss_v1_options, file_tss_v1_types]);
 
 /**
- * Asks for the network that the key, or the header `x-network`, names.
+ * Reads the network of the key or of the header `x-network`.
  *
  * @generated from message tss.v1.GetNetworkRequest
  */
@@ -35,7 +35,7 @@ export const GetNetworkRequestSchema: GenMessage<GetNetworkRequest> = /*@__PURE_
   messageDesc(file_tss_v1_onboarding, 0);
 
 /**
- * The network as clients need it.
+ * The network information for clients.
  *
  * @generated from message tss.v1.GetNetworkResponse
  */
@@ -48,8 +48,8 @@ export type GetNetworkResponse = Message<"tss.v1.GetNetworkResponse"> & {
   network: string;
 
   /**
-   * The gRPC-web URL of a fullnode that clients may read from. Empty where the operator names none: clients then use
-   * one of their own.
+   * The gRPC-web URL of a fullnode that clients may read from. Empty if the operator names none: clients then use
+   * their own fullnode.
    *
    * @generated from field: string fullnode_url = 2;
    */
@@ -70,7 +70,7 @@ export type GetNetworkResponse = Message<"tss.v1.GetNetworkResponse"> & {
   networkEncryptionKeyId: string;
 
   /**
-   * The epoch at which that key was made.
+   * The epoch in which that key was created.
    *
    * @generated from field: uint64 network_encryption_key_epoch = 5;
    */
@@ -84,15 +84,15 @@ export type GetNetworkResponse = Message<"tss.v1.GetNetworkResponse"> & {
   ikaConfig?: IkaConfig | undefined;
 
   /**
-   * The protocol parameters that are ready, one for each curve and network encryption key. One that is missing is still
-   * being prepared.
+   * The available protocol parameters, one entry for each curve and network encryption key. The service is still
+   * preparing a missing entry.
    *
    * @generated from field: repeated tss.v1.ProtocolParameters protocol_parameters = 7;
    */
   protocolParameters: ProtocolParameters[];
 
   /**
-   * All network encryption keys, the oldest first. A dWallet stays with the key that it was made under.
+   * All network encryption keys, the oldest first. A dWallet keeps the key of its creation.
    *
    * @generated from field: repeated string network_encryption_key_ids = 8;
    */
@@ -205,7 +205,7 @@ export const SharedObjectSchema: GenMessage<SharedObject> = /*@__PURE__*/
   messageDesc(file_tss_v1_onboarding, 3);
 
 /**
- * Protocol parameters of one curve, addressed by their content.
+ * Protocol parameters of one curve, addressed by content.
  *
  * @generated from message tss.v1.ProtocolParameters
  */
@@ -247,7 +247,7 @@ export const ProtocolParametersSchema: GenMessage<ProtocolParameters> = /*@__PUR
   messageDesc(file_tss_v1_onboarding, 4);
 
 /**
- * Asks for protocol parameters by digest.
+ * Reads protocol parameters by digest.
  *
  * @generated from message tss.v1.GetProtocolParametersRequest
  */
@@ -260,7 +260,7 @@ export type GetProtocolParametersRequest = Message<"tss.v1.GetProtocolParameters
   sha256: string;
 
   /**
-   * Where to begin, in bytes. Past the end gives an empty stream.
+   * The start offset in bytes. An offset past the end gives an empty stream.
    *
    * @generated from field: uint64 offset = 2;
    */
@@ -337,14 +337,14 @@ export type EncryptionKey = Message<"tss.v1.EncryptionKey"> & {
   curve: Curve;
 
   /**
-   * The Sui address of the signer, which names the user.
+   * The Sui address of the signer, which identifies the user.
    *
    * @generated from field: string signer_address = 3;
    */
   signerAddress: string;
 
   /**
-   * The digest of the transaction that registered it; absent when the chain knew the key before.
+   * The digest of the transaction that registered it; absent if the key was already on the chain.
    *
    * @generated from field: optional string tx_digest = 4;
    */
@@ -359,20 +359,20 @@ export const EncryptionKeySchema: GenMessage<EncryptionKey> = /*@__PURE__*/
   messageDesc(file_tss_v1_onboarding, 7);
 
 /**
- * Asks for encryption keys of the project.
+ * Lists encryption keys of the project.
  *
  * @generated from message tss.v1.ListEncryptionKeysRequest
  */
 export type ListEncryptionKeysRequest = Message<"tss.v1.ListEncryptionKeysRequest"> & {
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page.
+   * The `next_page_token` of the previous page; empty for the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -400,7 +400,7 @@ export type ListEncryptionKeysResponse = Message<"tss.v1.ListEncryptionKeysRespo
   encryptionKeys: EncryptionKey[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -415,7 +415,7 @@ export const ListEncryptionKeysResponseSchema: GenMessage<ListEncryptionKeysResp
   messageDesc(file_tss_v1_onboarding, 9);
 
 /**
- * Requests a DKG. The user prepares everything but the ids; nothing here reveals the user's share.
+ * Requests a DKG. The user prepares everything except the ids; no field reveals the user's share.
  *
  * @generated from message tss.v1.CreateDWalletRequest
  */
@@ -449,7 +449,7 @@ export type CreateDWalletRequest = Message<"tss.v1.CreateDWalletRequest"> & {
   senderAddress: string;
 
   /**
-   * 32 random bytes that the DKG is bound to. The same bytes name the same DKG.
+   * 32 random bytes that the DKG is bound to. The same bytes identify the same DKG.
    *
    * @generated from field: bytes session_identifier = 5;
    */
@@ -484,8 +484,8 @@ export type CreateDWalletRequest = Message<"tss.v1.CreateDWalletRequest"> & {
   signerPublicKey: Uint8Array;
 
   /**
-   * What the project calls the dWallet: 1 to 128 characters without control characters, the first one no space. One name
-   * stands for one dWallet of the project; one whose DKG failed gives its name up. Absent: it has none.
+   * The project's name for the dWallet: 1 to 128 characters, without control characters and not beginning with a space.
+   * A name belongs to one dWallet of the project. If the DKG fails, the name becomes free again. Absent means no name.
    *
    * @generated from field: optional string name = 10;
    */
@@ -500,7 +500,7 @@ export const CreateDWalletRequestSchema: GenMessage<CreateDWalletRequest> = /*@_
   messageDesc(file_tss_v1_onboarding, 10);
 
 /**
- * A key of the user and the network together.
+ * A key that the user and the network share.
  *
  * @generated from message tss.v1.DWallet
  */
@@ -541,7 +541,7 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
   encryptionKeyId: string;
 
   /**
-   * The network encryption key it was made under.
+   * The network encryption key at its creation.
    *
    * @generated from field: string network_encryption_key_id = 6;
    */
@@ -562,14 +562,14 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
   acceptTxDigest?: string | undefined;
 
   /**
-   * The network's public output, once there is one.
+   * The network's public output, once it exists.
    *
    * @generated from field: optional bytes public_output = 9;
    */
   publicOutput?: Uint8Array | undefined;
 
   /**
-   * The public key, once there is one: 33 bytes compressed for the secp curves, else 32 bytes.
+   * The public key, once it exists: 33 bytes compressed for the secp curves, 32 bytes for the others.
    *
    * @generated from field: optional bytes public_key = 10;
    */
@@ -577,15 +577,14 @@ export type DWallet = Message<"tss.v1.DWallet"> & {
 
   /**
    * The digest of the DKG's session identifier, 32 bytes. A client derives the user's share from it and from the seed,
-   * and compares: a wrong digest is refused.
+   * and compares the result with the chain, so it detects a wrong digest.
    *
    * @generated from field: bytes session_digest = 11;
    */
   sessionDigest: Uint8Array;
 
   /**
-   * What the project calls it, as CreateDWallet was told. It proves nothing: whoever relies on a dWallet compares its
-   * keys.
+   * The name that the project gave in CreateDWallet. It proves nothing: to rely on a dWallet, compare its keys.
    *
    * @generated from field: optional string name = 12;
    */
@@ -600,13 +599,13 @@ export const DWalletSchema: GenMessage<DWallet> = /*@__PURE__*/
   messageDesc(file_tss_v1_onboarding, 11);
 
 /**
- * The chain's own states, and Submitting before there is an object on the chain.
+ * The chain's own states, plus Submitting before the object exists on the chain.
  *
  * @generated from enum tss.v1.DWallet.State
  */
 export const DWallet_State = {
   /**
-   * Not known.
+   * Unknown.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
@@ -649,7 +648,7 @@ export const DWallet_State = {
 } as const;
 
 /**
- * The chain's own states, and Submitting before there is an object on the chain.
+ * The chain's own states, plus Submitting before the object exists on the chain.
  *
  * @generated from enum tss.v1.DWallet.State
  */
@@ -718,27 +717,27 @@ export const GetDWalletRequestSchema: GenMessage<GetDWalletRequest> = /*@__PURE_
   messageDesc(file_tss_v1_onboarding, 13);
 
 /**
- * Asks for dWallets of the project.
+ * Lists dWallets of the project.
  *
  * @generated from message tss.v1.ListDWalletsRequest
  */
 export type ListDWalletsRequest = Message<"tss.v1.ListDWalletsRequest"> & {
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before, with the same filter; empty for the first page.
+   * The `next_page_token` of the previous page, with the same filter; empty for the first page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Only the one dWallet that has this name, if its DKG did not fail; absent means all.
+   * Only the dWallet with this name, if its DKG did not fail; absent means all.
    *
    * @generated from field: optional string name = 3;
    */
@@ -766,7 +765,7 @@ export type ListDWalletsResponse = Message<"tss.v1.ListDWalletsResponse"> & {
   dwallets: DWallet[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -781,13 +780,13 @@ export const ListDWalletsResponseSchema: GenMessage<ListDWalletsResponse> = /*@_
   messageDesc(file_tss_v1_onboarding, 15);
 
 /**
- * Makes keys: network information, encryption keys and dWallets.
+ * Creates keys: network information, encryption keys and dWallets.
  *
  * @generated from service tss.v1.Onboarding
  */
 export const Onboarding: GenService<{
   /**
-   * What a client needs before it prepares a DKG: the network's ids and its protocol parameters.
+   * Reads the network's ids and protocol parameters, which a client needs to prepare a DKG.
    *
    * @generated from rpc tss.v1.Onboarding.GetNetwork
    */
@@ -797,7 +796,7 @@ export const Onboarding: GenService<{
     output: typeof GetNetworkResponseSchema;
   },
   /**
-   * The protocol parameters with this digest, in chunks of 256 KiB; over REST the raw octets with an ETag.
+   * Reads the protocol parameters with this digest, in chunks of 256 KiB; over REST as raw octets with an ETag.
    *
    * @generated from rpc tss.v1.Onboarding.GetProtocolParameters
    */
@@ -827,8 +826,8 @@ export const Onboarding: GenService<{
     output: typeof ListEncryptionKeysResponseSchema;
   },
   /**
-   * Requests the DKG of a dWallet; replies when the transaction is final. Idempotent on the session identifier. Of several
-   * calls with one name and different sessions, one makes a dWallet.
+   * Requests the DKG of a dWallet; replies when the transaction is final. Idempotent on the session identifier. If several
+   * calls have one name and different sessions, only one of them creates a dWallet.
    *
    * @generated from rpc tss.v1.Onboarding.CreateDWallet
    */
@@ -858,8 +857,8 @@ export const Onboarding: GenService<{
     output: typeof DWalletSchema;
   },
   /**
-   * Lists the project's dWallets, the newest first, in the states that the service last saw. One whose transaction can
-   * never land is left out.
+   * Lists the project's dWallets, the newest first, in the states that the service last saw. It omits dWallets whose
+   * transaction can never land.
    *
    * @generated from rpc tss.v1.Onboarding.ListDWallets
    */

@@ -91,7 +91,7 @@ export const AccessSchema: GenEnum<Access> = /*@__PURE__*/
   enumDesc(file_tss_v1_options, 0);
 
 /**
- * What a call costs the service. Each class has a rate limit of its own.
+ * The cost of a call for the service. Each class has its own rate limit.
  *
  * @generated from enum tss.v1.CostClass
  */
@@ -118,7 +118,7 @@ export const CostClass = {
   WRITE: 2,
 
   /**
-   * Makes the service send a transaction, for which it pays gas.
+   * Makes the service send a transaction and pay its gas.
    *
    * @generated from enum value: COST_CLASS_CHAIN = 3;
    */
@@ -140,7 +140,7 @@ export const CostClass = {
 } as const;
 
 /**
- * What a call costs the service. Each class has a rate limit of its own.
+ * The cost of a call for the service. Each class has its own rate limit.
  *
  * @generated from enum tss.v1.CostClass
  */
@@ -153,7 +153,7 @@ export const CostClassSchema: GenEnum<CostClass> = /*@__PURE__*/
   enumDesc(file_tss_v1_options, 1);
 
 /**
- * What happens when the same call is made again.
+ * The effect of repeating the same call.
  *
  * @generated from enum tss.v1.Idempotency
  */
@@ -173,7 +173,7 @@ export const Idempotency = {
   READ: 1,
 
   /**
-   * The call's own identity decides: again, it answers with what the first one made. `idempotency-key` is only logged.
+   * The call's own identity decides: a repeat returns the result of the first call. `idempotency-key` is only logged.
    *
    * @generated from enum value: IDEMPOTENCY_NATURAL = 2;
    */
@@ -188,7 +188,7 @@ export const Idempotency = {
 } as const;
 
 /**
- * What happens when the same call is made again.
+ * The effect of repeating the same call.
  *
  * @generated from enum tss.v1.Idempotency
  */
@@ -214,14 +214,14 @@ export const Audit = {
   UNSPECIFIED: 0,
 
   /**
-   * It changes nothing that an auditor would ask for.
+   * The call changes nothing of interest to an auditor.
    *
    * @generated from enum value: AUDIT_NONE = 1;
    */
   NONE: 1,
 
   /**
-   * Each change is entered in the audit log, in the same database transaction.
+   * Each change writes an audit event in the same database transaction.
    *
    * @generated from enum value: AUDIT_ENTRY = 2;
    */
@@ -250,7 +250,7 @@ export const access: GenExtension<MethodOptions, Access> = /*@__PURE__*/
   extDesc(file_tss_v1_options, 0);
 
 /**
- * What a call costs the service.
+ * The cost of a call for the service.
  *
  * @generated from extension: tss.v1.CostClass cost_class = 50002;
  */
@@ -258,7 +258,7 @@ export const cost_class: GenExtension<MethodOptions, CostClass> = /*@__PURE__*/
   extDesc(file_tss_v1_options, 1);
 
 /**
- * What happens when the same call is made again.
+ * The effect of repeating the same call.
  *
  * @generated from extension: tss.v1.Idempotency idempotency = 50003;
  */

@@ -75,7 +75,7 @@ export type ReserveSignResponse = Message<"tss.v1.ReserveSignResponse"> & {
   signRequestId: string;
 
   /**
-   * `prepared`, or what became of it when this is a repeat.
+   * `prepared`, or the current status if this is a repeat.
    *
    * @generated from field: tss.v1.SignRequest.Status status = 2;
    */
@@ -103,7 +103,7 @@ export type ReserveSignResponse = Message<"tss.v1.ReserveSignResponse"> & {
   dwalletPublicOutput: Uint8Array;
 
   /**
-   * Until when the reservation holds.
+   * When the reservation expires.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 6;
    */
@@ -187,8 +187,8 @@ export type WatchSignRequest = Message<"tss.v1.WatchSignRequest"> & {
   signRequestId: string;
 
   /**
-   * The cursor of the last message that was seen of this request: the state that it stands for is not repeated. Empty
-   * begins with the state as it is. A watch that was cut, or that ended by itself after ten minutes, goes on with it.
+   * The cursor of the last message that the client saw of this request. The service does not repeat that state. Empty
+   * starts with the current state. Pass it to continue a watch that broke, or that ended on its own after ten minutes.
    *
    * @generated from field: string cursor = 2;
    */
@@ -209,22 +209,22 @@ export const WatchSignRequestSchema: GenMessage<WatchSignRequest> = /*@__PURE__*
  */
 export type WatchSignResponse = Message<"tss.v1.WatchSignResponse"> & {
   /**
-   * The request as it is now; absent in a heartbeat, which comes when nothing has been sent for 15 seconds. The stream
-   * ends after a state that is final, and without any message when the given cursor stands for that state.
+   * The current request; absent in a heartbeat, which the service sends after 15 seconds without a message. The stream
+   * ends after a final state. It ends without a message if the given cursor already stands for that state.
    *
    * @generated from field: tss.v1.SignRequest sign_request = 1;
    */
   signRequest?: SignRequest | undefined;
 
   /**
-   * Stands for the newest state that was sent. Opaque.
+   * Identifies the newest state that was sent. Opaque.
    *
    * @generated from field: string cursor = 2;
    */
   cursor: string;
 
   /**
-   * When this message was made, by the service's clock.
+   * When the service created this message, by its own clock.
    *
    * @generated from field: google.protobuf.Timestamp time = 3;
    */
@@ -239,34 +239,34 @@ export const WatchSignResponseSchema: GenMessage<WatchSignResponse> = /*@__PURE_
   messageDesc(file_tss_v1_signing, 5);
 
 /**
- * Asks for sign requests of the project.
+ * Lists sign requests of the project.
  *
  * @generated from message tss.v1.ListSignsRequest
  */
 export type ListSignsRequest = Message<"tss.v1.ListSignsRequest"> & {
   /**
-   * Only those of this dWallet; absent means all.
+   * Only the requests of this dWallet; absent means all.
    *
    * @generated from field: optional string dwallet_id = 1;
    */
   dwalletId?: string | undefined;
 
   /**
-   * Only those in this state; absent means all.
+   * Only the requests in this state; absent means all.
    *
    * @generated from field: optional tss.v1.SignRequest.Status status = 2;
    */
   status?: SignRequest_Status | undefined;
 
   /**
-   * How many at most: 0 means 50, above 200 means 200.
+   * The maximum number of items: 0 means 50, above 200 means 200.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before, with the same filter; empty for the first page.
+   * The `next_page_token` of the previous page, with the same filter; empty for the first page.
    *
    * @generated from field: string page_token = 4;
    */
@@ -294,7 +294,7 @@ export type ListSignsResponse = Message<"tss.v1.ListSignsResponse"> & {
   signRequests: SignRequest[];
 
   /**
-   * Asks for the next page; empty at the end.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -309,7 +309,7 @@ export const ListSignsResponseSchema: GenMessage<ListSignsResponse> = /*@__PURE_
   messageDesc(file_tss_v1_signing, 7);
 
 /**
- * One signature on its way. prepared -> queued -> submitted -> completed; each may end as failed.
+ * One signature in progress. prepared -> queued -> submitted -> completed; each state may change to failed.
  *
  * @generated from message tss.v1.SignRequest
  */
@@ -322,7 +322,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
   signRequestId: string;
 
   /**
-   * Where the request stands.
+   * The state of the request.
    *
    * @generated from field: tss.v1.SignRequest.Status status = 2;
    */
@@ -364,7 +364,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
   message: Uint8Array;
 
   /**
-   * The presign that belongs to this request for good.
+   * The presign that belongs to this request permanently.
    *
    * @generated from field: string presign_id = 8;
    */
@@ -378,7 +378,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
   priceMicroUsd: bigint;
 
   /**
-   * When the request was made.
+   * When the request was created.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 10;
    */
@@ -392,7 +392,7 @@ export type SignRequest = Message<"tss.v1.SignRequest"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * Until when the reservation holds.
+   * When the reservation expires.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 12;
    */
@@ -441,21 +441,21 @@ export const SignRequestSchema: GenMessage<SignRequest> = /*@__PURE__*/
  */
 export type SignRequest_Failure = Message<"tss.v1.SignRequest.Failure"> & {
   /**
-   * RESERVATION_EXPIRED, NETWORK_REJECTED, SIGNATURE_INVALID or the reason that the operation cannot land.
+   * RESERVATION_EXPIRED, NETWORK_REJECTED, SIGNATURE_INVALID or the reason why the operation cannot land.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * The same in words.
+   * The reason in words.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * Whether the price was given back.
+   * Whether the price was refunded.
    *
    * @generated from field: bool refunded = 3;
    */
@@ -476,7 +476,7 @@ export const SignRequest_FailureSchema: GenMessage<SignRequest_Failure> = /*@__P
  */
 export const SignRequest_Status = {
   /**
-   * Not known.
+   * Unknown.
    *
    * @generated from enum value: STATUS_UNSPECIFIED = 0;
    */
@@ -490,7 +490,7 @@ export const SignRequest_Status = {
   prepared: 1,
 
   /**
-   * The price is charged and the transaction waits to be sent.
+   * The price is charged and the transaction is waiting to be sent.
    *
    * @generated from enum value: queued = 2;
    */
@@ -504,14 +504,14 @@ export const SignRequest_Status = {
   submitted: 3,
 
   /**
-   * The signature is there, verified. Final.
+   * The signature is available and verified. Final.
    *
    * @generated from enum value: completed = 4;
    */
   completed: 4,
 
   /**
-   * There will be no signature. Final; see `failure`.
+   * The request failed and gets no signature. Final; see `failure`.
    *
    * @generated from enum value: failed = 5;
    */
@@ -532,7 +532,7 @@ export const SignRequest_StatusSchema: GenEnum<SignRequest_Status> = /*@__PURE__
   enumDesc(file_tss_v1_signing, 8, 0);
 
 /**
- * Makes signatures in two steps: reserve a presign, then submit the user's half.
+ * Creates signatures in two steps: reserve a presign, then submit the user's half.
  *
  * @generated from service tss.v1.Signing
  */
@@ -549,7 +549,7 @@ export const Signing: GenService<{
   },
   /**
    * Submits the user's half of the signature and charges the held price once. The first message wins; a repeat
-   * returns the request as it stands.
+   * returns the current request.
    *
    * @generated from rpc tss.v1.Signing.SubmitSign
    */
@@ -570,7 +570,7 @@ export const Signing: GenService<{
   },
   /**
    * Follows a sign request of the project until it is completed or failed. The first message comes at once. A slow
-   * reader gets the newest state when it reads, so states in between may be left out; the last one never is.
+   * reader gets the newest state when it reads, so it may miss intermediate states; it never misses the last one.
    *
    * @generated from rpc tss.v1.Signing.WatchSign
    */

@@ -23,7 +23,7 @@ import { verifyEd25519 } from "./verify-ed25519.ts";
 const { AcceptEncryptedUserShareEvent } = CoordinatorInnerModule;
 const FUNCTION_NAME = "accept_encrypted_user_share";
 
-/** The call by which the key holder accepts a dWallet; it takes no cap and no payment, and anyone may send it. */
+/** The call with which the key holder accepts a dWallet. It takes no cap and no payment, and anyone may send it. */
 export function acceptShareFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
   return [

@@ -41,8 +41,8 @@ const PresignResult = DWalletSessionResultEvent(
 const SignResult = DWalletSessionResultEvent(SignRequestEvent, CompletedSignEvent, RejectedSignEvent);
 
 /**
- * Writes the network's verdict on a session: the new state of what was asked for, the session's removal, the fees
- * to the network, and the result event.
+ * Writes the network's verdict on a session: the new state of the requested object, the session's removal, the fees to
+ * the network, and the result event.
  */
 export function completeSession(
   state: ExecutionState,
@@ -160,7 +160,7 @@ function completeSign(
   );
 }
 
-/** Removes the session and its event; what was paid for it goes to the network. */
+/** Removes the session and its event, and transfers its payment to the network. */
 function closeSession(state: ExecutionState, addresses: NetworkAddresses, session: RequestedSession): void {
   updateInner(state, addresses, (inner) => {
     const manager = inner.sessions_manager;

@@ -7,7 +7,7 @@ import { networkKeyObjects, networkKeysTableId, newKeyOutputs } from "./network-
 import { Protocol } from "./payment.ts";
 import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
-/** Prices of this network, in the smallest units of IKA and SUI. */
+/** The network's prices, in the smallest units of IKA and SUI. */
 const PRICES = {
   [Protocol.DwalletDkg]: { ika: 30_000_000n, sui: 4_000_000n, systemSui: 1_000_000n },
   [Protocol.Presign]: { ika: 5_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },

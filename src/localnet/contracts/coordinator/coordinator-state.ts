@@ -41,12 +41,12 @@ export function coordinatorTypes(packageId: string): CoordinatorTypes {
   };
 }
 
-/** The inner state, to read. */
+/** Returns the inner state for reading. */
 export function readInner(state: ExecutionState, addresses: NetworkAddresses): CoordinatorInner {
   return state.read(innerObject(state, addresses), CoordinatorInnerDynamicField).value;
 }
 
-/** The inner state, to change in place. */
+/** Changes the inner state in place. */
 export function updateInner(
   state: ExecutionState,
   addresses: NetworkAddresses,

@@ -35,7 +35,7 @@ const { DWalletCap, DWalletDKGRequestEvent } = CoordinatorInnerModule;
 const DkgSessionEvent = SessionsManagerModule.DWalletSessionEvent(DWalletDKGRequestEvent);
 const FUNCTION_NAME = "request_dwallet_dkg";
 
-/** What a client asks for with `request_dwallet_dkg`. */
+/** The arguments of `request_dwallet_dkg`. */
 export interface DkgRequest {
   readonly networkEncryptionKeyId: string;
   readonly curve: number;
@@ -102,7 +102,7 @@ export function dkgFunctions(addresses: NetworkAddresses): readonly MoveFunction
           sessionIdentifier,
         };
         const { cap } = requestDkg(state, addresses, request, { ika, sui });
-        // No signature during DKG was asked for, so there is no sign id.
+        // The request contains no signature during DKG, so there is no sign id.
         return [objectValue(cap), plainValue(`${MOVE_STDLIB}::option::Option<${ID_TYPE}>`, Uint8Array.of(0))];
       },
     }),

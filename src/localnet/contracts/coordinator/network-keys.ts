@@ -8,15 +8,15 @@ import type { GenesisObject, NetworkKeyOutputs } from "../genesis-object.ts";
 import { coordinatorTypes, NetworkEncryptionKey, updateInner } from "./coordinator-state.ts";
 import { SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
-/** The network stores outputs in pieces of this size. */
+/** The network stores outputs in chunks of this size. */
 const CHUNK_BYTES = 5 * 1024;
 
-/** A network encryption key to be written to the chain. */
+/** A network encryption key to write to the chain. */
 export interface NewNetworkKey {
-  /** The network's seed, which all ids follow from. */
+  /** The network's seed, from which all ids are derived. */
   readonly seed: Uint8Array;
   readonly addresses: NetworkAddresses;
-  /** 0 for the one of the genesis. */
+  /** 0 for the genesis key. */
   readonly index: number;
   readonly dkgPublicOutput: Uint8Array;
   readonly epoch: bigint;
@@ -24,9 +24,9 @@ export interface NewNetworkKey {
   readonly reconfiguration?: Reconfiguration | undefined;
 }
 
-/** What a reconfiguration made. */
+/** The result of a reconfiguration. */
 export interface Reconfiguration {
-  /** The epoch that it is for. */
+  /** The epoch of the reconfiguration. */
   readonly epoch: bigint;
   readonly publicOutput: Uint8Array;
 }
@@ -41,7 +41,7 @@ export function networkKeyId(seed: Uint8Array, index: number): string {
   return genesisId(seed, `network-encryption-key${index === 0 ? "" : `/${index}`}`);
 }
 
-/** 32 bytes that the network's n-th key and all shares under it follow from. */
+/** Returns the 32-byte seed of the network's n-th key and of all shares under it. */
 export function networkKeySeed(seed: Uint8Array, index: number): Uint8Array {
   return index === 0 ? seed : blake2b256(utf8("ika-localnet/network-key/"), seed, u64Bytes(BigInt(index)));
 }
@@ -51,7 +51,7 @@ export function networkKeyCount(objects: ObjectStore, seed: Uint8Array): number 
   return objects.fields(networkKeysTableId(seed)).length;
 }
 
-/** Which of the network's keys this is. Throws when the chain does not have it. */
+/** Returns the index of a network key. Throws when the chain does not have it. */
 export function networkKeyIndex(objects: ObjectStore, seed: Uint8Array, keyId: string): number {
   const count = networkKeyCount(objects, seed);
   for (let index = 0; index < count; index++) if (networkKeyId(seed, index) === keyId) return index;
@@ -132,7 +132,7 @@ const TableVec = bcs.struct("TableVec", {
   contents: bcs.struct("Table", { id: bcs.Address, size: bcs.u64() }),
 });
 
-/** Writes a further key, which is the newest from then on. dWallets and presigns of older ones go on to work. */
+/** Adds a key, which becomes the newest. dWallets and presigns of older keys continue to work. */
 export function addNetworkKey(state: ExecutionState, key: NewNetworkKey): void {
   createAll(state, networkKeyObjects(key));
   updateInner(state, key.addresses, ({ dwallet_network_encryption_keys: keys }) => {

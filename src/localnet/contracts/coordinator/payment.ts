@@ -11,19 +11,19 @@ import { readInner, updateInner } from "./coordinator-state.ts";
 /** The protocol numbers of the pricing map. */
 export const Protocol = { Presign: 5, Sign: 6, DwalletDkg: 9 } as const;
 
-/** The coins that a session is paid from. */
+/** The coins that pay for a session. */
 export interface Payment {
   readonly ika: WorkingObject;
   readonly sui: WorkingObject;
 }
 
-/** What was taken for one session, in the smallest units. */
+/** The amounts charged for one session, in the smallest units. */
 export interface Charge {
   readonly ika: bigint;
   readonly sui: bigint;
 }
 
-/** Takes the exact price of a session out of the coins; aborts when it has none or they do not hold it. */
+/** Takes the exact price of a session from the coins. Aborts when there is no price or the coins are too small. */
 export function chargeSession(
   state: ExecutionState,
   addresses: NetworkAddresses,

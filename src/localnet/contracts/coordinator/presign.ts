@@ -92,7 +92,7 @@ export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunc
   ];
 }
 
-/** What a client asks for with `request_global_presign`. */
+/** The arguments of `request_global_presign`. */
 export interface GlobalPresignRequest {
   readonly networkEncryptionKeyId: string;
   readonly curve: number;

@@ -71,7 +71,7 @@ export interface SessionRequest {
   encode(session: SessionFields): Uint8Array;
 }
 
-/** What every session event carries. */
+/** The common fields of session events. */
 export interface SessionFields {
   readonly epoch: string;
   readonly session_object_id: string;
@@ -135,7 +135,7 @@ export function increment(value: string): string {
   return (BigInt(value) + 1n).toString();
 }
 
-/** At most `max_active_sessions_buffer` sessions beyond the completed ones are due in the current epoch. */
+/** Allows at most `max_active_sessions_buffer` sessions beyond the completed ones in the current epoch. */
 function updateLastSession(manager: ReturnType<typeof readInner>["sessions_manager"]): void {
   const keeper = manager.user_sessions_keeper;
   const due = BigInt(keeper.completed_sessions_count) + BigInt(manager.max_active_sessions_buffer);

@@ -60,7 +60,7 @@ export function signFunctions(addresses: NetworkAddresses): readonly MoveFunctio
       run({ state }, _coordinator, cap, signatureAlgorithm, hashScheme, message) {
         const approval = approveMessage(state, addresses, cap, signatureAlgorithm, hashScheme, message);
         const contents = MessageApproval.serialize(approval).toBytes();
-        // An approval may be dropped but not copied: it approves one signature.
+        // An approval may be dropped but not copied, because it approves one signature.
         return [{ kind: "data", type: approvalType, bytes: contents, copyable: false, droppable: true }];
       },
     }),
@@ -120,7 +120,7 @@ export function approveMessage(
   };
 }
 
-/** What a client asks for with `request_sign`. */
+/** The arguments of `request_sign`. */
 export interface SignRequest {
   readonly cap: WorkingObject;
   readonly approval: Approval;
@@ -128,7 +128,7 @@ export interface SignRequest {
   readonly sessionIdentifier: WorkingObject;
 }
 
-/** Uses up the presign, creates the sign session under its dWallet, pays and queues it; returns the sign id. */
+/** Consumes the presign, creates the sign session under its dWallet, pays and queues it. Returns the sign id. */
 export function requestSign(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -192,7 +192,7 @@ interface TakenPresign {
   readonly output: number[];
 }
 
-/** Checks that the cap, the presign and the approval belong together, and removes cap and presign for good. */
+/** Checks that the cap, the presign and the approval match, and removes cap and presign permanently. */
 function takePresign(state: ExecutionState, addresses: NetworkAddresses, request: SignRequest): TakenPresign {
   const { dwalletPackageId } = addresses;
   const cap = state.read(request.cap, VerifiedPresignCap);

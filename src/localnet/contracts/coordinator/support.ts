@@ -50,7 +50,7 @@ export function checkHash(
   }
 }
 
-/** Every pair of curve and algorithm that this network supports takes global presigns, and only those. */
+/** Aborts: every supported pair of curve and algorithm uses global presigns only. */
 export function refuseDwalletPresign(addresses: NetworkAddresses): never {
   return abortInner(addresses.dwalletPackageId, "request_presign", "OnlyGlobalPresignAllowed");
 }

@@ -38,7 +38,7 @@ import {
   treasuryType,
 } from "./treasury-state.ts";
 
-/** What anyone may do with a Treasury: pay into it and look at it. */
+/** The Treasury calls that are open to anyone: deposits and reads. */
 export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const type = treasuryType(addresses, "Treasury");
   const treasury = { packageId: addresses.treasuryPackageId, module: "treasury" } as const;

@@ -35,7 +35,7 @@ import {
 
 const MAX_BATCH = 100;
 
-/** The calls by which an operator has the Treasury pay for DKG, presigns and signatures. */
+/** The calls with which an operator makes the Treasury pay for DKG, presigns and signatures. */
 export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const operator = [
     borrowedMut(treasuryType(addresses, "Treasury")),
@@ -198,7 +198,7 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
   ];
 }
 
-/** The caps of a dWallet and a presign that the Treasury holds; aborts when it does not. */
+/** Returns the caps of a dWallet and a presign from the Treasury. Aborts when it does not hold them. */
 function heldCaps(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -225,7 +225,7 @@ function heldCaps(
   };
 }
 
-/** Measures what is spent of a payment from now on. */
+/** Measures the spending of a payment from now on. */
 function meter(state: ExecutionState, payment: Payment): () => Charge {
   const ika = balanceOf(state, payment.ika);
   const sui = balanceOf(state, payment.sui);

@@ -1,6 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 
-/** Somebody paid in. Amounts of all events are in the smallest units, fields in the order of the Move structs. */
+/** A deposit. Amounts in all events are in the smallest units; fields have the order of the Move structs. */
 export const Deposited = bcs.struct("Deposited", {
   treasury_id: bcs.Address,
   from: bcs.Address,
@@ -8,7 +8,7 @@ export const Deposited = bcs.struct("Deposited", {
   sui: bcs.u64(),
 });
 
-/** The administrator took out. */
+/** A withdrawal by the administrator. */
 export const Drained = bcs.struct("Drained", {
   treasury_id: bcs.Address,
   to: bcs.Address,
@@ -23,7 +23,7 @@ export const OperatorSet = bcs.struct("OperatorSet", {
   authorised: bcs.bool(),
 });
 
-/** The most that an operation may cost was set. */
+/** A new price ceiling of an operation. */
 export const CeilingSet = bcs.struct("CeilingSet", {
   treasury_id: bcs.Address,
   op: bcs.u8(),

@@ -13,10 +13,10 @@ import {
   treasuryType,
 } from "./treasury-state.ts";
 
-/** What the Treasury holds at genesis, in the smallest units. */
+/** The Treasury's balance at genesis, in the smallest units. */
 const IKA_BALANCE = 1_000_000_000_000_000n;
 const SUI_BALANCE = 1_000_000_000_000_000n;
-/** The most that any one operation may cost. */
+/** The price ceiling of every operation. */
 const CEILING = { ika: 100_000_000n, sui: 20_000_000n } as const;
 
 /** A funded Treasury with a ceiling for every operation, its AdminCap and its OperatorCaps. */

@@ -56,7 +56,7 @@ export const PriceKey = bcs.struct("PriceKey", {
   signature_algorithm: bcs.u32(),
 });
 
-/** The most that one operation may cost, in the smallest units. */
+/** The price ceiling of one operation, in the smallest units. */
 export const Ceiling = bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() });
 
 /** The Move type names of the Treasury's package. */
@@ -150,7 +150,7 @@ export function takeCeiling(
   };
 }
 
-/** Puts what is left of a payment back into the Treasury. */
+/** Returns the rest of a payment to the Treasury. */
 export function giveBack(state: ExecutionState, treasury: WorkingObject, payment: Payment): void {
   addBalances(state, treasury, balanceOf(state, payment.ika), balanceOf(state, payment.sui));
   state.remove(payment.ika);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgePrice, type PriceState } from "../../../../src/billing/prices/judge-price.ts";
+import { checkPrice, type PriceState } from "../../../../src/billing/prices/check-price.ts";
 
 const BOUNDS = { maxStepPercent: 20, holdMs: 60_000 };
 const price = (picoUsd: number, seconds: number) => ({
@@ -10,7 +10,7 @@ const price = (picoUsd: number, seconds: number) => ({
 function believed(...readings: readonly (readonly [number, number])[]): (number | undefined)[] {
   let state: PriceState = {};
   return readings.map(([picoUsd, seconds]) => {
-    state = judgePrice(state, price(picoUsd, seconds), BOUNDS);
+    state = checkPrice(state, price(picoUsd, seconds), BOUNDS);
     return state.accepted && Number(state.accepted.picoUsd);
   });
 }

@@ -1,0 +1,40 @@
+import sql from "sql-template-tag";
+import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import type { Queryable } from "../store/database.ts";
+import { newId } from "../store/ids.ts";
+import { execute } from "../store/statements.ts";
+import { apiKeyPrefix, generateAdminKey, hashApiKey } from "./api-key.ts";
+import type { CreatedApiKey } from "./insert-api-key.ts";
+
+/** A named admin key to be made. */
+export interface NewAdminKey {
+  /** 1 to 63 lower-case letters, digits and `._-`; the actor in the audit trail is `admin:<name>`. */
+  readonly name: string;
+  /** Default: never. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/**
+ * Makes a named admin key. Names are never given twice, so that an actor in the audit trail is one key for good. Throws
+ * ADMIN_KEY_NAME_TAKEN.
+ */
+export async function insertAdminKey(
+  db: Queryable,
+  origin: AuditOrigin,
+  { name, expiresAt }: NewAdminKey,
+): Promise<CreatedApiKey> {
+  const plaintext = generateAdminKey();
+  const created = { id: newId(), prefix: apiKeyPrefix(plaintext), plaintext };
+  const createdCount = await execute(
+    db,
+    sql`WITH created AS (
+          INSERT INTO admin_key (id, name, prefix, hash, expires_at)
+          VALUES (${created.id}, ${name}, ${created.prefix}, ${hashApiKey(plaintext)}, ${expiresAt ?? null})
+          ON CONFLICT (name) DO NOTHING RETURNING id, NULL::uuid AS project_id
+        ), audited AS (${auditInsert("admin_key.create", sql`created`, origin)})
+        SELECT id FROM created`,
+  );
+  if (createdCount === 1) return created;
+  throw new ServiceError("ADMIN_KEY_NAME_TAKEN", "an admin key has or had this name", { metadata: { name } });
+}

@@ -1,0 +1,28 @@
+import { type AuditSeal, SEAL_MAX_COUNT, sealHash } from "./audit-seal.ts";
+import type { HashedEntry } from "./check-entries.ts";
+import { merkleRoot } from "./merkle-tree.ts";
+import { verifySealSignature } from "./seal-key.ts";
+
+/** Whether the seal's own fields are those that its hash was made of, and a range that a seal can have. */
+export function isOwnHash(seal: AuditSeal): boolean {
+  const count = seal.lastSequence - seal.firstSequence + 1n;
+  return sealHash(seal).equals(seal.sealHash) && count >= 1n && count <= BigInt(SEAL_MAX_COUNT);
+}
+
+/** Whether the entries, complete and in order, are those that were sealed. */
+export function fitsEntries(seal: AuditSeal, entries: readonly HashedEntry[]): boolean {
+  const last = entries.at(-1);
+  if (last === undefined) return false;
+  const root = merkleRoot(entries.map(({ computedLeafHash }) => computedLeafHash));
+  return Buffer.compare(root, seal.merkleRoot) === 0 && Buffer.compare(last.chainHash, seal.chainHash) === 0;
+}
+
+/** Whether a seal is signed: `none`, `wrong`, by a key that is `trusted`, or by one that is `unknown`. */
+export function judgeSignature(
+  { sealHash: hash, publicKey, signature }: AuditSeal,
+  trusted: readonly Uint8Array[],
+): "none" | "wrong" | "trusted" | "unknown" {
+  if (publicKey === null || signature === null) return "none";
+  if (!verifySealSignature(publicKey, hash, signature)) return "wrong";
+  return trusted.some((key) => Buffer.compare(key, publicKey) === 0) ? "trusted" : "unknown";
+}

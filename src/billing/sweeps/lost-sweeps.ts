@@ -1,0 +1,111 @@
+import sql from "sql-template-tag";
+import { writeAuditEvent } from "../../audit/audit-event.ts";
+import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
+import { nullable, text } from "../../store/columns.ts";
+import type { Queryable } from "../../store/database.ts";
+import { newId } from "../../store/ids.ts";
+import { execute, readRows } from "../../store/statements.ts";
+import { SWEEPER } from "./sweep-operation.ts";
+import type { SweptAddress } from "./sweep-signer.ts";
+
+/** A coin that a sweep moved, and the deposit that had brought it. */
+export interface SweptCoin {
+  readonly depositId: string;
+  readonly coinType: string;
+  /** Null where no known sweep moved it. */
+  readonly sweepId: string | null;
+  /** In the coin's smallest unit, as text. */
+  readonly amount: string;
+}
+
+/** A sweep that the chain has seen and the database has lost. */
+export interface LostSweep {
+  readonly network: string;
+  readonly swept: SweptAddress;
+  readonly coinType: string;
+  readonly destination: string;
+  /** In the coin's smallest unit. */
+  readonly amount: bigint;
+  readonly coinCount: number;
+  /** The coins as the sweep took them. */
+  readonly moved: readonly OwnedRef[];
+  /** When it was sent; null where the chain does not say. */
+  readonly sentAt: Date | null;
+}
+
+/** A coin of a deposit that is no longer at its address. */
+export interface MovedCoin extends OwnedRef {
+  /** The transaction that brought it. */
+  readonly depositDigest: string;
+  readonly address: string;
+  readonly coinType: string;
+  /** In the coin's smallest unit. */
+  readonly amount: bigint;
+}
+
+/** The deposit address that this address is, if it is one. */
+export async function findSweptAddress(
+  db: Queryable,
+  network: string,
+  address: string,
+): Promise<SweptAddress | undefined> {
+  const [swept] = await readRows<SweptAddress>(
+    db,
+    sql`SELECT address, project_id AS "projectId" FROM deposit_address
+        WHERE network = ${network} AND address = ${address}`,
+    { address: text, projectId: text },
+  );
+  return swept;
+}
+
+/** The coin at this version, if a deposit is known that brought it. */
+export async function findDepositCoin(
+  db: Queryable,
+  network: string,
+  { objectId, version }: Pick<OwnedRef, "objectId" | "version">,
+): Promise<SweptCoin | undefined> {
+  const [coin] = await readRows<SweptCoin>(
+    db,
+    sql`SELECT deposit_id AS "depositId", coin_type AS "coinType", sweep_id AS "sweepId", amount::text AS amount
+        FROM deposit_coin WHERE network = ${network} AND object_id = ${objectId} AND version = ${version}`,
+    { depositId: text, coinType: text, sweepId: nullable(text), amount: text },
+  );
+  return coin;
+}
+
+/** Writes a coin of a known deposit. A second time changes nothing. */
+export async function insertMovedCoin(db: Queryable, network: string, coin: MovedCoin): Promise<void> {
+  const { objectId, version, digest, depositDigest, address, coinType, amount } = coin;
+  await execute(
+    db,
+    sql`INSERT INTO deposit_coin (network, coin_type, deposit_id, object_id, version, digest, amount)
+        SELECT network, coin_type, id, ${objectId}, ${version}, ${digest}, ${String(amount)}::numeric FROM deposit
+        WHERE network = ${network} AND tx_digest = ${depositDigest} AND address = ${address}
+          AND coin_type = ${coinType}
+        ON CONFLICT (network, object_id, version) DO NOTHING`,
+  );
+}
+
+/** Writes a lost sweep and ties its coins to it. Returns its id. */
+export async function insertLostSweep(db: Queryable, sweep: LostSweep): Promise<string> {
+  const { network, swept, coinType, destination, amount, coinCount, moved, sentAt } = sweep;
+  const id = newId();
+  await execute(
+    db,
+    sql`INSERT INTO sweep (id, network, address, coin_type, destination, amount, coin_count, created_at)
+        VALUES (${id}, ${network}, ${swept.address}, ${coinType}, ${destination}, ${String(amount)}::numeric,
+                ${coinCount}, coalesce(${sentAt}::timestamptz, now()))`,
+  );
+  const objectIds = moved.map(({ objectId }) => objectId);
+  const versions = moved.map(({ version }) => version);
+  await execute(
+    db,
+    sql`UPDATE deposit_coin SET sweep_id = ${id}
+        FROM unnest(${objectIds}::text[], ${versions}::text[]) AS taken (object_id, version)
+        WHERE network = ${network} AND deposit_coin.object_id = taken.object_id
+          AND deposit_coin.version = taken.version`,
+  );
+  const { projectId } = swept;
+  await writeAuditEvent(db, SWEEPER, { projectId, action: "sweep.rebuild", subject: id });
+  return id;
+}

@@ -1,0 +1,49 @@
+import type { Database } from "../../store/database.ts";
+import type { OperationKind } from "../operation.ts";
+import { finishOperations } from "../submit/outbox.ts";
+
+export interface AdoptOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly kinds: readonly OperationKind[];
+  readonly log: { info(fields: object, message: string): void };
+}
+
+const PAGE_COUNT = 100;
+/** Comes before every row. */
+const FIRST = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Looks for the mark of every queued operation on the chain, and takes up those that it has: after an older copy of the
+ * database was restored, they were sent by the newer one. Returns how many.
+ */
+export async function adoptOperations({ database, network, kinds, log }: AdoptOptions): Promise<number> {
+  let adoptedCount = 0;
+  for (const kind of kinds) {
+    for (let after = FIRST; ; ) {
+      const page = await database.query<{ id: string; subjectId: string }>(
+        `SELECT id, subject_id AS "subjectId" FROM chain_operation
+         WHERE network = $1 AND kind = $2 AND state = 'queued' AND id > $3::uuid ORDER BY chain_operation.id LIMIT $4`,
+        [network, kind.name, after, PAGE_COUNT],
+      );
+      const subjects = await kind.load(
+        database,
+        page.map(({ subjectId }) => subjectId),
+      );
+      for (const { id, subjectId } of page) {
+        const subject = subjects.get(subjectId);
+        if (subject === undefined || !(await kind.adopt(database, subject, NOT_TRIED))) continue;
+        await finishOperations(database, [id]);
+        kind.ended?.(subjectId);
+        adoptedCount++;
+      }
+      const last = page.at(PAGE_COUNT - 1);
+      if (last === undefined) break;
+      after = last.id;
+    }
+  }
+  log.info({ adoptedCount }, "adopted operations that the chain already has");
+  return adoptedCount;
+}
+
+const NOT_TRIED = { reason: "NOT_TRIED", message: "the operation was not tried" };

@@ -1,0 +1,110 @@
+import { Transaction } from "@mysten/sui/transactions";
+import type { Queryable } from "../../store/database.ts";
+import type { ChainNetwork } from "../network.ts";
+import type { NetworkReader, OwnedObject } from "../reader.ts";
+import { isResolvedTransaction } from "../submit/outbox.ts";
+import { writerOf } from "../submit/spent-input.ts";
+import type { PastTransaction, TransactionHistory } from "./transaction-history.ts";
+
+export interface FindLostOptions {
+  readonly db: Queryable;
+  readonly network: Pick<ChainNetwork, "senderAddress" | "gasOwnerAddress" | "treasury">;
+  readonly reader: Pick<NetworkReader, "gasCoins" | "ownedObjects" | "effects">;
+  readonly history: TransactionHistory;
+}
+
+const OBJECTS_PER_CALL = 50;
+/** More than a day of eight lanes at full speed. */
+const LOST_AT_MOST = 200_000;
+
+/**
+ * The transactions of the hot wallet, or paid by its gas station, whose outcome the database does not know, the oldest
+ * first. They are followed back from what the lanes own now, each to those whose objects it used, until one is known or is
+ * another service's: each of ours uses a coin that the one before it on its lane left.
+ * Throws when this fullnode has not kept what may be one of them; it need not have those of packages and shared objects.
+ */
+export async function findLostTransactions(options: FindLostOptions): Promise<PastTransaction[]> {
+  const { db, network, history } = options;
+  const ours = new Set([network.senderAddress, network.gasOwnerAddress]);
+  const seen = new Set<string>();
+  const lost: PastTransaction[] = [];
+  const missing = new Set<string>();
+  const owned = await laneObjects(options);
+  const toFollow = owned.flatMap(({ lastChange }) => lastChange ?? []);
+  for (let digest = toFollow.pop(); digest !== undefined; digest = toFollow.pop()) {
+    if (seen.has(digest)) continue;
+    seen.add(digest);
+    if (await isResolvedTransaction(db, digest)) continue;
+    const transaction = await history.read(digest);
+    if (transaction === "unknown") missing.add(digest);
+    if (typeof transaction === "string" || !isOf(transaction, ours)) continue;
+    lost.push(transaction);
+    if (lost.length > LOST_AT_MOST) throw new Error(`more than ${LOST_AT_MOST} transactions are unknown`);
+    toFollow.push(...transaction.outcome.changes.dependencies);
+  }
+  await checkObjects(
+    db,
+    owned.filter(({ lastChange }) => missing.has(lastChange ?? "")),
+  );
+  await checkOrigins(options, lost, missing);
+  return lost.sort((a, b) => (versionOf(a) < versionOf(b) ? -1 : 1));
+}
+
+function isOf({ sender, gasOwner }: PastTransaction, ours: ReadonlySet<string>): boolean {
+  return ours.has(sender) || (gasOwner !== undefined && ours.has(gasOwner));
+}
+
+/** Throws where one of them is not what the database knows: what made it so is missing. */
+async function checkObjects(db: Queryable, objects: readonly OwnedObject[]): Promise<void> {
+  const [changed] = await db.query<{ id: string }>(
+    `SELECT found.id FROM unnest($1::text[], $2::text[]) AS found (id, version) JOIN (
+       SELECT id, version FROM lane UNION ALL SELECT object_id, version FROM gas_coin
+     ) known USING (id) WHERE known.version <> found.version LIMIT 1`,
+    [objects.map(({ objectId }) => objectId), objects.map(({ version }) => version)],
+  );
+  if (changed !== undefined)
+    throw new Error(
+      `this fullnode has pruned the transactions of object ${changed.id}; use one that has them`,
+    );
+}
+
+/** Throws where what a transaction took of its lane may come from a transaction that is missing. */
+async function checkOrigins(
+  { network, reader }: FindLostOptions,
+  lost: readonly PastTransaction[],
+  missing: ReadonlySet<string>,
+): Promise<void> {
+  const left = new Set(lost.flatMap(({ outcome }) => [...outcome.changes.written.values()].map(keyOf)));
+  for (const { digest, bytes, outcome } of lost) {
+    const { dependencies, inputVersions } = outcome.changes;
+    if (!dependencies.some((dependency) => missing.has(dependency))) continue;
+    const gasCoins = Transaction.from(bytes).getData().gasData.payment ?? [];
+    const ids = [...network.treasury.operatorCapIds, ...gasCoins.map(({ objectId }) => objectId)];
+    for (const objectId of ids) {
+      const version = inputVersions.get(objectId);
+      if (version === undefined || left.has(keyOf({ objectId, version }))) continue;
+      if ((await writerOf(reader, dependencies, objectId, version)) === undefined)
+        throw new Error(
+          `this fullnode has not kept what came before transaction ${digest}; use one that has`,
+        );
+    }
+  }
+}
+
+const keyOf = ({ objectId, version }: { objectId: string; version: string }) => `${objectId} ${version}`;
+
+/** What the lanes own, in the newest versions. */
+async function laneObjects({ network, reader }: FindLostOptions): Promise<OwnedObject[]> {
+  const coins = await reader.gasCoins(network.gasOwnerAddress);
+  const objectIds = [...network.treasury.operatorCapIds, ...coins.map(({ objectId }) => objectId)];
+  const objects: OwnedObject[] = [];
+  for (let index = 0; index < objectIds.length; index += OBJECTS_PER_CALL)
+    objects.push(...(await reader.ownedObjects(objectIds.slice(index, index + OBJECTS_PER_CALL))).values());
+  return objects;
+}
+
+/** Every transaction gives what it writes one version, above those of all that it used. */
+function versionOf({ outcome }: PastTransaction): bigint {
+  const [written] = outcome.changes.written.values();
+  return BigInt(written?.version ?? 0);
+}

@@ -1,0 +1,136 @@
+import type { Database, Queryable } from "../../store/database.ts";
+import { newId } from "../../store/ids.ts";
+import type { ChainNetwork } from "../network.ts";
+import type { LandedTransaction, OperationKind, OperationName } from "../operation.ts";
+import { landOperations } from "../submit/land-operations.ts";
+import { type QueuedOperation, releaseOperations, resolveTransaction } from "../submit/outbox.ts";
+import type { PastTransaction } from "./transaction-history.ts";
+
+/** Something that the chain has and that cannot be put back, as the chain does not say all of it. */
+export interface Unrecoverable {
+  readonly what: "encryption key" | "dWallet" | "sign request";
+  /** The object's id on the chain. */
+  readonly id: string;
+  /** Why, and what helps. */
+  readonly reason: string;
+}
+
+/** What one kind of operation made of a lost transaction. */
+export interface Rebuilt {
+  /** The rows that the transaction was about, as they were before it landed. */
+  readonly subjectIds: readonly string[];
+  readonly unrecoverable: readonly Unrecoverable[];
+}
+
+/** Puts back the rows of one kind of operation, handed over by the feature that owns them. */
+export interface Rebuilder {
+  readonly kind: OperationName;
+  rebuild(db: Queryable, transaction: LandedTransaction, sent: PastTransaction): Promise<Rebuilt>;
+}
+
+export interface ReplayOptions {
+  readonly database: Database;
+  readonly network: Pick<ChainNetwork, "name" | "treasury">;
+  readonly kinds: readonly OperationKind[];
+  readonly rebuilders: readonly Rebuilder[];
+}
+
+/** What was put back, by kind. */
+export interface Replayed {
+  readonly counts: Readonly<Partial<Record<OperationName, number>>>;
+  readonly unrecoverable: readonly Unrecoverable[];
+}
+
+/**
+ * Enters a transaction whose outcome the database does not know, with all that it was about, in one database
+ * transaction. Where it was stored, its operations end as it did; where not, its rows are put back as they were before,
+ * and land once more.
+ */
+export async function replayTransaction(options: ReplayOptions, sent: PastTransaction): Promise<Replayed> {
+  const { database, network, kinds, rebuilders } = options;
+  const { outcome } = sent;
+  return database.transaction(async (db) => {
+    const wasStored = await enterTransaction(db, network, sent);
+    const counts: Partial<Record<OperationName, number>> = {};
+    const unrecoverable: Unrecoverable[] = [];
+    if (outcome.kind === "aborted") {
+      await releaseOperations(db, sent.digest);
+      return { counts, unrecoverable };
+    }
+    if (wasStored) {
+      const landed = await landOperations(db, kindOf, outcome.transaction);
+      return { counts: countsOf(landed), unrecoverable };
+    }
+    for (const { kind: name, rebuild } of rebuilders) {
+      const rebuilt = await rebuild(db, outcome.transaction, sent);
+      unrecoverable.push(...rebuilt.unrecoverable);
+      if (rebuilt.subjectIds.length === 0) continue;
+      const kind = kindOf(name);
+      const subjects = await kind.load(db, rebuilt.subjectIds);
+      await kind.landed(db, [...subjects.values()], outcome.transaction);
+      await enterOperations(db, network.name, kind, rebuilt.subjectIds, sent.digest);
+      counts[name] = subjects.size;
+    }
+    return { counts, unrecoverable };
+  });
+
+  function kindOf(name: OperationName): OperationKind {
+    const kind = kinds.find((one) => one.name === name);
+    if (kind === undefined) throw new Error(`there is no kind of operation ${name}`);
+    return kind;
+  }
+}
+
+function countsOf(operations: readonly QueuedOperation[]): Replayed["counts"] {
+  const [first] = operations;
+  return first === undefined ? {} : { [first.kind]: operations.length };
+}
+
+/** A transaction of a block without the cap does not say which lane it went by. */
+const UNKNOWN_LANE = "unknown";
+
+/** True when the transaction was stored before, and only its outcome was not known. */
+async function enterTransaction(
+  db: Queryable,
+  network: ReplayOptions["network"],
+  { digest, sender, bytes, signatures, time, outcome }: PastTransaction,
+): Promise<boolean> {
+  const error = outcome.kind === "aborted" ? outcome.error.message : undefined;
+  const ended = { state: outcome.kind, gasUsedMist: outcome.gasUsedMist, ...(error && { error }) };
+  if (await resolveTransaction(db, digest, ended)) return true;
+  const lane = network.treasury.operatorCapIds.find((id) => outcome.changes.inputVersions.has(id));
+  await db.query(
+    `INSERT INTO chain_transaction
+       (digest, network, sender, lane, bytes, signatures, state, sends, error, gas_used_mist, created_at, resolved_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, coalesce($10, now()), now())`,
+    [
+      digest,
+      network.name,
+      sender,
+      lane ?? UNKNOWN_LANE,
+      bytes,
+      [...signatures],
+      outcome.kind,
+      error ?? null,
+      outcome.gasUsedMist,
+      time ?? null,
+    ],
+  );
+  return false;
+}
+
+async function enterOperations(
+  db: Queryable,
+  network: string,
+  { name, priority }: Pick<OperationKind, "name" | "priority">,
+  subjectIds: readonly string[],
+  digest: string,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO chain_operation (id, network, kind, subject_id, priority, state, tx_digest)
+     SELECT id, $3, $4, subject_id, $5, 'landed', $6 FROM unnest($1::uuid[], $2::uuid[]) AS t (id, subject_id)
+     ON CONFLICT (kind, subject_id) DO UPDATE SET state = 'landed', tx_digest = excluded.tx_digest,
+       failure_reason = NULL, failure_detail = NULL, updated_at = now()`,
+    [subjectIds.map(newId), subjectIds, network, name, priority, digest],
+  );
+}

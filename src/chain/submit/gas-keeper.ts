@@ -1,0 +1,66 @@
+import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
+import type { Database } from "../../store/database.ts";
+import type { LaneDriver } from "./lane-driver.ts";
+import { addGasCoin } from "./lane-table.ts";
+import { type GasPlan, planGas } from "./plan-gas.ts";
+import { type LaneGasOptions, readLaneGas } from "./read-lane-gas.ts";
+
+export interface GasKeeperOptions extends LaneGasOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/** Keeps every lane able to pay. */
+export interface GasKeeper {
+  /** Hands spare coins to the lanes that have least, and says what else is to be done. */
+  assign(): Promise<GasPlan>;
+  /** Whether the last look found lanes that nothing is left for: what is there is for those who wait. */
+  isShort(): boolean;
+  /** The loop that also splits coins, through the lane that has most. */
+  loop(drivers: readonly Pick<LaneDriver, "sendOwn">[]): BackgroundLoop;
+}
+
+const INTERVAL_MS = 30_000;
+
+/** Coins are the gas owner's; which one pays for which lane is in the database, one lane for each. */
+export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
+  const { database, network, laneIds, clock, log } = options;
+
+  let isShort = false;
+
+  async function assign(): Promise<GasPlan> {
+    const { lanes, spare } = await readLaneGas(options);
+    const plan = planGas(lanes, spare);
+    for (const { laneId, coin } of plan.assign) await addGasCoin(database, laneId, coin);
+    isShort = plan.short.length > 0;
+    return plan;
+  }
+
+  return {
+    assign,
+    isShort: () => isShort,
+    loop(drivers) {
+      return createBackgroundLoop({ name: "gas keeper", intervalMs: INTERVAL_MS, clock, log, pass });
+
+      async function pass(): Promise<boolean> {
+        const { split, short } = await assign();
+        if (short.length > 0) {
+          log.error(
+            { gasOwner: network.gasOwnerAddress, lanes: short },
+            "lanes are low on gas; send SUI to the gas owner",
+          );
+        }
+        if (split === undefined) return false;
+        const driver = drivers[laneIds.indexOf(split.laneId)];
+        if (!(await driver?.sendOwn((calls) => calls.splitGas(split.amountsMist)))) return false;
+        log.info(
+          { lane: split.laneId, amountsMist: split.amountsMist.map(String) },
+          "distributed gas to other lanes",
+        );
+        return true;
+      }
+    },
+  };
+}

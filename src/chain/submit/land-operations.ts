@@ -1,0 +1,35 @@
+import type { Queryable } from "../../store/database.ts";
+import type { LandedTransaction, OperationKind, OperationName } from "../operation.ts";
+import { finishOperations, operationsOf, type QueuedOperation } from "./outbox.ts";
+
+/**
+ * Writes what a landed transaction made of the operations that it was sent with, and returns them; none the second time.
+ * `db` must be one transaction.
+ */
+export async function landOperations(
+  db: Queryable,
+  kindOf: (name: OperationName) => OperationKind,
+  transaction: LandedTransaction,
+): Promise<QueuedOperation[]> {
+  const found = await operationsOf(db, transaction.digest);
+  for (const [name, group] of groupByKind(found)) {
+    const kind = kindOf(name);
+    const subjects = await kind.load(
+      db,
+      group.map((operation) => operation.subjectId),
+    );
+    if (subjects.size > 0) await kind.landed(db, [...subjects.values()], transaction);
+  }
+  await finishOperations(
+    db,
+    found.map(({ id }) => id),
+  );
+  return found;
+}
+
+function groupByKind(operations: readonly QueuedOperation[]): Map<OperationName, QueuedOperation[]> {
+  const groups = new Map<OperationName, QueuedOperation[]>();
+  for (const operation of operations)
+    groups.set(operation.kind, [...(groups.get(operation.kind) ?? []), operation]);
+  return groups;
+}

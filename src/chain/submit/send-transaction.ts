@@ -1,0 +1,78 @@
+import { Transaction } from "@mysten/sui/transactions";
+import type { ChainNetwork } from "../network.ts";
+import { type TransactionOutcome, toOutcome } from "../outcome.ts";
+import type { NetworkReader } from "../reader.ts";
+import { withDeadline } from "../with-deadline.ts";
+import type { StoredTransaction } from "./outbox.ts";
+import { findSpentInput, type SpentInput } from "./spent-input.ts";
+
+/** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
+export type SendResult = TransactionOutcome | DeadTransaction;
+
+/** Bytes that can never land. */
+export interface DeadTransaction {
+  readonly kind: "dead";
+  readonly reason: string;
+  /** The input that another transaction has used, if that is the reason. */
+  readonly spent?: SpentInput;
+}
+
+/**
+ * Sends stored bytes. Sending the same bytes again is safe: the chain answers with the outcome of the first time.
+ * Throws when the outcome is not known; the caller then sends the same bytes once more, later.
+ */
+export async function sendTransaction(
+  network: ChainNetwork,
+  reader: NetworkReader,
+  stored: StoredTransaction,
+): Promise<SendResult> {
+  try {
+    const result = await withDeadline(network.clock, network.times.executeMs, (signal) =>
+      network.backOff.run(
+        () =>
+          network.client.core.executeTransaction({
+            transaction: stored.bytes,
+            signatures: [...stored.signatures],
+            include: { effects: true, events: true },
+            signal,
+          }),
+        signal,
+      ),
+    );
+    const outcome = toOutcome(result);
+    if (outcome.kind === "landed") return outcome;
+    // What aborted is judged by what the chain has: the fullnode that answers must have seen the abort itself.
+    const seen = await reader.transaction(stored.digest);
+    if (seen !== undefined) return seen;
+    throw new Error("the fullnode has not seen the transaction yet");
+  } catch (error) {
+    const dead = await findDeath(reader, stored);
+    // Looked up last: what landed did so before whatever it is dead by now.
+    const known = await reader.transaction(stored.digest);
+    if (known) return known;
+    if (dead === undefined) {
+      throw new Error(`transaction ${stored.digest} has no outcome yet; its lane is waiting for it`, {
+        cause: error,
+      });
+    }
+    return dead;
+  }
+}
+
+/**
+ * Why a transaction that the fullnode does not know can never land, or undefined while it still may: its last epoch is
+ * over, or another transaction has used one of its inputs. That an input has moved on proves nothing by itself, while
+ * this very transaction may have moved it.
+ */
+async function findDeath(
+  reader: NetworkReader,
+  stored: StoredTransaction,
+): Promise<DeadTransaction | undefined> {
+  const { expiration } = Transaction.from(stored.bytes).getData();
+  if (expiration?.$kind === "Epoch" && (await reader.epoch()).epoch > BigInt(expiration.Epoch)) {
+    return { kind: "dead", reason: `its last epoch ${expiration.Epoch} is over` };
+  }
+  const spent = await findSpentInput(reader, stored);
+  if (spent === undefined) return undefined;
+  return { kind: "dead", reason: `its input ${spent.objectId} was used by ${spent.byDigest}`, spent };
+}

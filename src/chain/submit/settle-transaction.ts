@@ -1,0 +1,108 @@
+import type { Database } from "../../store/database.ts";
+import type { OperationKind, OperationName } from "../operation.ts";
+import type { Executed, TransactionOutcome } from "../outcome.ts";
+import { landOperations } from "./land-operations.ts";
+import type { Lane } from "./lane.ts";
+import { isLaneObject, markForeignUse, moveLane } from "./lane-table.ts";
+import {
+  isKnownTransaction,
+  operationsOf,
+  type QueuedOperation,
+  releaseOperations,
+  resolveTransaction,
+  type StoredTransaction,
+} from "./outbox.ts";
+import type { RefusalHandler } from "./refuse-operations.ts";
+import type { DeadTransaction, SendResult } from "./send-transaction.ts";
+
+/** Where the submitter tells of what an operator should know. */
+export interface SubmitterLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface SettleOptions {
+  readonly database: Database;
+  readonly kindOf: (name: OperationName) => OperationKind;
+  readonly refuse: RefusalHandler;
+  /** Tells those who wait for the operations. */
+  readonly notify: (operations: readonly QueuedOperation[]) => void;
+  readonly log: SubmitterLog;
+}
+
+/** Sends a stored transaction, writes what became of it and says it. Throws while its outcome is not known. */
+export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Promise<SendResult["kind"]>;
+
+/** Every outcome is written in one database transaction, with what the operations made of it and the lane's objects. */
+export function createTransactionSettler(options: SettleOptions): TransactionSettler {
+  const { database, kindOf, refuse, notify, log } = options;
+  return async (lane, stored) => {
+    const result = await lane.send(stored);
+    await write(lane, stored, result);
+    return result.kind;
+  };
+
+  async function write(lane: Lane, stored: StoredTransaction, result: SendResult): Promise<void> {
+    switch (result.kind) {
+      case "landed":
+        return land(lane, stored.digest, result);
+      case "aborted": {
+        const { error, gasUsedMist } = result;
+        const ended = { state: "aborted", gasUsedMist, error: error.message } as const;
+        return refuse(await requeueAll(lane, stored.digest, ended, result), error);
+      }
+      case "dead":
+        await requeueAll(lane, stored.digest, { state: "dropped", error: result.reason });
+        return tellOfDeath(lane, stored.digest, result);
+    }
+  }
+
+  async function land(
+    lane: Lane,
+    digest: string,
+    outcome: TransactionOutcome & { kind: "landed" },
+  ): Promise<void> {
+    const operations = await database.transaction(async (db) => {
+      // Locks the operations before the transaction, in the same order as the code that gives them back.
+      await operationsOf(db, digest);
+      if (!(await resolveTransaction(db, digest, { state: "landed", gasUsedMist: outcome.gasUsedMist })))
+        return [];
+      await moveLane(db, lane.id, outcome.changes);
+      return landOperations(db, kindOf, outcome.transaction);
+    });
+    const fields = { digest, lane: lane.id, operations: operations.length, kind: operations[0]?.kind };
+    log.info(fields, "a transaction landed");
+    notify(operations);
+  }
+
+  /** Ends a transaction that did nothing and gives its operations back, in one step: none is left tied to it. */
+  function requeueAll(
+    lane: Lane,
+    digest: string,
+    ended: Parameters<typeof resolveTransaction>[2],
+    executed?: Executed,
+  ): Promise<QueuedOperation[]> {
+    return database.transaction(async (db) => {
+      const operations = await operationsOf(db, digest);
+      if (!(await resolveTransaction(db, digest, ended))) return [];
+      if (executed) await moveLane(db, lane.id, executed.changes);
+      await releaseOperations(db, digest);
+      return operations;
+    });
+  }
+
+  async function tellOfDeath(lane: Lane, digest: string, { reason, spent }: DeadTransaction): Promise<void> {
+    log.warn({ digest, lane: lane.id, reason }, "a stored transaction can never land");
+    // What an operation brought itself is its kind's to look into.
+    if (spent === undefined || !(await isLaneObject(database, lane.id, spent.objectId))) return;
+    if (await isKnownTransaction(database, spent.byDigest)) return;
+    await markForeignUse(database, { laneId: lane.id, digest: spent.byDigest });
+    log.error({ sender: lane.sender, lane: lane.id, digest: spent.byDigest }, FOREIGN_USE);
+  }
+}
+
+/** The log message for a lane that was used by a transaction which this database does not know. */
+export const FOREIGN_USE =
+  "something else sends from the hot wallet, so nothing more is submitted; a hot wallet is for one database alone: " +
+  "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`";

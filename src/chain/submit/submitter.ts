@@ -1,0 +1,97 @@
+import type { Signals } from "../../coordination/signals.ts";
+import { topics } from "../../coordination/topics.ts";
+import type { Clock } from "../../lifecycle/clock.ts";
+import type { Database } from "../../store/database.ts";
+import { NO_TRACER, type Tracer } from "../../telemetry/tracer.ts";
+import type { OperationKind, OperationName } from "../operation.ts";
+import type { NetworkReader } from "../reader.ts";
+import type { Lane } from "./lane.ts";
+import { createLaneDriver, type LaneDriver } from "./lane-driver.ts";
+import type { QueuedOperation } from "./outbox.ts";
+import { createRefusalHandler } from "./refuse-operations.ts";
+import { createTransactionSettler, type SubmitterLog } from "./settle-transaction.ts";
+import { traceLane } from "./trace-operations.ts";
+
+export interface SubmitterOptions {
+  readonly database: Database;
+  readonly network: string;
+  /** Their rows must exist. */
+  readonly lanes: readonly Lane[];
+  readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
+  readonly signals: Signals;
+  readonly kinds: readonly OperationKind[];
+  readonly clock: Clock;
+  readonly log: SubmitterLog;
+  /** Default: none. */
+  readonly tracer?: Tracer;
+  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
+  readonly intervalMs?: number;
+  /** How long a lane stays with a process that died. Default 10 s. */
+  readonly leaseMs?: number;
+  /** The first pause after a refusal; it doubles. Default 500 ms. */
+  readonly retryBaseMs?: number;
+  /** Told when this process takes a lane (1) and gives it back (-1). */
+  readonly onLease?: ((change: 1 | -1) => void) | undefined;
+}
+
+/** Brings queued operations to the chain, on all lanes at once. */
+export interface Submitter {
+  start(): void;
+  wake(): void;
+  stop(): Promise<void>;
+  readonly drivers: readonly LaneDriver[];
+}
+
+/** Any number of processes may drive the same lanes: a lane is one process's at a time, an operation one lane's. */
+export function createSubmitter(options: SubmitterOptions): Submitter {
+  const { database, network, signals, clock, log, tracer = NO_TRACER, intervalMs, leaseMs } = options;
+  const kinds = new Map<OperationName, OperationKind>(options.kinds.map((kind) => [kind.name, kind]));
+  const refuse = createRefusalHandler({ database, kindOf, log, notify, retryBaseMs: options.retryBaseMs });
+  const settle = createTransactionSettler({ database, kindOf, refuse, notify, log });
+  const drivers = options.lanes.map((lane) =>
+    createLaneDriver({
+      database,
+      lane: traceLane(lane, tracer),
+      reader: options.reader,
+      kinds,
+      refuse,
+      settle,
+      tracer,
+      clock,
+      log,
+      onLease: options.onLease,
+      ...(intervalMs === undefined ? {} : { intervalMs }),
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+    }),
+  );
+  const wake = () => {
+    for (const driver of drivers) driver.wake();
+  };
+  const unsubscribe = signals.subscribe(topics.outbox(network), wake);
+
+  return {
+    start() {
+      for (const driver of drivers) driver.start();
+    },
+    wake,
+    async stop() {
+      unsubscribe();
+      await Promise.all(drivers.map((driver) => driver.stop()));
+    },
+    drivers,
+  };
+
+  function kindOf(name: OperationName): OperationKind {
+    const kind = kinds.get(name);
+    if (!kind) throw new Error(`no operation kind ${name}`);
+    return kind;
+  }
+
+  function notify(operations: readonly QueuedOperation[]): void {
+    for (const { kind, subjectId } of operations) {
+      kinds.get(kind)?.ended?.(subjectId);
+      signals.notify(topics.operation(subjectId));
+    }
+    if (operations.length > 0) signals.notify(topics.landed(network));
+  }
+}

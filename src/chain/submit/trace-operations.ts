@@ -1,0 +1,73 @@
+import type { Database } from "../../store/database.ts";
+import { parseTraceContext, type TraceContext } from "../../telemetry/trace-context.ts";
+import { failureKind, inSpan, type Tracer } from "../../telemetry/tracer.ts";
+import type { OpenSession, SessionKind } from "../session.ts";
+import type { Lane } from "./lane.ts";
+import type { QueuedOperation } from "./outbox.ts";
+
+/** Tells the spans of a transaction how it goes. */
+export type TellSpans = (attributes: Readonly<Record<string, string>>) => void;
+
+/**
+ * Does the work of one transaction. Each of its operations that came from a traced call has a span in that call's
+ * trace; the transaction itself is in the first one's, and linked with all of them.
+ */
+export async function inOperationSpans<T>(
+  tracer: Tracer,
+  laneId: string,
+  operations: readonly QueuedOperation[],
+  work: (tell: TellSpans) => Promise<T>,
+): Promise<T> {
+  const spans = operations.flatMap(({ id, kind, traceParent }) => {
+    const parent = parseTraceContext(traceParent);
+    if (parent === undefined) return [];
+    const attributes = { "tss.operation.id": id, "tss.operation.kind": kind, "tss.lane": laneId };
+    return tracer.startSpan(`submit ${kind}`, { kind: "consumer", parent, attributes }) ?? [];
+  });
+  const [first] = spans;
+  if (first === undefined) return work(() => {});
+  const links = spans.map((span) => span.context);
+  const attributes = { "tss.lane": laneId, "tss.operations": operations.length };
+  try {
+    return await first.run(() =>
+      inSpan(tracer, "transaction on the chain", { links, attributes }, (transaction) =>
+        work((news) => {
+          for (const span of [transaction, ...spans]) span?.set(news);
+        }),
+      ),
+    );
+  } catch (error) {
+    for (const span of spans) span.fail(failureKind(error));
+    throw error;
+  } finally {
+    for (const span of spans) span.end();
+  }
+}
+
+/** The lane, with a span for each thing that it asks of the fullnode. */
+export function traceLane(lane: Lane, tracer: Tracer): Lane {
+  if (!tracer.isOn) return lane;
+  return {
+    ...lane,
+    build: (...block) => inSpan(tracer, "build transaction", { kind: "client" }, () => lane.build(...block)),
+    send: (stored) => inSpan(tracer, "execute transaction", { kind: "client" }, () => lane.send(stored)),
+  };
+}
+
+/** The calls that open sessions come from, by the id of the row that waits; only those that are traced. */
+export async function readSessionTraces(
+  database: Database,
+  open: readonly { readonly kind: SessionKind; readonly session: OpenSession }[],
+): Promise<ReadonlyMap<string, TraceContext>> {
+  const rows = await database.query<{ subjectId: string; traceParent: string }>(
+    `SELECT subject_id AS "subjectId", trace_parent AS "traceParent" FROM chain_operation
+     WHERE (kind, subject_id) IN (SELECT * FROM unnest($1::text[], $2::uuid[])) AND trace_parent IS NOT NULL`,
+    [open.map(({ kind }) => kind.requestedBy), open.map(({ session }) => session.subjectId)],
+  );
+  return new Map(
+    rows.flatMap(({ subjectId, traceParent }) => {
+      const context = parseTraceContext(traceParent);
+      return context === undefined ? [] : [[subjectId, context] as const];
+    }),
+  );
+}

@@ -1,0 +1,88 @@
+import type { Queryable } from "../../store/database.ts";
+import type { ChainNetwork } from "../network.ts";
+import type { GasCoin, NetworkReader } from "../reader.ts";
+import type { PriceCeiling, TreasuryReader, TreasuryState } from "./treasury-reader.ts";
+
+/** What pays for everything on a network. */
+export interface TreasuryOverview {
+  readonly packageId: string;
+  readonly treasuryId: string;
+  readonly state: TreasuryState;
+  readonly ceilings: readonly PriceCeiling[];
+  readonly hotWallet: WalletBalance;
+  /** Undefined: the hot wallet pays for itself. */
+  readonly gasStation: WalletBalance | undefined;
+  /** All that the database knows, the oldest first. */
+  readonly lanes: readonly LaneOverview[];
+}
+
+/** The SUI of an address. */
+export interface WalletBalance {
+  readonly address: string;
+  readonly balanceMist: bigint;
+}
+
+/** A lane, its lease and its gas. */
+export interface LaneOverview {
+  /** Object id of the OperatorCap. */
+  readonly id: string;
+  readonly leased: boolean;
+  readonly fence: bigint;
+  /** A transaction whose outcome is not known. */
+  readonly unresolvedDigest: string | null;
+  /** A transaction of none of this database that used the lane. */
+  readonly foreignDigest: string | null;
+  readonly gasCoins: readonly LaneCoin[];
+}
+
+/** A coin of a lane. */
+export interface LaneCoin {
+  readonly objectId: string;
+  /** Undefined where the fullnode lacks it. */
+  readonly balanceMist: bigint | undefined;
+}
+
+/** Reads it from the chain and the database. Throws CHAIN_UNAVAILABLE. */
+export async function readTreasury(options: {
+  readonly db: Queryable;
+  readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
+  readonly reader: Pick<NetworkReader, "gasCoins">;
+  readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;
+}): Promise<TreasuryOverview> {
+  const { db, network, reader, treasury } = options;
+  const { senderAddress, gasOwnerAddress } = network;
+  const { packageId, treasuryId } = network.treasury;
+  const hasGasStation = gasOwnerAddress !== senderAddress;
+  const [state, ceilings, gas, own, lanes] = await Promise.all([
+    treasury.state(),
+    treasury.ceilings(),
+    reader.gasCoins(gasOwnerAddress),
+    hasGasStation ? reader.gasCoins(senderAddress) : undefined,
+    db.query<LaneRow>(LANES, [network.name]),
+  ]);
+  const balanceOf = new Map(gas.map(({ objectId, balanceMist }) => [objectId, balanceMist]));
+  return {
+    ...{ packageId, treasuryId, state, ceilings },
+    hotWallet: { address: senderAddress, balanceMist: sum(own ?? gas) },
+    gasStation: hasGasStation ? { address: gasOwnerAddress, balanceMist: sum(gas) } : undefined,
+    lanes: lanes.map(({ coinIds, ...lane }) => ({
+      ...lane,
+      gasCoins: coinIds.map((objectId) => ({ objectId, balanceMist: balanceOf.get(objectId) })),
+    })),
+  };
+}
+
+interface LaneRow extends Omit<LaneOverview, "gasCoins"> {
+  readonly coinIds: readonly string[];
+}
+
+const LANES = `
+SELECT l.id, l.leased_until > now() AS leased, l.fence, l.foreign_digest AS "foreignDigest",
+  (SELECT t.digest FROM chain_transaction t WHERE t.network = l.network AND t.lane = l.id AND t.state = 'stored')
+    AS "unresolvedDigest",
+  ARRAY(SELECT c.object_id FROM gas_coin c WHERE c.lane_id = l.id AND NOT c.merged ORDER BY c.object_id) AS "coinIds"
+FROM lane l WHERE l.network = $1 ORDER BY l.created_at, l.id`;
+
+function sum(coins: readonly GasCoin[]): bigint {
+  return coins.reduce((total, { balanceMist }) => total + balanceMist, 0n);
+}

@@ -1,0 +1,53 @@
+import { bcs } from "@mysten/sui/bcs";
+import type { ChainEvent } from "../operation.ts";
+
+/** `treasury::DkgPaid` of `move/treasury`. */
+const DkgPaid = bcs.struct("DkgPaid", {
+  treasury_id: bcs.Address,
+  operator_cap_id: bcs.Address,
+  dwallet_id: bcs.Address,
+  dwallet_cap_id: bcs.Address,
+  curve: bcs.u32(),
+  ika: bcs.u64(),
+  sui: bcs.u64(),
+  request_ref: bcs.byteVector(),
+});
+
+/** `treasury::SignPaid` of `move/treasury`. */
+const SignPaid = bcs.struct("SignPaid", {
+  treasury_id: bcs.Address,
+  operator_cap_id: bcs.Address,
+  sign_id: bcs.Address,
+  dwallet_id: bcs.Address,
+  presign_id: bcs.Address,
+  ika: bcs.u64(),
+  sui: bcs.u64(),
+  request_ref: bcs.byteVector(),
+});
+
+/**
+ * The service's own ids of the DKGs that a transaction paid for, by the dWallet's object id; without those that another service
+ * else paid for with another reference.
+ */
+export function paidDkgs(events: readonly ChainEvent[]): ReadonlyMap<string, string> {
+  const paid = ofType(events, "DkgPaid").map((content) => DkgPaid.parse(content));
+  return references(paid.map(({ dwallet_id, request_ref }) => [dwallet_id, request_ref]));
+}
+
+/** Those of the signatures, by the sign session's object id. */
+export function paidSigns(events: readonly ChainEvent[]): ReadonlyMap<string, string> {
+  const paid = ofType(events, "SignPaid").map((content) => SignPaid.parse(content));
+  return references(paid.map(({ sign_id, request_ref }) => [sign_id, request_ref]));
+}
+
+function ofType(events: readonly ChainEvent[], name: string): Uint8Array[] {
+  return events.filter(({ type }) => type.endsWith(`::treasury::${name}`)).map((event) => event.bcs);
+}
+
+/** Every row's id is a UUID. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function references(paid: readonly (readonly [string, Iterable<number>])[]): ReadonlyMap<string, string> {
+  const texts = paid.map(([id, bytes]) => [id, new TextDecoder().decode(Uint8Array.from(bytes))] as const);
+  return new Map(texts.filter(([, text]) => UUID.test(text)));
+}

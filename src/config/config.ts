@@ -1,0 +1,202 @@
+import type { CurveAlgorithm } from "../protocol/algorithms.ts";
+import type { PriceTable } from "../protocol/price-table.ts";
+import type { TracingConfig } from "../telemetry/open-tracer.ts";
+import type { Secret } from "../telemetry/secret.ts";
+import { type DepositsConfig, readDeposits, readPriceTable } from "./billing.ts";
+import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";
+import { type ClientConfig, readClientConfig } from "./client.ts";
+import { type DatabaseConfig, readDatabaseConfig } from "./database.ts";
+import { type LimitsConfig, readLimits } from "./limits.ts";
+import { type NetworkConfig, readNetwork } from "./network.ts";
+import { ConfigError, ConfigReader, type Setting } from "./reader.ts";
+import { readSweepConfig, type SweepConfig } from "./sweeps.ts";
+import { readTracing } from "./tracing.ts";
+import { unknownVariables } from "./unknown-variables.ts";
+import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
+
+/** What a process of the service may do. */
+const PROCESS_TYPES = ["api", "worker", "all"] as const;
+
+/** The effective configuration. */
+export interface Config extends LimitsConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: metrics are served on {@link Config.port}, or nowhere. */
+  readonly metricsPort: number | undefined;
+  /** Whether {@link Config.port} serves metrics where they have no port of their own. */
+  readonly isMetricsPublic: boolean;
+  readonly processType: (typeof PROCESS_TYPES)[number];
+  readonly dataDirectory: string;
+  readonly databaseUrl: Secret | undefined;
+  readonly database: DatabaseConfig;
+  readonly redisUrl: Secret | undefined;
+  readonly adminApiKey: Secret | undefined;
+  /** 64 hex digits. */
+  readonly auditSealSecretHex: Secret | undefined;
+  readonly network: NetworkConfig;
+  /** 64 hex digits. Undefined only on the localnet, which has a public development key. */
+  readonly hotWalletSecretHex: Secret | undefined;
+  /** 64 hex digits. Undefined where the hot wallet pays for gas. */
+  readonly gasStationSecretHex: Secret | undefined;
+  readonly prices: PriceTable;
+  readonly deposits: DepositsConfig;
+  readonly sweeps: SweepConfig;
+  readonly presignBuckets: readonly CurveAlgorithm[];
+  readonly presignLowWaterCount: number;
+  readonly presignHighWaterCount: number;
+  readonly presignBatchCount: number;
+  readonly reservationTtlMs: number;
+  readonly openReservationsMaxCount: number;
+  readonly dkgsPerDay: number;
+  readonly refundsPerDay: number;
+  /** How long rows that ended keep what is large; 0: for ever. */
+  readonly retentionDays: number;
+  /** Threads that verify halves and signatures. */
+  readonly verifyThreads: number;
+  readonly submitBatchCount: number;
+  /** Addresses and CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  readonly logLevel: string;
+  readonly drainDelayMs: number;
+  readonly drainTimeoutMs: number;
+  readonly corsOrigins: readonly string[];
+  /** Undefined: clear text, as TLS normally ends in front of the service. */
+  readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+  /** Undefined: no traces. */
+  readonly tracing: TracingConfig | undefined;
+}
+
+/** All that the environment says, right or wrong. */
+export interface ConfigReading {
+  /** Not to be used where there are faults. */
+  readonly config: Config;
+  readonly faults: readonly string[];
+  /** What is allowed and still worth a word. */
+  readonly warnings: readonly string[];
+  readonly settings: readonly Setting[];
+  readonly secrets: readonly Secret[];
+}
+
+const GAS_STATION = {
+  localnet: "GAS_STATION_LOCALNET_SECRET_HEX",
+  testnet: "GAS_STATION_TESTNET_SECRET_HEX",
+  mainnet: "GAS_STATION_MAINNET_SECRET_HEX",
+} as const;
+
+/** Reads the configuration from the environment. Throws a ConfigError naming every fault. */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  return acceptConfig(readConfig(environment));
+}
+
+/** The configuration of a reading. Throws a ConfigError naming every fault. */
+export function acceptConfig({ config, faults }: ConfigReading): Config {
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/**
+ * Reads the configuration from the environment, with all that is to be said of it.
+ * @param given variables that win over the environment's
+ */
+export function readConfig(
+  environment: NodeJS.ProcessEnv = process.env,
+  given: Readonly<Partial<Record<VariableName, string>>> = {},
+): ConfigReading {
+  const read = new ConfigReader<VariableName>({ ...environment, ...given }, CONFIG_VARIABLES);
+  const network = readNetwork(read);
+  const provider = read.text("HOT_WALLET_PROVIDER");
+  if (provider !== "env") read.fault("HOT_WALLET_PROVIDER", provider, "env");
+  const hotWalletSecretHex = read.secret("HOT_WALLET_SUI_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
+  if (network.name !== "localnet" && !hotWalletSecretHex) {
+    read.fault("HOT_WALLET_SUI_SECRET_HEX", undefined, `64 hex digits, on ${network.name}`);
+  }
+  const config: Config = {
+    host: read.text("HOST"),
+    port: read.integer("PORT", 0, 65_535),
+    metricsPort:
+      read.optional("METRICS_PORT") === undefined ? undefined : read.integer("METRICS_PORT", 0, 65_535),
+    isMetricsPublic: read.boolean("METRICS_PUBLIC"),
+    processType: read.oneOf("PROCESS_TYPE", PROCESS_TYPES),
+    dataDirectory: read.text("DATA_DIR"),
+    databaseUrl: read.secretUrl(
+      "DATABASE_URL",
+      /^postgres(ql)?:\/\//,
+      "postgresql://user@host:port/database",
+    ),
+    database: readDatabaseConfig(read),
+    redisUrl: read.secretUrl("REDIS_URL", /^rediss?:\/\//, "redis://host:port"),
+    adminApiKey: read.secret("ADMIN_API_KEY", /^\S{32,}$/, "32 characters or more, without white space"),
+    auditSealSecretHex: read.secret("AUDIT_SEAL_SECRET_HEX", /^[0-9a-f]{64}$/i, "64 hex digits"),
+    network,
+    hotWalletSecretHex,
+    gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),
+    prices: readPriceTable(read),
+    deposits: readDeposits(read, network.name === "localnet"),
+    sweeps: readSweepConfig(read, network.name),
+    presignBuckets: read.buckets("PRESIGN_BUCKETS"),
+    presignLowWaterCount: read.integer(
+      "PRESIGN_POOL_LOW_WATER",
+      0,
+      10_000,
+      network.name === "localnet" ? 2 : 20,
+    ),
+    presignHighWaterCount: read.integer("PRESIGN_POOL_HIGH_WATER", 1, 10_000),
+    presignBatchCount: read.integer("PRESIGN_BATCH_SIZE", 1, 32),
+    reservationTtlMs: 1000 * read.integer("PRESIGN_RESERVATION_TTL_SECONDS", 1, 86_400),
+    openReservationsMaxCount: read.integer("MAX_OPEN_RESERVATIONS_PER_PROJECT", 1, 10_000),
+    dkgsPerDay: read.integer("MAX_DKGS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    refundsPerDay: read.integer("MAX_REFUNDS_PER_PROJECT_PER_DAY", 0, 1_000_000),
+    retentionDays: read.integer("RETENTION_DAYS", 0, 36_500),
+    ...readLimits(read),
+    verifyThreads: read.integer("VERIFY_THREADS", 1, 64),
+    submitBatchCount: read.integer("SUBMIT_BATCH_SIZE", 1, 50),
+    trustedProxies: read.addressBlocks("TRUSTED_PROXIES"),
+    logLevel: read.oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"]),
+    drainDelayMs: read.integer("DRAIN_DELAY_MS", 0, 600_000),
+    drainTimeoutMs: read.integer("DRAIN_TIMEOUT_MS", 0, 600_000),
+    corsOrigins: read.list("CORS_ORIGINS"),
+    tls: readTls(read),
+    tracing: readTracing(read),
+  };
+  if (config.presignLowWaterCount > config.presignHighWaterCount) {
+    read.fault(
+      "PRESIGN_POOL_LOW_WATER",
+      String(config.presignLowWaterCount),
+      "at most PRESIGN_POOL_HIGH_WATER",
+    );
+  }
+  checkShared(read, config);
+  const isPlaintextAllowed = read.boolean("ALLOW_PUBLIC_PLAINTEXT");
+  checkBind(read, config, isPlaintextAllowed);
+  checkSecrets(read, network.name);
+  const warnings = unknownVariables(environment, CONFIG_VARIABLES);
+  if (isPlaintextAllowed && isPublic(config.host) && config.tls === undefined) {
+    warnings.push(
+      `keys are sent in clear text to ${config.host}:${config.port} unless a proxy terminates TLS`,
+    );
+  }
+  if (network.name !== "localnet" && config.corsOrigins.includes("*")) {
+    warnings.push(`CORS_ORIGINS allows every web site to call this service on ${network.name}`);
+  }
+  return {
+    config: Object.freeze(config),
+    faults: read.faults,
+    warnings,
+    settings: read.settings(),
+    secrets: [...read.secrets.values()],
+  };
+}
+
+/** What the command `tss` needs to call a service. Throws a ConfigError naming every fault. */
+export function loadClientConfig(environment: NodeJS.ProcessEnv = process.env): ClientConfig {
+  return readClientConfig(environment);
+}
+
+function readTls(read: ConfigReader<VariableName>): Config["tls"] {
+  const certificateFile = read.file("TLS_CERT_FILE");
+  const keyFile = read.file("TLS_KEY_FILE");
+  if (certificateFile && keyFile) return { certificateFile, keyFile };
+  if (certificateFile) read.fault("TLS_KEY_FILE", undefined, "a file, beside TLS_CERT_FILE");
+  if (keyFile) read.fault("TLS_CERT_FILE", undefined, "a file, beside TLS_KEY_FILE");
+  return undefined;
+}

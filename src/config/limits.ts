@@ -1,0 +1,56 @@
+import type { ConfigReader } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
+
+/** How often callers may do what. */
+export interface LimitsConfig {
+  /** Calls per second by class, 0 for no limit, and how many seconds' worth may come at once. */
+  readonly rateLimits: {
+    readonly perSecond: Readonly<
+      Record<"read" | "write" | "chain" | "verify" | "stream" | "refusedKey" | "open", number>
+    >;
+    readonly burstSeconds: number;
+  };
+  /** Open connections of each port, in all and of one address; 0 for no bound. */
+  readonly connections: { readonly maxCount: number; readonly maxPerAddressCount: number };
+  /** Streams that may be open at once in this process. */
+  readonly streams: { readonly perKey: number; readonly perProject: number; readonly perAddress: number };
+  /** Reads of the fullnode that calls may cause. */
+  readonly callerReads: { readonly projectPerSecond: number; readonly totalPerSecond: number };
+  /** Wrong halves of one project that are verified. */
+  readonly wrongHalvesPerMinute: number;
+}
+
+const MAX_PER_SECOND = 1_000_000;
+
+/** Reads the limits of callers. */
+export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
+  const perSecond = (name: VariableName) => read.integer(name, 0, MAX_PER_SECOND);
+  return {
+    rateLimits: {
+      perSecond: {
+        read: perSecond("RATE_LIMIT_READ_PER_SECOND"),
+        write: perSecond("RATE_LIMIT_WRITE_PER_SECOND"),
+        chain: perSecond("RATE_LIMIT_CHAIN_PER_SECOND"),
+        verify: perSecond("RATE_LIMIT_VERIFY_PER_SECOND"),
+        stream: perSecond("RATE_LIMIT_STREAM_PER_SECOND"),
+        refusedKey: perSecond("RATE_LIMIT_REFUSED_KEY_PER_SECOND"),
+        open: perSecond("RATE_LIMIT_OPEN_PER_SECOND"),
+      },
+      burstSeconds: read.integer("RATE_LIMIT_BURST_SECONDS", 1, 3_600),
+    },
+    connections: {
+      maxCount: read.integer("MAX_CONNECTIONS", 0, 1_000_000),
+      maxPerAddressCount: read.integer("MAX_CONNECTIONS_PER_ADDRESS", 0, 1_000_000),
+    },
+    streams: {
+      perKey: read.integer("MAX_STREAMS_PER_KEY", 1, 100_000),
+      perProject: read.integer("MAX_STREAMS_PER_PROJECT", 1, 100_000),
+      perAddress: read.integer("MAX_STREAMS_PER_ADDRESS", 1, 100_000),
+    },
+    callerReads: {
+      projectPerSecond: read.integer("FULLNODE_PROJECT_READS_PER_SECOND", 1, MAX_PER_SECOND),
+      totalPerSecond: read.integer("FULLNODE_CALLER_READS_PER_SECOND", 1, MAX_PER_SECOND),
+    },
+    wrongHalvesPerMinute: read.integer("MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE", 1, 1_000_000),
+  };
+}

@@ -1,0 +1,70 @@
+import { getNetworkConfig } from "@ika.xyz/sdk";
+import type { NetworkAccess } from "../chain/network.ts";
+import { localnetHotWalletSecret } from "../localnet/seed.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
+import { Secret } from "../telemetry/secret.ts";
+import type { Config } from "./config.ts";
+
+const DESCRIBE_TIMEOUT_MS = 10_000;
+
+/** The keys that the service signs with. */
+export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecret">;
+
+/**
+ * The keys that the service signs with on the configured network. Throws when the hot wallet is the localnet's public
+ * development key on any other network.
+ */
+export function readChainKeys(config: Config): ChainKeys {
+  const { network, hotWalletSecretHex, gasStationSecretHex } = config;
+  const developmentSecret = localnetHotWalletSecret();
+  const hotWalletSecret = secretOf(hotWalletSecretHex) ?? new Secret(developmentSecret);
+  if (network.name !== "localnet" && Buffer.compare(hotWalletSecret.reveal(), developmentSecret) === 0) {
+    throw new Error(
+      `HOT_WALLET_SUI_SECRET_HEX is the localnet's public development key; it cannot be used on ${network.name}`,
+    );
+  }
+  return { hotWalletSecret, gasStationSecret: secretOf(gasStationSecretHex) };
+}
+
+/**
+ * Where the configured chain is and which keys act there. Undefined for a localnet that is embedded in the service.
+ * Throws where `LOCALNET_URL` has no localnet, and what {@link readChainKeys} throws.
+ */
+export async function readNetworkAccess(config: Config): Promise<NetworkAccess | undefined> {
+  const { network } = config;
+  const keys = readChainKeys(config);
+  if (network.name !== "localnet") {
+    const { name, fullnodeUrl, publicFullnodeUrl, treasury } = network;
+    return { name, fullnodeUrl, publicFullnodeUrl, treasury, ikaConfig: getNetworkConfig(name), ...keys };
+  }
+  return network.url === undefined ? undefined : readLocalnetAccess(network.url, keys);
+}
+
+/** Asks a localnet for its Ika objects and its Treasury. Throws where none answers at the URL. */
+export async function readLocalnetAccess(url: string, keys: ChainKeys): Promise<NetworkAccess> {
+  const { treasury, ikaConfig } = await describeLocalnet(url);
+  return {
+    name: "localnet",
+    fullnodeUrl: new Secret(url),
+    publicFullnodeUrl: url,
+    ...{ treasury, ikaConfig, ...keys },
+  };
+}
+
+async function describeLocalnet(url: string): Promise<Pick<NetworkAccess, "treasury" | "ikaConfig">> {
+  try {
+    const reply = await fetch(new URL("/localnet/network", url), {
+      signal: AbortSignal.timeout(DESCRIBE_TIMEOUT_MS),
+    });
+    if (!reply.ok) throw new Error(`it responds with ${reply.status}`);
+    return (await reply.json()) as Pick<NetworkAccess, "treasury" | "ikaConfig">;
+  } catch (cause) {
+    throw new Error(`LOCALNET_URL: no localnet responds at ${url}; \`npm run localnet\` starts one`, {
+      cause,
+    });
+  }
+}
+
+function secretOf(hex: Secret | undefined): Secret<Uint8Array> | undefined {
+  return hex && new Secret(hexToBytes(hex.reveal().toLowerCase()));
+}

@@ -1,0 +1,94 @@
+import type { Secret } from "../telemetry/secret.ts";
+import type { ConfigReader, ConfigVariable } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
+
+/** The variables that {@link readNetwork} reads: a part of the one table. */
+export const NETWORK_VARIABLES = [
+  {
+    name: "NETWORKS",
+    default: "localnet",
+    description: "The network to serve: localnet, testnet or mainnet",
+  },
+  {
+    name: "LOCALNET_PORT",
+    default: "9000",
+    description: "Port of the embedded localnet's fullnode; 0 selects a free port",
+  },
+  { name: "LOCALNET_URL", description: "URL of a separate localnet; unset: embed one" },
+  {
+    name: "SUI_GRPC_URL_TESTNET",
+    description: "The service's own testnet fullnode; the URL may contain a provider's key and stays secret",
+    secret: true,
+  },
+  { name: "SUI_GRPC_URL_MAINNET", description: "The same on mainnet", secret: true },
+  {
+    name: "SUI_GRPC_PUBLIC_URL_TESTNET",
+    description: "The public testnet fullnode that GetNetwork names; unset: none",
+  },
+  { name: "SUI_GRPC_PUBLIC_URL_MAINNET", description: "The same on mainnet" },
+  { name: "SERVICECORE_TESTNET_PACKAGE_ID", description: "The Treasury's package on testnet" },
+  { name: "SERVICECORE_TESTNET_TREASURY_ID", description: "The shared Treasury on testnet" },
+  {
+    name: "SERVICECORE_TESTNET_OPERATOR_CAP_IDS",
+    description: "OperatorCaps of the hot wallet, comma-separated",
+  },
+  { name: "SERVICECORE_MAINNET_PACKAGE_ID", description: "The Treasury's package on mainnet" },
+  { name: "SERVICECORE_MAINNET_TREASURY_ID", description: "The shared Treasury on mainnet" },
+  {
+    name: "SERVICECORE_MAINNET_OPERATOR_CAP_IDS",
+    description: "OperatorCaps of the hot wallet, comma-separated",
+  },
+] as const satisfies readonly ConfigVariable[];
+
+/** Where the chain is, and as whom the service acts there. */
+export type NetworkConfig =
+  | {
+      readonly name: "localnet";
+      readonly port: number;
+      /** The URL of a localnet that runs by itself; undefined to embed one. GetNetwork shows it to clients. */
+      readonly url: string | undefined;
+    }
+  | {
+      readonly name: "testnet" | "mainnet";
+      /** The service's own fullnode. Providers put their key into the URL. */
+      readonly fullnodeUrl: Secret;
+      /** The fullnode that GetNetwork shows to clients; undefined for none. */
+      readonly publicFullnodeUrl: string | undefined;
+      readonly treasury: {
+        readonly packageId: string;
+        readonly treasuryId: string;
+        readonly operatorCapIds: readonly string[];
+      };
+    };
+
+/** Reads which network is served, and where it is. */
+export function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
+  const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
+  if (name !== "testnet" && name !== "mainnet") {
+    return {
+      name: "localnet",
+      port: read.integer("LOCALNET_PORT", 0, 65_535),
+      url: read.publicUrl("LOCALNET_URL"),
+    };
+  }
+  const upper = name === "testnet" ? "TESTNET" : "MAINNET";
+  const id = (variable: VariableName): string =>
+    read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
+  return {
+    name,
+    fullnodeUrl: read.requiredSecretUrl(`SUI_GRPC_URL_${upper}`, /^https?:\/\//, "an http(s) URL"),
+    publicFullnodeUrl: read.publicUrl(`SUI_GRPC_PUBLIC_URL_${upper}`),
+    treasury: {
+      packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),
+      treasuryId: id(`SERVICECORE_${upper}_TREASURY_ID`),
+      operatorCapIds: read
+        .required(
+          `SERVICECORE_${upper}_OPERATOR_CAP_IDS`,
+          /^(0x[0-9a-f]{64},?)+$/,
+          "object ids, comma-separated",
+        )
+        .split(",")
+        .filter(Boolean),
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { ConfigReader } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
+
+/** Where deposited coins go, and when. */
+export interface SweepConfig {
+  /** Sui address, lower case; undefined: nothing is swept. */
+  readonly destination: string | undefined;
+  /** Coins of one address and type wait until they were credited this much together. */
+  readonly minValueMicroUsd: bigint;
+  readonly intervalMs: number;
+}
+
+const DESTINATION = {
+  localnet: "BILLING_SWEEP_DESTINATION_LOCALNET",
+  testnet: "BILLING_SWEEP_DESTINATION_TESTNET",
+  mainnet: "BILLING_SWEEP_DESTINATION_MAINNET",
+} as const;
+
+/** The variables that {@link readSweepConfig} reads. */
+export const SWEEP_VARIABLES = [
+  {
+    name: DESTINATION.localnet,
+    description:
+      "Sui address to which the service moves credited deposits; unset: they stay at the deposit addresses",
+  },
+  { name: DESTINATION.testnet, description: "The same on testnet" },
+  { name: DESTINATION.mainnet, description: "The same on mainnet" },
+  {
+    name: "BILLING_SWEEP_MIN_MICRO_USD",
+    default: "1000000",
+    description: "The service sweeps the coins of one deposit address and type from this credited value on",
+  },
+  {
+    name: "BILLING_SWEEP_INTERVAL_SECONDS",
+    default: "600",
+    description: "Interval between sweeps, 1 to 86400",
+  },
+] as const;
+
+/** Nobody's: whatever goes there is lost. */
+const ZERO_ADDRESS = /^0x0+$/;
+const ADDRESS = /^0x[0-9a-f]{64}$/i;
+
+/** Reads how deposits are swept on a network. */
+export function readSweepConfig(
+  read: ConfigReader<VariableName>,
+  network: keyof typeof DESTINATION,
+): SweepConfig {
+  const destination = read.optional(DESTINATION[network]);
+  if (destination !== undefined && (!ADDRESS.test(destination) || ZERO_ADDRESS.test(destination)))
+    read.fault(DESTINATION[network], destination, "a Sui address, 0x and 64 hex digits, not zero");
+  return {
+    destination: destination?.toLowerCase(),
+    minValueMicroUsd: BigInt(read.integer("BILLING_SWEEP_MIN_MICRO_USD", 0, 1_000_000_000_000)),
+    intervalMs: 1000 * read.integer("BILLING_SWEEP_INTERVAL_SECONDS", 1, 86_400),
+  };
+}

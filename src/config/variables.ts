@@ -1,0 +1,237 @@
+import { DEPOSIT_VARIABLES, PRICE_VARIABLES } from "./billing.ts";
+import { DATABASE_VARIABLES } from "./database.ts";
+import { NETWORK_VARIABLES } from "./network.ts";
+import type { ConfigVariable } from "./reader.ts";
+import { SWEEP_VARIABLES } from "./sweeps.ts";
+
+/** Every variable the service reads. Printed by `tss config`, mirrored by `.env.example`. */
+export const CONFIG_VARIABLES = [
+  { name: "HOST", default: "127.0.0.1", description: "Address to listen on" },
+  {
+    name: "PORT",
+    default: "3000",
+    description: "Port of gRPC, Connect, gRPC-web and REST; 0 selects a free port",
+  },
+  { name: "METRICS_PORT", description: "A separate port for GET /metrics; 0 selects a free port" },
+  {
+    name: "METRICS_PUBLIC",
+    default: "false",
+    description: "Whether PORT serves GET /metrics to anyone if METRICS_PORT is unset: true or false",
+  },
+  {
+    name: "PROCESS_TYPE",
+    default: "all",
+    description:
+      "The role of this process: api serves calls, worker acts on the chain, all does both; api and worker need DATABASE_URL, and LOCALNET_URL on the localnet",
+  },
+  {
+    name: "DATA_DIR",
+    default: ".data",
+    description: "Folder of the embedded database, the localnet and caches",
+  },
+  {
+    name: "DATABASE_URL",
+    description: "PostgreSQL; unset: PGlite in DATA_DIR, one process only",
+    secret: true,
+  },
+  ...DATABASE_VARIABLES,
+  {
+    name: "REDIS_URL",
+    description: "Redis for wake-ups, rate limits and revoked keys across replicas; unset: in-process",
+    secret: true,
+  },
+  { name: "ADMIN_API_KEY", description: "Key of the Admin calls, 32 characters or more", secret: true },
+  {
+    name: "AUDIT_SEAL_SECRET_HEX",
+    description:
+      "Ed25519 secret that signs the audit trail's seals, 64 hex digits; unset: seals are not signed",
+    secret: true,
+  },
+  ...NETWORK_VARIABLES,
+  { name: "HOT_WALLET_PROVIDER", default: "env", description: "The source of the hot wallet's key: env" },
+  {
+    name: "HOT_WALLET_SUI_SECRET_HEX",
+    description:
+      "The hot wallet's Ed25519 secret, 64 hex digits; unset on the localnet: its public development key",
+    secret: true,
+  },
+  {
+    name: "GAS_STATION_LOCALNET_SECRET_HEX",
+    description: "Ed25519 secret of the key that pays for gas, 64 hex digits; unset: the hot wallet pays",
+    secret: true,
+  },
+  { name: "GAS_STATION_TESTNET_SECRET_HEX", description: "The same on testnet", secret: true },
+  { name: "GAS_STATION_MAINNET_SECRET_HEX", description: "The same on mainnet", secret: true },
+  ...PRICE_VARIABLES,
+  ...DEPOSIT_VARIABLES,
+  ...SWEEP_VARIABLES,
+  {
+    name: "PRESIGN_BUCKETS",
+    default: "",
+    description:
+      "Presign buckets to keep warm, like SECP256K1/Taproot,ED25519/EdDSA; empty: warmed on first use",
+  },
+  {
+    name: "PRESIGN_POOL_LOW_WATER",
+    description: "Refill below this many presigns; 20, or 2 on the localnet",
+  },
+  {
+    name: "PRESIGN_POOL_HIGH_WATER",
+    default: "100",
+    description: "Never hold more presigns than this in a bucket",
+  },
+  { name: "PRESIGN_BATCH_SIZE", default: "20", description: "Presigns in one transaction, 1 to 32" },
+  { name: "PRESIGN_RESERVATION_TTL_SECONDS", default: "300", description: "Lifetime of a reservation" },
+  {
+    name: "MAX_OPEN_RESERVATIONS_PER_PROJECT",
+    default: "50",
+    description:
+      "Open reservations that one project may have; one less for each recently expired one, down to a tenth",
+  },
+  {
+    name: "MAX_DKGS_PER_PROJECT_PER_DAY",
+    default: "200",
+    description: "dWallets, and encryption keys, that one project may create in 24 hours",
+  },
+  {
+    name: "MAX_REFUNDS_PER_PROJECT_PER_DAY",
+    default: "20",
+    description:
+      "ECDSA signatures and dWallets together that one project gets refunded per day (UTC) after the network rejects the user's part",
+  },
+  {
+    name: "MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE",
+    default: "60",
+    description:
+      "Wrong users' halves that one project may send; beyond that the service verifies none of its halves",
+  },
+  {
+    name: "FULLNODE_CALLER_READS_PER_SECOND",
+    default: "100",
+    description:
+      "Fullnode reads that the calls of all projects may cause; the service uses the rest of the fullnode's limit",
+  },
+  {
+    name: "FULLNODE_PROJECT_READS_PER_SECOND",
+    default: "20",
+    description: "Fullnode reads that the calls of one project may cause",
+  },
+  {
+    name: "VERIFY_THREADS",
+    default: "2",
+    description:
+      "Threads that verify halves and signatures, 1 to 64; each takes about 30 MB after its first use",
+  },
+  { name: "SUBMIT_BATCH_SIZE", default: "10", description: "Signs in one transaction, 1 to 50" },
+  {
+    name: "RATE_LIMIT_READ_PER_SECOND",
+    default: "1000",
+    description:
+      "Calls of the cost class READ per second and key, or per address for calls without a key; 0: no limit",
+  },
+  { name: "RATE_LIMIT_WRITE_PER_SECOND", default: "300", description: "The same for the cost class WRITE" },
+  { name: "RATE_LIMIT_CHAIN_PER_SECOND", default: "300", description: "The same for the cost class CHAIN" },
+  {
+    name: "RATE_LIMIT_VERIFY_PER_SECOND",
+    default: "100",
+    description: "The same for the cost class VERIFY: users' halves",
+  },
+  {
+    name: "RATE_LIMIT_STREAM_PER_SECOND",
+    default: "100",
+    description: "Streams opened per second and key or address",
+  },
+  {
+    name: "RATE_LIMIT_REFUSED_KEY_PER_SECOND",
+    default: "10",
+    description: "Calls with a missing or wrong key per second and address; 0: no limit",
+  },
+  {
+    name: "RATE_LIMIT_OPEN_PER_SECOND",
+    default: "20",
+    description:
+      "Calls of gRPC's health and reflection, and of GET /openapi.json, per second and address; 0: no limit",
+  },
+  { name: "MAX_STREAMS_PER_KEY", default: "1000", description: "Open streams per key in one process" },
+  { name: "MAX_STREAMS_PER_PROJECT", default: "2000", description: "The same per project" },
+  {
+    name: "MAX_STREAMS_PER_ADDRESS",
+    default: "100",
+    description: "The same per address for calls without a key",
+  },
+  {
+    name: "RATE_LIMIT_BURST_SECONDS",
+    default: "10",
+    description: "Burst size, as seconds of calls at the rate limit, 1 to 3600",
+  },
+  { name: "MAX_CONNECTIONS", default: "10000", description: "Open connections per port; 0: no limit" },
+  {
+    name: "MAX_CONNECTIONS_PER_ADDRESS",
+    default: "256",
+    description: "The same per address or IPv6 /64, except TRUSTED_PROXIES; 0: no limit",
+  },
+  {
+    name: "TRUSTED_PROXIES",
+    default: "",
+    description: "Proxies with trusted forwarding headers: addresses or CIDR blocks",
+  },
+  { name: "LOG_LEVEL", default: "info", description: "trace, debug, info, warn, error or silent" },
+  { name: "DRAIN_DELAY_MS", default: "0", description: "Time to report not ready before closing" },
+  {
+    name: "DRAIN_TIMEOUT_MS",
+    default: "10000",
+    description: "Time for calls in flight to finish when stopping",
+  },
+  {
+    name: "TLS_CERT_FILE",
+    description: "Certificate chain, PEM; set with TLS_KEY_FILE: the port then speaks only TLS",
+  },
+  { name: "TLS_KEY_FILE", description: "The certificate's private key, PEM" },
+  {
+    name: "ALLOW_PUBLIC_PLAINTEXT",
+    default: "false",
+    description:
+      "Whether HOST may be a public address without TLS, because a proxy terminates TLS: true or false",
+  },
+  {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    description:
+      "Base URL of an OTLP/HTTP receiver for traces; unset: no traces, and the tracing code is not loaded",
+    secret: true,
+  },
+  {
+    name: "OTEL_EXPORTER_OTLP_HEADERS",
+    description: "Headers for that receiver, as name=value,name=value, values percent-encoded",
+    secret: true,
+  },
+  {
+    name: "OTEL_SERVICE_NAME",
+    default: "threshold-signing-service",
+    description: "The service's name in traces",
+  },
+  {
+    name: "OTEL_TRACES_SAMPLER",
+    default: "parentbased_traceidratio",
+    description:
+      "Which traces are recorded: always_on, always_off, traceidratio, or one of them after parentbased_",
+  },
+  {
+    name: "OTEL_TRACES_SAMPLER_ARG",
+    default: "1",
+    description: "The share of traces that traceidratio records, 0 to 1",
+  },
+  {
+    name: "TSS_URL",
+    description: "For the command tss: the service to call; unset: use the database directly",
+  },
+  {
+    name: "TSS_ADMIN_KEY",
+    description: "For the command tss: an operator's key; unset: ADMIN_API_KEY",
+    secret: true,
+  },
+  { name: "TSS_API_KEY", description: "For the command tss: a project's key", secret: true },
+  { name: "CORS_ORIGINS", default: "*", description: "Browser origins that may call, comma-separated" },
+] as const satisfies readonly ConfigVariable[];
+
+/** The name of a variable of the table. */
+export type VariableName = (typeof CONFIG_VARIABLES)[number]["name"];

@@ -1,0 +1,60 @@
+import { readCheckpointMs } from "../../observe/read-chain-figures.ts";
+import type { Queryable } from "../../store/database.ts";
+import { answering } from "./chain-checks.ts";
+import { reachable } from "./database-checks.ts";
+import type { DoctorChain } from "./doctor-chain.ts";
+import { type DoctorCheck, NotChecked, needed } from "./doctor-check.ts";
+import type { DoctorDatabase } from "./doctor-database.ts";
+
+/** Keys and reservations expire by clocks; so far apart they may be without anyone noticing. */
+const SKEW_MAX_MS = 2_000;
+/** A fullnode that is further behind shows signatures late. */
+const CHECKPOINT_AGE_MAX_MS = 60_000;
+
+/** Checks of this machine's clock against others. */
+export function clockChecks(chain: DoctorChain, database: () => Promise<DoctorDatabase>): DoctorCheck[] {
+  return [
+    {
+      name: "clock and database",
+      advice: "check that the database responds, then run the doctor again",
+      async look() {
+        const skewMs = await databaseSkewMs(await reachable(database));
+        const found = `${seconds(Math.abs(skewMs))} apart`;
+        if (Math.abs(skewMs) <= SKEW_MAX_MS) return { status: "ok", found };
+        return { status: "fail", found, advice: SYNCHRONISE };
+      },
+    },
+    {
+      name: "clock and chain",
+      advice: "check that the fullnode responds, then run the doctor again",
+      async look() {
+        await answering(chain);
+        const network = await needed(chain.network(), "Ika or the Treasury was not found, see above");
+        const behindMs = Date.now() - (await readCheckpointMs(network));
+        if (behindMs < -SKEW_MAX_MS) {
+          const found = `the chain is ${seconds(-behindMs)} ahead of this machine`;
+          return { status: "fail", found, advice: SYNCHRONISE };
+        }
+        const found = `newest checkpoint ${seconds(Math.max(0, behindMs))} old`;
+        // A localnet makes checkpoints only when something happens.
+        if (behindMs <= CHECKPOINT_AGE_MAX_MS || network.name === "localnet") return { status: "ok", found };
+        const advice = "use a fullnode that keeps up with the network, or set this machine's clock back";
+        return { status: "warn", found, advice };
+      },
+    },
+  ];
+}
+
+const SYNCHRONISE = "synchronise the clocks of this machine and the other one with NTP";
+
+/** How much this machine's clock is ahead, taken at the middle of the call. Throws {@link NotChecked} without an answer. */
+async function databaseSkewMs(db: Queryable): Promise<number> {
+  const beganMs = Date.now();
+  const [row] = await db.query<{ ms: number }>(
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms",
+  );
+  if (row === undefined) throw new NotChecked("the database did not return its time");
+  return (beganMs + Date.now()) / 2 - row.ms;
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,103 @@
+import type { Config } from "../../config/config.ts";
+import type { Queryable } from "../../store/database.ts";
+import { readMigrations } from "../../store/migrations.ts";
+import { isSchemaMissing } from "../../store/sql-errors.ts";
+import { type DoctorCheck, type Finding, NotChecked, needed } from "./doctor-check.ts";
+import { type DoctorDatabase, placeOf } from "./doctor-database.ts";
+
+/** PostgreSQL 13, as the server tells its version. */
+const OLDEST_VERSION = 130_000;
+const MIGRATE = "run `tss migrate`, or start the service, which also migrates";
+
+/** Checks of the database and its migrations. */
+export function databaseChecks(config: Config, database: () => Promise<DoctorDatabase>): DoctorCheck[] {
+  return [
+    {
+      name: "database",
+      advice: "check that PostgreSQL runs and that DATABASE_URL names it with a user that may connect",
+      look: async () => lookAtServer(config, await database()),
+    },
+    {
+      name: "migrations",
+      advice: "check that the user of DATABASE_URL may read the table _prisma_migrations",
+      look: async () => lookAtMigrations(await reachable(database)),
+    },
+  ];
+}
+
+/** What to ask the database with; throws {@link NotChecked} where it is out of reach. */
+export async function reachable(database: () => Promise<DoctorDatabase>): Promise<Queryable> {
+  const opened = await needed(database(), "the database does not answer");
+  if (opened.kind === "out of reach") throw new NotChecked(`the database is ${opened.why}`);
+  return opened.db;
+}
+
+async function lookAtServer({ databaseUrl }: Config, database: DoctorDatabase): Promise<Finding> {
+  if (database.kind === "out of reach") return { status: "info", found: database.why };
+  if (database.kind === "pglite") return { status: "ok", found: "embedded, for one process" };
+  const beganMs = performance.now();
+  const [row] = await database.db.query<{ name: string; number: number }>(
+    `SELECT current_setting('server_version') AS name, current_setting('server_version_num')::int AS number`,
+  );
+  const latencyMs = Math.round(performance.now() - beganMs);
+  const found = `PostgreSQL ${row?.name} at ${placeOf(databaseUrl?.reveal() ?? "")}, ${latencyMs} ms`;
+  if ((row?.number ?? 0) >= OLDEST_VERSION) return { status: "ok", found };
+  return { status: "fail", found, advice: "move to PostgreSQL 13 or newer" };
+}
+
+async function lookAtMigrations(db: Queryable): Promise<Finding> {
+  const known = await readMigrations();
+  const applied = await readApplied(db);
+  if (applied === undefined) return { status: "warn", found: "the database is empty", advice: MIGRATE };
+  const failed = applied.find(({ isFinished }) => !isFinished);
+  if (failed !== undefined) {
+    return {
+      status: "fail",
+      found: `migration ${failed.name} failed`,
+      advice:
+        "check its row in _prisma_migrations, repair the database, and mark the migration with `prisma migrate resolve`",
+    };
+  }
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+  const pending = known.filter(({ name }) => !checksums.has(name));
+  if (pending.length > 0)
+    return { status: "warn", found: `not yet applied: ${namesOf(pending)}`, advice: MIGRATE };
+  const unknown = applied.filter(({ name }) => !known.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    return {
+      status: "warn",
+      found: `applied by a newer version: ${namesOf(unknown)}`,
+      advice: "finish the upgrade: run the same version as the other replicas",
+    };
+  }
+  const edited = known.filter(({ name, checksum }) => checksums.get(name) !== checksum);
+  if (edited.length > 0) {
+    return {
+      status: "warn",
+      found: `edited after they were applied: ${namesOf(edited)}`,
+      advice: "run a released version; migrations are never edited",
+    };
+  }
+  return { status: "ok", found: `all ${known.length} applied` };
+}
+
+interface AppliedMigration {
+  readonly name: string;
+  readonly checksum: string;
+  readonly isFinished: boolean;
+}
+
+async function readApplied(db: Queryable): Promise<AppliedMigration[] | undefined> {
+  try {
+    return await db.query<AppliedMigration>(
+      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS "isFinished"
+       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name`,
+    );
+  } catch (error) {
+    if (isSchemaMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+const namesOf = (migrations: readonly { readonly name: string }[]): string =>
+  migrations.map(({ name }) => name).join(", ");

@@ -1,0 +1,70 @@
+import { parseNetworkEncryptionKey } from "../../../protocol/chain-objects.ts";
+import { currentEpoch, networkKeysTableId } from "../../../protocol/coordinator-objects.ts";
+import { buildProtocolParameters } from "../../../protocol/parameters/build-protocol-parameters.ts";
+import { chooseKeyOutput } from "../../../protocol/parameters/choose-key-output.ts";
+import { readKeyOutputs } from "../../../protocol/read-key-outputs.ts";
+import { type DoctorCheck, type Finding, needed, once } from "../doctor-check.ts";
+import type { NetworkView } from "./network-view.ts";
+
+/** A network key and what of its outputs can be read. */
+interface FoundKey {
+  readonly id: string;
+  /** The versions of its outputs, the newest output first. */
+  readonly versions: readonly number[];
+  /** What all readable outputs say. */
+  readonly output: Uint8Array;
+}
+
+/** Checks of the network's encryption keys: whether their outputs are in a format that this version reads. */
+export function keyChecks(view: NetworkView): DoctorCheck[] {
+  const keys = once(() => readKeys(view));
+  return [
+    {
+      name: "network keys",
+      advice: "the client cannot use a key with an unreadable output; look for a newer release",
+      async look() {
+        const found = await keys();
+        if (found.length === 0) throw new Error("the network has no encryption key");
+        return { status: "ok", found: found.map(describe).join("; ") };
+      },
+    },
+    {
+      name: "parameters",
+      advice: "the key's output is inconsistent; report it with the findings above",
+      look: async () => lookAtParameters(await needed(keys(), "no network key can be read, see above")),
+    },
+  ];
+}
+
+async function readKeys(view: NetworkView): Promise<FoundKey[]> {
+  const reader = await view.reader();
+  const inner = await view.innerContent();
+  const ids = await view.idsIn(networkKeysTableId(inner));
+  const contents = await reader.getObjects(ids);
+  const found: FoundKey[] = [];
+  for (const id of ids) {
+    const content = contents.get(id);
+    if (content === undefined) throw new Error(`the fullnode lacks the network key ${id}`);
+    const key = parseNetworkEncryptionKey(content);
+    const outputs = await readKeyOutputs(key, currentEpoch(inner), (_, objectIds) =>
+      reader.getObjects(objectIds),
+    );
+    found.push({ id, versions: outputs.map(([tag = 0]) => tag + 1), output: chooseKeyOutput(outputs) });
+  }
+  return found;
+}
+
+function describe({ id, versions }: FoundKey): string {
+  const [first, anchor] = versions;
+  return anchor === undefined
+    ? `${id}: its DKG output is of version ${first}, and it was never reconfigured`
+    : `${id}: its newest reconfiguration is of version ${first}, its DKG output of version ${anchor}`;
+}
+
+function lookAtParameters(keys: readonly FoundKey[]): Finding {
+  const sizes = keys.map(({ output }) => buildProtocolParameters(0, output).length);
+  return {
+    status: "ok",
+    found: `built for SECP256K1 from ${keys.length === 1 ? "the key" : `each of ${keys.length} keys`}, ${sizes.join(", ")} bytes`,
+  };
+}

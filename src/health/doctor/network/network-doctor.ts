@@ -1,0 +1,38 @@
+import { createRedact } from "../../../telemetry/redact.ts";
+import { type NamedFinding, NotChecked, runChecks } from "../doctor-check.ts";
+import { coordinatorChecks } from "./coordinator-checks.ts";
+import { dryRunChecks } from "./dry-run-checks.ts";
+import { keyChecks } from "./key-checks.ts";
+import { findTarget, type NetworkTarget, type TargetOptions } from "./network-target.ts";
+import { openNetworkView } from "./network-view.ts";
+import { sessionChecks } from "./session-checks.ts";
+
+/** A large key is read in many parts, and parameters take a second or two of one core. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Looks, step by step, at what a first run on a network needs: fullnode, chain, coordinator, network keys, prices,
+ * presigns, and a dry run of each call. Only the dry runs need a configuration. Signs nothing, pays nothing.
+ */
+export async function runNetworkDoctor(
+  options: TargetOptions,
+  environment?: NodeJS.ProcessEnv,
+): Promise<NamedFinding[]> {
+  let target: NetworkTarget;
+  try {
+    target = await findTarget(options, environment);
+  } catch (error) {
+    if (!(error instanceof NotChecked)) throw error;
+    return [{ name: "network", status: "fail", found: error.message, advice: "start it, or set its URL" }];
+  }
+  const view = openNetworkView(target);
+  const checks = [
+    ...coordinatorChecks(target, view),
+    ...keyChecks(view),
+    ...sessionChecks(view),
+    ...dryRunChecks(target, view),
+  ];
+  const redact = createRedact(target.secrets);
+  const findings = await runChecks(checks, TIMEOUT_MS);
+  return findings.map((finding) => ({ ...finding, found: redact(finding.found) }));
+}

@@ -1,0 +1,71 @@
+import { getNetworkConfig, type IkaConfig } from "@ika.xyz/sdk";
+import { type ChainNetwork, connectNetwork, type NetworkAccess } from "../../../chain/network.ts";
+import { readConfig } from "../../../config/config.ts";
+import { systemClock } from "../../../lifecycle/clock.ts";
+import { CHAIN_PINS } from "../../../sdk/chain-pins.ts";
+import { Secret } from "../../../telemetry/secret.ts";
+import { fetchInTime, findAccess } from "../doctor-chain.ts";
+import { NotChecked } from "../doctor-check.ts";
+
+/** The networks that can be looked at. */
+export const TARGET_NETWORKS = ["localnet", "testnet", "mainnet"] as const;
+/** A network that can be looked at. */
+export type TargetNetwork = (typeof TARGET_NETWORKS)[number];
+
+/** What to look at. */
+export interface TargetOptions {
+  readonly name: TargetNetwork;
+  /** The fullnode to ask. Default: the configured one, else Sui's public one. */
+  readonly fullnodeUrl?: string | undefined;
+}
+
+/** A network, as far as it is known before anything is asked. */
+export interface NetworkTarget {
+  readonly name: TargetNetwork;
+  readonly fullnodeUrl: Secret;
+  /** The digest of the genesis checkpoint; undefined for a localnet, where every chain is right. */
+  readonly chainIdentifier: string | undefined;
+  /** The ids of Ika that this version's SDK has. */
+  readonly ikaConfig: IkaConfig;
+  /** With the Treasury. Throws {@link NotChecked} where none is configured. */
+  connect(): Promise<ChainNetwork>;
+  /** What must not be shown. */
+  readonly secrets: readonly Secret[];
+}
+
+/** Puts together what is known of a network: by itself, and from the configuration where that has it. */
+export async function findTarget(
+  { name, fullnodeUrl: given }: TargetOptions,
+  environment?: NodeJS.ProcessEnv,
+): Promise<NetworkTarget> {
+  const { config, faults, secrets } = readConfig(environment, { NETWORKS: name });
+  let access: NetworkAccess | undefined;
+  let missing = faults.join("; ");
+  if (faults.length === 0 && config.network.name === name) {
+    try {
+      access = await findAccess(config);
+    } catch (error) {
+      missing = error instanceof Error ? error.message : String(error);
+    }
+  }
+  const pins = name === "localnet" ? undefined : CHAIN_PINS[name];
+  const isUrlKnown = !faults.some((fault) => fault.includes("SUI_GRPC_URL"));
+  const configured =
+    config.network.name !== "localnet" && isUrlKnown ? config.network.fullnodeUrl : access?.fullnodeUrl;
+  const fullnodeUrl = given === undefined ? configured : new Secret(given);
+  const ikaConfig = access?.ikaConfig ?? (name === "localnet" ? undefined : getNetworkConfig(name));
+  const publicUrl = pins?.fullnodeUrls[0];
+  if (ikaConfig === undefined) throw new NotChecked(missing);
+  const url = fullnodeUrl ?? new Secret(publicUrl ?? "");
+  return {
+    name,
+    ikaConfig,
+    fullnodeUrl: url,
+    chainIdentifier: pins?.chainIdentifier,
+    secrets: [...secrets, ...(given === undefined ? [] : [url])],
+    async connect() {
+      if (access === undefined) throw new NotChecked(`no Treasury is configured for ${name}: ${missing}`);
+      return connectNetwork({ ...access, fullnodeUrl: url, fetch: fetchInTime, clock: systemClock });
+    },
+  };
+}

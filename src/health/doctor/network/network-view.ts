@@ -1,0 +1,83 @@
+import { CoordinatorInnerDynamicField } from "@ika.xyz/sdk";
+import { bcs } from "@mysten/sui/bcs";
+import { GrpcWebFetchTransport, SuiGrpcClient } from "@mysten/sui/grpc";
+import { bindAnswers } from "../../../protocol/bind-answers.ts";
+import { parseStruct } from "../../../protocol/chain-objects.ts";
+import { type ChainReader, createChainReader } from "../../../protocol/chain-reader.ts";
+import { DWalletCoordinator } from "../../../protocol/chain-structs.ts";
+import { coordinatorInnerId } from "../../../protocol/coordinator-objects.ts";
+import { fetchInTime } from "../doctor-chain.ts";
+import { NotChecked, needed, once } from "../doctor-check.ts";
+import type { NetworkTarget } from "./network-target.ts";
+
+/** The coordinator's outer object. */
+export type CoordinatorHead = (typeof DWalletCoordinator)["$inferType"];
+/** The coordinator's state, as the Ika SDK reads it. */
+export type CoordinatorState = (typeof CoordinatorInnerDynamicField)["$inferType"]["value"];
+
+/** A network as the checks look at it, each part read at its first need. All throw {@link NotChecked} after a failed step. */
+export interface NetworkView {
+  readonly client: SuiGrpcClient;
+  /** For objects of a chain that is the right one. */
+  reader(): Promise<ChainReader>;
+  coordinator(): Promise<CoordinatorHead>;
+  /** The bytes of the coordinator's state. */
+  innerContent(): Promise<Uint8Array>;
+  state(): Promise<CoordinatorState>;
+  /** The keys of a table's entries on its first page, which are ids. */
+  idsIn(tableId: string): Promise<string[]>;
+}
+
+/** Opens the view; asks nothing yet. */
+export function openNetworkView({
+  name,
+  fullnodeUrl,
+  chainIdentifier,
+  ikaConfig,
+}: NetworkTarget): NetworkView {
+  const baseUrl = fullnodeUrl.reveal();
+  const transport = new GrpcWebFetchTransport({ baseUrl, format: "binary", fetch: fetchInTime });
+  const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport) });
+  const objects = createChainReader(client.core);
+  const { objectID: coordinatorId } = ikaConfig.objects.ikaDWalletCoordinator;
+
+  const rightChain = once(async () => {
+    const found = await needed(client.core.getChainIdentifier(), "the fullnode does not answer");
+    if (chainIdentifier !== undefined && found.chainIdentifier !== chainIdentifier)
+      throw new NotChecked("the fullnode serves another chain");
+  });
+  const one = async (id: string, what: string): Promise<Uint8Array> => {
+    const content = (await (await view.reader()).getObjects([id])).get(id);
+    if (content === undefined) throw new Error(`the fullnode lacks ${what} ${id}`);
+    return content;
+  };
+  const outer = once(() => one(coordinatorId, "the coordinator"));
+  const innerContent = once(async () =>
+    one(coordinatorInnerId(coordinatorId, await outer()), "the coordinator's state"),
+  );
+  const view: NetworkView = {
+    client,
+    innerContent,
+    async reader() {
+      await rightChain();
+      return objects;
+    },
+    coordinator: once(async () => parseStruct("coordinator", DWalletCoordinator, await outer())),
+    state: once(async () => {
+      const content = await innerContent();
+      try {
+        return CoordinatorInnerDynamicField.parse(content).value;
+      } catch (cause) {
+        throw new Error("the Ika SDK of this version does not know the layout of the coordinator's state", {
+          cause,
+        });
+      }
+    }),
+    async idsIn(tableId) {
+      await view.reader();
+      const { dynamicFields } = await client.core.listDynamicFields({ parentId: tableId, cursor: null });
+      return dynamicFields.map(({ name: key }) => bcs.Address.parse(key.bcs));
+    },
+  };
+  return view;
+}

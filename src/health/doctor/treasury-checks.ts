@@ -1,0 +1,157 @@
+import { bcs } from "@mysten/sui/bcs";
+import { createNetworkReader } from "../../chain/reader.ts";
+import { readForeignUses } from "../../chain/submit/lane-table.ts";
+import { LOW_GAS_MIST } from "../../chain/submit/plan-gas.ts";
+import { readLaneGas } from "../../chain/submit/read-lane-gas.ts";
+import { createTreasuryReader, type TreasuryState } from "../../chain/treasury/treasury-reader.ts";
+import { affordableSigns } from "../../observe/affordable-signs.ts";
+import type { Queryable } from "../../store/database.ts";
+import { isSchemaMissing } from "../../store/sql-errors.ts";
+import { answering, findFunction, missingObjects } from "./chain-checks.ts";
+import { reachable } from "./database-checks.ts";
+import type { DoctorChain } from "./doctor-chain.ts";
+import { type DoctorCheck, type Finding, NotChecked, needed } from "./doctor-check.ts";
+import type { DoctorDatabase } from "./doctor-database.ts";
+
+/** `VERSION` of `move/treasury`: its functions abort for a Treasury of another one. */
+const TREASURY_VERSION = 1n;
+/** With fewer left, the Treasury is to be filled. */
+const FEW_SIGNS_COUNT = 1_000;
+const UNITS_PER_COIN = 1e9;
+
+/** Checks of the Treasury, of the caps that spend from it, and of what pays for gas. */
+export function treasuryChecks(chain: DoctorChain, database: () => Promise<DoctorDatabase>): DoctorCheck[] {
+  return [
+    {
+      name: "treasury",
+      advice: "set SERVICECORE_<NETWORK>_PACKAGE_ID and _TREASURY_ID to what was published on this network",
+      look: () => lookAtTreasury(chain),
+    },
+    {
+      name: "operator caps",
+      advice: "set SERVICECORE_<NETWORK>_OPERATOR_CAP_IDS to the caps that the hot wallet owns",
+      look: () => lookAtCaps(chain),
+    },
+    {
+      name: "treasury balance",
+      advice: "check that the fullnode responds, then run the doctor again",
+      look: () => lookAtBalance(chain),
+    },
+    {
+      name: "gas",
+      advice: "check that the fullnode responds, then run the doctor again",
+      look: () => lookAtGas(chain, database),
+    },
+    {
+      name: "lanes",
+      advice: "check that the user of DATABASE_URL may read the table lane",
+      look: async () => lookAtLanes(chain, await reachable(database)),
+    },
+  ];
+}
+
+async function lookAtTreasury(chain: DoctorChain): Promise<Finding> {
+  const client = await answering(chain);
+  const { treasury } = await chain.access();
+  const [missing] = await missingObjects(client, [treasury.treasuryId]);
+  if (missing !== undefined) throw new Error(`no object exists at ${missing}`);
+  const { object } = await client.core.getObject({ objectId: treasury.treasuryId });
+  if (!object.type.endsWith("::treasury::Treasury"))
+    throw new Error(`${treasury.treasuryId} is a ${object.type}, not a Treasury`);
+  await findFunction(client, treasury.packageId, "treasury", "pay_sign");
+  const { version, isPaused } = await readTreasury(chain);
+  const found = `version ${version}${isPaused ? ", paused" : ""}`;
+  if (version !== TREASURY_VERSION) {
+    const advice = `use a Treasury of version ${TREASURY_VERSION}, or the matching release of the service`;
+    return { status: "fail", found, advice };
+  }
+  if (isPaused)
+    return { status: "fail", found, advice: "the Treasury pays nothing until its AdminCap calls set_paused" };
+  return { status: "ok", found };
+}
+
+const Cap = bcs.struct("OperatorCap", { id: bcs.Address, treasury_id: bcs.Address });
+
+async function lookAtCaps(chain: DoctorChain): Promise<Finding> {
+  const client = await answering(chain);
+  const { treasury } = await chain.access();
+  const { senderAddress } = await connected(chain);
+  const { operatorCapIds } = await readTreasury(chain);
+  const { objects } = await client.core.getObjects({
+    objectIds: [...treasury.operatorCapIds],
+    include: { content: true },
+  });
+  const faults = treasury.operatorCapIds.flatMap((id, index) => {
+    const object = objects[index];
+    if (object === undefined || object instanceof Error) return [`${id} does not exist`];
+    if (!object.type.endsWith("::treasury::OperatorCap")) return [`${id} is a ${object.type}`];
+    if (object.owner.$kind !== "AddressOwner" || object.owner.AddressOwner !== senderAddress)
+      return [`${id} does not belong to the hot wallet`];
+    if (Cap.parse(object.content).treasury_id !== treasury.treasuryId)
+      return [`${id} belongs to another Treasury`];
+    return operatorCapIds.includes(id) ? [] : [`${id} was revoked`];
+  });
+  if (faults.length > 0) throw new Error(`${faults.join("; ")}; the hot wallet is ${senderAddress}`);
+  return {
+    status: "ok",
+    found: `${treasury.operatorCapIds.length}, owned by the hot wallet ${senderAddress}`,
+  };
+}
+
+async function lookAtBalance(chain: DoctorChain): Promise<Finding> {
+  await answering(chain);
+  const state = await readTreasury(chain);
+  const count = affordableSigns(state, await createTreasuryReader(await connected(chain)).signPrices());
+  const found = `${inCoins(state.ika)} IKA and ${inCoins(state.sui)} SUI, enough for ${count} signatures`;
+  const advice = "deposit IKA and SUI with `treasury::deposit`, which anyone may call";
+  if (count === 0) return { status: "fail", found, advice };
+  return count < FEW_SIGNS_COUNT ? { status: "warn", found, advice } : { status: "ok", found };
+}
+
+async function lookAtGas(chain: DoctorChain, database: () => Promise<DoctorDatabase>): Promise<Finding> {
+  await answering(chain);
+  const network = await connected(chain);
+  const { gasOwnerAddress, treasury } = network;
+  const reader = createNetworkReader(network);
+  const laneIds = treasury.operatorCapIds;
+  const db = await reachable(database).catch(() => undefined);
+  const shares = db && (await readLaneGas({ database: db, network, reader, laneIds }).catch(tellSchema));
+  const coins = await reader.gasCoins(gasOwnerAddress);
+  const total = coins.reduce((sum, { balanceMist }) => sum + balanceMist, 0n);
+  const low = shares?.lanes.filter(({ balanceMist }) => balanceMist < LOW_GAS_MIST) ?? [];
+  const isSpread = shares !== undefined && shares.spare.length === 0 && low.length > 0;
+  const found = `${inCoins(total)} SUI of ${gasOwnerAddress} for ${laneIds.length} lanes${isSpread ? `; ${low.length} have less than ${inCoins(LOW_GAS_MIST)} SUI` : ""}`;
+  const advice = `send SUI to ${gasOwnerAddress}; a lane needs ${inCoins(2n * LOW_GAS_MIST)} SUI or more`;
+  if (total === 0n) return { status: "fail", found, advice };
+  const isLow = total < BigInt(laneIds.length) * LOW_GAS_MIST;
+  return isLow || isSpread ? { status: "warn", found, advice } : { status: "ok", found };
+}
+
+async function lookAtLanes(chain: DoctorChain, db: Queryable): Promise<Finding> {
+  const { name } = await needed(chain.access(), "no network is available");
+  const foreign = await readForeignUses(db, name).catch(tellSchema);
+  if (foreign === undefined) throw new NotChecked("the database is not migrated");
+  if (foreign.length === 0) return { status: "ok", found: "no other process has sent from the hot wallet" };
+  const uses = foreign.map(({ laneId, digest }) => `${laneId} by transaction ${digest}`).join(", ");
+  return {
+    status: "fail",
+    found: `another process has used ${uses}`,
+    advice:
+      "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`",
+  };
+}
+
+/** A database that lacks the tables knows no lanes yet. */
+function tellSchema(error: unknown): undefined {
+  if (!isSchemaMissing(error)) throw error;
+}
+
+const connected = (chain: DoctorChain) =>
+  needed(chain.network(), "Ika or the Treasury was not found, see above");
+
+async function readTreasury(chain: DoctorChain): Promise<TreasuryState> {
+  return createTreasuryReader(await connected(chain)).state();
+}
+
+const inCoins = (amount: bigint): string =>
+  (Number(amount) / UNITS_PER_COIN).toLocaleString("en-US", { maximumFractionDigits: 3 });

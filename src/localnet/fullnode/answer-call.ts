@@ -1,0 +1,43 @@
+import { RpcFailure, Status } from "./failures.ts";
+import { decodeGrpcWebBody, encodeGrpcWebBody, type GrpcWebFormat } from "./grpc-web.ts";
+import { NoAnswer, type UnaryMethod } from "./unary-method.ts";
+
+/**
+ * Answers a call, whichever way it came: the path and a gRPC-web body in, a gRPC-web body out, failures included. Rejects
+ * with {@link NoAnswer} alone, where the caller gets no answer.
+ */
+export type AnswerCall = (
+  path: string,
+  octets: Buffer | Promise<Buffer>,
+  format: GrpcWebFormat,
+) => Promise<Buffer>;
+
+/** Answers with these methods. */
+export function createCallAnswerer(
+  unaryMethods: readonly UnaryMethod[],
+  log: (message: string, fields: Readonly<Record<string, unknown>>) => void,
+): AnswerCall {
+  const methods = new Map(unaryMethods.map((method) => [method.path, method]));
+  return async (path, octets, format) => {
+    try {
+      const method = methods.get(path);
+      const body = await octets;
+      if (method === undefined)
+        throw new RpcFailure(Status.Unimplemented, `${path.slice(0, 200)} is not served here`);
+      const message = await method.handle(decodeGrpcWebBody(body, format));
+      return encodeGrpcWebBody(message, { code: 0, message: "" }, format);
+    } catch (error) {
+      if (error instanceof NoAnswer) throw error;
+      return encodeGrpcWebBody(undefined, statusOf(error, path), format);
+    }
+  };
+
+  function statusOf(error: unknown, path: string): { code: number; message: string } {
+    if (error instanceof RpcFailure) return { code: error.code, message: error.message };
+    log("call failed", {
+      path,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return { code: Status.Internal, message: "internal error" };
+  }
+}

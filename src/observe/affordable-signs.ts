@@ -1,0 +1,14 @@
+import type { SignPrice, TreasuryBalances } from "../chain/treasury/treasury-reader.ts";
+
+/**
+ * How many signatures with their presigns the Treasury can pay for, of the algorithm that costs most. Infinite where
+ * nothing has a price.
+ */
+export function affordableSigns(balances: TreasuryBalances, prices: readonly SignPrice[]): number {
+  const counts = prices.flatMap(({ ika, sui }) => [times(balances.ika, ika), times(balances.sui, sui)]);
+  return Math.min(...counts);
+}
+
+function times(balance: bigint, price: bigint): number {
+  return price === 0n ? Number.POSITIVE_INFINITY : Number(balance / price);
+}

@@ -1,0 +1,40 @@
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ChainFigures } from "./read-chain-figures.ts";
+
+/** IKA and SUI both have nine decimals. */
+const UNITS_PER_COIN = 1e9;
+
+/** Shows the figures as gauges, in place of those shown before. */
+export type ChainGauges = (figures: ChainFigures) => void;
+
+/** Registers the gauges. `laneIds` are the configured lanes; a lane's label is its place among them. */
+export function createChainGauges(metrics: Pick<Metrics, "gauge">, laneIds: readonly string[]): ChainGauges {
+  const ika = metrics.gauge("treasury_balance_ika", "Balance of the Treasury in IKA.");
+  const sui = metrics.gauge("treasury_balance_sui", "Balance of the Treasury in SUI.");
+  const paused = metrics.gauge("treasury_paused", "1 while the Treasury is paused.");
+  const affordable = metrics.gauge(
+    "treasury_affordable_signs",
+    "Signatures with their presigns that the Treasury can pay for, at the price of the most expensive algorithm.",
+  );
+  const gas = metrics.gauge("gas_balance_sui", "All SUI of the address that pays for gas.");
+  const laneGas = metrics.gauge("lane_gas_balance_sui", "SUI of the lane for gas.", ["lane"]);
+  let checkpointMs: number | undefined;
+  metrics.gauge(
+    "fullnode_checkpoint_age_seconds",
+    "Age of the fullnode's newest known checkpoint.",
+    [],
+    (gauge) => {
+      if (checkpointMs !== undefined) gauge.set(Math.max(0, Date.now() - checkpointMs) / 1000);
+    },
+  );
+  return (figures) => {
+    ika.set(Number(figures.treasury.ika) / UNITS_PER_COIN);
+    sui.set(Number(figures.treasury.sui) / UNITS_PER_COIN);
+    paused.set(Number(figures.treasury.isPaused));
+    affordable.set(figures.affordableSignCount);
+    gas.set(Number(figures.gasMist) / UNITS_PER_COIN);
+    for (const [laneId, balanceMist] of figures.laneGasMist)
+      laneGas.set({ lane: String(laneIds.indexOf(laneId)) }, Number(balanceMist) / UNITS_PER_COIN);
+    checkpointMs = figures.checkpointMs;
+  };
+}

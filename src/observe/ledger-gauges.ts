@@ -1,0 +1,50 @@
+import { DIFFERENCE_KINDS, verifyLedger } from "../ledger/verify-ledger.ts";
+import type { Database } from "../store/database.ts";
+import { LOCK_KEYS } from "../store/lock-keys.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+export interface LedgerGaugesOptions {
+  readonly database: Pick<Database, "transaction">;
+  readonly metrics: Pick<Metrics, "gauge">;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+/** A ledger that takes longer is verified by hand, on a copy. */
+const STATEMENT_TIMEOUT_MS = 300_000;
+/** Enough to begin looking with. */
+const LOGGED_MAX_COUNT = 20;
+
+/**
+ * Registers the gauges and returns what recomputes all money and sets them. Does nothing while another replica is at
+ * it. No parallel workers are taken for it, so that callers keep theirs.
+ */
+export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptions): () => Promise<void> {
+  const differences = metrics.gauge(
+    "ledger_differences",
+    "Differences in the last ledger verification; must be 0.",
+    ["kind"],
+  );
+  const verifiedAt = metrics.gauge(
+    "ledger_verified_timestamp_seconds",
+    "Time of this replica's last ledger verification; 0 if it never verified.",
+  );
+  return async () => {
+    const found = await database.transaction(async (db) => {
+      const [lock] = await db.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_xact_lock($1) AS "isOurs"`, [
+        LOCK_KEYS.ledgerVerification,
+      ]);
+      if (!lock?.isOurs) return undefined;
+      await db.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+      await db.query("SET LOCAL max_parallel_workers_per_gather = 0");
+      return verifyLedger(db);
+    });
+    if (found === undefined) return;
+    for (const kind of DIFFERENCE_KINDS)
+      differences.set({ kind }, found.filter((one) => one.kind === kind).length);
+    verifiedAt.set(Date.now() / 1000);
+    if (found.length > 0) {
+      const some = found.slice(0, LOGGED_MAX_COUNT).map(({ kind, subject }) => `${kind} ${subject}`);
+      log.error({ count: found.length, some }, "the ledger does not add up; run `tss ledger verify`");
+    }
+  };
+}

@@ -1,0 +1,115 @@
+import type { ChainNetwork } from "../chain/network.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { Config } from "../config/config.ts";
+import type { BackgroundLoop } from "../lifecycle/background-loop.ts";
+import { readWarmBuckets } from "../presigns/read-buckets.ts";
+import type { Database } from "../store/database.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { type Ages, createAgeGauges } from "./age-gauges.ts";
+import { createChainGauges } from "./chain-gauges.ts";
+import { createDatabaseGauges } from "./database-gauges.ts";
+import { createLedgerGauges } from "./ledger-gauges.ts";
+import { readChainFigures } from "./read-chain-figures.ts";
+import { readDatabaseFigures } from "./read-database-figures.ts";
+import { createSnapshotLoops } from "./snapshot-loops.ts";
+
+export interface ObservationOptions {
+  readonly metrics: Metrics;
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly config: Pick<Config, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
+  /** What other parts know the age of. */
+  readonly ages?: Ages;
+  readonly log: { error(fields: object, message: string): void };
+}
+
+const DATABASE_INTERVAL_MS = 15_000;
+const CHAIN_INTERVAL_MS = 30_000;
+const LEDGER_INTERVAL_MS = 3_600_000;
+
+/**
+ * Loops that read figures of the database and the chain into gauges, so that a scrape costs nothing. Every replica
+ * shows the same figures, each as old as `service_snapshot_age_seconds` says: aggregate them with max.
+ */
+export function createObservation(options: ObservationOptions): Record<string, BackgroundLoop> {
+  const { metrics, database, network, reader, config } = options;
+  const laneIds = network.treasury.operatorCapIds;
+  const treasury = createTreasuryReader(network);
+  const loopOf = createSnapshotLoops({ ...options, clock: network.clock });
+  let newestKeyId: string | undefined;
+
+  const up = metrics.gauge("dependency_up", "1 if this replica's last read of the dependency succeeded.", [
+    "dependency",
+  ]);
+  const showDatabase = createDatabaseGauges(metrics, {
+    laneIds,
+    newestNetworkEncryptionKeyId: () => newestKeyId,
+  });
+  const showChain = createChainGauges(metrics, laneIds);
+  registerPool(metrics, database);
+  const showAges = createAgeGauges(metrics, options.ages);
+  const marks = metrics.gauge("presign_water_mark", "Configured bounds of a presign bucket.", ["mark"]);
+  marks.set({ mark: "low" }, config.presignLowWaterCount);
+  marks.set({ mark: "high" }, config.presignHighWaterCount);
+
+  return {
+    "database figures": loopOf({
+      name: "database",
+      intervalMs: DATABASE_INTERVAL_MS,
+      read: () => tell("database", readDatabase),
+    }),
+    "chain figures": loopOf({
+      name: "chain",
+      intervalMs: CHAIN_INTERVAL_MS,
+      read: () => tell("fullnode", readChain),
+    }),
+    "ledger figures": loopOf({
+      name: "ledger",
+      intervalMs: LEDGER_INTERVAL_MS,
+      read: createLedgerGauges(options),
+    }),
+  };
+
+  async function readDatabase(): Promise<void> {
+    const key = newestKeyId;
+    const configured = key === undefined ? [] : config.presignBuckets;
+    const warm = await readWarmBuckets(database, network.name, configured, async () => key ?? "");
+    showDatabase(await readDatabaseFigures(database, network.name), warm);
+    await showAges();
+  }
+
+  async function readChain(): Promise<void> {
+    const figures = await readChainFigures({ database, network, reader, treasury, laneIds });
+    newestKeyId = figures.newestNetworkEncryptionKeyId;
+    showChain(figures);
+  }
+
+  async function tell(dependency: string, read: () => Promise<void>): Promise<void> {
+    try {
+      await read();
+      up.set({ dependency }, 1);
+    } catch (error) {
+      up.set({ dependency }, 0);
+      throw error;
+    }
+  }
+}
+
+function registerPool(metrics: Pick<Metrics, "gauge">, database: Pick<Database, "connections">): void {
+  metrics.gauge(
+    "database_connections",
+    "Connections of this process, and callers that are waiting for one.",
+    ["state"],
+    (gauge) => {
+      const { busyCount, idleCount, waitingCount } = database.connections();
+      gauge.set({ state: "busy" }, busyCount);
+      gauge.set({ state: "idle" }, idleCount);
+      gauge.set({ state: "waiting" }, waitingCount);
+    },
+  );
+  metrics
+    .gauge("database_connections_max", "Maximum number of connections.")
+    .set(database.connections().maxCount);
+}

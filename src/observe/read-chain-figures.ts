@@ -1,0 +1,55 @@
+import type { ChainNetwork } from "../chain/network.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import { type LaneGasOptions, readLaneGas } from "../chain/submit/read-lane-gas.ts";
+import type { TreasuryReader, TreasuryState } from "../chain/treasury/treasury-reader.ts";
+import { affordableSigns } from "./affordable-signs.ts";
+
+/** What the chain says about the service's means. Amounts are in the smallest units. */
+export interface ChainFigures {
+  readonly treasury: TreasuryState;
+  /** Of the algorithm that costs most; infinite where nothing has a price. */
+  readonly affordableSignCount: number;
+  /** All coins of the gas owner. */
+  readonly gasMist: bigint;
+  readonly laneGasMist: ReadonlyMap<string, bigint>;
+  readonly newestNetworkEncryptionKeyId: string;
+  /** Of the fullnode's newest checkpoint, in milliseconds since the epoch. */
+  readonly checkpointMs: number;
+}
+
+export interface ChainFiguresOptions extends LaneGasOptions {
+  readonly network: ChainNetwork;
+  readonly reader: Pick<NetworkReader, "gasCoins" | "networkKey">;
+  readonly treasury: Pick<TreasuryReader, "state" | "signPrices">;
+}
+
+/** Reads them, one call after another. Throws when the fullnode or the database does not answer. */
+export async function readChainFigures(options: ChainFiguresOptions): Promise<ChainFigures> {
+  const { network, reader, treasury } = options;
+  const checkpointMs = await readCheckpointMs(network);
+  const state = await treasury.state();
+  const affordableSignCount = affordableSigns(state, await treasury.signPrices());
+  const { lanes, spare } = await readLaneGas(options);
+  const coinBalances = [...lanes, ...spare].map(({ balanceMist }) => balanceMist);
+  return {
+    treasury: state,
+    affordableSignCount,
+    gasMist: coinBalances.reduce((sum, balance) => sum + balance, 0n),
+    laneGasMist: new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist])),
+    newestNetworkEncryptionKeyId: (await reader.networkKey()).id,
+    checkpointMs,
+  };
+}
+
+const MS_PER_SECOND = 1_000;
+const NANOS_PER_MS = 1e6;
+
+/** The time of the newest checkpoint that the fullnode has, in milliseconds since the epoch. */
+export async function readCheckpointMs({
+  client,
+  times,
+}: Pick<ChainNetwork, "client" | "times">): Promise<number> {
+  const { response } = await client.ledgerService.getServiceInfo({}, { timeout: times.readMs });
+  const { seconds = 0n, nanos = 0 } = response.timestamp ?? {};
+  return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
+}

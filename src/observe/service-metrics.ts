@@ -1,0 +1,115 @@
+import type { PresignWaitOutcome } from "../presigns/presign-queue.ts";
+import type { MixUpReport } from "../protocol/bind-answers.ts";
+import type { SignObserver } from "../signing/sign-observer.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/** What retention takes from old rows: users' halves, the bytes of transactions, and whole reservations that expired. */
+export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
+
+/** One of {@link RETAINED_KINDS}. */
+export type RetainedKind = (typeof RETAINED_KINDS)[number];
+
+/** What the parts of the service tell of themselves as it happens. */
+export interface ServiceMetrics {
+  readonly signs: SignObserver;
+  onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
+  onLease(change: 1 | -1): void;
+  /** Counts answers of the fullnode that belong to another question. */
+  onMixUp: MixUpReport;
+  /** Counts old rows that retention emptied or deleted. */
+  onRetained(what: RetainedKind, count: number): void;
+  /** Counts what a cache was asked for. */
+  onCache(cache: "api_key", result: "hit" | "miss"): void;
+}
+
+/** A request ends in one of these; reasons that are none of them are counted as `other`. */
+const OUTCOMES = ["completed", "reservation_expired", "network_rejected", "chain_rejected", "other"] as const;
+
+/** What was asked for when the answer was another's; anything else is counted as `other`. */
+const MIXED_UP_READS = [
+  "object",
+  "owner",
+  "field",
+  "coin",
+  "transaction",
+  "key",
+  "session",
+  "signature",
+  "other",
+];
+
+const STAGE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const SIGN_SECONDS = [0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300];
+const WAIT_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 60];
+
+/** Registers them, with every label that they may have, so that the first event is seen as an increase. */
+export function createServiceMetrics(
+  metrics: Pick<Metrics, "counter" | "gauge" | "histogram">,
+): ServiceMetrics {
+  const ended = metrics.counter(
+    "sign_requests_ended_total",
+    "Ended sign requests, by outcome. All except completed and reservation_expired were charged and then failed.",
+    ["outcome"],
+  );
+  for (const outcome of OUTCOMES) ended.inc({ outcome }, 0);
+  const stages = metrics.histogram(
+    "sign_stage_duration_seconds",
+    "Time of completed sign requests in each state: prepared (the client), queued (the service), submitted (the network).",
+    ["stage"],
+    STAGE_SECONDS,
+  );
+  const signs = metrics.histogram(
+    "sign_duration_seconds",
+    "Time from the user's half of a completed sign request to its verified signature.",
+    [],
+    SIGN_SECONDS,
+  );
+  const waits = metrics.histogram(
+    "presign_wait_duration_seconds",
+    "Wait of calls that found an empty presign bucket, by outcome: served, gave_up, or refused because too many calls were waiting.",
+    ["outcome"],
+    WAIT_SECONDS,
+  );
+  for (const outcome of ["served", "gave_up", "refused"]) waits.zero({ outcome });
+  const held = metrics.gauge("lanes_held", "Lanes whose lease this process holds.");
+  const cache = metrics.counter("cache_requests_total", "Lookups in this process's caches.", [
+    "cache",
+    "result",
+  ]);
+  for (const result of ["hit", "miss"]) cache.inc({ cache: "api_key", result }, 0);
+
+  const retained = metrics.counter(
+    "retention_rows_total",
+    "Old rows that were cleaned up: users' halves and stored transactions emptied, expired reservations deleted.",
+    ["what"],
+  );
+  for (const what of RETAINED_KINDS) retained.inc({ what }, 0);
+  const mixUps = metrics.counter(
+    "fullnode_mixed_up_answers_total",
+    "Replies of the fullnode that belong to another request. The service ignores them.",
+    ["read"],
+  );
+  for (const read of MIXED_UP_READS) mixUps.inc({ read }, 0);
+
+  return {
+    signs: {
+      completed({ preparedSeconds, queuedSeconds, submittedSeconds }) {
+        ended.inc({ outcome: "completed" });
+        const times = { prepared: preparedSeconds, queued: queuedSeconds, submitted: submittedSeconds };
+        for (const [stage, seconds] of Object.entries(times))
+          if (seconds !== null) stages.observe({ stage }, Math.max(0, seconds));
+        if (queuedSeconds !== null && submittedSeconds !== null)
+          signs.observe(Math.max(0, queuedSeconds + submittedSeconds));
+      },
+      failed(reason) {
+        const outcome = OUTCOMES.find((known) => known === reason.toLowerCase()) ?? "other";
+        ended.inc({ outcome });
+      },
+    },
+    onPresignWait: (outcome, durationMs) => waits.observe({ outcome }, durationMs / 1000),
+    onLease: (change) => held.inc(change),
+    onMixUp: ({ read }) => mixUps.inc({ read: MIXED_UP_READS.includes(read) ? read : "other" }),
+    onRetained: (what, count) => retained.inc({ what }, count),
+    onCache: (name, result) => cache.inc({ cache: name, result }),
+  };
+}

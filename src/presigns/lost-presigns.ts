@@ -1,0 +1,46 @@
+import sql from "sql-template-tag";
+import { text } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { newId } from "../store/ids.ts";
+import { execute, readRows } from "../store/statements.ts";
+import type { PresignBucket } from "./bucket.ts";
+
+/** A presign as the chain has it. */
+export interface ChainPresign {
+  /** The object. */
+  readonly presignId: string;
+  readonly presign: Uint8Array;
+}
+
+/**
+ * Marks a presign as held whose sign request the database has lost, whatever state it has here, and writes it where it
+ * is not known. Returns its row.
+ */
+export async function holdLostPresign(
+  db: Queryable,
+  bucket: PresignBucket,
+  { presignId, presign }: ChainPresign,
+): Promise<string> {
+  const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
+  const [row] = await readRows(
+    db,
+    sql`INSERT INTO presign
+          (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, presign, state)
+        VALUES (${newId()}, ${network}, ${curve}, ${signatureAlgorithm}, ${networkEncryptionKeyId}, ${presignId},
+                ${presign}, 'held')
+        ON CONFLICT (network, presign_id) DO UPDATE SET state = 'held', presign = excluded.presign, updated_at = now()
+        RETURNING id`,
+    { id: text },
+  );
+  if (row === undefined) throw new Error(`presign ${presignId} was not stored`);
+  return row.id;
+}
+
+/** Takes presigns out of the pool that are not held by a request. Returns how many. */
+export async function burnPooledPresigns(db: Queryable, ids: readonly string[]): Promise<number> {
+  return execute(
+    db,
+    sql`UPDATE presign SET state = 'burnt', updated_at = now()
+        WHERE id = ANY(${ids}::uuid[]) AND state IN ('pending', 'ready') RETURNING id`,
+  );
+}

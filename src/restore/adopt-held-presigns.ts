@@ -1,0 +1,45 @@
+import type { NetworkReader } from "../chain/reader.ts";
+import { isKnownTransaction } from "../chain/submit/outbox.ts";
+import type { HeldPresign, TreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import { insertPendingPresigns } from "../presigns/insert-pending.ts";
+import type { Database } from "../store/database.ts";
+
+export interface AdoptHeldOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly reader: Pick<NetworkReader, "transaction">;
+  readonly treasury: Pick<TreasuryReader, "heldPresigns">;
+  readonly log: { info(fields: object, message: string): void };
+}
+
+/**
+ * Takes presigns into the pool that the Treasury has paid for and no row knows: those that another database asked for,
+ * or this one before an older copy of it was restored. What this database asked for itself comes by its own way.
+ * Returns how many.
+ */
+export async function adoptHeldPresigns(options: AdoptHeldOptions): Promise<number> {
+  const { database, network, reader, treasury, log } = options;
+  const held = await treasury.heldPresigns();
+  const rows = await database.query<{ presignId: string }>(
+    `SELECT presign_id AS "presignId" FROM presign WHERE network = $1 AND presign_id = ANY($2::text[])`,
+    [network, held.map(({ presignId }) => presignId)],
+  );
+  const known = new Set(rows.map(({ presignId }) => presignId));
+  const unknown = new Map<string, HeldPresign[]>();
+  for (const presign of held) {
+    if (known.has(presign.presignId)) continue;
+    unknown.set(presign.digest, [...(unknown.get(presign.digest) ?? []), presign]);
+  }
+  let adoptedCount = 0;
+  for (const [digest, presigns] of unknown) {
+    if (await isKnownTransaction(database, digest)) continue;
+    const outcome = await reader.transaction(digest);
+    if (outcome?.kind !== "landed") continue;
+    const wanted = new Set(presigns.map(({ presignId }) => presignId));
+    adoptedCount += await insertPendingPresigns(database, network, outcome.transaction, (id) =>
+      wanted.has(id),
+    );
+  }
+  if (adoptedCount > 0) log.info({ adoptedCount }, "added presigns that the Treasury holds to the pool");
+  return adoptedCount;
+}

@@ -1,0 +1,42 @@
+import sql from "sql-template-tag";
+import type { NetworkReader } from "../chain/reader.ts";
+import { burnPooledPresigns } from "../presigns/lost-presigns.ts";
+import { text } from "../store/columns.ts";
+import type { Database } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
+
+export interface BurnOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly reader: Pick<NetworkReader, "getObjects">;
+  readonly log: { info(fields: object, message: string): void };
+}
+
+const PAGE_COUNT = 200;
+/** Comes before every row. */
+const FIRST = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Burns the presigns of the pool that the chain has no session of any more: the network takes a presign's session away
+ * when a signature is asked for with it. After an older copy of the database was restored, they look ready and are not. Returns how many.
+ */
+export async function burnSpentPresigns({ database, network, reader, log }: BurnOptions): Promise<number> {
+  let burntCount = 0;
+  for (let after = FIRST; ; ) {
+    const page = await readRows(
+      database,
+      sql`SELECT id, presign_id AS "presignId" FROM presign
+          WHERE network = ${network} AND state IN ('pending', 'ready') AND id > ${after}::uuid
+          ORDER BY presign.id LIMIT ${PAGE_COUNT}`,
+      { id: text, presignId: text },
+    );
+    const known = await reader.getObjects(page.map(({ presignId }) => presignId));
+    const spent = page.filter(({ presignId }) => !known.has(presignId)).map(({ id }) => id);
+    burntCount += await burnPooledPresigns(database, spent);
+    const last = page.at(PAGE_COUNT - 1);
+    if (last === undefined) break;
+    after = last.id;
+  }
+  log.info({ burntCount }, "removed presigns that the network has used from the pool");
+  return burntCount;
+}

@@ -1,0 +1,91 @@
+import { create } from "@bufbuild/protobuf";
+import { CreateDWalletRequestSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { writeAuditEvent } from "../audit/audit-event.ts";
+import { requestedSessions } from "../chain/events.ts";
+import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
+import { paidDkgs } from "../chain/treasury/treasury-events.ts";
+import { chargeLostDkg } from "../onboarding/charge-dkg.ts";
+import { curveEnum } from "../onboarding/encryption-key-row.ts";
+import { insertDWallet } from "../onboarding/insert-dwallet.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import type { Queryable } from "../store/database.ts";
+import { byteInputs } from "./pure-inputs.ts";
+
+type DkgRequest = ReturnType<typeof requestedSessions<"DWalletDKGRequestEvent">>[number];
+
+const SESSION_BYTES = 32;
+const REBUILDING = { actor: "system" } as const;
+
+/**
+ * Puts back dWallets whose DKGs lost transactions requested, under the ids that they had. A dWallet is its encryption
+ * key's project's, which is charged today's price for it, or nothing where it has not that much; where no project or more than one has that key, it comes back when its owner creates it again.
+ */
+export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): Rebuilder {
+  return {
+    kind: "dkg",
+    async rebuild(db, { events }, { bytes, sender }) {
+      const requests = requestedSessions(events, "DWalletDKGRequestEvent");
+      const references = paidDkgs(events);
+      const sessions = requests.length > 0 ? byteInputs(bytes).filter((b) => b.length === SESSION_BYTES) : [];
+      const subjectIds: string[] = [];
+      const unrecoverable: Unrecoverable[] = [];
+      for (const request of requests) {
+        const { dwallet_id: id } = request.data;
+        const sessionBytes = sessions.find((candidate) =>
+          equalBytes(sessionIdentifierPreimage(candidate, sender), request.preimage),
+        );
+        const rowId = references.get(id);
+        const isRestored =
+          sessionBytes !== undefined &&
+          rowId !== undefined &&
+          (await restore(db, request, { rowId, sessionBytes, senderAddress: sender }));
+        if (isRestored) subjectIds.push(rowId);
+        else unrecoverable.push({ what: "dWallet", id, reason: WHOSE });
+      }
+      return { subjectIds, unrecoverable };
+    },
+  };
+
+  /** Makes sure of the row; false when its project cannot be told. */
+  async function restore(
+    db: Queryable,
+    { data }: DkgRequest,
+    {
+      rowId,
+      sessionBytes,
+      senderAddress,
+    }: { rowId: string; sessionBytes: Uint8Array; senderAddress: string },
+  ): Promise<boolean> {
+    const known = await db.query("SELECT 1 FROM dwallet WHERE id = $1", [rowId]);
+    if (known.length > 0) return true;
+    const share = data.user_secret_key_share.Encrypted;
+    if (!share) return false;
+    const keys = await db.query<{ id: string; projectId: string; curve: number }>(
+      `SELECT id, project_id AS "projectId", curve FROM encryption_key
+       WHERE network = $1 AND object_id = $2 ORDER BY id LIMIT 2`,
+      [network, share.encryption_key_id],
+    );
+    const [key, other] = keys;
+    if (key === undefined || other !== undefined) return false;
+    const request = create(CreateDWalletRequestSchema, {
+      encryptionKeyId: share.encryption_key_id,
+      curve: curveEnum(data.curve),
+      networkEncryptionKeyId: data.dwallet_network_encryption_key_id,
+      senderAddress,
+      sessionIdentifier: sessionBytes,
+      userDkgMessage: Uint8Array.from(data.centralized_public_key_share_and_proof),
+      encryptedUserShareAndProof: Uint8Array.from(share.encrypted_centralized_secret_share_and_proof),
+      userPublicOutput: Uint8Array.from(data.user_public_output),
+      signerPublicKey: Uint8Array.from(share.signer_public_key),
+    });
+    const { projectId } = key;
+    await insertDWallet(db, { id: rowId, projectId, network, key, request, priceMicroUsd: 0n });
+    await chargeLostDkg(db, { dwalletId: rowId, projectId, priceMicroUsd });
+    await writeAuditEvent(db, REBUILDING, { projectId, action: "dwallet.rebuild", subject: rowId });
+    return true;
+  }
+}
+
+const WHOSE =
+  "it cannot be told whose it is; it comes back when its owner calls RegisterEncryptionKey and CreateDWallet again";

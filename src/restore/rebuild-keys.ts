@@ -1,0 +1,35 @@
+import { createdEncryptionKeys } from "../chain/events.ts";
+import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { byteInputs } from "./pure-inputs.ts";
+
+/**
+ * Finds the rows of encryption keys that lost transactions registered. The chain does not say for which project, so a
+ * key without a row comes back when its owner registers it again: the chain has it, and no gas is spent.
+ */
+export function createKeyRebuilder(network: string): Rebuilder {
+  return {
+    kind: "register",
+    async rebuild(db, { events }, { bytes }) {
+      const created = createdEncryptionKeys(events);
+      const sent = created.length > 0 ? byteInputs(bytes) : [];
+      const subjectIds: string[] = [];
+      const unrecoverable: Unrecoverable[] = [];
+      for (const { encryptionKeyId, signerAddress } of created) {
+        const rows = await db.query<{ id: string; encryptionKey: Uint8Array }>(
+          `SELECT id, encryption_key AS "encryptionKey" FROM encryption_key
+           WHERE network = $1 AND signer_address = $2`,
+          [network, signerAddress],
+        );
+        const own = rows.filter((row) => sent.some((input) => equalBytes(input, row.encryptionKey)));
+        subjectIds.push(...own.map(({ id }) => id));
+        if (own.length === 0)
+          unrecoverable.push({ what: "encryption key", id: encryptionKeyId, reason: WHOSE });
+      }
+      return { subjectIds, unrecoverable };
+    },
+  };
+}
+
+const WHOSE =
+  "the chain does not say whose it is; it comes back when its owner calls RegisterEncryptionKey again";

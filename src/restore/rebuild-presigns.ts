@@ -1,0 +1,30 @@
+import { requestedSessions } from "../chain/events.ts";
+import type { Rebuilder } from "../chain/restore/replay.ts";
+import { insertPendingPresigns } from "../presigns/insert-pending.ts";
+import { bytesToHex } from "../protocol/bytes.ts";
+import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+
+/** Finds the rows that lost transactions requested presigns for, and makes rows for presigns that have none. */
+export function createPresignRebuilder(network: string): Rebuilder {
+  return {
+    kind: "presign",
+    async rebuild(db, transaction, { sender }) {
+      const sessions = requestedSessions(transaction.events, "PresignRequestEvent");
+      if (sessions.length === 0) return { subjectIds: [], unrecoverable: [] };
+      const requested = new Set(sessions.map(({ preimage }) => bytesToHex(preimage)));
+      const rows = await db.query<{ id: string; sessionBytes: Uint8Array }>(
+        `SELECT id, session_bytes AS "sessionBytes" FROM presign
+         WHERE network = $1 AND state = 'requested' AND session_bytes IS NOT NULL`,
+        [network],
+      );
+      const preimageOf = (row: { sessionBytes: Uint8Array }) =>
+        bytesToHex(sessionIdentifierPreimage(row.sessionBytes, sender));
+      const own = rows.filter((row) => requested.has(preimageOf(row)));
+      const known = new Set(own.map(preimageOf));
+      const strangers = sessions.filter(({ preimage }) => !known.has(bytesToHex(preimage)));
+      const ids = new Set(strangers.map(({ data }) => data.presign_id));
+      await insertPendingPresigns(db, network, transaction, (id) => ids.has(id));
+      return { subjectIds: own.map(({ id }) => id), unrecoverable: [] };
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import sql from "sql-template-tag";
+import { requestedSessions } from "../chain/events.ts";
+import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
+import type { PastTransaction } from "../chain/restore/transaction-history.ts";
+import { paidSigns } from "../chain/treasury/treasury-events.ts";
+import { holdLostPresign } from "../presigns/lost-presigns.ts";
+import { messageSignPrice, type PriceTable } from "../protocol/price-table.ts";
+import { tripleOfRow } from "../signing/algorithm-enums.ts";
+import {
+  captureLostSubmission,
+  endReservationOf,
+  insertLostSignRequest,
+  refillUserHalf,
+} from "../signing/lost-sign-requests.ts";
+import { text } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
+
+type SignData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
+
+export interface SignRebuilderOptions {
+  readonly network: string;
+  /** What is charged for a request whose own price is lost. */
+  readonly prices: PriceTable;
+}
+
+/**
+ * Puts back the sign requests that lost transactions submitted, under the ids that they had, and charges each once: a
+ * reservation that is known has its held price captured, any other is charged today's price, or nothing where the
+ * project has not that much. A request of a dWallet that is not known cannot be put back.
+ */
+export function createSignRebuilder({ network, prices }: SignRebuilderOptions): Rebuilder {
+  return {
+    kind: "sign",
+    async rebuild(db, { events }, sent) {
+      const references = paidSigns(events);
+      const subjectIds: string[] = [];
+      const unrecoverable: Unrecoverable[] = [];
+      for (const { data } of requestedSessions(events, "SignRequestEvent")) {
+        const id = references.get(data.sign_id);
+        if (id !== undefined && (await restore(db, id, data, sent))) subjectIds.push(id);
+        else unrecoverable.push({ what: "sign request", id: id ?? data.sign_id, reason: WHOSE });
+      }
+      return { subjectIds, unrecoverable };
+    },
+  };
+
+  /** Makes sure of a charged row; false when the dWallet is not known. */
+  async function restore(db: Queryable, id: string, data: SignData, sent: PastTransaction): Promise<boolean> {
+    const userSignMessage = Uint8Array.from(data.message_centralized_signature);
+    const [known] = await readRows(db, sql`SELECT status FROM sign_request WHERE id = ${id}`, {
+      status: text,
+    });
+    if (known?.status === "prepared") await captureLostSubmission(db, id, userSignMessage);
+    if (known !== undefined) {
+      await refillUserHalf(db, id, userSignMessage);
+      return true;
+    }
+    const [dwallet] = await readRows(
+      db,
+      sql`SELECT id, project_id AS "projectId" FROM dwallet
+          WHERE network = ${network} AND object_id = ${data.dwallet_id}`,
+      { id: text, projectId: text },
+    );
+    if (dwallet === undefined) return false;
+    const numbers = numbersOf(data);
+    const bucket = { ...numbers, network, networkEncryptionKeyId: data.dwallet_network_encryption_key_id };
+    const presign = { presignId: data.presign_id, presign: Uint8Array.from(data.presign) };
+    const presignId = await holdLostPresign(db, bucket, presign);
+    await endReservationOf(db, presignId);
+    const message = Uint8Array.from(data.message);
+    await insertLostSignRequest(db, {
+      ...{ id, projectId: dwallet.projectId, dwalletId: dwallet.id, presignId, network, ...numbers },
+      ...{ message, userSignMessage },
+      priceMicroUsd: messageSignPrice(prices, tripleOfRow(numbers).signatureAlgorithm, message.length),
+      sentAt: sent.time ?? null,
+    });
+    return true;
+  }
+}
+
+const numbersOf = (data: SignData) => ({
+  curve: data.curve,
+  signatureAlgorithm: data.signature_algorithm,
+  hashScheme: data.hash_scheme,
+});
+
+const WHOSE = "its dWallet is not known, so it was signed and not charged";

@@ -1,0 +1,114 @@
+import { Transaction } from "@mysten/sui/transactions";
+import type { Deposits } from "../billing/deposits/deposits.ts";
+import { readPayments, recordPayments } from "../billing/deposits/record-payment.ts";
+import {
+  findDepositCoin,
+  findSweptAddress,
+  insertLostSweep,
+  insertMovedCoin,
+} from "../billing/sweeps/lost-sweeps.ts";
+import type { SweptAddress } from "../billing/sweeps/sweep-signer.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import type { Rebuilder } from "../chain/restore/replay.ts";
+import type { PastTransaction } from "../chain/restore/transaction-history.ts";
+import { writerOf } from "../chain/submit/spent-input.ts";
+import type { OwnedRef } from "../chain/treasury/treasury-calls.ts";
+import type { Queryable } from "../store/database.ts";
+
+export interface SweepRebuilderOptions {
+  readonly deposits: Pick<Deposits, "network" | "coins" | "reader">;
+  readonly reader: Pick<NetworkReader, "effects">;
+}
+
+/** Puts back sweeps, and before them what they moved. */
+export interface SweepRebuilder extends Rebuilder {
+  /** Writes down the deposits that a lost sweep moved; nothing for any other transaction. Again changes nothing. */
+  putBackDeposits(db: Queryable, sent: PastTransaction): Promise<void>;
+}
+
+/**
+ * Puts back the sweeps that lost transactions made, with the deposits that they moved: those wait, and are credited
+ * like any other.
+ */
+export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions): SweepRebuilder {
+  const { network } = deposits;
+  return {
+    kind: "sweep",
+    async rebuild(db, _transaction, sent) {
+      const swept = await findSweptAddress(db, network, sent.sender);
+      if (swept === undefined) return { subjectIds: [], unrecoverable: [] };
+      await putBackDeposits(db, sent);
+      const moved = ownedInputs(sent.bytes);
+      const coins = await Promise.all(moved.map((coin) => findDepositCoin(db, network, coin)));
+      const known = coins.filter((coin) => coin !== undefined);
+      const sweepId = known.find((coin) => coin.sweepId !== null)?.sweepId;
+      const [first] = known;
+      if (first === undefined) return { subjectIds: [], unrecoverable: [] };
+      const { owners } = sent.outcome.changes;
+      const destination = moved
+        .map(({ objectId }) => owners.get(objectId))
+        .find((owner) => owner !== undefined);
+      const subjectId =
+        sweepId ??
+        (await insertLostSweep(db, {
+          ...{ network, swept, moved, coinType: first.coinType },
+          destination: destination ?? swept.address,
+          amount: known.reduce((sum, coin) => sum + BigInt(coin.amount), 0n),
+          coinCount: known.length,
+          sentAt: sent.time ?? null,
+        }));
+      return { subjectIds: [subjectId], unrecoverable: [] };
+    },
+    putBackDeposits,
+  };
+
+  async function putBackDeposits(db: Queryable, sent: PastTransaction): Promise<void> {
+    const swept = await findSweptAddress(db, network, sent.sender);
+    if (swept === undefined || sent.outcome.kind === "aborted") return;
+    for (const coin of ownedInputs(sent.bytes))
+      if ((await findDepositCoin(db, network, coin)) === undefined) await putBack(db, swept, coin, sent);
+  }
+
+  /** Writes down the deposit that brought the coin, and the coin, which is not at its address any more. */
+  async function putBack(
+    db: Queryable,
+    swept: SweptAddress,
+    { objectId, version, digest }: OwnedRef,
+    { digest: sweepDigest, outcome }: PastTransaction,
+  ): Promise<void> {
+    const brought = await writerOf(reader, outcome.changes.dependencies, objectId, version);
+    if (brought === undefined) return;
+    const payments = await readPayments(deposits, brought);
+    await recordPayments(
+      { database: { transaction: (work) => work(db) }, network },
+      swept,
+      brought,
+      payments,
+    );
+    const left = (await readPayments(deposits, sweepDigest)).flatMap(({ coinType, coins }) =>
+      coins.map((coin) => ({ ...coin, coinType })),
+    );
+    const coin = left.find((each) => each.objectId === objectId);
+    const payment = payments.find(
+      ({ address, coinType }) =>
+        address === swept.address && (coin === undefined || coin.coinType === coinType),
+    );
+    if (payment === undefined) return;
+    await insertMovedCoin(db, network, {
+      ...{ objectId, version, digest, depositDigest: brought, address: swept.address },
+      coinType: payment.coinType,
+      // A coin that was merged at its destination does not say any more what it was worth; most deposits are one.
+      amount: coin?.amount ?? payment.amount,
+    });
+  }
+}
+
+/** The coins that the transaction moved, as it took them; what paid for gas is not among them. */
+function ownedInputs(bytes: Uint8Array): OwnedRef[] {
+  return Transaction.from(bytes)
+    .getData()
+    .inputs.flatMap(({ Object: input }) =>
+      input?.ImmOrOwnedObject === undefined ? [] : [input.ImmOrOwnedObject],
+    )
+    .map(({ objectId, version, digest }) => ({ objectId, version: String(version), digest }));
+}

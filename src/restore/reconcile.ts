@@ -1,0 +1,108 @@
+import type { Deposits } from "../billing/deposits/deposits.ts";
+import { scanEveryAddress } from "../billing/deposits/scan-every-address.ts";
+import { watchEveryProject } from "../billing/deposits/watch-every-project.ts";
+import type { ChainNetwork } from "../chain/network.ts";
+import type { OperationKind, OperationName } from "../chain/operation.ts";
+import type { NetworkReader } from "../chain/reader.ts";
+import { adoptOperations } from "../chain/restore/adopt-operations.ts";
+import { findLostTransactions } from "../chain/restore/lost-transactions.ts";
+import { replayTransaction, type Unrecoverable } from "../chain/restore/replay.ts";
+import { createTransactionHistory } from "../chain/restore/transaction-history.ts";
+import { markForeignUse } from "../chain/submit/lane-table.ts";
+import { resetLanes } from "../chain/submit/prepare-lanes.ts";
+import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../store/database.ts";
+import { adoptHeldPresigns } from "./adopt-held-presigns.ts";
+import { burnSpentPresigns } from "./burn-spent-presigns.ts";
+import { createAcceptanceRebuilder } from "./rebuild-acceptances.ts";
+import { createDWalletRebuilder } from "./rebuild-dwallets.ts";
+import { createKeyRebuilder } from "./rebuild-keys.ts";
+import { createPresignRebuilder } from "./rebuild-presigns.ts";
+import { createSignRebuilder } from "./rebuild-signs.ts";
+import { createSweepRebuilder } from "./rebuild-sweeps.ts";
+
+export interface ReconcileOptions {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly kinds: readonly OperationKind[];
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
+  readonly config: Pick<Config, "prices">;
+  readonly log: { info(fields: object, message: string): void };
+}
+
+/** What was brought in line with the chain. */
+export interface Reconciliation {
+  /** Transactions that the database did not know. */
+  readonly transactionCount: number;
+  /** Rows put back or brought forward by them, by kind of operation. */
+  readonly counts: Readonly<Record<OperationName, number>>;
+  /** What was waiting to be sent and had been. */
+  readonly adoptedCount: number;
+  /** Deposits that were found and credited. */
+  readonly creditedCount: number;
+  /** Presigns of the pool that had been used. */
+  readonly burntCount: number;
+  /** Presigns that the Treasury holds and another database asked for. */
+  readonly heldCount: number;
+  readonly unrecoverable: readonly Unrecoverable[];
+}
+
+/** For a price feed to answer. */
+const PRICES_MS = 15_000;
+
+/**
+ * Brings an older copy of the database in line with the chain, before anything is sent: enters every transaction since,
+ * with the dWallets, signatures and presigns that it was about, then takes up what was about to be sent and had been.
+ * Nothing else may use the database or the hot wallet meanwhile. Again changes nothing.
+ */
+export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
+  const { database, network, reader, kinds, deposits, log } = options;
+  if (deposits) await watchEveryProject(database, deposits);
+  const history = createTransactionHistory(network);
+  const lost = await findLostTransactions({ db: database, network, reader, history });
+  // Until all of it is entered nothing may be sent, by a process either that starts after this one has died.
+  for (const { digest } of lost.slice(-1))
+    for (const laneId of network.treasury.operatorCapIds) await markForeignUse(database, { laneId, digest });
+  if (!deposits && lost.some(({ sender }) => sender !== network.senderAddress))
+    throw new Error(
+      "BILLING_DEPOSIT_MASTER_SEED_HEX: coins were swept since the copy was made; set the seed",
+    );
+  const sweeps = deposits && createSweepRebuilder({ deposits, reader });
+  // What was paid in since may be what the signatures since were paid with.
+  for (const transaction of sweeps ? lost : []) await sweeps?.putBackDeposits(database, transaction);
+  const creditedCount = deposits ? await scanEveryAddress(deposits, AbortSignal.timeout(PRICES_MS)) : 0;
+  const { prices } = options.config;
+  const rebuilders = [
+    createKeyRebuilder(network.name),
+    createDWalletRebuilder(network.name, prices.dkgMicroUsd),
+    createAcceptanceRebuilder(network.name, reader),
+    createPresignRebuilder(network.name),
+    createSignRebuilder({ network: network.name, prices }),
+    ...(sweeps ? [sweeps] : []),
+  ];
+  const counts = { register: 0, dkg: 0, accept: 0, presign: 0, sign: 0, sweep: 0 };
+  const unrecoverable: Unrecoverable[] = [];
+  for (const transaction of lost) {
+    const replayed = await replayTransaction({ database, network, kinds, rebuilders }, transaction);
+    for (const name of Object.keys(counts) as OperationName[]) counts[name] += replayed.counts[name] ?? 0;
+    unrecoverable.push(...replayed.unrecoverable);
+  }
+  log.info({ transactionCount: lost.length, ...counts }, "recorded unknown transactions");
+  const adoptedCount = await adoptOperations({ database, network: network.name, kinds, log });
+  const burntCount = await burnSpentPresigns({ database, network: network.name, reader, log });
+  const treasury = createTreasuryReader(network);
+  const heldCount = await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
+  await resetLanes({ database, network, reader });
+  return {
+    transactionCount: lost.length,
+    counts,
+    creditedCount,
+    adoptedCount,
+    burntCount,
+    heldCount,
+    unrecoverable,
+  };
+}

@@ -1,0 +1,51 @@
+import { revokeApiKey } from "../access/revoke-api-key.ts";
+import { rotateApiKey } from "../access/rotate-api-key.ts";
+import type { Database } from "../store/database.ts";
+
+/** A key in place of one that may have been revoked in the time that the database has lost. */
+export interface ReissuedKey {
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly name: string;
+  /** The first characters of the key that it replaces, which is revoked. */
+  readonly replacedPrefix: string;
+  readonly apiKeyId: string;
+  /** The key itself, which is nowhere else. */
+  readonly apiKey: string;
+}
+
+const ORIGIN = { actor: "system" } as const;
+const NO_LOOKUP = { forget: () => {} };
+
+/**
+ * Revokes every key of the network that can be used and makes another one like it; a key that had its successor already
+ * is only revoked. `keep` is called with each before the next one is made, and must have stored it when it returns.
+ * Returns how many were made.
+ */
+export async function reissueKeys(
+  database: Database,
+  network: string,
+  keep: (key: ReissuedKey) => void,
+): Promise<number> {
+  const usable = await database.query<{ id: string; projectName: string; isReplaced: boolean }>(
+    `SELECT k.id, p.name AS "projectName",
+       EXISTS (SELECT 1 FROM api_key newer WHERE newer.rotated_from = k.id) AS "isReplaced"
+     FROM api_key k JOIN project p ON p.id = k.project_id
+     WHERE p.network = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+     ORDER BY k.id`,
+    [network],
+  );
+  const caller = { kind: "admin", network, origin: ORIGIN } as const;
+  for (const { id } of usable.filter(({ isReplaced }) => isReplaced))
+    await revokeApiKey({ db: database, lookup: NO_LOOKUP }, caller, id);
+  const toReplace = usable.filter(({ isReplaced }) => !isReplaced);
+  for (const { id, projectName } of toReplace) {
+    const rotation = { apiKeyId: id, overlapSeconds: 0 };
+    const made = await rotateApiKey({ database, lookup: NO_LOOKUP }, caller, undefined, rotation);
+    if (made.plaintext === undefined) throw new Error(`key ${id} was re-issued without its plaintext`);
+    const { details, replaced, plaintext: apiKey } = made;
+    const { projectId, name } = details;
+    keep({ projectId, projectName, name, replacedPrefix: replaced.prefix, apiKeyId: details.id, apiKey });
+  }
+  return toReplace.length;
+}

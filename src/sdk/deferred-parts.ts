@@ -1,0 +1,25 @@
+import type { Action } from "./action.ts";
+import type { ContextParts } from "./context.ts";
+import { loadFlows } from "./load-flows.ts";
+import type { OpenChainOptions } from "./open-chain.ts";
+
+/** Creates the parts of a context that are initialized on first use. */
+export function deferredParts(options: OpenChainOptions): ContextParts {
+  let made: ContextParts | undefined;
+  const parts = async (action?: Action): Promise<ContextParts> => {
+    const { createMadeHalves, openChain } = await loadFlows(action);
+    made ??= { ...openChain(options), madeHalves: createMadeHalves() };
+    return made;
+  };
+  return {
+    chainReader: async (action, kind) => await (await parts(action)).chainReader(action, kind),
+    parameters: {
+      load: async (action, request) => await (await parts(action)).parameters.load(action, request),
+    },
+    chainSession: async (action, dwallet, shareId) =>
+      await (await parts(action)).chainSession(action, dwallet, shareId),
+    madeHalves: {
+      for: async (presign, purpose, make) => await (await parts()).madeHalves.for(presign, purpose, make),
+    },
+  };
+}

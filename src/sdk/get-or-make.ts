@@ -1,0 +1,55 @@
+import type { DWallet } from "../../gen/client/tss/v1/onboarding_pb.ts";
+import { sleep } from "../protocol/poll.ts";
+import type { Action } from "./action.ts";
+import { call } from "./call.ts";
+import { isObjectId } from "./checks.ts";
+import { completeOnboard } from "./complete-onboard.ts";
+import type { ClientContext } from "./context.ts";
+import { TssError } from "./errors.ts";
+import { makeDWallet } from "./make-dwallet.ts";
+import type { SessionPoint } from "./onboard.ts";
+import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
+import { encodeResumeToken } from "./resume-token.ts";
+
+/** The delay before the next lookup of a dWallet that another caller has just requested. */
+const PAUSE_MS = 500;
+
+/** Returns the dWallet of the point's name, or makes it in the point's session. */
+export async function getOrMake(
+  context: ClientContext,
+  action: Action<OnboardStage>,
+  seed: Uint8Array,
+  point: SessionPoint & { readonly name: string },
+): Promise<OnboardResult> {
+  const { curve, name } = point;
+  await action.resumeAt(encodeResumeToken(point));
+  action.stage("network");
+  for (;;) {
+    const found = await findByName(context, action, name);
+    if (found === undefined) {
+      try {
+        return await makeDWallet(context, action, seed, point);
+      } catch (error) {
+        // Another caller took the name in the meantime.
+        if (!(error instanceof TssError) || error.reason !== "DWALLET_NAME_TAKEN") throw error;
+      }
+    } else if (isObjectId(found.dwalletId)) {
+      const { dwalletId } = found;
+      await action.resumeAt(encodeResumeToken({ ...point, dwalletId, sessionIdentifier: undefined }));
+      return await completeOnboard(context, action, { seed, curve, dwalletId });
+    }
+    await sleep(PAUSE_MS, action.signal);
+  }
+}
+
+async function findByName(
+  context: ClientContext,
+  action: Action,
+  name: string,
+): Promise<DWallet | undefined> {
+  const page = await call(action, (options) => context.raw.onboarding.listDWallets({ name }, options));
+  const [found] = page.dwallets;
+  if (found !== undefined && found.name !== name)
+    throw new TssError("OUTPUT_MISMATCH", "the service answered with a dWallet of another name");
+  return found;
+}

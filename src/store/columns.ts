@@ -1,0 +1,64 @@
+/** How a value of one column arrives in JavaScript. */
+export interface Column<T> {
+  /** The name of the type, for errors. */
+  readonly type: string;
+  /** Whether a value is of the type. Never called with undefined. */
+  readonly accepts: (value: unknown) => boolean;
+  /** Carries the type for the compiler; never there. */
+  readonly valueType?: T;
+}
+
+/** The columns of a statement's result, by name. A result has these columns and no other. */
+export type Columns<Row> = { readonly [Name in keyof Row]-?: Column<Row[Name]> };
+
+/** `text`, `uuid`, `varchar`. */
+export const text: Column<string> = { type: "text", accepts: (value) => typeof value === "string" };
+/** `smallint`, `integer`, `double precision`. */
+export const number: Column<number> = { type: "number", accepts: (value) => typeof value === "number" };
+/** `bigint`. */
+export const bigint: Column<bigint> = { type: "bigint", accepts: (value) => typeof value === "bigint" };
+/** `boolean`. */
+export const boolean: Column<boolean> = { type: "boolean", accepts: (value) => typeof value === "boolean" };
+/** `bytea`. */
+export const bytes: Column<Uint8Array<ArrayBuffer>> = {
+  type: "bytes",
+  accepts: (value) => value instanceof Uint8Array,
+};
+/** `timestamptz`, `timestamp`. */
+export const time: Column<Date> = { type: "time", accepts: (value) => value instanceof Date };
+
+/** A column that may be NULL. */
+export function nullable<T>(column: Column<T>): Column<T | null> {
+  const { type, accepts } = column;
+  return { type: `${type} or null`, accepts: (value) => value === null || accepts(value) };
+}
+
+/** An array. */
+export function listOf<T>({ type, accepts }: Column<T>): Column<T[]> {
+  return { type: `list of ${type}`, accepts: (value) => Array.isArray(value) && value.every(accepts) };
+}
+
+/** A text column that holds one of a few words, such as a state. */
+export function oneOf<const T extends string>(...words: readonly T[]): Column<T> {
+  const known = new Set<unknown>(words);
+  return { type: words.join(" | "), accepts: (value) => known.has(value) };
+}
+
+/**
+ * Returns the rows of a result as they are, once each has the declared columns and no other. Throws otherwise: the
+ * statement and its declaration differ, which is a fault of ours. The error names the column and never a value.
+ */
+export function checkRows<Row>(rows: readonly unknown[], columns: Columns<Row>): Row[] {
+  const declared = Object.entries<Column<unknown>>(columns);
+  for (const row of rows as readonly Readonly<Record<string, unknown>>[]) {
+    for (const [name, { type, accepts }] of declared) {
+      const value = row[name];
+      if (value === undefined) throw new TypeError(`the statement gives no column ${name}`);
+      if (!accepts(value)) throw new TypeError(`column ${name} of the result is not ${type}`);
+    }
+    if (Object.keys(row).length === declared.length) continue;
+    const others = Object.keys(row).filter((name) => !(name in columns));
+    throw new TypeError(`the statement gives columns that are not declared: ${others.join(", ")}`);
+  }
+  return rows as Row[];
+}

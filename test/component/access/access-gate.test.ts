@@ -1,0 +1,368 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { createContextValues } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
+import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { callerOf, describeCaller, SCOPES, type Scope } from "../../../src/access/caller.ts";
+import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
+import { insertApiKey } from "../../../src/access/insert-api-key.ts";
+import { insertProject } from "../../../src/access/insert-project.ts";
+import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
+import { revokeAdminKey } from "../../../src/access/revoke-admin-key.ts";
+import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
+import { API_KEY_TOPICS, topics } from "../../../src/coordination/topics.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
+import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
+
+const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
+let database: Database;
+let projectId: string;
+let nowMs = Date.now();
+let lookup: ApiKeyLookup;
+let adminLookup: AdminKeyLookup;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  projectId = await projectWith(database, 0n);
+  lookup = createApiKeyLookup({ database: later(database), log: silentLog, now: () => nowMs });
+  adminLookup = createAdminKeyLookup({ database: later(database), log: silentLog, now: () => nowMs });
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+
+/** The database with a clock that the test may put ahead, while the process's stays where it is. */
+let aheadMs = 0;
+const later = ({ query }: Database) => ({
+  query: <Row>(statement: string, parameters?: readonly unknown[]) =>
+    query<Row>(
+      statement.replaceAll("clock_timestamp()", `(clock_timestamp() + interval '${aheadMs} milliseconds')`),
+      parameters,
+    ),
+});
+const passed = (ms: number) => {
+  nowMs += ms;
+  aheadMs += ms;
+};
+
+const newKey = (scopes: readonly Scope[] = SCOPES, expiresAt?: Date, project = projectId) =>
+  insertApiKey(database, TEST_ORIGIN, { projectId: project, name: "key", scopes, expiresAt });
+
+const limiter = createRateLimiter({
+  limits: {
+    perSecond: { read: 0, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0, open: 0 },
+    burstSeconds: 1,
+  },
+});
+
+async function knock(
+  method: DescMethod,
+  headers: Record<string, string>,
+  networks: readonly string[] = ["localnet"],
+) {
+  const gate = createAccessGate({
+    lookup,
+    adminLookup,
+    adminApiKey: new Secret(ADMIN_KEY),
+    networks,
+    limiter,
+    traceOf: () => ({ requestId: "r-1", address: "192.0.2.1" }),
+    now: () => nowMs,
+  });
+  const values = createContextValues();
+  await gate({ method, requestHeader: new Headers(headers), responseHeader: new Headers(), values });
+  return { values };
+}
+const bearer = (key: string, more: Record<string, string> = {}) => ({
+  authorization: `Bearer ${key}`,
+  ...more,
+});
+const { reserveSign, getSign } = Signing.method;
+const { getNetwork } = Onboarding.method;
+const { getPresignHealth } = Admin.method;
+
+describe("the gate", () => {
+  it("lets a project's key through and says who it is", async () => {
+    const key = await newKey();
+    for (const headers of [bearer(key.plaintext), { "x-api-key": key.plaintext }]) {
+      const context = await knock(reserveSign, headers);
+      expect(callerOf(context, "project")).toEqual({
+        kind: "project",
+        projectId,
+        apiKeyId: key.id,
+        network: "localnet",
+        scopes: SCOPES,
+        origin: { actor: `key:${key.id}`, requestId: "r-1", address: "192.0.2.1" },
+      });
+      expect(describeCaller(context.values)).toEqual({ projectId, apiKeyId: key.id });
+    }
+  });
+
+  it("asks nobody for a key on public methods", async () => {
+    const context = await knock(getNetwork, {});
+    expect(callerOf(context, "anonymous")).toEqual({ kind: "anonymous", network: "localnet" });
+    expect(() => callerOf(context, "project")).toThrow("the gate let anonymous through");
+  });
+
+  it("takes the admin key on admin methods, and there only", async () => {
+    expect(callerOf(await knock(getPresignHealth, bearer(ADMIN_KEY)), "admin").origin.actor).toBe("admin");
+    await expect(knock(reserveSign, bearer(ADMIN_KEY))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+  });
+
+  it("takes a named admin key on admin methods, and there only, and says whose it is", async () => {
+    const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name: "alice" });
+    expect(plaintext).toMatch(/^tss_admin_[0-9A-Za-z]{32}$/);
+    const context = await knock(getPresignHealth, bearer(plaintext));
+    expect(callerOf(context, "admin")).toEqual({
+      kind: "admin",
+      network: "localnet",
+      origin: { actor: "admin:alice", requestId: "r-1", address: "192.0.2.1" },
+    });
+    expect(describeCaller(context.values)).toEqual({ actor: "admin:alice" });
+    await expect(knock(reserveSign, bearer(plaintext))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    const unknown = `${plaintext.slice(0, -1)}${plaintext.endsWith("0") ? "1" : "0"}`;
+    await expect(knock(getPresignHealth, bearer(unknown))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+  });
+
+  it("wants ADMIN_API_KEY itself where an admin key is made", async () => {
+    const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name: "bob" });
+    await expect(knock(Admin.method.createAdminKey, bearer(plaintext))).rejects.toMatchObject({
+      reason: "ROOT_KEY_ONLY",
+    });
+    await knock(Admin.method.createAdminKey, bearer(ADMIN_KEY));
+    await knock(Admin.method.revokeAdminKey, bearer(plaintext));
+  });
+
+  it("refuses an admin key at once where it was revoked, elsewhere within seconds, and once it has expired", async () => {
+    const { id, plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name: "carol" });
+    await knock(getPresignHealth, bearer(plaintext));
+    await revokeAdminKey({ db: database, lookup: { forget() {} } }, TEST_OPERATOR, id);
+    await knock(getPresignHealth, bearer(plaintext));
+    nowMs += 6_000;
+    const revoked = { reason: "REVOKED_KEY" };
+    await expect(knock(getPresignHealth, bearer(plaintext))).rejects.toMatchObject(revoked);
+
+    const next = await insertAdminKey(database, TEST_ORIGIN, { name: "carol-2" });
+    await knock(getPresignHealth, bearer(next.plaintext));
+    await revokeAdminKey({ db: database, lookup: adminLookup }, TEST_OPERATOR, next.id);
+    await expect(knock(getPresignHealth, bearer(next.plaintext))).rejects.toMatchObject(revoked);
+
+    const short = { name: "carol-3", expiresAt: new Date(Date.now() + aheadMs + 1_000) };
+    const ending = await insertAdminKey(database, TEST_ORIGIN, short);
+    await knock(getPresignHealth, bearer(ending.plaintext));
+    passed(1_000);
+    await expect(knock(getPresignHealth, bearer(ending.plaintext))).rejects.toMatchObject({
+      reason: "EXPIRED_KEY",
+    });
+  });
+
+  it("refuses no key, unknown keys and keys of another form", async () => {
+    await expect(knock(reserveSign, {})).rejects.toMatchObject({ reason: "MISSING_KEY" });
+    await expect(knock(reserveSign, { authorization: "Basic YTpi" })).rejects.toMatchObject({
+      reason: "MISSING_KEY",
+    });
+    for (const key of ["tss_local_nope", `tss_local_${"0".repeat(32)}`, `${ADMIN_KEY}x`]) {
+      await expect(knock(reserveSign, bearer(key))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+      await expect(knock(getPresignHealth, bearer(key))).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    }
+  });
+
+  it("refuses a project's key on admin methods", async () => {
+    const key = await newKey();
+    await expect(knock(getPresignHealth, bearer(key.plaintext))).rejects.toMatchObject({
+      reason: "ADMIN_ONLY",
+    });
+  });
+
+  it("refuses a revoked key at once", async () => {
+    const key = await newKey();
+    await knock(reserveSign, bearer(key.plaintext));
+    const { revokedAt } = await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, key.id);
+    expect(revokedAt).toBeInstanceOf(Date);
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "REVOKED_KEY" });
+  });
+
+  it("hears at once that another replica revoked a key, where there is something between them", async () => {
+    const { signals } = createLocalCoordination();
+    const [own, other] = [1, 2].map(() =>
+      createApiKeyLookup({ database, signals, log: silentLog, now: () => nowMs }),
+    ) as [ApiKeyLookup, ApiKeyLookup];
+    const key = await newKey();
+    await own.find(key.plaintext);
+    const heard = new Promise<void>((resolve) => {
+      signals.subscribe(topics.key(API_KEY_TOPICS, key.id), resolve);
+    });
+    await revokeApiKey({ db: database, lookup: other }, TEST_OPERATOR, key.id);
+    await heard;
+    expect(own.recall(key.plaintext)).toBeUndefined();
+  });
+
+  it("does not remember a key that was read before it was revoked", async () => {
+    const key = await newKey();
+    const reading = lookup.find(key.plaintext);
+    lookup.forget(key.id);
+    expect(await reading).toMatchObject({ id: key.id });
+    expect(lookup.recall(key.plaintext)).toBeUndefined();
+  });
+
+  it("notices within seconds that another process revoked a key", async () => {
+    const key = await newKey();
+    await knock(reserveSign, bearer(key.plaintext));
+    await revokeApiKey({ db: database, lookup: { forget() {} } }, TEST_OPERATOR, key.id);
+    await knock(reserveSign, bearer(key.plaintext));
+    nowMs += 6_000;
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "REVOKED_KEY" });
+  });
+
+  it("refuses a key from the moment it expires, remembered or not", async () => {
+    const key = await newKey(SCOPES, new Date(Date.now() + aheadMs + 1_000));
+    await knock(reserveSign, bearer(key.plaintext));
+    passed(1_000);
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "EXPIRED_KEY" });
+  });
+
+  it("wants the scope of the method", async () => {
+    const key = await newKey(["read"]);
+    await knock(getSign, bearer(key.plaintext));
+    await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({
+      reason: "SCOPE_MISSING",
+      metadata: { scope: "sign" },
+    });
+  });
+
+  it("keeps networks apart", async () => {
+    const local = await newKey();
+    const test = await newKey(
+      SCOPES,
+      undefined,
+      await insertProject(database, TEST_ORIGIN, { name: "t", network: "testnet" }),
+    );
+    await knock(reserveSign, bearer(local.plaintext, { "x-network": "localnet" }));
+    await expect(
+      knock(reserveSign, bearer(local.plaintext, { "x-network": "testnet" })),
+    ).rejects.toMatchObject({ reason: "NETWORK_MISMATCH" });
+    await expect(knock(reserveSign, bearer(test.plaintext))).rejects.toMatchObject({
+      reason: "NETWORK_DISABLED",
+    });
+    await expect(knock(getNetwork, { "x-network": "testnet" })).rejects.toMatchObject({
+      reason: "NETWORK_DISABLED",
+    });
+  });
+
+  it("wants to know the network where there are several", async () => {
+    const both = ["testnet", "mainnet"];
+    await expect(knock(getNetwork, {}, both)).rejects.toMatchObject({ reason: "VALIDATION" });
+    const context = await knock(getNetwork, { "x-network": "mainnet" }, both);
+    expect(callerOf(context, "anonymous").network).toBe("mainnet");
+  });
+});
+
+describe("the rate of calls", () => {
+  const limits = (perSecond: Partial<RateLimits["perSecond"]>) => ({
+    perSecond: { read: 0, write: 0, chain: 0, verify: 0, stream: 0, refusedKey: 0, open: 0, ...perSecond },
+    burstSeconds: 1_000,
+  });
+  /** A gate of its own for callers at these addresses. */
+  function gateOf(perSecond: Partial<RateLimits["perSecond"]>) {
+    const clock = () => nowMs;
+    const gate = createAccessGate({
+      lookup,
+      adminLookup,
+      limiter: createRateLimiter({ limits: limits(perSecond), coordination: createLocalCoordination(clock) }),
+      adminApiKey: new Secret(ADMIN_KEY),
+      networks: ["localnet"],
+      traceOf: ({ requestHeader }) => ({
+        requestId: "r-1",
+        address: requestHeader.get("x-address") ?? "192.0.2.1",
+      }),
+      now: clock,
+    });
+    return async (method: DescMethod, headers: Record<string, string>) => {
+      const responseHeader = new Headers();
+      const values = createContextValues();
+      await gate({ method, requestHeader: new Headers(headers), responseHeader, values });
+      return responseHeader;
+    };
+  }
+
+  it("is told with every call, and limited by the class of the method", async () => {
+    const enter = gateOf({ read: 0.002, write: 0.001 });
+    const key = bearer((await newKey()).plaintext);
+    const first = await enter(getSign, key);
+    expect(Object.fromEntries(first)).toEqual({
+      "ratelimit-limit": "2",
+      "ratelimit-remaining": "1",
+      "ratelimit-reset": "500",
+    });
+    await enter(getSign, key);
+    await expect(enter(getSign, key)).rejects.toMatchObject({
+      reason: "RATE_LIMITED",
+      retryAfterSeconds: 500,
+      headers: { "ratelimit-limit": "2", "ratelimit-remaining": "0", "ratelimit-reset": "1000" },
+    });
+    expect((await enter(reserveSign, key)).get("ratelimit-remaining")).toBe("0");
+    nowMs += 500_000;
+    await enter(getSign, key);
+  });
+
+  it("is one for each key, wherever its calls come from, and one for each address without a key", async () => {
+    const enter = gateOf({ read: 0.001 });
+    const [one, other] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
+    await enter(getSign, one);
+    await enter(getSign, other);
+    await expect(enter(getSign, { ...one, "x-address": "192.0.2.2" })).rejects.toThrow(/too many/);
+
+    await enter(getNetwork, { "x-address": "2001:db8::1" });
+    await enter(getNetwork, { "x-address": "2001:db8:0:1::1" });
+    await expect(enter(getNetwork, { "x-address": "2001:db8::2" })).rejects.toThrow(/too many/);
+    // An admin key is a key of its own.
+    await enter(getPresignHealth, bearer(ADMIN_KEY));
+    await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toThrow(/too many/);
+  });
+
+  it("of wrong keys is limited by address, and no right one is refused for them", async () => {
+    const enter = gateOf({ refusedKey: 0.002 });
+    const wrong = bearer(`tss_local_${"0".repeat(32)}`);
+    const [inUse, fresh] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
+    const adminFresh = bearer((await insertAdminKey(database, TEST_ORIGIN, { name: "eve" })).plaintext);
+    await enter(getSign, inUse);
+    await expect(enter(getSign, wrong)).rejects.toMatchObject({ reason: "INVALID_KEY" });
+    await expect(enter(getSign, {})).rejects.toMatchObject({ reason: "MISSING_KEY" });
+    const limited = { reason: "RATE_LIMITED", retryAfterSeconds: 500 };
+    await expect(enter(getSign, wrong)).rejects.toMatchObject(limited);
+    await expect(enter(getSign, {})).rejects.toMatchObject(limited);
+    // In use or not, remembered or not, and whoever's: a right key is taken from the same address.
+    for (const right of [inUse, fresh]) await enter(getSign, right);
+    for (const right of [adminFresh, bearer(ADMIN_KEY)]) await enter(getPresignHealth, right);
+    nowMs += 6_000;
+    for (const right of [inUse, fresh]) await enter(getSign, right);
+    await expect(enter(getSign, wrong)).rejects.toMatchObject({ reason: "RATE_LIMITED" });
+    await expect(enter(getSign, { ...wrong, "x-address": "192.0.2.2" })).rejects.toMatchObject({
+      reason: "INVALID_KEY",
+    });
+  });
+});
+
+describe("what is stored of keys", () => {
+  it("is not enough to use one, and tells when it was last used", async () => {
+    const key = await newKey();
+    await knock(reserveSign, bearer(key.plaintext));
+    const stored = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } });
+    expect(JSON.stringify(stored)).not.toContain(key.plaintext.slice(key.prefix.length));
+    expect(stored.lastUsedAt).not.toBeNull();
+  });
+
+  it("has its line in the audit trail, without the key", async () => {
+    const key = await newKey();
+    const events = await database.query<{ action: string; projectId: string }>(
+      `SELECT action, project_id AS "projectId" FROM audit_event WHERE subject = $1`,
+      [key.id],
+    );
+    expect(events).toEqual([{ action: "api_key.create", projectId }]);
+  });
+});

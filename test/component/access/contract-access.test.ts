@@ -1,0 +1,202 @@
+/** Every method of the contract, over REST and gRPC: who is refused and why, before the body is read. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { type AdminKeyLookup, createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
+import { type ApiKeyLookup, createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { SCOPES, type Scope } from "../../../src/access/caller.ts";
+import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
+import { insertApiKey } from "../../../src/access/insert-api-key.ts";
+import { methodPolicy } from "../../../src/access/method-policy.ts";
+import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
+import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
+import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
+import { type ContractServer, METHODS, serveContract } from "./contract-calls.ts";
+
+const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
+const UNKNOWN_KEY = `tss_local_${"0".repeat(32)}`;
+const each = (perSecond: number) => ({
+  read: perSecond,
+  write: perSecond,
+  chain: perSecond,
+  verify: perSecond,
+  stream: perSecond,
+  refusedKey: 0,
+  open: 0,
+});
+/** Too few tokens for a test to see a second one. */
+const ONE_CALL: RateLimits = { perSecond: each(0.001), burstSeconds: 1_000 };
+
+let database: Database;
+let lookup: ApiKeyLookup;
+let adminLookup: AdminKeyLookup;
+let open: ContractServer;
+const keys = {
+  good: "",
+  elsewhere: "",
+  named: "",
+  revoked: "",
+  expired: "",
+  scoped: new Map<Scope, string>(),
+};
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  const projectId = await projectWith(database, 0n);
+  const newKey = (scopes: readonly Scope[], expiresAt?: Date) =>
+    insertApiKey(database, TEST_ORIGIN, { projectId, name: "key", scopes, expiresAt });
+  lookup = createApiKeyLookup({ database, log: silentLog });
+  adminLookup = createAdminKeyLookup({ database, log: silentLog });
+  keys.named = (await insertAdminKey(database, TEST_ORIGIN, { name: "alice" })).plaintext;
+  const elsewhere = { projectId, name: "key", scopes: SCOPES, allowedAddresses: ["198.51.100.0/24"] };
+  keys.elsewhere = (await insertApiKey(database, TEST_ORIGIN, elsewhere)).plaintext;
+  keys.good = (await newKey(SCOPES)).plaintext;
+  keys.expired = (await newKey(SCOPES, new Date(0))).plaintext;
+  const revoked = await newKey(SCOPES);
+  await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, revoked.id);
+  keys.revoked = revoked.plaintext;
+  for (const scope of SCOPES) {
+    keys.scoped.set(scope, (await newKey(SCOPES.filter((other) => other !== scope))).plaintext);
+  }
+  open = await serveContract(gateWith({ perSecond: each(0), burstSeconds: 1 }));
+}, DATABASE_TIMEOUT_MS);
+afterAll(async () => {
+  await open.close();
+  await database.close();
+});
+beforeEach(() => {
+  open.reached.length = 0;
+});
+
+function gateWith(limits: RateLimits) {
+  return createAccessGate({
+    lookup,
+    adminLookup,
+    adminApiKey: new Secret(ADMIN_KEY),
+    networks: ["localnet"],
+    limiter: createRateLimiter({ limits }),
+    traceOf: () => ({ requestId: "r-1", address: "192.0.2.1" }),
+  });
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const testnet = { "x-network": "testnet" };
+
+const faces = METHODS.flatMap((method) =>
+  (["rest", "grpc"] as const).map((face) => {
+    const policy = methodPolicy(method);
+    return { name: `${method.parent.name}/${method.name}`, face, method, policy };
+  }),
+);
+const withKey = faces.filter(({ policy }) => policy.access !== "public");
+const ofProjects = faces.filter(({ policy }) => policy.access === "project");
+const ofAdmins = faces.filter(({ policy }) => policy.access === "admin");
+const ofAnyone = faces.filter(({ policy }) => policy.access === "public");
+type Face = (typeof faces)[number];
+
+const goodKeyOf = ({ policy }: Face) =>
+  policy.access === "public" ? {} : bearer(policy.access === "admin" ? ADMIN_KEY : keys.good);
+
+async function expectRefusal(
+  { face, method }: Face,
+  headers: Record<string, string>,
+  reason: string,
+): Promise<void> {
+  expect((await open[face](method, headers)).reason).toBe(reason);
+  expect(open.reached).toEqual([]);
+}
+
+describe("a key that is none", () => {
+  it.each(withKey)("is refused by $name over $face", async (call) => {
+    await expectRefusal(call, {}, "MISSING_KEY");
+    await expectRefusal(call, { authorization: "Basic YTpi" }, "MISSING_KEY");
+    await expectRefusal(call, bearer(UNKNOWN_KEY), "INVALID_KEY");
+    await expectRefusal(call, { "x-api-key": "nonsense" }, "INVALID_KEY");
+    await expectRefusal(call, bearer(keys.revoked), "REVOKED_KEY");
+    await expectRefusal(call, bearer(keys.expired), "EXPIRED_KEY");
+  });
+});
+
+describe("a key of the wrong kind", () => {
+  it.each(ofProjects)("is refused by $name over $face, which is for projects", async (call) => {
+    await expectRefusal(call, bearer(ADMIN_KEY), "INVALID_KEY");
+    await expectRefusal(call, bearer(keys.named), "INVALID_KEY");
+    await expectRefusal(call, bearer(keys.scoped.get(call.policy.scope as Scope)!), "SCOPE_MISSING");
+  });
+
+  it.each(ofAdmins)("is refused by $name over $face, which is for admins", async (call) => {
+    await expectRefusal(call, bearer(keys.good), "ADMIN_ONLY");
+    await expectRefusal(call, bearer(`${ADMIN_KEY}x`), "INVALID_KEY");
+  });
+});
+
+describe("a named admin key", () => {
+  it.each(ofAdmins)("is let through to $name over $face, unless it wants ADMIN_API_KEY", async (call) => {
+    const { reason } = await open[call.face](call.method, bearer(keys.named));
+    const isRootOnly = call.method.name === "CreateAdminKey";
+    const hasBody = call.face === "rest" && reason !== undefined;
+    expect(reason).toBe(isRootOnly ? "ROOT_KEY_ONLY" : hasBody ? "VALIDATION" : undefined);
+  });
+});
+
+describe("a key that may not be used from here", () => {
+  it.each(ofProjects)("is refused by $name over $face, whatever else is wrong", async (call) => {
+    await expectRefusal(call, bearer(keys.elsewhere), "ADDRESS_NOT_ALLOWED");
+    await expectRefusal(call, { ...bearer(keys.elsewhere), ...testnet }, "ADDRESS_NOT_ALLOWED");
+  });
+});
+
+describe("another network", () => {
+  it.each(ofProjects)("than the key's is refused by $name over $face", async (call) => {
+    await expectRefusal(call, { ...bearer(keys.good), ...testnet }, "NETWORK_MISMATCH");
+    // The key is looked at first, and the scope after the network.
+    await expectRefusal(call, { ...bearer(UNKNOWN_KEY), ...testnet }, "INVALID_KEY");
+    const scopeless = bearer(keys.scoped.get(call.policy.scope as Scope)!);
+    await expectRefusal(call, { ...scopeless, ...testnet }, "NETWORK_MISMATCH");
+  });
+
+  it.each([...ofAdmins, ...ofAnyone])("than those served is refused by $name over $face", async (call) => {
+    await expectRefusal(call, { ...goodKeyOf(call), ...testnet }, "NETWORK_DISABLED");
+  });
+});
+
+describe("too many calls", () => {
+  it.each(faces)("are refused by $name over $face", async (call) => {
+    const limited = await serveContract(gateWith(ONE_CALL));
+    try {
+      const first = await limited[call.face](call.method, goodKeyOf(call));
+      expect(first.reason).not.toBe("RATE_LIMITED");
+      if (first.reason === undefined) {
+        expect(first.headers.get("ratelimit-limit")).toBe("1");
+        expect(first.headers.get("ratelimit-remaining")).toBe("0");
+        expect(first.headers.get("ratelimit-reset")).toBe("1000");
+      }
+      const refusal = await limited[call.face](call.method, goodKeyOf(call));
+      expect(refusal.reason).toBe("RATE_LIMITED");
+      expect(refusal.headers.get("ratelimit-limit")).toBe("1");
+      expect(refusal.headers.get("ratelimit-remaining")).toBe("0");
+      const waitSeconds = Number(refusal.headers.get("retry-after"));
+      expect(waitSeconds).toBeGreaterThan(900);
+      expect(waitSeconds).toBeLessThanOrEqual(1_000);
+      expect(refusal.headers.get("ratelimit-reset")).toBe(String(waitSeconds));
+      // Whoever may not call does not use up what others may.
+      if (call.policy.access !== "public") {
+        expect((await limited[call.face](call.method, {})).reason).toBe("MISSING_KEY");
+      }
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+describe("whoever may call", () => {
+  it.each(faces)("is let through to $name over $face", async (call) => {
+    const { reason } = await open[call.face](call.method, { ...goodKeyOf(call), "x-network": "localnet" });
+    // The body of a REST call is no JSON, which is found out after the gate only.
+    const hasBody = call.face === "rest" && reason !== undefined;
+    expect(reason).toBe(hasBody ? "VALIDATION" : undefined);
+    expect(open.reached).toEqual(hasBody ? [] : [call.method.name]);
+  });
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { takeDeposits } from "../../../src/app/take-deposits.ts";
+import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
+import type { ChainNetwork } from "../../../src/chain/network.ts";
+import { loadConfig } from "../../../src/config/config.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
+import { localnetDepositSeed } from "../../../src/localnet/seed.ts";
+import { bytesToHex } from "../../../src/protocol/bytes.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
+import { projectWith } from "../../support/rows.ts";
+
+let database: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+beforeEach(() => database.query("DELETE FROM deposit_address"));
+
+const take = (name: string, seedHex: string | undefined, prices = "SUI=1,IKA=2") =>
+  takeDeposits({
+    database,
+    network: {
+      name,
+      client: { core: { getCoinMetadata: async () => ({ coinMetadata: null }) } },
+      backOff: { run: (call: () => unknown) => call() },
+      times: { readMs: 1_000 },
+      clock: systemClock,
+      ikaConfig: { packages: { ikaPackage: "0xabc" } },
+    } as unknown as ChainNetwork,
+    callerReads: () => ({ backOff: { run: (call) => call() } }),
+    config: loadConfig({
+      BILLING_USD_PRICES: prices,
+      ...(seedHex && { BILLING_DEPOSIT_MASTER_SEED_HEX: seedHex }),
+    }).deposits,
+    log: silentLog,
+  });
+
+it("deposits are taken on the localnet without a seed, and nowhere else", async () => {
+  expect((await take("localnet", undefined)).deposits?.coins.map(({ symbol }) => symbol)).toEqual([
+    "SUI",
+    "IKA",
+  ]);
+  expect(await take("testnet", undefined)).toEqual({ deposits: undefined, priceLoops: {}, watchLoops: {} });
+});
+
+it("the localnet's public seed is refused on other networks", async () => {
+  const seedHex = bytesToHex(localnetDepositSeed());
+  for (const network of ["testnet", "mainnet"]) {
+    await expect(take(network, seedHex)).rejects.toThrow(/public development seed/);
+  }
+});
+
+it("another seed than the one of the addresses that were given out is refused", async () => {
+  const seedHex = "ab".repeat(32);
+  const { deposits } = await take("localnet", seedHex);
+  await depositAddress(deposits!, await projectWith(database, 0n));
+  await expect(take("localnet", "cd".repeat(32))).rejects.toThrow(/follow from another seed/);
+  expect((await take("localnet", seedHex)).deposits).toBeDefined();
+});
+
+it("a coin is taken under one name only, and only if the network knows it", async () => {
+  await expect(take("localnet", undefined, "SUI=1,0x2::sui::SUI=2")).rejects.toThrow(/under another name/);
+  await expect(take("localnet", undefined, "0x5::usdc::USDC=1")).rejects.toThrow(/knows no coin/);
+});

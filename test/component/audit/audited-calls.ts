@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { SCOPES } from "../../../src/access/caller.ts";
+import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
+import { insertApiKey } from "../../../src/access/insert-api-key.ts";
+import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
+import { scanAddress } from "../../../src/billing/deposits/scan-address.ts";
+import { SUI } from "../../support/deposits.ts";
+import { dwalletOf, layoutOfSignMessage, objectId, readyPresigns, TEST_ORIGIN } from "../../support/rows.ts";
+import { signSteps } from "../../support/sign-steps.ts";
+import { ADMIN_KEY, type ErrorStack } from "../errors/error-stack.ts";
+import { jsonDkg, registration, userOf } from "../errors/provocations/onboarding-provocations.ts";
+
+/** A call that changes something. */
+export interface AuditedCall {
+  /** What its event says, or its events. */
+  readonly action: string | readonly string[];
+  /** Makes what the call needs, and with whose key it is made. */
+  prepare(stack: ErrorStack): Promise<{ readonly key: string; readonly request: JsonObject }>;
+}
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+/** A project's key, for operators. */
+async function newKeyId({ database, ...stack }: ErrorStack): Promise<string> {
+  const { projectId } = await stack.newProject();
+  return (await insertApiKey(database, TEST_ORIGIN, { projectId, name: "web", scopes: SCOPES })).id;
+}
+
+/** A call of each method that declares `AUDIT_ENTRY`. */
+export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
+  CreateProject: {
+    action: "project.create",
+    prepare: async () => ({ key: ADMIN_KEY, request: { name: "acme" } }),
+  },
+  CreateApiKey: {
+    action: "api_key.create",
+    async prepare(stack) {
+      const { projectId } = await stack.newProject();
+      return { key: ADMIN_KEY, request: { projectId, name: "web", scopes: ["read"] } };
+    },
+  },
+  RevokeApiKey: {
+    action: "api_key.revoke",
+    prepare: async (stack) => ({ key: ADMIN_KEY, request: { apiKeyId: await newKeyId(stack) } }),
+  },
+  RotateApiKey: {
+    action: ["api_key.create", "api_key.rotate"],
+    prepare: async (stack) => ({ key: ADMIN_KEY, request: { apiKeyId: await newKeyId(stack) } }),
+  },
+  SetAllowedAddresses: {
+    action: "api_key.set_allowed_addresses",
+    prepare: async (stack) => ({
+      key: ADMIN_KEY,
+      request: { apiKeyId: await newKeyId(stack), allowedAddresses: ["192.0.2.1"] },
+    }),
+  },
+  CreateAdminKey: {
+    action: "admin_key.create",
+    prepare: async () => ({ key: ADMIN_KEY, request: { name: `alice-${randomBytes(4).toString("hex")}` } }),
+  },
+  RevokeAdminKey: {
+    action: "admin_key.revoke",
+    async prepare({ database }) {
+      const name = `bob-${randomBytes(4).toString("hex")}`;
+      const { id } = await insertAdminKey(database, TEST_ORIGIN, { name });
+      return { key: ADMIN_KEY, request: { adminKeyId: id } };
+    },
+  },
+  DeclareDeposit: {
+    action: "deposit.credit",
+    async prepare({ deposits, chain, prices, ...stack }) {
+      const { projectId, key } = await stack.newProject();
+      const address = await depositAddress(deposits, projectId);
+      const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
+      // It was seen, and waits for a price.
+      prices.SUI = undefined;
+      await scanAddress(deposits, { address, projectId });
+      prices.SUI = "5";
+      return { key, request: { txDigest } };
+    },
+  },
+  AdjustCredit: {
+    action: "project.credit",
+    async prepare(stack) {
+      const { projectId } = await stack.newProject();
+      return { key: ADMIN_KEY, request: { projectId, amountMicroUsd: "5", reason: "goodwill" } };
+    },
+  },
+  RefillPresigns: {
+    action: "presign.refill",
+    prepare: async () => ({ key: ADMIN_KEY, request: { curve: 0, signatureAlgorithm: 1, count: 1 } }),
+  },
+  RegisterEncryptionKey: {
+    action: "encryption-key.register",
+    async prepare(stack) {
+      const { key } = await stack.newProject();
+      return { key, request: registration().request };
+    },
+  },
+  CreateDWallet: {
+    action: "dwallet.create",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const user = await userOf(stack, (await dwalletOf(stack.database, projectId)).rowId);
+      const request = {
+        encryptionKeyId: user.keyId,
+        curve: "SECP256K1",
+        networkEncryptionKeyId: stack.fullnode.networkKeyId,
+        senderAddress: stack.fullnode.network.senderAddress,
+        sessionIdentifier: base64(randomBytes(32)),
+        ...jsonDkg(),
+        signerPublicKey: base64(user.signerPublicKey),
+      };
+      return { key, request };
+    },
+  },
+  AcceptDWallet: {
+    action: "dwallet.accept",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId, { state: "AwaitingKeyHolderSignature" });
+      const { secretKey, publicKey } = ed25519.keygen();
+      const [share, output] = [objectId(), randomBytes(16)];
+      await stack.database.query(
+        `UPDATE dwallet SET encrypted_user_secret_key_share_id = $2, public_output = $3, signer_public_key = $4
+         WHERE id = $1`,
+        [dwallet.rowId, share, output, publicKey],
+      );
+      const userOutputSignature = base64(ed25519.sign(output, secretKey));
+      return {
+        key,
+        request: { dwalletId: dwallet.objectId, encryptedUserSecretKeyShareId: share, userOutputSignature },
+      };
+    },
+  },
+  ReserveSign: {
+    action: "sign.reserve",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId);
+      await readyPresigns(stack.database, dwallet.bucket, 1);
+      const algorithm = { signatureAlgorithm: "ECDSASecp256k1", hashScheme: "SHA256" };
+      return { key, request: { dwalletId: dwallet.objectId, ...algorithm, message: "AQ==" } };
+    },
+  },
+  SubmitSign: {
+    action: "sign.submit",
+    async prepare(stack) {
+      const { projectId, key } = await stack.newProject();
+      const dwallet = await dwalletOf(stack.database, projectId);
+      await readyPresigns(stack.database, dwallet.bucket, 1);
+      const signRequestId = await signSteps(stack.database, stack.signals).reserve(projectId, dwallet);
+      return { key, request: { signRequestId, userSignMessage: base64(layoutOfSignMessage()) } };
+    },
+  },
+};

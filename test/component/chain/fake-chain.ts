@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import type { OperationKind } from "../../../src/chain/operation.ts";
+import type { ExecutionFailure } from "../../../src/chain/outcome.ts";
+import { DryRunRefused } from "../../../src/chain/submit/build-transaction.ts";
+import type { Lane } from "../../../src/chain/submit/lane.ts";
+import type { SendResult } from "../../../src/chain/submit/send-transaction.ts";
+import type { OwnedRef } from "../../../src/chain/treasury/treasury-calls.ts";
+
+/** Where the fake chain's one lane is. */
+export const NETWORK = "localnet";
+/** Its OperatorCap. */
+export const LANE = "0xcap";
+
+/** A chain that executes what it is sent once, and a kind whose subjects are nothing but their ids. */
+export class FakeChain {
+  built = 0;
+  readonly sent: { digest: string; bytes: Uint8Array }[] = [];
+  readonly executed: string[] = [];
+  readonly landed: string[] = [];
+  readonly failed: string[] = [];
+  refuse: ((subjects: readonly string[]) => ExecutionFailure | undefined) | undefined;
+  abortOnExecution: ((subjects: readonly string[]) => ExecutionFailure | undefined) | undefined;
+  onSend: ((digest: string) => Promise<SendResult>) | undefined;
+  onLanded: (() => void) | undefined;
+  onEnded: ((subjectId: string) => void) | undefined;
+  missing: string | undefined;
+  hasMark = false;
+  /** What looking for a mark throws, as long as it is there. */
+  mixUp: Error | undefined;
+  sizeBytes = 100;
+  written = new Map<string, OwnedRef>();
+  /** What the chain has of every object, if it is not what the lane expects. */
+  objects: { version: string; lastChange: string } | undefined;
+  readonly #subjectsOf = new Map<string, readonly string[]>();
+
+  lane(): Lane {
+    return {
+      network: NETWORK,
+      sender: "0x1",
+      id: LANE,
+      build: async (_objects, { addCalls }, trial) => {
+        const subjects: string[] = [];
+        addCalls({ payPresigns: (call: { subjects: string[] }) => subjects.push(...call.subjects) } as never);
+        const failure = trial === "dry run" ? this.refuse?.(subjects) : undefined;
+        if (failure) throw new DryRunRefused(failure);
+        const bytes = new TextEncoder().encode(`${++this.built}:${subjects.join()}`);
+        const digest = createHash("sha256").update(bytes).digest("hex");
+        this.#subjectsOf.set(digest, subjects);
+        return { digest, sender: "0x1", bytes, signatures: ["signature"] };
+      },
+      send: async ({ digest, bytes }) => {
+        this.sent.push({ digest, bytes });
+        return this.onSend ? this.onSend(digest) : this.execute(digest);
+      },
+    };
+  }
+
+  transaction = async () => undefined;
+
+  async ownedObjects(ids: readonly string[]) {
+    const found = this.objects && { ...this.objects, digest: "d" };
+    return new Map(found ? ids.map((objectId) => [objectId, { objectId, ...found }]) : []);
+  }
+
+  async execute(digest: string): Promise<SendResult> {
+    const subjects = this.#subjectsOf.get(digest) ?? [];
+    const error = (this.abortOnExecution ?? this.refuse)?.(subjects);
+    const changes = {
+      inputVersions: new Map(),
+      written: this.written,
+      owners: new Map(),
+      deleted: [],
+      dependencies: [],
+    };
+    if (error) return { kind: "aborted", error, gasUsedMist: 1n, changes };
+    if (!this.executed.includes(digest)) this.executed.push(digest);
+    return { kind: "landed", transaction: { digest, events: [] }, gasUsedMist: 1n, changes };
+  }
+
+  kind(): OperationKind<string> {
+    return {
+      name: "presign",
+      priority: 50,
+      batchCount: 10,
+      load: async (_sql, ids) => new Map(ids.filter((id) => id !== this.missing).map((id) => [id, id])),
+      sizeBytes: () => this.sizeBytes,
+      add: (calls, subjects) => calls.payPresigns({ subjects } as never),
+      landed: async (_sql, subjects) => {
+        this.onLanded?.();
+        this.landed.push(...subjects);
+      },
+      failed: async (_sql, subject) => void this.failed.push(subject),
+      adopt: async () => {
+        if (this.mixUp !== undefined) throw this.mixUp;
+        return this.hasMark;
+      },
+      ended: (subject) => this.onEnded?.(subject),
+    };
+  }
+}

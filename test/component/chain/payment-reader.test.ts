@@ -1,0 +1,55 @@
+/** What counts as a payment of a transaction on a localnet. */
+
+import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import type { Transaction } from "@mysten/sui/transactions";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectNetwork } from "../../../src/chain/network.ts";
+import { createPaymentReader, type PaymentReader } from "../../../src/chain/payment-reader.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
+import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { SUI } from "../../support/deposits.ts";
+import { type Harness, payPresigns, startHarness } from "../localnet/harness.ts";
+
+const AMOUNT = 1_000_000n;
+const payee = new Ed25519Keypair().toSuiAddress();
+let harness: Harness;
+let reader: PaymentReader;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  const { url, ikaConfig, treasury } = harness.net;
+  const fullnodeUrl = new Secret(url);
+  const hotWalletSecret = new Secret(localnetHotWalletSecret());
+  reader = createPaymentReader(
+    await connectNetwork({
+      clock: systemClock,
+      name: "localnet",
+      fullnodeUrl,
+      ikaConfig,
+      treasury,
+      hotWalletSecret,
+    }),
+  );
+});
+afterAll(() => harness.close());
+
+const pay = (tx: Transaction) => tx.transferObjects([tx.splitCoins(tx.gas, [AMOUNT])], payee);
+
+describe("a transaction pays", () => {
+  it("what it moved in the coins that are taken, and nothing in others, whatever they are called", async () => {
+    const { digest } = await harness.run(pay);
+    expect(await reader.payments(digest, [SUI.coinType])).toMatchObject([{ address: payee, amount: AMOUNT }]);
+    expect(await reader.payments(digest, [SUI.coinType.replace(/^0x\w+/, `0x${"ab".repeat(32)}`)])).toEqual(
+      [],
+    );
+  });
+
+  it("nothing when it failed on the chain", async () => {
+    const failed = await harness.runToFailure((tx) => {
+      pay(tx);
+      payPresigns(harness, tx, { count: 0 });
+    });
+    expect(await reader.payments(failed.digest, [SUI.coinType])).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { enqueueOperation, type OperationKind } from "../../../../src/chain/operation.ts";
+import { addLane, type LaneLease, leaseLane, releaseLease } from "../../../../src/chain/submit/lane-table.ts";
+import {
+  claimOperations,
+  failOperation,
+  LeaseLostError,
+  resolveTransaction,
+  storeTransaction,
+} from "../../../../src/chain/submit/outbox.ts";
+import { createRefusalHandler } from "../../../../src/chain/submit/refuse-operations.ts";
+import type { Database } from "../../../../src/store/database.ts";
+import { newId } from "../../../../src/store/ids.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../../support/database.ts";
+
+const NETWORK = "localnet";
+const LANE = "0xcap";
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  await addLane(database, NETWORK, { objectId: LANE, version: "1", digest: "d1" });
+}, DATABASE_TIMEOUT_MS);
+
+afterAll(() => database.close());
+
+afterEach(async () => {
+  await database.query("DELETE FROM chain_operation");
+  await database.query("DELETE FROM chain_transaction");
+  await database.query("UPDATE lane SET leased_until = now()");
+});
+
+describe("the outbox", () => {
+  let lease: LaneLease;
+  beforeEach(async () => {
+    lease = (await leaseLane(database, LANE, 60_000))!;
+  });
+  const claim = async (of = lease) =>
+    (await claimOperations(database, NETWORK, of, { sign: 10, presign: 10 })).map((o) => o.subjectId);
+  const store = (digest: string, ids: string[], of = lease) =>
+    database.transaction((db) => storeTransaction(db, of, transaction(digest), ids));
+
+  it("gives the most urgent kind first, and what must go alone by itself", async () => {
+    const presign = await queue("presign", 50);
+    const sign = await queue("sign", 10);
+    const alone = await queue("sign", 10);
+    await database.query("UPDATE chain_operation SET alone = true WHERE subject_id = $1", [alone]);
+    expect(await claim()).toEqual([sign]);
+    await database.query("UPDATE chain_operation SET state = 'landed' WHERE subject_id = $1", [sign]);
+    expect(await claim()).toEqual([alone]);
+    await database.query(
+      "UPDATE chain_operation SET not_before = now() + interval '1 hour' WHERE subject_id = $1",
+      [alone],
+    );
+    expect(await claim()).toEqual([presign]);
+  });
+
+  it("fails an operation while it is queued, and never one whose transaction is stored", async () => {
+    await queue();
+    const [{ id } = { id: "" }] = await claimOperations(database, NETWORK, lease, { sign: 10 });
+    await store("digest", [id]);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "no")).toBe(false);
+    const stateOf = () => database.query("SELECT state FROM chain_operation WHERE id = $1", [id]);
+    expect(await stateOf()).toEqual([{ state: "sent" }]);
+    await database.query("UPDATE chain_operation SET state = 'landed' WHERE id = $1", [id]);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "no")).toBe(false);
+    expect(await stateOf()).toEqual([{ state: "landed" }]);
+    await database.query("UPDATE chain_operation SET state = 'queued', tx_digest = NULL WHERE id = $1", [id]);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "no")).toBe(true);
+    expect(await failOperation(database, id, "CHAIN_REJECTED", "again")).toBe(false);
+  });
+
+  it("has a refusal fail nothing that another process has sent meanwhile", async () => {
+    await queue();
+    const operations = await claimOperations(database, NETWORK, lease, { sign: 10 });
+    await store("digest", [operations[0]!.id]);
+    const failed: unknown[] = [];
+    const kind = {
+      load: async (_sql: unknown, ids: readonly string[]) => new Map(ids.map((id) => [id, id])),
+      adopt: async () => false,
+      failed: async (_sql: unknown, subject: unknown) => void failed.push(subject),
+    };
+    const log = { warn: () => {}, error: () => {} };
+    const kindOf = () => kind as unknown as OperationKind;
+    const refuse = createRefusalHandler({ database, kindOf, log, notify: () => {} });
+    const abort = { module: "coordinator_inner", code: 7 };
+    await refuse(operations, { kind: "MoveAbort", message: "abort 7", abort });
+    expect(failed).toEqual([]);
+  });
+
+  it("notes once how a transaction ended", async () => {
+    await queue();
+    const [{ id } = { id: "" }] = await claimOperations(database, NETWORK, lease, { sign: 10 });
+    await store("digest", [id]);
+    expect(await resolveTransaction(database, "digest", { state: "landed" })).toBe(true);
+    expect(await resolveTransaction(database, "digest", { state: "dropped" })).toBe(false);
+    expect(await database.query("SELECT state FROM chain_transaction")).toEqual([{ state: "landed" }]);
+  });
+
+  it("gives what one lease has taken to no other, until that lease is over", async () => {
+    await addLane(database, NETWORK, { objectId: "0xother", version: "1", digest: "d" });
+    const other = (await leaseLane(database, "0xother", 60_000))!;
+    const taken = await queue();
+    expect(await claim()).toEqual([taken]);
+    expect(await claim(other)).toEqual([]);
+    await releaseLease(database, lease);
+    expect(await claim(other)).toEqual([taken]);
+    await releaseLease(database, other);
+  });
+
+  it("stores nothing when another lane has taken one of the operations", async () => {
+    await queue();
+    const [operation] = await claimOperations(database, NETWORK, lease, { presign: 1 });
+    await database.query("UPDATE chain_operation SET claimed_fence = 999999 WHERE id = $1", [operation!.id]);
+    await expect(store("a", [operation!.id])).rejects.toThrow(LeaseLostError);
+    expect(await database.query("SELECT digest FROM chain_transaction")).toEqual([]);
+  });
+
+  it("stores nothing under a lease that another process has followed", async () => {
+    await releaseLease(database, lease);
+    const next = (await leaseLane(database, LANE, 60_000))!;
+    expect(next.fence).toBeGreaterThan(lease.fence);
+    await expect(store("a", [])).rejects.toThrow(LeaseLostError);
+    await store("a", [], next);
+  });
+
+  it("leases a lane to one at a time", async () => {
+    expect(await leaseLane(database, LANE, 60_000)).toBeUndefined();
+  });
+
+  it("lets one lane have one transaction without an outcome", async () => {
+    await store("a", []);
+    await expect(store("b", [])).rejects.toThrow(/chain_transaction_unresolved_lane/);
+  });
+
+  it("queues an operation once for its subject", async () => {
+    const subject = await queue();
+    await queue("presign", 50, subject);
+    expect(await database.query("SELECT id FROM chain_operation")).toHaveLength(1);
+  });
+});
+
+function transaction(digest: string) {
+  return { digest, bytes: new Uint8Array(3), signatures: [], network: NETWORK, sender: "0x1" };
+}
+
+async function queue(
+  kind: "presign" | "sign" = "presign",
+  priority = 50,
+  subjectId = newId(),
+): Promise<string> {
+  await enqueueOperation(database, { id: newId(), network: NETWORK, kind, subjectId, priority });
+  return subjectId;
+}

@@ -1,0 +1,92 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { migrate } from "../../../src/store/migrate.ts";
+import { openDatabase } from "../../../src/store/open-database.ts";
+import { sealAll, writeEvents } from "../../support/audit-trail.ts";
+import { silentLog } from "../../support/database.ts";
+import { runTss, serviceFolder } from "../../support/service.ts";
+import { runCli } from "./run-cli.ts";
+
+const { folder, remove } = serviceFolder();
+const file = path.join(folder, "audit.ndjson");
+const TIMEOUT_MS = 120_000;
+beforeAll(async () => {
+  const database = await openDatabase({ databaseUrl: undefined, dataDirectory: folder, log: silentLog });
+  await migrate(database, silentLog);
+  for (const count of [3, 4]) {
+    await writeEvents(database, count);
+    await sealAll(database);
+  }
+  await writeEvents(database, 2);
+  await database.close();
+}, TIMEOUT_MS);
+afterAll(remove);
+
+async function tss(...argv: string[]) {
+  const { exitCode, out, err } = await runCli(["audit", ...argv], { DATA_DIR: folder });
+  const lines = (text: string) => (text === "" ? "" : `${text}\n`);
+  return { stdout: lines(out), stderr: lines(err), code: exitCode };
+}
+
+/** In a process of its own, whose standard output it writes to. */
+async function exported(): Promise<string> {
+  const child = runTss(["audit", "export"], { DATA_DIR: folder });
+  return text(child.stdout!);
+}
+
+it(
+  "exports what is sealed to a file or to standard output, says what is not, and writes over nothing",
+  async () => {
+    const written = await tss("export", "--output", file);
+    expect(written).toEqual({
+      stdout: "",
+      stderr: "2 newer events are not sealed yet and are not in the export\n",
+      code: 0,
+    });
+    expect(await exported()).toBe(readFileSync(file, "utf8"));
+    expect(await tss("export", "--output", file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("EEXIST"),
+    });
+    expect(await tss("export", "--from-seal", "3")).toMatchObject({
+      code: 1,
+      stderr: "tss audit export: seal 3 does not exist; the newest one is 2\n",
+    });
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  "verifies a file for people and for programs, and ends with exit code 1 at a fault",
+  async () => {
+    const good = await tss("verify", file);
+    expect(good.stdout).toMatch(
+      /^the export is intact: 2 seals, 7 entries\nnewest seal 2 of .*\n[0-9a-f]{64}\n$/,
+    );
+    expect(good.code).toBe(0);
+    const newest = good.stdout.trim().split("\n").at(-1)!;
+    const json = await tss("verify", file, "--json", "--expect-seal", newest);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ valid: true, seals: "2", entries: "7", faults: [], cut: false },
+      newestSeal: { number: "2", lastSequence: "7", sealHash: newest, signed: false },
+    });
+
+    const lines = readFileSync(file, "utf8").split("\n");
+    const bad = path.join(folder, "bad.ndjson");
+    writeFileSync(bad, lines.toSpliced(3, 1).join("\n"));
+    expect(await tss("verify", bad)).toEqual({
+      stdout: "the export was changed after it was sealed: 2 seals, 6 entries\n  entry 2 is missing\n",
+      stderr: "",
+      code: 1,
+    });
+    const faults = JSON.parse((await tss("verify", bad, "--json")).stdout) as { faults: unknown[] };
+    expect(faults.faults).toEqual([
+      { kind: "missing", message: "entry 2 is missing", sequence: "2", lastSequence: "2" },
+    ]);
+    expect(await tss("verify", file, "--expect-seal", "0".repeat(64))).toMatchObject({ code: 1 });
+    expect((await tss("verify", file, "--expect-seal", "abc")).stderr).toContain("takes 64 hex digits");
+  },
+  TIMEOUT_MS,
+);

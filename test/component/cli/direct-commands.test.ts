@@ -1,0 +1,201 @@
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { OpenDatabase } from "../../../src/cli/open-configured-database.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { takePidLock } from "../../../src/store/pid-lock.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { runTss as spawnTss } from "../../support/service.ts";
+import { masked, printed, runCli } from "./run-cli.ts";
+
+const ID = "00000000-0000-0000-0000-000000000000";
+let database: Database;
+let projectId: string;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  const create = ["project", "create", "--name", "acme", "--credit-usd", "50", "--json"];
+  const { apiKey, ...project } = JSON.parse(await done(...create)) as { projectId: string; apiKey: string };
+  expect(project).toEqual({ projectId: expect.any(String), network: "localnet" });
+  expect(apiKey).toMatch(/^tss_local_\w{32}$/);
+  projectId = project.projectId;
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+
+/** Each command has the database of the suite for its own, and closes nothing. */
+const openDatabase: OpenDatabase = async () => ({ ...database, close: async () => {} });
+const tss = (...argv: string[]) => runCli(argv, {}, openDatabase);
+const done = (...argv: string[]) => printed(argv, {}, openDatabase);
+const lines = (...each: string[]): string => each.join("\n");
+
+describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
+  it("a project is made with credit and a key", async () => {
+    expect(masked(await done("project", "list")).split("\n")[1]).toBe(
+      `${ID}  localnet  $50.000000  $0.000000  2026-01-01T00:00:00Z  acme`,
+    );
+    const keys = await done("key", "list", "--project", projectId, "--json");
+    expect(JSON.parse(keys)).toMatchObject({ name: "acme", scopes: ["onboard", "sign", "read", "billing"] });
+  });
+
+  it("keys are made and revoked and credit is adjusted as the service would", async () => {
+    const create = ["key", "create", "--project", projectId, "--name", "ci", "--json"];
+    const made = JSON.parse(await done(...create, "--idempotency-key", "a")) as {
+      apiKey: { apiKeyId: string };
+      plaintext: string;
+    };
+    expect(made.plaintext).toMatch(/^tss_local_\w{32}$/);
+    const again = JSON.parse(await done(...create, "--idempotency-key", "a")) as typeof made;
+    expect(again).toEqual({ ...made, plaintext: "" });
+    expect(await done("key", "revoke", made.apiKey.apiKeyId)).toMatch(/^revoked {4}2\d{3}-/m);
+    const adjust = ["credit", "adjust", "--project", projectId, "--reason", "goodwill", "--amount-usd"];
+    expect(masked(await done(...adjust, "-0.5"))).toBe(
+      lines(`entry    credit:${ID}`, "amount   -$0.500000", "balance  $49.500000"),
+    );
+    expect(await tss(...adjust, "-50")).toMatchObject({
+      exitCode: 1,
+      out: "",
+      err: "tss credit adjust: INSUFFICIENT_CREDIT: the balance would fall below the held amount",
+    });
+  });
+
+  it("operators' keys are made without any key, which is how the first ones may be made", async () => {
+    const made = await done("admin-key", "create", "--name", "alice", "--expires", "2090-01-31");
+    expect(masked(made)).toBe(
+      lines(
+        `key        ${ID}`,
+        "name       alice",
+        "expires    2026-01-01T00:00:00Z",
+        "revoked    no",
+        "admin key  tss_admin_KEY (shown once)",
+      ),
+    );
+    const [, keyId] = /^key +(\S+)/.exec(made)!;
+    expect(await done("admin-key", "revoke", keyId!)).toMatch(/^revoked {2}2\d{3}-/m);
+    expect(masked(await done("admin-key", "list")).split("\n")[1]).toMatch(
+      /^0{8}-\S+ {2}alice {2}tss_admin_PRE {2}2026-01-01T00:00:00Z {2}never {5}2026-01-01T00:00:00Z {2}2026-01-01T00:00:00Z$/,
+    );
+  });
+
+  it("the ledger is listed for the project that is named, and adds up", async () => {
+    expect(masked(await done("ledger", "list", "--project", projectId))).toBe(
+      lines(
+        `TIME                  KIND         AMOUNT     BALANCE  ENTRY${" ".repeat(40)}DESCRIPTION`,
+        `2026-01-01T00:00:00Z  credit   -$0.500000  $49.500000  credit:${ID}  goodwill`,
+        `2026-01-01T00:00:00Z  credit  +$50.000000  $50.000000  credit:${ID}  first credit`,
+      ),
+    );
+    expect((await tss("ledger", "list")).err).toMatch(/^tss ledger list: --project is missing/);
+    expect(await tss("ledger", "list", "--project", ID)).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining("PROJECT_NOT_FOUND"),
+    });
+    expect(await done("ledger", "verify")).toMatch(/^the ledger is consistent/);
+    expect(await done("ledger", "verify", "--json")).toBe("[]");
+  });
+
+  it("the audit trail has the user of the machine for what was done", async () => {
+    const actors = (await done("audit", "list", "--all", "--json"))
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { actor: string }).actor);
+    expect(new Set(actors)).toEqual(new Set([`system:${userInfo().username}`]));
+  });
+
+  it("--direct means the database although TSS_URL names a service, and no URL beside it", async () => {
+    const elsewhere = { TSS_URL: "http://127.0.0.1:1", TSS_ADMIN_KEY: "x" };
+    expect((await runCli(["project", "list"], elsewhere, openDatabase)).exitCode).toBe(3);
+    expect((await runCli(["project", "list", "--direct"], elsewhere, openDatabase)).out).toContain(projectId);
+    expect(await tss("project", "list", "--direct", "--url", "http://127.0.0.1:1")).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining("--direct and --url exclude each other"),
+    });
+  });
+
+  it("what takes a running service says so", async () => {
+    for (const argv of [["presign", "health"], ["treasury"], ["transaction", "list"]]) {
+      expect(await tss(...argv)).toMatchObject({
+        exitCode: 2,
+        err: expect.stringContaining("this command needs a running service: set --url or TSS_URL"),
+      });
+    }
+    expect((await tss("presign", "health", "--direct")).err).toMatch(/unknown option --direct/);
+  });
+});
+
+/** How `tss project list` ends, as a process of its own. */
+async function refusal(folder: string): Promise<{ exitCode: number; err: string }> {
+  const child = spawnTss(["project", "list"], { DATA_DIR: folder });
+  let err = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  const [exitCode] = (await once(child, "close")) as [number];
+  return { exitCode, err };
+}
+
+/** Making one takes an initdb, and on a busy machine a minute. */
+describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
+  const folders: string[] = [];
+  const newFolder = (): string => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tss-direct-"));
+    folders.push(folder);
+    return folder;
+  };
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  it("that is new is made ready by the first project", async () => {
+    const made = await printed(["project", "create", "--name", "first"], { DATA_DIR: newFolder() });
+    expect(masked(made)).toMatch(/^project {2}0{8}-/);
+  });
+
+  it("that is new is left as it is by everything else", async () => {
+    expect(await runCli(["project", "list"], { DATA_DIR: newFolder() })).toEqual({
+      exitCode: 1,
+      out: "",
+      err: "tss project list: the database is not migrated to this version; run `tss migrate` first",
+    });
+  });
+
+  it("that is broken is told in words, and holds nobody up", async () => {
+    const [broken, shut] = [newFolder(), newFolder()];
+    mkdirSync(path.join(broken, "pg"));
+    writeFileSync(path.join(broken, "pg", "PG_VERSION"), "15\n");
+    mkdirSync(path.join(shut, "pg"), { mode: 0o000 });
+    const refusals = await Promise.all([broken, shut].map(refusal));
+    for (const { exitCode, err } of refusals) {
+      expect(exitCode).toBe(3);
+      expect(err).toMatch(
+        /^tss project list: cannot open the database: the embedded database in \S+\/pg does/,
+      );
+      expect(err).not.toContain("[object");
+    }
+  });
+
+  it("that a service has open is left alone, and the service's URL is told", async () => {
+    const folder = newFolder();
+    writeFileSync(path.join(folder, "dev.json"), JSON.stringify({ baseUrl: "http://127.0.0.1:3000" }));
+    const held = await takePidLock(path.join(folder, "pg.lock"));
+    try {
+      const refused = await runCli(["project", "list"], { DATA_DIR: folder });
+      expect(refused).toMatchObject({ exitCode: 3, out: "" });
+      expect(refused.err).toContain(`process ${process.pid} uses the embedded database`);
+      expect(refused.err).toMatch(/use the running service that has it: --url http:\/\/127\.0\.0\.1:3000$/);
+    } finally {
+      await held.release();
+    }
+  });
+});
+
+describe("a database server", () => {
+  it("that does not answer ends the command with 3, and its password is not told", async () => {
+    const refused = await runCli(["project", "list"], {
+      DATABASE_URL: "postgresql://tss:hunter2@127.0.0.1:1/tss",
+    });
+    expect(refused).toMatchObject({ exitCode: 3, out: "" });
+    expect(refused.err).toMatch(/^tss project list: cannot open the database: .*ECONNREFUSED/);
+    expect(refused.err).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,300 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
+import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
+import { createAccessGate } from "../../../src/access/access-gate.ts";
+import { createAdminKeyLookup } from "../../../src/access/admin-key-lookup.ts";
+import { createApiKeyLookup } from "../../../src/access/api-key-lookup.ts";
+import { SCOPES } from "../../../src/access/caller.ts";
+import { createClientAddress } from "../../../src/access/client-address.ts";
+import { insertAdminKey } from "../../../src/access/insert-admin-key.ts";
+import { insertApiKey, type NewApiKey } from "../../../src/access/insert-api-key.ts";
+import { keyedMethods } from "../../../src/access/method-policy.ts";
+import { createRateLimiter, type RateLimits } from "../../../src/access/rate-limiter.ts";
+import { revokeApiKey } from "../../../src/access/revoke-api-key.ts";
+import { createStreamLeases, type StreamBounds } from "../../../src/access/stream-leases.ts";
+import { createAdminService } from "../../../src/admin/admin-service.ts";
+import { listChainTransactions } from "../../../src/admin/list-chain-transactions.ts";
+import { createBillingService } from "../../../src/billing/billing-service.ts";
+import type { Deposits } from "../../../src/billing/deposits/deposits.ts";
+import { createBackOffs } from "../../../src/chain/back-off.ts";
+import { createCallerReads } from "../../../src/chain/caller-reads.ts";
+import { createNetworkReader } from "../../../src/chain/reader.ts";
+import type { TreasuryOverview } from "../../../src/chain/treasury/read-treasury.ts";
+import { createLocalCoordination } from "../../../src/coordination/local-coordination.ts";
+import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import type { Signals } from "../../../src/coordination/signals.ts";
+import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
+import { createErrorMapping, type FailureRecord } from "../../../src/errors/error-mapping.ts";
+import { createWarmValidateInterceptor } from "../../../src/errors/validate-interceptor.ts";
+import { createIdempotencyInterceptor } from "../../../src/idempotency/idempotency-interceptor.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
+import { createOnboardingService } from "../../../src/onboarding/onboarding-service.ts";
+import { createParameterStore } from "../../../src/onboarding/parameter-store.ts";
+import { readPresignHealth } from "../../../src/presigns/presign-health.ts";
+import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
+import { refillBucket } from "../../../src/presigns/refill-bucket.ts";
+import { createCheckHalf } from "../../../src/signing/check-half.ts";
+import { createSigningService } from "../../../src/signing/signing-service.ts";
+import type { Verifier } from "../../../src/signing/verifier.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { peerAddressKey } from "../../../src/transport/peer-address.ts";
+import { requestIdKey } from "../../../src/transport/request-id.ts";
+import { registerService } from "../../../src/transport/service-registration.ts";
+import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
+import { openTestDatabase, silentLog } from "../../support/database.ts";
+import { type FakePayments, fakePayments, type TestPrices, testDeposits } from "../../support/deposits.ts";
+import { inlineVerifier } from "../../support/inline-verifier.ts";
+import { flatPrices } from "../../support/prices.ts";
+import { projectWith, TEST_OPERATOR, TEST_ORIGIN } from "../../support/rows.ts";
+import { createFakeFullnode, type FakeFullnode } from "./fake-fullnode.ts";
+
+/** The operator's key. */
+export const ADMIN_KEY = "an-admin-key-of-thirty-two-characters";
+/** What the stack fails with where nobody expects it. */
+export const INTERNAL_FAILURE = "ENOSPC: no space left, write '/var/lib/parameters'";
+/** What a statement fails with whose connection the server has ended. */
+export const DATABASE_FAILURE = "Connection terminated unexpectedly";
+/** Bounds that are small enough to be met. */
+export const BOUNDS = { dkgsPerDay: 2, openMaxCount: 2, priceMicroUsd: 10n, wrongHalvesCount: 1 } as const;
+const PRICES = flatPrices(BOUNDS.priceMicroUsd, BOUNDS.priceMicroUsd);
+
+/** A project with a key of all scopes. */
+export interface StackProject {
+  readonly projectId: string;
+  readonly key: string;
+}
+
+/** What a server of the stack may do otherwise than the first one. */
+export interface ServeOptions {
+  readonly limits?: RateLimits;
+  readonly takesDeposits?: false;
+  /** Streams that may be open at once. Default: more than a test opens. */
+  readonly streams?: StreamBounds;
+  /** Of the fullnode, by calls of one project. Default: more than any case needs. */
+  readonly readsPerSecond?: number;
+  /** In place of one that verifies at once. */
+  readonly verifier?: Pick<Verifier, "checkHalf">;
+  /** In place of the real ones. */
+  readonly signing?: (real: ServiceImpl<typeof Signing>) => Partial<ServiceImpl<typeof Signing>>;
+}
+
+/** The whole service on a free port, as `app.ts` puts it together, over a fake fullnode and without background work. */
+export interface ErrorStack {
+  readonly url: string;
+  readonly database: Database;
+  readonly signals: Signals;
+  readonly fullnode: FakeFullnode;
+  /** Where deposits arrive. There are no prices at first. */
+  readonly chain: FakePayments;
+  readonly deposits: Deposits;
+  /** What deposits are credited at. */
+  readonly prices: TestPrices;
+  /** Digest of the only protocol parameters. */
+  readonly parametersSha256: string;
+  /** What was logged of failures. */
+  readonly failures: readonly FailureRecord[];
+  /** Every key that was made, in plain text. */
+  readonly keys: readonly string[];
+  newProject(creditMicroUsd?: bigint): Promise<StackProject>;
+  /** A named admin key. */
+  newAdminKey(name: string): Promise<string>;
+  newKey(key: Partial<NewApiKey> & { projectId: string; isRevoked?: boolean }): Promise<string>;
+  /** Runs `during` while what a call asks for fails with these words; default: in a way that nobody foresaw. */
+  broken<T>(during: () => Promise<T>, failure?: string): Promise<T>;
+  /** One more server of the same parts. Closed with the stack. */
+  serve(options?: ServeOptions): Promise<TransportServer>;
+  close(): Promise<void>;
+}
+
+const UNLIMITED = perSecond(0);
+
+/** Of a network on which nothing is. */
+const NO_TREASURY: TreasuryOverview = {
+  packageId: "0x1",
+  treasuryId: "0x2",
+  state: { ika: 0n, sui: 0n, version: 1n, isPaused: false, operatorCapIds: [] },
+  ceilings: [],
+  hotWallet: { address: "0x3", balanceMist: 0n },
+  gasStation: undefined,
+  lanes: [],
+};
+
+/** The same rate for every class; 0 does not limit. */
+export function perSecond(count: number, burstSeconds = 1): RateLimits {
+  const each = { read: count, write: count, chain: count, verify: count, stream: count };
+  return { perSecond: { ...each, refusedKey: 0, open: 0 }, burstSeconds };
+}
+
+/** Starts the stack on a database of its own. */
+export async function startErrorStack(): Promise<ErrorStack> {
+  const database = await openTestDatabase();
+  const folder = mkdtempSync(path.join(tmpdir(), "errors-"));
+  const signals = createLocalSignals();
+  const fullnode = createFakeFullnode();
+  const { reader, network } = fullnode;
+  const parameterStore = createParameterStore(folder);
+  const { sha256 } = await parameterStore.put(fullnode.networkKeyId, 0, new Uint8Array(1_000));
+  const failures: FailureRecord[] = [];
+  const keys: string[] = [];
+  const servers: TransportServer[] = [];
+  let failingWith: string | undefined;
+
+  const parameters = {
+    ready() {
+      if (failingWith !== undefined) throw new Error(failingWith);
+      return [];
+    },
+    start() {},
+    stop: async () => {},
+  };
+  const lookup = createApiKeyLookup({ database, log: silentLog });
+  const adminLookup = createAdminKeyLookup({ database, log: silentLog });
+  const pool = {
+    network: "localnet",
+    newestNetworkEncryptionKeyId: async () => (await reader.networkKey()).id,
+  };
+  const bounds = { lowWaterCount: 1, highWaterCount: 2 };
+  const errors = createErrorMapping((failure) => failures.push(failure));
+  const onboardingWith = (readsPerSecond: number) => {
+    const callerReads = createCallerReads({
+      limits: { projectPerSecond: readsPerSecond, totalPerSecond: 1_000 },
+      // A clock that stands: what is used up stays so.
+      coordination: createLocalCoordination(() => 0),
+      backOffs: createBackOffs(systemClock),
+    });
+    return createOnboardingService({
+      ...{ database, network, reader, signals, parameters, parameterStore },
+      readerFor: (projectId) => createNetworkReader({ ...network, ...callerReads(projectId) }),
+      ...{ dkgsPerDay: BOUNDS.dkgsPerDay, dkgPriceMicroUsd: PRICES.dkgMicroUsd, refundsPerDay: 1 },
+    });
+  };
+  const wrongHalves = createLocalCoordination().buckets("wrong halves", {
+    burstCount: BOUNDS.wrongHalvesCount,
+    perSecond: 0.01,
+  });
+  const signingWith = (verifier: Pick<Verifier, "checkHalf">) =>
+    createSigningService({
+      clock: systemClock,
+      ...{ database, signals, prices: PRICES, openMaxCount: BOUNDS.openMaxCount },
+      checkHalf: createCheckHalf({ verifier, wrongHalves }),
+      reservationTtlMs: 60_000,
+      // Nobody fills the pool, so nobody waits for it.
+      presigns: createPresignQueue({ clock: systemClock, signals, waitingMaxCount: 0 }),
+      // A watch is over as soon as it has said where the request stands.
+      watchPace: { lifetimeMs: 0 },
+    });
+  const chain = fakePayments();
+  const prices: TestPrices = { SUI: undefined, IKA: undefined };
+  const deposits = testDeposits(database, prices, { reader: chain });
+  const priced = { database, prices: PRICES };
+  const admin = createAdminService({
+    accounts: { database, lookup },
+    adminKeys: { database, lookup: adminLookup },
+    chain: {
+      readTreasury: async () => {
+        await reader.networkKey();
+        return NO_TREASURY;
+      },
+      listChainTransactions: (...call) => listChainTransactions(database, ...call),
+    },
+    ...bounds,
+    readPresignHealth: () => readPresignHealth({ ...pool, db: database, configured: [] }),
+    refillBucket: (...call) => refillBucket({ ...pool, ...bounds, database, signals }, ...call),
+  });
+  const services = [Onboarding, Signing, Billing, Admin];
+  const keyed = keyedMethods(services);
+  const interceptors = [
+    createErrorInterceptor(errors),
+    createWarmValidateInterceptor(services),
+    createIdempotencyInterceptor((method) => keyed.has(method)),
+  ];
+  const clientAddress = createClientAddress([]);
+
+  async function serve(options: ServeOptions = {}) {
+    const { limits = UNLIMITED, takesDeposits, verifier = inlineVerifier, signing: replace } = options;
+    const { streams = { perKey: 100, perProject: 100, perAddress: 100 } } = options;
+    const onboarding = onboardingWith(options.readsPerSecond ?? 1_000);
+    const signing = signingWith(verifier);
+    const billing = createBillingService(takesDeposits === false ? priced : { ...priced, deposits });
+    const server = await startServer({
+      host: "127.0.0.1",
+      port: 0,
+      errors,
+      services: [
+        registerService(Onboarding, onboarding),
+        registerService(Signing, { ...signing, ...replace?.(signing) }),
+        registerService(Billing, billing),
+        registerService(Admin, admin),
+      ],
+      interceptors: [...interceptors, createStreamLeases({ bounds: streams }).interceptor],
+      gate: createAccessGate({
+        lookup,
+        adminLookup,
+        adminApiKey: new Secret(ADMIN_KEY),
+        networks: ["localnet"],
+        limiter: createRateLimiter({ limits }),
+        traceOf: ({ values, requestHeader }) => ({
+          requestId: values.get(requestIdKey),
+          address: clientAddress(values.get(peerAddressKey), requestHeader),
+        }),
+      }),
+    });
+    servers.push(server);
+    return server;
+  }
+
+  const newKey: ErrorStack["newKey"] = async ({ isRevoked = false, ...key }) => {
+    const { id, plaintext } = await insertApiKey(database, TEST_ORIGIN, {
+      name: "key",
+      scopes: SCOPES,
+      ...key,
+    });
+    if (isRevoked) await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, id);
+    keys.push(plaintext);
+    return plaintext;
+  };
+  const { url } = await serve();
+  return {
+    ...{
+      url,
+      database,
+      signals,
+      fullnode,
+      chain,
+      deposits,
+      prices,
+      failures,
+      keys,
+      parametersSha256: sha256,
+      newKey,
+      serve,
+    },
+    async newAdminKey(name) {
+      const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name });
+      keys.push(plaintext);
+      return plaintext;
+    },
+    async newProject(creditMicroUsd = 1_000n) {
+      const projectId = await projectWith(database, creditMicroUsd);
+      return { projectId, key: await newKey({ projectId }) };
+    },
+    async broken(during, failure = INTERNAL_FAILURE) {
+      failingWith = failure;
+      return during().finally(() => {
+        failingWith = undefined;
+      });
+    },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+      await signals.close();
+      await database.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { ObjectError } from "@mysten/sui/client";
+import { createBackOffs } from "../../../src/chain/back-off.ts";
+import { createNetworkReader, type NetworkReader } from "../../../src/chain/reader.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
+import { objectId } from "../../support/rows.ts";
+
+/** What the fake fullnode fails with: it names what no caller may hear of. */
+export const FULLNODE_FAILURE = "connect ECONNREFUSED 10.20.30.40:9000";
+
+/** A fullnode that knows one network encryption key and no other object. */
+export interface FakeFullnode {
+  readonly network: Parameters<typeof createNetworkReader>[0];
+  /** The service's own reader, over the fake clients. */
+  readonly reader: NetworkReader;
+  readonly networkKeyId: string;
+  /** Runs `during` while nothing answers. */
+  down<T>(during: () => Promise<T>): Promise<T>;
+  /** Runs `during` while answers are held back; `asked` resolves at the first call. */
+  held<T>(during: (asked: Promise<void>) => Promise<T>): Promise<T>;
+}
+
+/** A network as the service sees it, with its clients faked below the reader. */
+export function createFakeFullnode(): FakeFullnode {
+  const networkKeyId = objectId();
+  let answering: () => Promise<void> = async () => {};
+  const answer = async <T>(value: T): Promise<T> => {
+    await answering();
+    return value;
+  };
+  const packageId = objectId();
+  const shared = () => ({ objectID: objectId(), initialSharedVersion: 1 });
+  const network = {
+    name: "localnet",
+    publicFullnodeUrl: "http://127.0.0.1:9000",
+    senderAddress: objectId(),
+    backOff: createBackOffs(systemClock).work,
+    clock: systemClock,
+    times: { readMs: 10_000, buildMs: 10_000, executeMs: 10_000 },
+    coordinatorRef: { objectId: objectId(), initialSharedVersion: "1" },
+    ikaConfig: {
+      packages: { ikaDwallet2pcMpcPackage: packageId },
+      objects: { ikaSystemObject: shared(), ikaDWalletCoordinator: shared() },
+    },
+    client: {
+      core: {
+        getObjects: ({ objectIds }: { objectIds: readonly string[] }) =>
+          answer({
+            objects: objectIds.map(
+              (id) => new ObjectError("notExists", `no object ${id}`, { reason: "notFound" }),
+            ),
+          }),
+        simulateTransaction: () => answer({ $kind: "FailedTransaction" }),
+      },
+    },
+    ika: {
+      invalidateEncryptionKeyCache() {},
+      getAllNetworkEncryptionKeys: () => answer([{ id: networkKeyId, epoch: 1 }]),
+    },
+  } as unknown as FakeFullnode["network"];
+  const during = async <T>(how: () => Promise<void>, run: () => Promise<T>): Promise<T> => {
+    answering = how;
+    try {
+      return await run();
+    } finally {
+      answering = async () => {};
+    }
+  };
+  // Every look at the clock is a minute after the last one, so that nothing is remembered.
+  let minutes = 0;
+  return {
+    network,
+    reader: createNetworkReader({ ...network, clock: { ...systemClock, now: () => ++minutes * 60_000 } }),
+    networkKeyId,
+    down: (run) => during(() => Promise.reject(new Error(FULLNODE_FAILURE)), run),
+    async held(run) {
+      let ask: () => void = () => {};
+      let release: () => void = () => {};
+      const asked = new Promise<void>((resolve) => {
+        ask = resolve;
+      });
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const hold = () => {
+        ask();
+        return released;
+      };
+      return during(hold, () => run(asked)).finally(release);
+    },
+  };
+}

@@ -1,0 +1,249 @@
+import { randomBytes } from "node:crypto";
+/** `tss doctor` against a localnet with a real fullnode: what is right, and what is wrong, one thing at a time. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createSilentServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { runDoctor } from "../../../src/health/doctor/doctor.ts";
+import type { NamedFinding } from "../../../src/health/doctor/doctor-check.ts";
+import { judgeRedis } from "../../../src/health/doctor/redis-check.ts";
+import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
+import { type Harness, startHarness } from "../localnet/harness.ts";
+
+/** Each looks at a fullnode, over the wire. */
+const TIMEOUT_MS = 30_000;
+const NOBODY = "127.0.0.1:1";
+const PASSWORD = "correct-horse-battery";
+const CERTIFICATE = path.resolve(import.meta.dirname, "../../support/localhost.cert.pem");
+const KEY = path.resolve(import.meta.dirname, "../../support/localhost.key.pem");
+
+let harness: Harness;
+let folder: string;
+let healthy: Record<string, string>;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "doctor-"));
+  healthy = { DATA_DIR: folder, PORT: "0", LOCALNET_URL: harness.net.url };
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const look = (wrong: Record<string, string> = {}) =>
+  runDoctor({ ...healthy, ...wrong }, { timeoutMs: 20_000 });
+const namesWith = (findings: readonly NamedFinding[], status: NamedFinding["status"]) =>
+  findings.filter((finding) => finding.status === status).map(({ name }) => name);
+const finding = (findings: readonly NamedFinding[], name: string) =>
+  findings.find((one) => one.name === name);
+
+describe("the doctor", { timeout: TIMEOUT_MS }, () => {
+  it("finds nothing wrong where nothing is", async () => {
+    const findings = await look();
+    expect([...namesWith(findings, "fail"), ...namesWith(findings, "warn")]).toEqual([]);
+    expect(namesWith(findings, "ok")).toEqual([
+      "configuration",
+      "data directory",
+      "port",
+      "fullnode",
+      "ika",
+      "treasury",
+      "operator caps",
+      "treasury balance",
+      "gas",
+      "clock and chain",
+    ]);
+  });
+
+  it("names every fault of the configuration, and looks at nothing that would follow from it", async () => {
+    const findings = await look({ PORT: "many", LOG_LEVEL: "loud", REDIS_URL: `http://:${PASSWORD}@x` });
+    expect(namesWith(findings, "fail")).toEqual(["configuration", "configuration", "configuration"]);
+    expect(findings.map(({ found }) => found.split(":")[0]).toSorted()).toEqual([
+      "LOG_LEVEL",
+      "PORT",
+      "REDIS_URL",
+    ]);
+    expect(JSON.stringify(findings)).not.toContain(PASSWORD);
+  });
+
+  it.each([
+    [
+      "a data directory that is a file",
+      "data directory",
+      (): Record<string, string> => {
+        writeFileSync(path.join(folder, "file"), "");
+        return { DATA_DIR: path.join(folder, "file") };
+      },
+    ],
+    [
+      "a database that does not answer",
+      "database",
+      () => ({
+        DATABASE_URL: `postgresql://me:${PASSWORD}@${NOBODY}/x`,
+      }),
+    ],
+    ["a Redis that does not answer", "redis", () => ({ REDIS_URL: `redis://:${PASSWORD}@${NOBODY}` })],
+    [
+      "a certificate with a key that is none",
+      "certificate",
+      () => ({
+        TLS_CERT_FILE: CERTIFICATE,
+        TLS_KEY_FILE: CERTIFICATE,
+      }),
+    ],
+    [
+      "an address that is not this machine's",
+      "port",
+      () => ({ HOST: "203.0.113.1", PORT: "4321", ALLOW_PUBLIC_PLAINTEXT: "true" }),
+    ],
+  ])("finds %s, and goes on", async (_what, name, wrong) => {
+    const findings = await look(wrong());
+    expect(namesWith(findings, "fail")).toEqual([name]);
+    expect(finding(findings, name)?.advice).toMatch(/\w+ \w+/);
+    expect(finding(findings, "fullnode")?.status).toBe("ok");
+    expect(JSON.stringify(findings)).not.toContain(PASSWORD);
+  });
+
+  it("finds that the fullnode does not answer, and says of what follows that it was not checked", async () => {
+    const findings = await look({ LOCALNET_URL: `http://${NOBODY}` });
+    expect(namesWith(findings, "fail")).toEqual(["fullnode"]);
+    expect(namesWith(findings, "skip")).toEqual(
+      expect.arrayContaining(["ika", "treasury", "operator caps", "treasury balance", "gas"]),
+    );
+  });
+
+  it("gives up on a fullnode that hangs, and tells of everything else", async () => {
+    const sockets: Socket[] = [];
+    const silent = createSilentServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const environment = { ...healthy, LOCALNET_URL: `http://127.0.0.1:${port}` };
+    const findings = await runDoctor(environment, { timeoutMs: 100 });
+    expect(finding(findings, "fullnode")).toMatchObject({ status: "fail", found: "no answer within 100 ms" });
+    expect(finding(findings, "data directory")?.status).toBe("ok");
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it("finds ids that are another network's", async () => {
+    const { packageId, operatorCapIds } = harness.net.treasury;
+    const findings = await look({
+      NETWORKS: "testnet",
+      SUI_GRPC_URL_TESTNET: harness.net.url,
+      SERVICECORE_TESTNET_PACKAGE_ID: packageId,
+      SERVICECORE_TESTNET_TREASURY_ID: `0x${"9".repeat(64)}`,
+      SERVICECORE_TESTNET_OPERATOR_CAP_IDS: operatorCapIds.join(","),
+      HOT_WALLET_SUI_SECRET_HEX: randomBytes(32).toString("hex"),
+    });
+    expect(namesWith(findings, "fail")).toEqual(["ika", "treasury"]);
+    expect(finding(findings, "treasury")?.found).toContain(`0x${"9".repeat(64)}`);
+    expect(findings[0]).toMatchObject({ status: "warn", found: expect.stringContaining("CORS_ORIGINS") });
+  });
+
+  it("shows nothing of a fullnode's URL but its host, also where the fullnode fails", async () => {
+    const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
+    const url = `http://${NOBODY}/v2/0123456789abcdef0?key=fedcba98`;
+    const findings = await look({
+      NETWORKS: "testnet",
+      SUI_GRPC_URL_TESTNET: url,
+      SERVICECORE_TESTNET_PACKAGE_ID: packageId,
+      SERVICECORE_TESTNET_TREASURY_ID: treasuryId,
+      SERVICECORE_TESTNET_OPERATOR_CAP_IDS: operatorCapIds.join(","),
+      HOT_WALLET_SUI_SECRET_HEX: randomBytes(32).toString("hex"),
+    });
+    expect(finding(findings, "fullnode")?.status).toBe("fail");
+    expect(JSON.stringify(findings)).not.toMatch(/0123456789abcdef0|fedcba98/);
+  });
+
+  it("refuses the public development key on any other network", async () => {
+    const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
+    const findings = await look({
+      NETWORKS: "mainnet",
+      SUI_GRPC_URL_MAINNET: harness.net.url,
+      SERVICECORE_MAINNET_PACKAGE_ID: packageId,
+      SERVICECORE_MAINNET_TREASURY_ID: treasuryId,
+      SERVICECORE_MAINNET_OPERATOR_CAP_IDS: operatorCapIds.join(","),
+      HOT_WALLET_SUI_SECRET_HEX: Buffer.from(localnetHotWalletSecret()).toString("hex"),
+    });
+    expect(JSON.stringify(findings.filter(({ status }) => status === "fail"))).toMatch(
+      /localnet's public one/,
+    );
+  });
+
+  it("finds a hot wallet that owns neither the caps nor any gas", async () => {
+    const findings = await look({ HOT_WALLET_SUI_SECRET_HEX: "22".repeat(32) });
+    expect(namesWith(findings, "fail")).toEqual(["operator caps", "gas"]);
+    expect(finding(findings, "operator caps")?.found).toContain(harness.net.treasury.operatorCapIds[0]);
+    expect(JSON.stringify(findings)).not.toContain("22".repeat(32));
+  });
+
+  it("finds a Treasury that is paused, and one that is empty", async () => {
+    await setPaused(true);
+    expect(finding(await look(), "treasury")).toMatchObject({
+      status: "fail",
+      found: "version 1, paused",
+      advice: expect.stringContaining("set_paused"),
+    });
+    await setPaused(false);
+    await harness.net.controls.setTreasury({ ika: 10n ** 9n, sui: 0n });
+    const findings = await look();
+    expect(namesWith(findings, "fail")).toEqual(["treasury balance"]);
+    expect(finding(findings, "treasury balance")?.found).toBe("1 IKA and 0 SUI, enough for 0 signatures");
+    await harness.net.controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
+  });
+
+  it("finds a certificate that has run out, and a clock that is not the chain's", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2199, 0, 1) });
+    try {
+      const findings = await look({ TLS_CERT_FILE: CERTIFICATE, TLS_KEY_FILE: KEY });
+      expect(finding(findings, "certificate")).toMatchObject({ status: "fail" });
+      vi.setSystemTime(Date.UTC(2020, 0, 1));
+      const past = await look({ TLS_CERT_FILE: CERTIFICATE, TLS_KEY_FILE: KEY });
+      expect(finding(past, "certificate")).toMatchObject({ status: "ok" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("tells a port that the service has from one that something else has", async () => {
+    const body = JSON.stringify({ status: "ok", uptimeSeconds: 1 });
+    const server = createServer((request, reply) => reply.end(request.url === "/v1/health" ? body : ""));
+    const other = createServer((_, reply) => reply.end("hello"));
+    for (const each of [server, other]) await once(each.listen(0, "127.0.0.1"), "listening");
+    const portOf = (listening: typeof server) => String((listening.address() as AddressInfo).port);
+    expect(finding(await look({ PORT: portOf(server) }), "port")).toMatchObject({ status: "info" });
+    expect(finding(await look({ PORT: portOf(other) }), "port")).toMatchObject({ status: "warn" });
+    server.close();
+    other.close();
+  });
+});
+
+describe("what Redis says of itself", () => {
+  const info = (version: string, maxmemory: number, policy: string) =>
+    `# Server\r\nredis_version:${version}\r\nmaxmemory:${maxmemory}\r\nmaxmemory_policy:${policy}\r\n`;
+
+  it.each([
+    [info("7.0.15", 0, "noeviction"), "ok", undefined],
+    [info("7.0.15", 1_000_000, "volatile-ttl"), "ok", undefined],
+    [info("7.0.15", 1_000_000, "noeviction"), "warn", /volatile-ttl/],
+    [info("5.0.3", 0, "noeviction"), "warn", /newer/],
+  ])("%j is %s", (text, status, advice) => {
+    const judged = judgeRedis(text);
+    expect(judged.status).toBe(status);
+    expect(judged.advice ?? "").toMatch(advice ?? /^$/);
+  });
+});
+
+function setPaused(isPaused: boolean) {
+  const { packageId, adminCapId } = harness.net.treasury;
+  return harness.run((tx) => {
+    tx.moveCall({
+      target: `${packageId}::treasury::set_paused`,
+      arguments: [harness.treasury(tx), tx.object(adminCapId), tx.pure.bool(isPaused)],
+    });
+  });
+}

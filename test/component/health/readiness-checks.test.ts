@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Config } from "../../../src/config/config.ts";
+import { checkReadiness } from "../../../src/health/readiness.ts";
+import { readinessChecks } from "../../../src/health/readiness-checks.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { newId } from "../../../src/store/ids.ts";
+import { Secret } from "../../../src/telemetry/secret.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { objectId } from "../../support/rows.ts";
+
+let database: Database;
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+beforeEach(async () => {
+  await database.query("DELETE FROM chain_operation");
+  await database.query("DELETE FROM lane");
+});
+
+/** A process that has all it needs, but for what the database says and what is broken here. */
+async function readinessOf(
+  processType: Config["processType"],
+  broken: { fullnode?: boolean; redis?: boolean } = {},
+) {
+  const answer = (isBroken = false) =>
+    isBroken ? Promise.reject(new Error("secret://")) : Promise.resolve();
+  const client = { core: { getReferenceGasPrice: () => answer(broken.fullnode) } };
+  const { status, checks } = await checkReadiness(
+    readinessChecks({
+      database,
+      network: { name: "localnet", client: client as never },
+      coordination: { check: () => answer(broken.redis) },
+      config: { processType, redisUrl: new Secret("redis://:secret@redis") },
+    }),
+  )();
+  const failing = checks.flatMap((check) => (check.status === "failing" ? [check] : []));
+  return { status, names: checks.map(({ name }) => name), failing };
+}
+
+const addLane = (foreignDigest: string | null) =>
+  database.query(
+    "INSERT INTO lane (id, network, version, digest, foreign_digest) VALUES ($1, 'localnet', '1', 'd', $2)",
+    [objectId(), foreignDigest],
+  );
+
+const queueOperation = (ageSeconds: number) =>
+  database.query(
+    `INSERT INTO chain_operation (id, network, kind, subject_id, priority, not_before)
+     VALUES ($1, 'localnet', 'sign', $2, 0, now() - $3 * interval '1 second')`,
+    [newId(), newId(), ageSeconds],
+  );
+
+describe("what a process depends on", () => {
+  it("is the same for all types, and for those that act on the chain their lanes", async () => {
+    const shared = ["database", "migrations", "fullnode", "outbox"];
+    const api = await readinessOf("api");
+    expect(api).toEqual({ status: "ready", names: [...shared, "redis"], failing: [] });
+    for (const processType of ["worker", "all"] as const) {
+      const names = [...shared, "lanes", "redis"];
+      expect(await readinessOf(processType)).toEqual({ status: "ready", names, failing: [] });
+    }
+  });
+
+  it("takes no replica out for want of the fullnode or Redis, and says what to do without a secret", async () => {
+    const { status, failing } = await readinessOf("all", { fullnode: true, redis: true });
+    expect(status).toBe("degraded");
+    expect(failing.map(({ name }) => name)).toEqual(["fullnode", "redis"]);
+    expect(failing[1]!.reason).toMatch(/Redis at REDIS_URL does not answer/);
+    expect(JSON.stringify(failing)).not.toContain("secret");
+  });
+
+  it("includes a worker: an operation that nobody takes for over a minute shows", async () => {
+    await queueOperation(30);
+    expect((await readinessOf("api")).status).toBe("ready");
+    await queueOperation(90);
+    const { status, failing } = await readinessOf("api");
+    expect([status, failing[0]!.name]).toEqual(["degraded", "outbox"]);
+    expect(failing[0]!.reason).toContain("PROCESS_TYPE worker or all");
+  });
+
+  it("includes that nothing else uses the lanes", async () => {
+    await addLane(null);
+    expect((await readinessOf("worker")).status).toBe("ready");
+    await addLane("another's");
+    const { status, failing } = await readinessOf("worker");
+    expect([status, failing[0]!.name]).toEqual(["degraded", "lanes"]);
+    expect(failing[0]!.reason).toContain("--after-restore");
+  });
+
+  it("includes every migration of its version, without which it serves nobody", async () => {
+    const [last] = await database.query<{ id: string }>(
+      "SELECT id FROM _prisma_migrations ORDER BY migration_name DESC LIMIT 1",
+    );
+    await database.query("UPDATE _prisma_migrations SET finished_at = NULL WHERE id = $1", [last!.id]);
+    const { status, failing } = await readinessOf("api");
+    expect([status, failing[0]!.name]).toEqual(["unavailable", "migrations"]);
+    await database.query("UPDATE _prisma_migrations SET finished_at = now() WHERE id = $1", [last!.id]);
+    expect((await readinessOf("api")).status).toBe("ready");
+  });
+});

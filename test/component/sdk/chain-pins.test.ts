@@ -1,0 +1,21 @@
+import { getNetworkConfig } from "@ika.xyz/sdk";
+import { fromBase58, toHex } from "@mysten/sui/utils";
+import { describe, expect, test } from "vitest";
+import { CHAIN_PINS, pinsOf } from "../../../src/sdk/chain-pins.ts";
+import { idsOf } from "../../unit/sdk/chain-harness.ts";
+
+describe.each(["testnet", "mainnet"] as const)("what is pinned of %s", (network) => {
+  const { ika, fullnodeUrls } = CHAIN_PINS[network];
+
+  test("are the ids of the Ika SDK, and Sui's public fullnode", () => {
+    expect(ika).toEqual(idsOf({ ikaConfig: getNetworkConfig(network) }));
+    expect(fullnodeUrls).toEqual([`https://fullnode.${network}.sui.io:443`]);
+  });
+});
+
+test("chain identifiers are digests that begin as Sui's own short identifiers of the networks do", () => {
+  const short = (network: "testnet" | "mainnet") => toHex(fromBase58(CHAIN_PINS[network].chainIdentifier));
+  expect(short("testnet")).toMatch(/^4c78adac.{56}$/);
+  expect(short("mainnet")).toMatch(/^35834a8a.{56}$/);
+  expect(pinsOf("localnet")).toBeUndefined();
+});

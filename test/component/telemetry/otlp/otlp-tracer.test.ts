@@ -1,0 +1,192 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { QueuedOperation } from "../../../../src/chain/submit/outbox.ts";
+import { inOperationSpans } from "../../../../src/chain/submit/trace-operations.ts";
+import { summarize } from "../../../../src/store/statement-summary.ts";
+import { openTracer, type TracingConfig } from "../../../../src/telemetry/open-tracer.ts";
+import { Secret } from "../../../../src/telemetry/secret.ts";
+import type { TraceContext } from "../../../../src/telemetry/trace-context.ts";
+import { formatTraceParent } from "../../../../src/telemetry/trace-context.ts";
+import { inSpan, type Tracer } from "../../../../src/telemetry/tracer.ts";
+import { programEnvironment } from "../../../support/environment.ts";
+import { type OtlpReceiver, startOtlpReceiver } from "../../../support/otlp-receiver.ts";
+import { ROOT } from "../../../support/source-files.ts";
+
+// Loading OpenTelemetry takes its time on a busy machine.
+beforeAll(() => import("../../../../src/telemetry/otlp/otlp-tracer.ts"), 60_000);
+
+let receiver: OtlpReceiver | undefined;
+let tracer: Tracer | undefined;
+afterEach(async () => {
+  await tracer?.close();
+  await receiver?.close();
+});
+
+const warnings: object[] = [];
+const log = { info: () => {}, warn: (fields: object) => void warnings.push(fields) };
+
+async function open(config: Partial<TracingConfig> = {}, statuses: number[] = []) {
+  receiver = await startOtlpReceiver(statuses);
+  tracer = await openTracer(
+    {
+      endpoint: new Secret(receiver.endpoint),
+      headers: new Secret("authorization=Bearer%20abc"),
+      serviceName: "tests",
+      sampledShare: 1,
+      followsCaller: true,
+      ...config,
+    },
+    log,
+  );
+  return { receiver, tracer };
+}
+
+const remote = (isSampled = true): TraceContext => ({
+  traceId: randomBytes(16).toString("hex"),
+  spanId: randomBytes(8).toString("hex"),
+  isSampled,
+});
+
+describe("a traced process", () => {
+  it("records work within work as its children, also across waits and side by side", async () => {
+    const { receiver, tracer } = await open();
+    const work = (name: string) =>
+      inSpan(tracer, name, { isRoot: true }, async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        await inSpan(tracer, `part of ${name}`, {}, async () => {});
+      });
+    await Promise.all([work("a"), work("b")]);
+    await tracer.close();
+    for (const name of ["a", "b"]) {
+      const whole = receiver.spans.find((span) => span.name === name)!;
+      expect(receiver.spans.find((span) => span.name === `part of ${name}`)).toMatchObject({
+        traceId: whole.traceId,
+        parentSpanId: whole.spanId,
+      });
+    }
+    expect(receiver.header("authorization")).toBe("Bearer abc");
+  });
+
+  it("begins no trace with work that nobody asked for", async () => {
+    const { tracer } = await open();
+    expect(tracer.startSpan("a look at the queue")).toBeUndefined();
+  });
+
+  it("does not record what the caller does not, unless it is told not to follow callers", async () => {
+    expect((await open()).tracer.startSpan("x", { parent: remote(false), isRoot: true })).toBeUndefined();
+    await tracer?.close();
+    await receiver?.close();
+    const own = await open({ followsCaller: false });
+    expect(own.tracer.startSpan("x", { parent: remote(false), isRoot: true })).toBeDefined();
+    await tracer?.close();
+    await receiver?.close();
+    const none = await open({ followsCaller: false, sampledShare: 0 });
+    expect(none.tracer.startSpan("x", { parent: remote(true), isRoot: true })).toBeUndefined();
+  });
+
+  it("tells of a failure by its kind, never by its text", async () => {
+    const { receiver, tracer } = await open();
+    const failure = Object.assign(new Error("duplicate key (apple)"), { code: "23505" });
+    const failing = inSpan(tracer, "x", { isRoot: true }, () => Promise.reject(failure));
+    await expect(failing).rejects.toBe(failure);
+    await tracer.close();
+    expect(receiver.spans).toMatchObject([{ status: { code: 2 }, attributes: { "error.type": "23505" } }]);
+    expect(receiver.bodies.join()).not.toContain("apple");
+  });
+
+  it("goes on while the receiver refuses, says so once, and ends", async () => {
+    warnings.length = 0;
+    const { tracer } = await open({}, [400, 400]);
+    await inSpan(tracer, "lost", { isRoot: true }, async () => {});
+    await tracer.close();
+    expect(warnings).toHaveLength(1);
+  });
+
+  it("ends when the receiver is gone", { timeout: 30_000 }, async () => {
+    const { receiver, tracer } = await open();
+    await receiver.close();
+    await inSpan(tracer, "lost", { isRoot: true }, async () => {});
+    await tracer.close();
+  });
+});
+
+describe("a transaction for several calls", () => {
+  const operation = (parent?: TraceContext): QueuedOperation => ({
+    id: randomBytes(4).toString("hex"),
+    kind: "sign",
+    subjectId: "s",
+    alone: false,
+    attempts: 0,
+    traceParent: parent ? formatTraceParent(parent) : null,
+  });
+
+  it("has a part in the trace of each, is in the first one's, and is linked with all", async () => {
+    const { receiver, tracer } = await open();
+    const [first, second] = [remote(), remote()];
+    const operations = [operation(), operation(first), operation(second), operation(remote(false))];
+    await inOperationSpans(tracer, "0xlane", operations, async (tell) => tell({ outcome: "landed" }));
+    await tracer.close();
+    const parts = receiver.spans.filter(({ name }) => name === "submit sign");
+    expect(parts.map(({ traceId, parentSpanId }) => [traceId, parentSpanId]).sort()).toEqual(
+      [first, second].map(({ traceId, spanId }) => [traceId, spanId]).sort(),
+    );
+    const whole = receiver.spans.find(({ name }) => name === "transaction on the chain")!;
+    const ofFirst = parts.find(({ traceId }) => traceId === first.traceId)!;
+    expect(whole).toMatchObject({ traceId: first.traceId, parentSpanId: ofFirst.spanId });
+    expect(whole.links.map(({ spanId }) => spanId).sort()).toEqual(parts.map(({ spanId }) => spanId).sort());
+    expect(receiver.spans.map(({ attributes }) => attributes["outcome"])).toEqual(Array(3).fill("landed"));
+  });
+
+  it("is not recorded when none of them is", async () => {
+    const { receiver, tracer } = await open();
+    await inOperationSpans(tracer, "0xlane", [operation(), operation(remote(false))], async () => {});
+    await tracer.close();
+    expect(receiver.spans).toEqual([]);
+  });
+});
+
+describe("a statement's summary", () => {
+  it.each([
+    ["SELECT id FROM project WHERE id = $1", "SELECT project"],
+    ["UPDATE sign_request SET status = 'queued' WHERE id = $1 RETURNING id", "UPDATE sign_request"],
+    [
+      "WITH q AS (UPDATE presign SET state = 'held' RETURNING id), o AS MATERIALIZED (SELECT 1 FROM q FOR UPDATE SKIP LOCKED) INSERT INTO ledger_entry (id) SELECT id FROM o ON CONFLICT DO UPDATE SET id = 1",
+      "UPDATE presign INSERT ledger_entry",
+    ],
+    ["DELETE FROM idempotency_key WHERE key = 'secret'", "DELETE idempotency_key"],
+    ["SELECT 1", "SELECT"],
+  ])("names operations and tables, and no value: %s", (statement, summary) => {
+    expect(summarize(statement)).toBe(summary);
+  });
+});
+
+describe("a process without a receiver for traces", () => {
+  /** The packages of OpenTelemetry that a process has loaded, apart from the facade that prom-client brings along. */
+  const loadedBy = async (tracing: string): Promise<string[]> => {
+    const program = `
+      import { createRequire } from "node:module";
+      await import("${ROOT}/src/app.ts");
+      const { Secret } = await import("${ROOT}/src/telemetry/secret.ts");
+      const { openTracer } = await import("${ROOT}/src/telemetry/open-tracer.ts");
+      await openTracer(${tracing}, {});
+      const files = Object.keys(createRequire(import.meta.url).cache);
+      const names = files.map((file) => /@opentelemetry.([a-z-]+)/.exec(file)?.[1]).filter(Boolean);
+      console.log(JSON.stringify([...new Set(names)]));
+      process.exit();`;
+    const argv = ["--import", "tsx", "--input-type=module", "--eval", program];
+    const { stdout } = await promisify(execFile)(process.execPath, argv, {
+      cwd: ROOT,
+      env: programEnvironment,
+    });
+    return (JSON.parse(stdout) as string[]).filter((name) => name !== "api");
+  };
+
+  it("loads nothing of OpenTelemetry", { timeout: 60_000 }, async () => {
+    const config = `{ endpoint: new Secret("http://127.0.0.1:9"), serviceName: "x", sampledShare: 1, followsCaller: true }`;
+    const [without, withOne] = await Promise.all([loadedBy("undefined"), loadedBy(config)]);
+    expect(without).toEqual([]);
+    expect(withOne).toContain("sdk-trace");
+  });
+});

@@ -1,0 +1,54 @@
+/** Makes the folder behind `bakedFolder` when the first test of a run asks for it, and removes it when the run ends. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestProject } from "vitest/node";
+import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";
+import { createClient } from "../../src/sdk/index.ts";
+import type { BakedOrigin } from "../support/baked-folder.ts";
+import { serviceFolder, startService } from "../support/service.ts";
+import { downloadParameters } from "../support/user.ts";
+
+const BUCKETS = [
+  ...new Set(ALGORITHM_TRIPLES.map((triple) => `${triple.curve}/${triple.signatureAlgorithm}`)),
+];
+
+/** Starts the bakery; returns what ends it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { folder, remove } = serviceFolder();
+  let baked: Promise<BakedOrigin> | undefined;
+  const server = http.createServer((_, reply) => {
+    baked ??= bake(folder);
+    baked.then(
+      (origin) => reply.end(JSON.stringify(origin)),
+      (error: unknown) => reply.writeHead(500).end(String(error)),
+    );
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  project.provide("bakeryUrl", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    await baked?.catch(() => {});
+    remove();
+  };
+}
+
+async function bake(folder: string): Promise<BakedOrigin> {
+  const service = await startService(folder, { PRESIGN_BUCKETS: BUCKETS.join() });
+  const { baseUrl, apiKey } = service.access;
+  const client = createClient({ baseUrl, apiKey, network: "localnet" });
+  const keyOn = async (curve: (typeof CURVES)[number]) => {
+    const seed = new Uint8Array(randomBytes(32));
+    const seedHex = Buffer.from(seed).toString("hex");
+    return [curve, { seedHex, onboarded: await client.onboard({ seed, curve }) }] as const;
+  };
+  try {
+    const keys = await Promise.all(CURVES.map(keyOn));
+    for (const curve of CURVES) await downloadParameters(baseUrl, curve);
+    return { folder, keys: Object.fromEntries(keys) as BakedOrigin["keys"] };
+  } finally {
+    await service.stop();
+  }
+}

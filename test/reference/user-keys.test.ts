@@ -1,0 +1,19 @@
+/** Keys of fresh random seeds, which no recording can have. */
+import { UserShareEncryptionKeys } from "@ika.xyz/sdk";
+import { expect, test } from "vitest";
+import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
+import { CURVES } from "../../src/protocol/algorithms.ts";
+import { bytesToHex } from "../../src/protocol/bytes.ts";
+
+test.each(CURVES)("on %s a random seed's keys are the Ika SDK's", async (curve) => {
+  const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
+  const own = deriveUserKeys(seed, curve);
+  const sdk = await UserShareEncryptionKeys.fromRootSeedKey(seed, curve);
+  // The seed is shown when they differ.
+  expect([bytesToHex(seed), bytesToHex(own.encryptionKey)]).toEqual([
+    bytesToHex(seed),
+    bytesToHex(sdk.encryptionKey),
+  ]);
+  expect(bytesToHex(own.decryptionKey.reveal())).toBe(bytesToHex(sdk.decryptionKey));
+  expect(own.signerAddress).toBe(sdk.getSuiAddress());
+});

@@ -1,0 +1,32 @@
+import { grpcWebContentType, grpcWebFormat } from "../../src/localnet/fullnode/grpc-web.ts";
+import { NoAnswer } from "../../src/localnet/fullnode/unary-method.ts";
+import type { LocalChain } from "../../src/localnet/local-chain.ts";
+
+/** Where the fullnode seems to be. */
+export const IN_PROCESS_URL = "http://localnet.test";
+
+/** A `fetch` that has the localnet's fullnode answer in this process: the same bytes as over a socket, without one. */
+export function inProcessFetch({ answerCall }: Pick<LocalChain, "answerCall">): typeof fetch {
+  return async (input, init) => {
+    const contentType = new Headers(init?.headers).get("content-type");
+    const format = grpcWebFormat(contentType ?? undefined);
+    if (format === undefined) throw new TypeError(`not gRPC-web: ${contentType}`);
+    const octets = Buffer.from(init?.body as Uint8Array<ArrayBuffer>);
+    const body = await untilGone(init?.signal ?? undefined, () =>
+      answerCall(new URL(String(input)).pathname, octets, format),
+    );
+    return new Response(new Uint8Array(body), { headers: { "content-type": grpcWebContentType(format) } });
+  };
+}
+
+/** Ends as a call over a socket does: with the answer, with the caller, or with the connection. */
+function untilGone(signal: AbortSignal | undefined, call: () => Promise<Buffer>): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+    call().then(resolve, (error: unknown) => {
+      if (!(error instanceof NoAnswer)) reject(error);
+      else if (error.how === "and the connection breaks") reject(new TypeError("fetch failed"));
+    });
+  });
+}

@@ -1,0 +1,24 @@
+/** A replica that is killed at any of its calls and answers, on a real PostgreSQL. */
+import { describe, expect, it } from "vitest";
+import { testDatabase } from "../support/postgres.ts";
+import { describeReport, killsFrom, runSimulations } from "./run-seeds.ts";
+import type { SimulationReport } from "./simulate.ts";
+
+/** So many of them in a row; `npm run sim -- --kills` tries all. */
+const COUNT = 40;
+/** Odd and no divisor of the calls that come round again and again, so that all kinds of them are met. */
+const STRIDE = 17;
+
+const probe = await testDatabase();
+await probe?.drop();
+
+describe.skipIf(probe === undefined)("a replica that is killed once", () => {
+  it("loses nothing and doubles nothing, at whichever call or answer it is killed", {
+    timeout: 900_000,
+  }, async () => {
+    const reports: SimulationReport[] = [];
+    await runSimulations(killsFrom(1, COUNT, STRIDE), (report) => reports.push(report));
+    expect(reports.filter(({ faults }) => faults.length > 0).map(describeReport)).toEqual([]);
+    expect(reports.filter(({ deaths }) => deaths === 1).length).toBeGreaterThan(COUNT / 2);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { testDatabase } from "../support/postgres.ts";
+import { projectWith } from "../support/rows.ts";
+import { createRandom } from "./random.ts";
+import { createScheduler } from "./scheduler.ts";
+import { openSimServer } from "./sim-server.ts";
+import { simulate } from "./simulate.ts";
+
+const probe = await testDatabase();
+await probe?.drop();
+
+describe.skipIf(probe === undefined)("a simulation's database", { timeout: 300_000 }, () => {
+  it("tells the simulation's time: by every function that is asked for it, and in the defaults of columns", async () => {
+    const server = (await openSimServer(0))!;
+    try {
+      const { database } = server;
+      const scheduler = createScheduler({ random: createRandom(1), stepMaxCount: 10_000, server });
+      await server.begin(scheduler);
+      const times = await scheduler.drive(
+        (async () => {
+          await projectWith(database, 0n);
+          return database.query<{ time: Date }>(
+            `SELECT unnest(ARRAY[now(), clock_timestamp(), statement_timestamp(), transaction_timestamp()]) AS time
+             UNION ALL SELECT created_at FROM project`,
+          );
+        })(),
+      );
+      // It begins with the epoch where nobody says otherwise.
+      expect(times.map(({ time }) => time.getTime() < 60_000)).toEqual(Array(5).fill(true));
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("lets a seed be replayed: with the same steps, deaths and ends", async () => {
+    const server = (await openSimServer(2))!;
+    try {
+      const [first, second] = [await simulate(4, server), await simulate(4, server)];
+      // Its lines have ids, which are random.
+      const told = (report: typeof first) => ({ ...report, log: [] });
+      expect(told(second)).toEqual(told(first));
+    } finally {
+      await server.close();
+    }
+  });
+});

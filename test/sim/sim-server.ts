@@ -1,0 +1,155 @@
+import pg from "pg";
+import { columnTypes } from "../../src/store/column-types.ts";
+import type { Database } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/open-postgres.ts";
+import { createPoolDatabase } from "../../src/store/pool-database.ts";
+import { SingleSessionPool } from "../../src/store/single-session-pool.ts";
+import { silentLog } from "../support/database.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { installClock } from "./database-clock.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { StatementServer } from "./statements.ts";
+
+/** A database for one simulation after the other, with a few connections that stay open. */
+export interface SimServer extends StatementServer {
+  /** Empties the database. From now on this scheduler decides when statements run. */
+  begin(scheduler: Scheduler): Promise<void>;
+  /** As the replica in this place has it, in each of its lives. */
+  readonly replicaDatabases: readonly Database[];
+  /** For whoever looks on. */
+  readonly database: Database;
+  /** Drops the database, with whatever still runs on it. */
+  close(): Promise<void>;
+}
+
+/** So few that many runs fit on one server. Two let a replica's calls and loops meet in the database. */
+const REPLICA_CONNECTIONS = 2;
+/** `too_many_connections` */
+const NO_CONNECTION = "53300";
+
+/** Undefined where no PostgreSQL answers. Throws, and says what to do, where it has no connection left. */
+export async function openSimServer(replicaCount: number): Promise<SimServer | undefined> {
+  try {
+    return await open(replicaCount);
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === NO_CONNECTION)) throw cause;
+    const count = replicaCount * REPLICA_CONNECTIONS + 2;
+    throw new Error(
+      `PostgreSQL has no connection left for the simulations: each process that runs them takes ${count}; ` +
+        "end what else uses the server, or raise its max_connections",
+      { cause },
+    );
+  }
+}
+
+async function open(replicaCount: number): Promise<SimServer | undefined> {
+  const test = await testDatabase();
+  if (test === undefined) return undefined;
+  const whole = await openPostgres(test.url, silentLog, { poolSizeCount: 1 });
+  await migrate(whole, silentLog);
+  await installClock(whole);
+  const [emptying] = await whole.query<{ statements: string }>(EMPTYING);
+  await whole.close();
+
+  const control = new pg.Client({ connectionString: test.url });
+  control.on("error", () => {});
+  let scheduler: Scheduler | undefined;
+  const schedule: Schedule = (pid, text, run) =>
+    scheduler === undefined ? run() : scheduler.statement(pid, text, run);
+  const pools = [...Array.from({ length: replicaCount }, () => REPLICA_CONNECTIONS), 1].map((max) =>
+    scheduledPool(test.url, max, schedule),
+  );
+  const databases = pools.map((pool) => createPoolDatabase({ kind: "postgres", pool }));
+  try {
+    await control.connect();
+    // Connections are made before time is simulated, and kept; so is what Prisma loads at the first query.
+    for (const pool of pools) await fill(pool);
+    for (const database of databases) await database.prisma.project.findFirst({ select: { id: true } });
+  } catch (cause) {
+    await test.drop();
+    throw cause;
+  }
+  const empty = emptying?.statements ?? "";
+  return {
+    replicaDatabases: databases.slice(0, replicaCount),
+    database: databases.at(-1)!,
+    async begin(next) {
+      scheduler = undefined;
+      await control.query(empty);
+      scheduler = next;
+    },
+    async setTime(ms) {
+      await control.query({ name: "time", text: "SELECT setval('sim.clock', $1)", values: [ms] });
+    },
+    async blockedPids(pids) {
+      const { rows } = await control.query<{ pid: number }>({
+        name: "blocked",
+        text: "SELECT pid FROM unnest($1::int[]) AS pid WHERE cardinality(pg_blocking_pids(pid)) > 0",
+        values: [pids],
+      });
+      return new Set(rows.map(({ pid }) => pid));
+    },
+    async close() {
+      scheduler = undefined;
+      // A run that is stuck holds connections that no pool would wait for.
+      await control.end();
+      await test.drop();
+      await Promise.allSettled(databases.map((database) => Promise.race([database.close(), soon()])));
+    },
+  };
+}
+
+/**
+ * What empties every table and begins every sequence anew, past the triggers that keep rows. TRUNCATE would do it too, but
+ * syncs a file for each table and each index.
+ */
+const EMPTYING = `
+SELECT 'SET session_replication_role = replica; '
+  || (SELECT string_agg(format('DELETE FROM %I', tablename), '; ') FROM pg_tables
+      WHERE schemaname = 'public' AND tablename <> '_prisma_migrations')
+  || (SELECT coalesce(string_agg(format('; SELECT setval(%L, 1, false)', sequencename), ''), '') FROM pg_sequences
+      WHERE schemaname = 'public') AS statements`;
+
+type Schedule = <T>(pid: number, text: string, run: () => Promise<T>) => Promise<T>;
+
+/** A pool whose statements run when their turn has come, and whose connections outlive statements that fail. */
+function scheduledPool(connectionString: string, max: number, schedule: Schedule): SingleSessionPool {
+  class ScheduledClient extends pg.Client {
+    // biome-ignore lint/suspicious/noExplicitAny: pg declares eight shapes of one function
+    override query(...args: any[]): any {
+      const answer = typeof args.at(-1) === "function" ? args.pop() : undefined;
+      const { processID } = this as unknown as { processID: number };
+      const result = schedule<pg.QueryResult>(processID, textOf(args[0]), () =>
+        super.query(args[0], args[1]),
+      );
+      if (answer === undefined) return result;
+      result.then(
+        (value) => answer(undefined, value),
+        (error) => answer(error),
+      );
+    }
+  }
+  const pool = new SingleSessionPool({
+    connectionString,
+    max,
+    idleTimeoutMillis: 0,
+    types: columnTypes,
+    Client: ScheduledClient,
+  } as pg.PoolConfig);
+  pool.on("error", () => {});
+  return pool;
+}
+
+function textOf(query: string | { readonly text: string }): string {
+  return typeof query === "string" ? query : query.text;
+}
+
+async function fill(pool: pg.Pool): Promise<void> {
+  const clients = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  for (const client of clients) client.release();
+}
+
+function soon(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 200).unref());
+}

@@ -1,0 +1,48 @@
+import type { Clock } from "../../src/lifecycle/clock.ts";
+
+/** A clock that stands still until a test moves it. */
+export interface ManualClock extends Clock {
+  /** Lets time pass, and calls what is due on the way, in the order of the times. */
+  advance(durationMs: number): void;
+  /** Lets time pass until the next timer and calls that one alone; false where there is none. */
+  callNext(): boolean;
+  readonly timerCount: number;
+}
+
+/**
+ * Begins at 0. Of several timers of one moment, which are given in the order in which they were set, `pick` says by its
+ * index which one is called first; default the first.
+ */
+export function createManualClock(pick: (count: number) => number = () => 0): ManualClock {
+  let nowMs = 0;
+  const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
+  const nextMs = () => [...timers].reduce((ms, { dueMs }) => Math.min(ms, dueMs), Number.POSITIVE_INFINITY);
+  return {
+    now: () => nowMs,
+    after(durationMs, call) {
+      const timer = { dueMs: nowMs + Math.max(0, durationMs), call };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    advance(durationMs) {
+      const endMs = nowMs + durationMs;
+      while (nextMs() <= endMs) callNext();
+      nowMs = endMs;
+    },
+    callNext,
+    get timerCount() {
+      return timers.size;
+    },
+  };
+
+  function callNext(): boolean {
+    const atMs = nextMs();
+    const due = [...timers].filter(({ dueMs }) => dueMs === atMs);
+    const timer = due[pick(due.length)];
+    if (timer === undefined) return false;
+    timers.delete(timer);
+    nowMs = timer.dueMs;
+    timer.call();
+    return true;
+  }
+}

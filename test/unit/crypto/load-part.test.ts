@@ -1,0 +1,58 @@
+import { expect, test, vi } from "vitest";
+import { callsHere } from "../../../src/crypto/calls-here.ts";
+import { deferredEngine } from "../../../src/crypto/deferred-engine.ts";
+import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
+import { loadPart, PartMissingError } from "../../../src/crypto/load-part.ts";
+
+vi.mock("../../../src/crypto/plain-calls.ts", () => {
+  throw new Error("the chunk is gone");
+});
+
+test("a part that cannot be loaded is a PartMissingError with the loader's error as its cause", async () => {
+  const cause = new TypeError("Failed to fetch dynamically imported module");
+  const error = await loadPart(() => Promise.reject(cause)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(PartMissingError);
+  expect((error as PartMissingError).cause).toBe(cause);
+});
+
+test("a signal ends the wait for a part with its own reason, also when it was aborted before", async () => {
+  const never = () => new Promise<never>(() => {});
+  const controller = new AbortController();
+  const waiting = loadPart(never, controller.signal);
+  controller.abort(new Error("no more"));
+  await expect(waiting).rejects.toThrow("no more");
+  const load = vi.fn(never);
+  await expect(loadPart(load, controller.signal)).rejects.toThrow("no more");
+  expect(load).not.toHaveBeenCalled();
+});
+
+test("an engine whose computations cannot be loaded says so when it is asked to be ready", async () => {
+  await expect(createInlineEngine().ready()).rejects.toBeInstanceOf(PartMissingError);
+});
+
+test("a call whose computation cannot be loaded overwrites its secrets", async () => {
+  const seed = new Uint8Array(32).fill(7);
+  const call = callsHere().run("deriveUserKeys", { curve: "ED25519", seed }, undefined);
+  await expect(call).rejects.toBeInstanceOf(PartMissingError);
+  expect(seed).toEqual(new Uint8Array(32));
+});
+
+test("a deferred engine is loaded once, after a failure again, and closes the one that it loaded", async () => {
+  const closed: string[] = [];
+  const load = vi
+    .fn<() => Promise<ReturnType<typeof createInlineEngine>>>()
+    .mockRejectedValueOnce(new Error("offline"))
+    .mockResolvedValue({
+      ...createInlineEngine(),
+      ready: async () => {},
+      close: async () => void closed.push("it"),
+    });
+  const engine = deferredEngine(load);
+  expect(load).not.toHaveBeenCalled();
+  await expect(engine.ready()).rejects.toBeInstanceOf(PartMissingError);
+  await engine.ready();
+  await engine.ready();
+  await engine.close();
+  expect(load).toHaveBeenCalledTimes(2);
+  expect(closed).toEqual(["it"]);
+});

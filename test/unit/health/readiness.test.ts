@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import { checkReadiness, readyRoute } from "../../../src/health/readiness.ts";
+
+const ok = async () => {};
+const broken = async () => {
+  throw new Error("secret://inside");
+};
+const parts = {
+  database: { name: "database", isVital: true, reason: "look at the database" },
+  fullnode: { name: "fullnode", isVital: false, reason: "look at the fullnode" },
+};
+const never = () => new Promise<never>(() => {});
+
+async function ask(checks: Parameters<typeof checkReadiness>[0], isDraining = false) {
+  const route = readyRoute(checkReadiness(checks, { timeoutMs: 20 }));
+  const reply = await route.handle({ headers: {}, query: new URLSearchParams(), isDraining });
+  return { status: reply.status, body: JSON.parse(String(reply.body)) };
+}
+
+it("a replica that has all it needs is ready", async () => {
+  expect(await ask([{ ...parts.database, check: ok }])).toEqual({
+    status: 200,
+    body: { status: "ready", checks: [{ name: "database", status: "ok" }] },
+  });
+});
+
+it.each([
+  ["fails", broken],
+  ["does not answer", never],
+])(
+  "a replica whose database %s is not, and says which part it is and what to do, and no more",
+  async (_how, check) => {
+    const { status, body } = await ask([
+      { ...parts.database, check },
+      { ...parts.fullnode, check: ok },
+    ]);
+    expect([status, body.status]).toEqual([503, "unavailable"]);
+    expect(body.checks).toEqual([
+      { name: "database", status: "failing", reason: "look at the database" },
+      { name: "fullnode", status: "ok" },
+    ]);
+  },
+);
+
+it("what all replicas lack together takes none of them out", async () => {
+  const { status, body } = await ask([{ ...parts.fullnode, check: broken }]);
+  expect([status, body.status]).toEqual([200, "degraded"]);
+});
+
+it("a replica that is draining is not ready, whatever it has", async () => {
+  expect(await ask([{ ...parts.database, check: ok }], true)).toMatchObject({
+    status: 503,
+    body: { status: "draining" },
+  });
+});
+
+it("many questions at once are one look, and a later question another", async () => {
+  let lookCount = 0;
+  let nowMs = 0;
+  const look = async () => void lookCount++;
+  const readiness = checkReadiness([{ ...parts.database, check: look }], {
+    freshMs: 1000,
+    now: () => nowMs,
+  });
+  await Promise.all(Array.from({ length: 100 }, readiness));
+  expect(lookCount).toBe(1);
+  nowMs = 1000;
+  await readiness();
+  expect(lookCount).toBe(2);
+});

@@ -1,0 +1,139 @@
+import { expect, it } from "vitest";
+import { createBackgroundLoop } from "../../../src/lifecycle/background-loop.ts";
+import { systemClock } from "../../../src/lifecycle/clock.ts";
+
+const NEVER_MS = 1_000_000;
+const silent = { error() {} };
+
+it("runs a pass at once, and another one for each wake-up", async () => {
+  const passes = countedPasses();
+  const loop = createBackgroundLoop({
+    clock: systemClock,
+    name: "t",
+    pass: passes.run,
+    intervalMs: NEVER_MS,
+    log: silent,
+  });
+  loop.start();
+  await passes.reached(1);
+  loop.wake();
+  await passes.reached(2);
+  await loop.stop();
+  expect(passes.count()).toBe(2);
+});
+
+it("goes on without a pause while there is more to do", async () => {
+  const passes = countedPasses((count) => count < 5);
+  const loop = createBackgroundLoop({
+    clock: systemClock,
+    name: "t",
+    pass: passes.run,
+    intervalMs: NEVER_MS,
+    log: silent,
+  });
+  loop.start();
+  await passes.reached(5);
+  await loop.stop();
+});
+
+it("does not lose a wake-up that comes during a pass", async () => {
+  let release: () => void = () => {};
+  const passes = countedPasses(undefined, (count) =>
+    count === 1
+      ? new Promise<void>((resolve) => {
+          release = resolve;
+        })
+      : Promise.resolve(),
+  );
+  const loop = createBackgroundLoop({
+    clock: systemClock,
+    name: "t",
+    pass: passes.run,
+    intervalMs: NEVER_MS,
+    log: silent,
+  });
+  loop.start();
+  await passes.reached(1);
+  loop.wake();
+  release();
+  await passes.reached(2);
+  await loop.stop();
+});
+
+it("logs a pass that fails and goes on", async () => {
+  const errors: object[] = [];
+  const passes = countedPasses(undefined, async (count) => {
+    if (count === 1) throw new Error("no");
+  });
+  const loop = createBackgroundLoop({
+    clock: systemClock,
+    name: "t",
+    pass: passes.run,
+    intervalMs: 1,
+    log: { error: (fields) => errors.push(fields) },
+  });
+  loop.start();
+  await passes.reached(2);
+  await loop.stop();
+  expect(errors).toMatchObject([{ loop: "t", failedCount: 1 }]);
+});
+
+it("waits for the pass under way when it stops, and begins no other", async () => {
+  let isDone = false;
+  let end: () => void = () => {};
+  const passes = countedPasses(
+    () => true,
+    async () => {
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      isDone = true;
+    },
+  );
+  const loop = createBackgroundLoop({
+    clock: systemClock,
+    name: "t",
+    pass: passes.run,
+    intervalMs: 0,
+    log: silent,
+  });
+  loop.start();
+  await passes.reached(1);
+  const stopped = loop.stop();
+  end();
+  await stopped;
+  expect(isDone).toBe(true);
+  expect(passes.count()).toBe(1);
+});
+
+it("stops although it never ran", async () => {
+  await createBackgroundLoop({
+    clock: systemClock,
+    name: "t",
+    pass: async () => false,
+    intervalMs: 0,
+    log: silent,
+  }).stop();
+});
+
+function countedPasses(
+  hasMore: (count: number) => boolean = () => false,
+  work: (count: number) => Promise<void> = async () => {},
+) {
+  let count = 0;
+  const waiting: { readonly at: number; readonly resolve: () => void }[] = [];
+  return {
+    count: () => count,
+    reached: (at: number) =>
+      new Promise<void>((resolve) => {
+        if (count >= at) resolve();
+        else waiting.push({ at, resolve });
+      }),
+    async run() {
+      const own = ++count;
+      for (const waiter of waiting) if (own >= waiter.at) waiter.resolve();
+      await work(own);
+      return hasMore(own);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { every, sleep, startDeadline, systemClock } from "../../../src/lifecycle/clock.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+it("a sleep lasts until its time is over, and not a millisecond less", async () => {
+  const clock = createManualClock();
+  let isAwake = false;
+  const sleeping = sleep(clock, 100).then(() => {
+    isAwake = true;
+  });
+  clock.advance(99);
+  await Promise.resolve();
+  expect(isAwake).toBe(false);
+  clock.advance(1);
+  await sleeping;
+  expect(isAwake).toBe(true);
+});
+
+it("a sleep ends with the signal's reason as soon as that fires, and leaves no timer behind", async () => {
+  const clock = createManualClock();
+  const gone = new AbortController();
+  const sleeping = sleep(clock, 100, gone.signal);
+  gone.abort(new Error("gone"));
+  await expect(sleeping).rejects.toThrow("gone");
+  await expect(sleep(clock, 100, gone.signal)).rejects.toThrow("gone");
+  expect(clock.timerCount).toBe(0);
+});
+
+it("a deadline fires when its time is over, unless it was cleared before", () => {
+  const clock = createManualClock();
+  const [kept, cleared] = [startDeadline(clock, 100), startDeadline(clock, 100)];
+  cleared.clear();
+  clock.advance(100);
+  expect([kept.signal.aborted, cleared.signal.aborted]).toEqual([true, false]);
+  expect((kept.signal.reason as Error).name).toBe("TimeoutError");
+});
+
+it("the system's clock calls in the order of the times, and never what was cancelled", async () => {
+  const calls: string[] = [];
+  const beganMs = systemClock.now();
+  await new Promise<void>((resolve) => {
+    systemClock.after(2, resolve);
+    systemClock.after(0, () => calls.push("first"));
+    systemClock.after(0, () => calls.push("cancelled"))();
+  });
+  expect(calls).toEqual(["first"]);
+  expect(systemClock.now()).toBeGreaterThan(beganMs);
+});
+
+it("what is called every so often is called until it is cancelled, also by itself", () => {
+  const clock = createManualClock();
+  const atMs: number[] = [];
+  const cancel = every(clock, 10, () => {
+    atMs.push(clock.now());
+    if (atMs.length === 3) cancel();
+  });
+  clock.advance(100);
+  expect(atMs).toEqual([10, 20, 30]);
+  expect(clock.timerCount).toBe(0);
+});
