@@ -2,19 +2,18 @@ import { closedEngine } from "./calls-here.ts";
 import { EngineError } from "./engine.ts";
 import type { PlainEngine } from "./engine-over.ts";
 import type { StartEngineThread } from "./engine-thread.ts";
-import { wipeSecrets } from "./plain-calls.ts";
+import { wipeSecrets } from "./plain-data.ts";
 import { createThreadCall, type ThreadCall } from "./thread-call.ts";
 import { createThreadSlot, type ThreadSlot } from "./thread-slot.ts";
 
-/** What an engine on workers is made of. */
 export interface ThreadsOptions {
   readonly start: StartEngineThread;
   readonly workerCount: number;
-  /** What takes over where no worker can be started. */
+  /** Takes over when no worker can be started. */
   readonly onStartFailure: (cause: unknown) => PlainEngine;
 }
 
-/** How many calls wait for a worker at most. */
+/** The maximum number of waiting calls. */
 const MAX_WAITING_COUNT = 1_000;
 
 /** Runs an engine's calls on workers, in the order in which they come. */
@@ -25,7 +24,7 @@ export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOp
   let slotMaxCount = workerCount;
   let fallback: PlainEngine | undefined;
   let isClosed = false;
-  /** Told at every change of what there is to run on. */
+  /** Called whenever the set of workers changes. */
   let watchers: (() => void)[] = [];
 
   return {
@@ -34,8 +33,8 @@ export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOp
         if (isClosed) throw closedEngine();
         if (fallback !== undefined) return await fallback.ready();
         startMissing();
-        const isReady = [...slots].every((slot) => slot.isReady);
-        if (isReady && fallback === undefined) return;
+        if (fallback !== undefined) continue;
+        if ([...slots].every((slot) => slot.isReady)) return;
         await new Promise<void>((resolve) => {
           watchers.push(resolve);
           holdProcess();

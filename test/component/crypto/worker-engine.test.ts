@@ -1,0 +1,334 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { callsHere } from "../../../src/crypto/calls-here.ts";
+import { callsOnThreads } from "../../../src/crypto/calls-on-threads.ts";
+import { type CreateSignMessageInput, type CryptoEngine, EngineError } from "../../../src/crypto/engine.ts";
+import type { StartEngineThread } from "../../../src/crypto/engine-thread.ts";
+import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
+import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
+import { startModuleThread } from "../../../src/crypto/start-module-thread.ts";
+import { createWorkerEngine } from "../../../src/crypto/worker-engine.ts";
+import { createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
+import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
+import { programEnvironment } from "../../support/environment.ts";
+import { ROOT } from "../../support/source-files.ts";
+import { type RecordedHalf, recorded, recordedNetwork, requestOf } from "./recorded-halves.ts";
+
+/** How many class group operations this thread did. */
+const here = vi.hoisted(() => ({ squares: 0 }));
+vi.mock("../../../src/protocol/class-groups/forms.ts", async (importOriginal) => {
+  const original = await importOriginal<typeof import("../../../src/protocol/class-groups/forms.ts")>();
+  return {
+    ...original,
+    squareForm: (group: FormGroup, form: Form) => {
+      here.squares++;
+      return original.squareForm(group, form);
+    },
+  };
+});
+
+const SLOW = { timeout: 120_000 };
+const ecdsa = recorded.vectors.find(({ signatureAlgorithm }) => signatureAlgorithm === "ECDSASecp256k1")!;
+const eddsa = recorded.vectors.find(({ signatureAlgorithm }) => signatureAlgorithm === "EdDSA")!;
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+function inputOf(vector: RecordedHalf): CreateSignMessageInput {
+  const request = requestOf(vector);
+  return { ...request, userSecretKeyShare: new SecretBytes(request.userSecretKeyShare) };
+}
+
+describe("an engine on workers", () => {
+  const engine = createWorkerEngine({ workerCount: 2 });
+  afterAll(() => engine.close());
+
+  test.each(recorded.vectors)(
+    "makes the recorded half of $signatureAlgorithm with $hash",
+    SLOW,
+    async (vector) => {
+      await engine.ready();
+      expect(sha256(await engine.createSignMessage(inputOf(vector)))).toBe(vector.halfSha256Hex);
+    },
+  );
+
+  test("computes nothing on the caller's thread", SLOW, async () => {
+    await engine.ready();
+    const input = inputOf(ecdsa);
+    here.squares = 0;
+    await engine.createSignMessage(input);
+    await engine.deriveUserKeys({ curve: "SECP256K1", seed: new Uint8Array(32) });
+    expect(here.squares).toBe(0);
+    await createInlineEngine().deriveUserKeys({ curve: "SECP256K1", seed: new Uint8Array(32) });
+    expect(here.squares).toBeGreaterThan(0);
+  });
+
+  test("lets the event loop turn freely while it makes an ECDSA half", SLOW, async () => {
+    await engine.ready();
+    let isMaking = true;
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      if (isMaking) setImmediate(count);
+    };
+    setImmediate(count);
+    await engine.createSignMessage(inputOf(ecdsa));
+    isMaking = false;
+    // An engine on this thread lets it turn about every 20 ms: 50 times.
+    expect(turns).toBeGreaterThan(1000);
+  });
+
+  test(
+    "gives the parameters, keys and share that the engine on the caller's thread gives",
+    SLOW,
+    async () => {
+      const inline = createInlineEngine();
+      const seed = new Uint8Array(32).fill(7);
+      const networkKeyOutput = recordedNetwork.networkDkgPublicOutput();
+      const [parameters, same] = await Promise.all(
+        [engine, inline].map((one) => one.buildParameters({ curve: "SECP256R1", networkKeyOutput })),
+      );
+      expect(parameters).toEqual(same);
+      const [keys, sameKeys] = await Promise.all(
+        [engine, inline].map((one) => one.deriveUserKeys({ curve: "SECP256R1", seed })),
+      );
+      const secrets = (one = keys!) => [one.decryptionKey.reveal(), one.signerSecretKey.reveal()];
+      expect(secrets(keys)).toEqual(secrets(sameKeys));
+      expect(keys!.signerAddress).toBe(sameKeys!.signerAddress);
+      expect(seed).toEqual(new Uint8Array(32).fill(7));
+    },
+  );
+
+  test("leaves what it was given as it was, and says no secret in an error", SLOW, async () => {
+    const input = inputOf(eddsa);
+    const before = Buffer.from(input.userSecretKeyShare.reveal()).toString("hex");
+    await engine.createSignMessage(input);
+    expect(Buffer.from(input.userSecretKeyShare.reveal()).toString("hex")).toBe(before);
+    expect(input.presign.length).toBeGreaterThan(0);
+    const refused = engine.createSignMessage({ ...input, parameters: new Uint8Array(100) });
+    const error = await refused.catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(EngineError);
+    expect(JSON.stringify(error) + String(error)).not.toContain(before.slice(8, 24));
+  });
+
+  test("ends an aborted call with the signal's reason, and the other calls are made", SLOW, async () => {
+    const abort = new AbortController();
+    await engine.ready();
+    const ended = [0, 1, 2].map(() =>
+      engine.createSignMessage({ ...inputOf(ecdsa), signal: abort.signal }).catch((cause: unknown) => cause),
+    );
+    const others = [eddsa, eddsa].map((vector) => engine.createSignMessage(inputOf(vector)));
+    setTimeout(() => abort.abort(new Error("enough")), 50);
+    expect((await Promise.all(ended)).map(String)).toEqual(Array(3).fill("Error: enough"));
+    for (const half of await Promise.all(others)) expect(sha256(half)).toBe(eddsa.halfSha256Hex);
+  });
+});
+
+/** Workers that a test can look at. */
+function watched(): { readonly start: StartEngineThread; readonly threads: ReturnType<StartEngineThread>[] } {
+  const threads: ReturnType<StartEngineThread>[] = [];
+  return {
+    threads,
+    start(events) {
+      const thread = startModuleThread(events);
+      threads.push(thread);
+      return thread;
+    },
+  };
+}
+
+test(
+  "an aborted call leaves its worker alive, and a worker that ends rejects its call alone",
+  SLOW,
+  async () => {
+    const { start, threads } = watched();
+    const engine = createWorkerEngineOn(start, { workerCount: 1 });
+    await engine.ready();
+    const abort = new AbortController();
+    const aborted = engine.createSignMessage({ ...inputOf(ecdsa), signal: abort.signal });
+    const waiting = engine.createSignMessage(inputOf(eddsa));
+    abort.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    expect(sha256(await waiting)).toBe(eddsa.halfSha256Hex);
+    expect(threads).toHaveLength(1);
+
+    const crashed = engine.createSignMessage(inputOf(ecdsa));
+    const next = engine.createSignMessage(inputOf(eddsa));
+    threads[0]!.terminate();
+    await expect(crashed).rejects.toThrow("ended in the middle of the call");
+    expect(sha256(await next)).toBe(eddsa.halfSha256Hex);
+    expect(threads).toHaveLength(2);
+    await engine.close();
+  },
+);
+
+describe("where no worker can be started, the engine works on the caller's thread and says so", () => {
+  const ways: [string, StartEngineThread][] = [
+    [
+      "there are none",
+      () => {
+        throw new Error("none here");
+      },
+    ],
+    [
+      "their program is not found",
+      (events) => {
+        queueMicrotask(() => events.onEnd(new Error("none here")));
+        return { post: () => {}, hold: () => {}, terminate: () => {} };
+      },
+    ],
+  ];
+  test.each(ways)("because %s", async (_why, start) => {
+    const told: unknown[] = [];
+    const engine = createWorkerEngineOn(start, { workerCount: 2, onFallback: (cause) => told.push(cause) });
+    expect(sha256(await engine.createSignMessage(inputOf(eddsa)))).toBe(eddsa.halfSha256Hex);
+    await engine.ready();
+    expect(sha256(await engine.createSignMessage(inputOf(eddsa)))).toBe(eddsa.halfSha256Hex);
+    expect(told.map(String)).toEqual(["Error: none here"]);
+    await engine.close();
+    await expect(engine.createSignMessage(inputOf(eddsa))).rejects.toThrow("closed");
+  });
+  test.each(ways)("and is ready before its first call, because %s", async (_why, start) => {
+    const onFallback = vi.fn();
+    const engine = createWorkerEngineOn(start, { workerCount: 2, onFallback });
+    await engine.ready();
+    expect(onFallback).toHaveBeenCalledOnce();
+    await engine.close();
+  });
+});
+
+/** Workers that a test plays. */
+function played(): {
+  readonly start: StartEngineThread;
+  readonly threads: {
+    events: Parameters<StartEngineThread>[0];
+    sent: Parameters<Thread["post"]>[0][];
+    ended: number;
+  }[];
+} {
+  const threads: ReturnType<typeof played>["threads"] = [];
+  return {
+    threads,
+    start(events) {
+      const thread = { events, sent: [] as Parameters<Thread["post"]>[0][], ended: 0 };
+      threads.push(thread);
+      queueMicrotask(() => events.onMessage({ kind: "ready" }));
+      return {
+        post: (message) => thread.sent.push(message),
+        hold: () => {},
+        terminate() {
+          thread.ended++;
+          events.onEnd(new Error("terminated"));
+        },
+      };
+    },
+  };
+}
+type Thread = ReturnType<StartEngineThread>;
+
+describe("an ECDSA half", () => {
+  const begin = async (engine: CryptoEngine) => {
+    await engine.ready();
+    const half = engine.createSignMessage(inputOf(ecdsa)).catch((cause: unknown) => cause);
+    await Promise.resolve();
+    return half;
+  };
+
+  test("of two workers leaves only when both made the same octets", async () => {
+    for (const [second, outcome] of [
+      [1, "EngineError: sign message: two workers made different halves; nothing was sent"],
+      [0, "9,0"],
+    ] as const) {
+      const { start, threads } = played();
+      const engine = createWorkerEngineOn(start, { workerCount: 2 });
+      const half = begin(engine);
+      await vi.waitFor(() => expect(threads.map(({ sent }) => sent.length)).toEqual([1, 1]));
+      for (const [index, { events, sent }] of threads.entries()) {
+        const call = sent[0]!;
+        if (call.kind !== "call") throw new Error("no call");
+        expect(call.peer?.part).toBe(index);
+        events.onMessage({ kind: "result", id: call.id, output: Uint8Array.of(9, index * second) });
+      }
+      expect(String(await half)).toBe(outcome);
+      const ended = engine.close();
+      for (const { events } of threads) events.onMessage({ kind: "closed" });
+      await ended;
+    }
+  });
+
+  test("is given up by both workers when one ends", async () => {
+    const { start, threads } = played();
+    const engine = createWorkerEngineOn(start, { workerCount: 2 });
+    const half = begin(engine);
+    await vi.waitFor(() => expect(threads.map(({ sent }) => sent.length)).toEqual([1, 1]));
+    threads[1]!.events.onEnd(new Error("out of memory"));
+    expect(String(await half)).toContain("ended in the middle of the call");
+    expect(threads[0]!.sent.map(({ kind }) => kind)).toEqual(["call", "cancel"]);
+  });
+});
+
+test("no more than a thousand calls wait, and closing ends them all", async () => {
+  const { start, threads } = played();
+  const engine = createWorkerEngineOn(start, { workerCount: 1 });
+  await engine.ready();
+  const seed = new Uint8Array(32);
+  const calls = Array.from({ length: 1002 }, () =>
+    engine.deriveUserKeys({ curve: "ED25519", seed }).then(
+      () => "made",
+      (cause: unknown) => String(cause),
+    ),
+  );
+  expect(await calls[1001]).toBe("EngineError: more than 1000 calls wait for a worker");
+  const closed = engine.close();
+  expect(new Set(await Promise.all(calls.slice(0, 1001)))).toEqual(
+    new Set(["EngineError: the engine is closed"]),
+  );
+  expect(threads[0]!.sent.at(-1)).toEqual({ kind: "close" });
+  threads[0]!.events.onMessage({ kind: "closed" });
+  await closed;
+  expect(threads[0]!.ended).toBe(1);
+  await expect(engine.ready()).rejects.toThrow("closed");
+});
+
+test("an engine that is closed twice at once is closed for both", async () => {
+  const { start, threads } = played();
+  const engine = createWorkerEngineOn(start, { workerCount: 1 });
+  await engine.ready();
+  const closed = Promise.all([engine.close(), engine.close()]);
+  threads[0]!.events.onMessage({ kind: "closed" });
+  await closed;
+});
+
+test("a call that cannot be sent to a worker fails by itself, overwritten, and the worker takes the next one", async () => {
+  const { start, threads } = played();
+  const refusing: StartEngineThread = (events) => ({
+    ...start(events),
+    post() {
+      throw new Error("out of memory");
+    },
+  });
+  const plain = callsOnThreads({ start: refusing, workerCount: 1, onStartFailure: callsHere });
+  await plain.ready();
+  for (let count = 0; count < 2; count++) {
+    const seed = new Uint8Array(32).fill(7);
+    const call = plain.run("deriveUserKeys", { curve: "ED25519", seed }, undefined);
+    await expect(call).rejects.toThrow("could not be sent");
+    expect(seed).toEqual(new Uint8Array(32));
+  }
+  expect(threads).toHaveLength(1);
+});
+
+test("a Node process stays for a call that it waits for, and not for idle workers", SLOW, async () => {
+  const program = `
+    import { createWorkerEngine } from "./src/crypto/worker-engine.ts";
+    const engine = createWorkerEngine({ workerCount: 2 });
+    const keys = await engine.deriveUserKeys({ curve: "ED25519", seed: new Uint8Array(32) });
+    console.log(keys.signerAddress);
+  `;
+  const args = ["--import", "tsx", "--input-type=module", "--eval", program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: ROOT,
+    env: programEnvironment,
+  });
+  expect(stdout).toMatch(/^0x[0-9a-f]{64}\n$/);
+});
