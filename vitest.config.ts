@@ -12,6 +12,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/tidy.test.ts"],
+          // Pure tests share their modules, so each module is loaded once. A test that replaces a module is in component.
+          isolate: false,
           // A hang is ended; how fast a busy machine is decides nothing.
           testTimeout: 60_000,
           hookTimeout: 120_000,

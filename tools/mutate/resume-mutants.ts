@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const RESUME = ["test/unit/sdk/resume.test.ts"];
+const RESUME = ["test/component/sdk/resume.test.ts"];
 const TOKEN = ["test/unit/sdk/resume-token.test.ts"];
 const NAME = ["test/unit/sdk/get-or-create.test.ts"];
 const NAME_RACE = ["test/race/dwallet-names.test.ts"];

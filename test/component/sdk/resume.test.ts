@@ -23,7 +23,7 @@ import {
   SIGN_REQUEST_ID,
   serviceError,
   shareOf,
-} from "./fake-service.ts";
+} from "../../unit/sdk/fake-service.ts";
 
 const curve = "ED25519";
 const signArgs: SignArgs = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { MpcOutcome } from "../../../../src/localnet/mpc/engine.ts";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
 import { decodeNetworkKeyOutput } from "../../../../src/protocol/parameters/network-key-output.ts";
-import { NETWORK_SEED } from "./recorded-sessions.ts";
+import { NETWORK_SEED } from "../../../unit/localnet/mpc/recorded-sessions.ts";
 
 const party = networkParty(NETWORK_SEED, undefined);
 

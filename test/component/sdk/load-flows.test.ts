@@ -4,7 +4,7 @@ import type { ClientContext } from "../../../src/sdk/context.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { sign } from "../../../src/sdk/sign.ts";
-import { createFakeService, DWALLET_ID, MESSAGE, SEED } from "./fake-service.ts";
+import { createFakeService, DWALLET_ID, MESSAGE, SEED } from "../../unit/sdk/fake-service.ts";
 
 vi.mock("../../../src/sdk/flows.ts", () => {
   throw new Error("the chunk is gone");
