@@ -97,9 +97,8 @@ describe("drain", () => {
     const session = connect(server.url);
     await once(session, "remoteSettings");
     const closed = once(session, "close");
-    const beganMs = performance.now();
-    expect(await server.drain({ delayMs: 0, timeoutMs: 60_000 })).toBe(true);
-    expect(performance.now() - beganMs).toBeLessThan(500);
+    // An idle connection that is left open makes the drain time out, which is false.
+    expect(await server.drain({ delayMs: 0, timeoutMs: 5000 })).toBe(true);
     await closed;
     agent.destroy();
   });
