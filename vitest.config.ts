@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/tidy.test.ts"],
-          // Pure tests share their modules, so each module is loaded once. A test that replaces a module is in component.
+          // The files share their modules, so that each module is loaded once.
           isolate: false,
           // A hang is ended; how fast a busy machine is decides nothing.
           testTimeout: 60_000,
@@ -26,6 +26,19 @@ export default defineConfig({
         test: {
           name: "component",
           include: ["test/component/**/*.test.ts"],
+          isolate: false,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Tests that replace a module by another one, for themselves alone.
+          name: "isolated",
+          include: ["test/isolated/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: availableParallelism(),
@@ -60,6 +73,7 @@ export default defineConfig({
           globalSetup: "./test/interop/compile-protos.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 4 },
         },
       },
@@ -69,7 +83,8 @@ export default defineConfig({
           name: "fuzz",
           include: ["test/fuzz/**/*.test.ts"],
           testTimeout: 600_000,
-          sequence: { groupOrder: 5 },
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 4 },
         },
       },
       {

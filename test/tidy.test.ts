@@ -135,6 +135,12 @@ describe("the sources", () => {
     expect(odd).toEqual([]);
   });
 
+  it("replace no module in the tests of unit and component, whose files share their modules", () => {
+    const replacing = linesWith(code, /\bvi\.(?:mock|doMock|hoisted)\(/);
+    expect(replacing.length).toBeGreaterThan(0);
+    expect(replacing.filter((line) => /^test\/(?:unit|component)\//.test(line))).toEqual([]);
+  });
+
   it("leave nothing for later and switch no test off", () => {
     const others = code.filter((file) => file.path !== "test/tidy.test.ts");
     expect(linesWith(others, /\b(?:TODO|FIXME|XXX)\b|\b(?:it|test|describe)\.(?:only|skip|todo)\b/)).toEqual(

@@ -1,9 +1,9 @@
 import type { Mutant } from "./mutant.ts";
 
-const HALF = ["test/component/crypto/sign-message.test.ts"];
+const HALF = ["test/isolated/crypto/sign-message.test.ts"];
 const ECDSA = ["test/crypto/own-ecdsa-message.test.ts"];
 const FAULTS = ["test/crypto/own-half-faults.test.ts"];
-const WORKERS = ["test/component/crypto/worker-engine.test.ts"];
+const WORKERS = ["test/isolated/crypto/worker-engine.test.ts"];
 const SHARE = ["test/component/crypto/encrypted-share.test.ts"];
 
 /** Lines by which a half of the client's gives nothing away and is right. */

@@ -12,9 +12,9 @@ import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { curveByNumber } from "../../../src/protocol/proofs/curve.ts";
 import { runSteps } from "../../../src/protocol/steps.ts";
 import { decodeUserShare } from "../../../src/protocol/user-share.ts";
+import { recordedNetwork as network, recorded, requestOf } from "../../component/crypto/recorded-halves.ts";
 import { isSigned, presignOf } from "../../support/own-dwallet.ts";
 import { flipBit } from "../../support/signature-vectors.ts";
-import { recordedNetwork as network, recorded, requestOf } from "./recorded-halves.ts";
 
 // Nothing here may load Ika's WebAssembly.
 vi.mock("@ika.xyz/ika-wasm", () => {

@@ -12,9 +12,14 @@ import { startModuleThread } from "../../../src/crypto/start-module-thread.ts";
 import { createWorkerEngine } from "../../../src/crypto/worker-engine.ts";
 import { createWorkerEngineOn } from "../../../src/crypto/worker-engine-on.ts";
 import type { Form, FormGroup } from "../../../src/protocol/class-groups/forms.ts";
+import {
+  type RecordedHalf,
+  recorded,
+  recordedNetwork,
+  requestOf,
+} from "../../component/crypto/recorded-halves.ts";
 import { programEnvironment } from "../../support/environment.ts";
 import { ROOT } from "../../support/source-files.ts";
-import { type RecordedHalf, recorded, recordedNetwork, requestOf } from "./recorded-halves.ts";
 
 /** How many class group operations this thread did. */
 const here = vi.hoisted(() => ({ squares: 0 }));
