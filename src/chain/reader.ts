@@ -24,14 +24,9 @@ import {
   toChanges,
   toOutcome,
 } from "./outcome.ts";
+import { type NetworkKey, readNetworkKeys } from "./read-network-keys.ts";
 import { retryRead } from "./retry-read.ts";
 import type { OwnedRef } from "./treasury/treasury-calls.ts";
-
-/** A network encryption key. */
-export interface NetworkKey {
-  readonly id: string;
-  readonly epoch: number;
-}
 
 /** The current epoch, and what a unit of gas costs in it. */
 export interface SuiEpoch {
@@ -108,19 +103,10 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
 
   const reader: NetworkReader = {
     getObjects: (ids, signal) => read((deadline) => objects.getObjects(ids, anySignal(signal, deadline))),
-    async networkKey() {
-      const newest = (await reader.networkKeys()).at(-1);
-      if (newest === undefined) throw new ServiceError("CHAIN_UNAVAILABLE", "the network has no key");
-      return newest;
-    },
+    networkKey: async () => newestKey(await reader.networkKeys()),
     networkKeys() {
       if (!cached || cached.untilMs <= clock.now()) {
-        const keys = read(async () => {
-          // The client would keep the first answer for good, and does not keep its order.
-          ika.invalidateEncryptionKeyCache();
-          const found = (await ika.getAllNetworkEncryptionKeys()).map(({ id, epoch }) => ({ id, epoch }));
-          return found.sort((a, b) => a.epoch - b.epoch);
-        });
+        const keys = readNetworkKeys(network, read, reader);
         cached = { keys, untilMs: clock.now() + NETWORK_KEY_TTL_MS };
         keys.catch(() => {
           cached = undefined;
@@ -213,6 +199,13 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
     transaction,
   };
   return reader;
+}
+
+/** The last of the keys, oldest first. Throws CHAIN_UNAVAILABLE if there is none. */
+export function newestKey(keys: readonly NetworkKey[]): NetworkKey {
+  const newest = keys.at(-1);
+  if (newest === undefined) throw new ServiceError("CHAIN_UNAVAILABLE", "the network has no key");
+  return newest;
 }
 
 async function activeEncryptionKeyId(

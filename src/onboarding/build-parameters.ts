@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import type { NetworkKey, NetworkReader } from "../chain/reader.ts";
+import type { NetworkKey } from "../chain/read-network-keys.ts";
+import type { NetworkReader } from "../chain/reader.ts";
 import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { UnsupportedOutputError } from "../protocol/parameters/network-key-output.ts";

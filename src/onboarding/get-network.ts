@@ -5,18 +5,19 @@ import {
   type SharedObjectSchema,
 } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import type { ChainNetwork } from "../chain/network.ts";
-import type { NetworkReader } from "../chain/reader.ts";
+import { type NetworkReader, newestKey } from "../chain/reader.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { curveEnum } from "./encryption-key-row.ts";
 
 /** The network as clients need it, with the parameters that are ready by now. */
 export async function describeNetwork(deps: {
   readonly network: ChainNetwork;
-  readonly reader: Pick<NetworkReader, "networkKey" | "networkKeys">;
+  readonly reader: Pick<NetworkReader, "networkKeys">;
   readonly parameters: ParameterBuilder;
 }): Promise<GetNetworkResponse> {
   const { network, reader, parameters } = deps;
-  const key = await reader.networkKey();
+  const keys = await reader.networkKeys();
+  const key = newestKey(keys);
   const { packages, objects } = network.ikaConfig;
   return create(GetNetworkResponseSchema, {
     network: network.name,
@@ -34,7 +35,7 @@ export async function describeNetwork(deps: {
       ikaSystemObject: sharedObject(objects.ikaSystemObject),
       ikaDwalletCoordinator: sharedObject(objects.ikaDWalletCoordinator),
     },
-    networkEncryptionKeyIds: (await reader.networkKeys()).map(({ id }) => id),
+    networkEncryptionKeyIds: keys.map(({ id }) => id),
     protocolParameters: parameters.ready().map(({ curve, sha256, sizeBytes, networkKeyId }) => ({
       curve: curveEnum(curve),
       sha256,

@@ -2,6 +2,7 @@ import { ObjectError } from "@mysten/sui/client";
 import { createBackOffs } from "../../../src/chain/back-off.ts";
 import { createNetworkReader, type NetworkReader } from "../../../src/chain/reader.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
+import { encodeNetworkKey } from "../../support/network-key.ts";
 import { objectId } from "../../support/rows.ts";
 
 /** What the fake fullnode fails with: it names what no caller may hear of. */
@@ -45,16 +46,20 @@ export function createFakeFullnode(): FakeFullnode {
       core: {
         getObjects: ({ objectIds }: { objectIds: readonly string[] }) =>
           answer({
-            objects: objectIds.map(
-              (id) => new ObjectError("notExists", `no object ${id}`, { reason: "notFound" }),
+            objects: objectIds.map((id) =>
+              id === networkKeyId
+                ? { objectId: id, content: encodeNetworkKey({ id, epoch: 1 }) }
+                : new ObjectError("notExists", `no object ${id}`, { reason: "notFound" }),
             ),
           }),
+        listDynamicFields: () =>
+          answer({ dynamicFields: [{ childId: networkKeyId }], hasNextPage: false, cursor: null }),
         simulateTransaction: () => answer({ $kind: "FailedTransaction" }),
       },
     },
     ika: {
-      invalidateEncryptionKeyCache() {},
-      getAllNetworkEncryptionKeys: () => answer([{ id: networkKeyId, epoch: 1 }]),
+      ensureInitialized: () =>
+        answer({ coordinatorInner: { dwallet_network_encryption_keys: { id: objectId() } } }),
     },
   } as unknown as FakeFullnode["network"];
   const during = async <T>(how: () => Promise<void>, run: () => Promise<T>): Promise<T> => {
