@@ -1,6 +1,7 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { addressOfKey } from "../protocol/addresses.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
-import { bytesToHex, hexToBytes } from "../protocol/bytes.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
 import { publicKeyFromUserOutput } from "../protocol/dwallet-output.ts";
 import { createClient } from "../sdk/client.ts";
 import type { SignResult } from "../sdk/sign-types.ts";

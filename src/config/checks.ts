@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { publicDevelopmentSecrets } from "../localnet/seed.ts";
-import { bytesToHex, hexToBytes } from "../protocol/bytes.ts";
+import { hexToBytes } from "../protocol/bytes.ts";
 import type { Config } from "./config.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";

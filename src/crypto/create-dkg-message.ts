@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { CURVES, type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { bigIntFromBigEndian, bigIntToLittleEndian, concatBytes, encodeVector } from "../protocol/bytes.ts";
+import { bigIntFromBigEndian, bigIntToLittleEndian, encodeVector } from "../protocol/bytes.ts";
 import {
   type Curve,
   type CurvePoint,

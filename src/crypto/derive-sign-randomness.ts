@@ -1,7 +1,8 @@
 import { expand, extract } from "@noble/hashes/hkdf.js";
 import { sha512 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
-import { bigIntFromBigEndian, bigIntFromLittleEndian, concatBytes, encodeVector } from "../protocol/bytes.ts";
+import { bigIntFromBigEndian, bigIntFromLittleEndian, encodeVector } from "../protocol/bytes.ts";
 import { type Curve, scalarBytes } from "../protocol/proofs/curve.ts";
 
 /** The inputs that determine a user's sign message. */

@@ -1,7 +1,8 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha512 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { bigIntFromBigEndian, concatBytes, hexToBytes } from "../protocol/bytes.ts";
+import { bigIntFromBigEndian, hexToBytes } from "../protocol/bytes.ts";
 import { curveByNumber } from "../protocol/proofs/curve.ts";
 import { encodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";

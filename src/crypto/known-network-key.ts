@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "../protocol/bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Form } from "../protocol/class-groups/forms.ts";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import type { Curve } from "../protocol/proofs/curve.ts";

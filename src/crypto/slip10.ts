@@ -1,6 +1,6 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { concatBytes } from "../protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
 
 /**
  * The Ed25519 secret key at a path of hardened indices below a seed (SLIP-0010). `path` holds the indices without the

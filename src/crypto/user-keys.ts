@@ -1,8 +1,8 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { suiAddress } from "../protocol/addresses.ts";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { concatBytes } from "../protocol/bytes.ts";
 import { deriveClassGroupsKeypair } from "../protocol/class-groups/keypair.ts";
 import { EngineError, type UserKeys } from "./engine.ts";
 import { ownUserKeys, type PlainUserKeys } from "./own-user-keys.ts";

@@ -1,6 +1,7 @@
 import { SystemInnerDynamicField, SystemModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { toBase58 } from "@mysten/sui/utils";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
 import { genesisId } from "./contracts/addresses.ts";
 import { coordinatorGenesis } from "./contracts/coordinator/coordinator-genesis.ts";
@@ -11,7 +12,7 @@ import {
   type GenesisOptions,
 } from "./contracts/genesis-object.ts";
 import { treasuryGenesis } from "./contracts/treasury/treasury-genesis.ts";
-import { blake2b256, utf8 } from "./fullnode/bytes.ts";
+import { blake2b256 } from "./fullnode/bytes.ts";
 import type { Commit } from "./fullnode/commit.ts";
 import { fieldParts, u64Name } from "./fullnode/dynamic-fields.ts";
 import { encodeExecuted } from "./fullnode/executed-transaction.ts";
@@ -33,7 +34,7 @@ const ZEROS = new Uint8Array(64 * 1024);
 export function genesisCommit(options: GenesisOptions): Commit {
   const { timestampMs } = options;
   const time = bcs.u64().serialize(timestampMs).toBytes();
-  const digest = toBase58(blake2b256(utf8("ika-localnet/chain/"), options.seed, time));
+  const digest = toBase58(blake2b256(utf8ToBytes("ika-localnet/chain/"), options.seed, time));
   const objects = [
     ...coordinatorGenesis(options),
     ...systemGenesis(options.addresses),

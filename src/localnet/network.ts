@@ -1,4 +1,5 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
 import { completeSession } from "./contracts/coordinator/complete-session.ts";
 import {
@@ -6,7 +7,6 @@ import {
   requestedSequenceNumbers,
   requestedSession,
 } from "./contracts/coordinator/requested-session.ts";
-import { concatBytes, utf8 } from "./fullnode/bytes.ts";
 import type { Ledger } from "./fullnode/ledger.ts";
 import { systemCommit } from "./fullnode/system-transaction.ts";
 import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
@@ -171,7 +171,7 @@ function askMpc(mpc: NetworkMpc, session: RequestedSession): Promise<MpcOutcome>
 
 /** keccak256(u64be(0) || "USER" || preimage): the value that proofs of a user's session are bound to. */
 function sessionIdentifierDigest(preimage: readonly number[]): Uint8Array {
-  return keccak_256(concatBytes(new Uint8Array(8), utf8("USER"), Uint8Array.from(preimage)));
+  return keccak_256(concatBytes(new Uint8Array(8), utf8ToBytes("USER"), Uint8Array.from(preimage)));
 }
 
 function text(error: unknown): string {

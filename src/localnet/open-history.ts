@@ -1,9 +1,10 @@
 import { normalizeSuiAddress } from "@mysten/sui/utils";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
 import { FIRST_EPOCH } from "./contracts/coordinator/coordinator-genesis.ts";
 import type { NetworkKeyOutputs } from "./contracts/genesis-object.ts";
 import { durableHistory, type History, volatileHistory } from "./durable-ledger.ts";
-import { blake2b256, utf8 } from "./fullnode/bytes.ts";
+import { blake2b256 } from "./fullnode/bytes.ts";
 import { genesisCommit } from "./genesis.ts";
 import type { LocalChainOptions } from "./local-chain.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
@@ -39,7 +40,7 @@ export async function openHistory(
       timestampMs: BigInt(clock()),
     });
   const identity = {
-    seedDigest: blake2b256(utf8("ika-localnet/identity/"), seed),
+    seedDigest: blake2b256(utf8ToBytes("ika-localnet/identity/"), seed),
     hotWalletAddress,
     operatorCount,
     epochDurationMs: epochDurationOf(options),

@@ -1,9 +1,10 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CreateDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts";
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
-import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
+import { equalBytes } from "../protocol/bytes.ts";
 import { newId } from "../store/ids.ts";
 import { chargeDkg } from "./charge-dkg.ts";
 import { checkDkgForm } from "./check-dkg-form.ts";

@@ -1,7 +1,7 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
-import { bytesToHex } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import type { Queryable } from "../store/database.ts";

@@ -4,9 +4,9 @@ import { blake2b } from "@noble/hashes/blake2.js";
 import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
+import { bech32, bech32m } from "@scure/base";
 import type { CurveName, HashName, SignatureAlgorithmName } from "./algorithms.ts";
-import { encodeSegwitAddress } from "./bech32.ts";
-import { bytesToHex, concatBytes } from "./bytes.ts";
 
 /** A secp256k1 public key's Ethereum address with its EIP-55 checksum. Takes the key compressed, 33 bytes. */
 export function ethereumAddress(publicKey: Uint8Array): string {
@@ -33,6 +33,12 @@ export function bitcoinP2wpkhAddress(publicKey: Uint8Array, prefix: BitcoinPrefi
  */
 export function bitcoinP2trAddress(publicKey: Uint8Array, prefix: BitcoinPrefix = "bc"): string {
   return encodeSegwitAddress(prefix, 1, publicKey.subarray(1));
+}
+
+/** A segregated-witness address: bech32 for version 0 (BIP-173), bech32m for the versions from 1 (BIP-350). */
+function encodeSegwitAddress(prefix: BitcoinPrefix, version: number, program: Uint8Array): string {
+  const encoding = version === 0 ? bech32 : bech32m;
+  return encoding.encode(prefix, [version, ...encoding.toWords(program)]);
 }
 
 /** A Solana address: the Ed25519 public key in base58. */

@@ -1,7 +1,7 @@
 import type { GrpcTypes, RpcTransport } from "@mysten/sui/grpc";
 import { TransactionDataBuilder } from "@mysten/sui/transactions";
 import { deriveDynamicFieldID, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
-import { bytesToHex } from "./bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 
 /** Told of each answer that belongs to another question. */

@@ -1,19 +1,8 @@
+import { concatBytes, hexToBytes as decodeHex } from "@noble/hashes/utils.js";
+
 /** Thrown when bytes or a hex string do not have the shape that the reader asked for. Never carries the bytes. */
 export class MalformedBytesError extends Error {
   override readonly name = "MalformedBytesError";
-}
-
-/** Joins byte strings in order. */
-export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  const joined = new Uint8Array(length);
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
 }
 
 /** True if both byte strings are the same. Not constant-time: for public values only. */
@@ -21,23 +10,13 @@ export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
 
-/** Lower-case hex, two digits a byte, without a prefix. */
-export function bytesToHex(bytes: Uint8Array): string {
-  let hex = "";
-  for (const byte of bytes) hex += HEX_OF_BYTE[byte];
-  return hex;
-}
-
 /** Reads hex of even length, either case, without a prefix. Throws {@link MalformedBytesError} on anything else. */
 export function hexToBytes(hex: string): Uint8Array {
+  // The library's own error quotes the wrong digit, which may be a secret's.
   if (hex.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(hex)) {
     throw new MalformedBytesError("expected an even number of hex digits");
   }
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16);
-  }
-  return bytes;
+  return decodeHex(hex);
 }
 
 /**
@@ -119,5 +98,3 @@ export function encodeUleb128(value: number): Uint8Array {
 export function encodeVector(bytes: Uint8Array): Uint8Array {
   return concatBytes(encodeUleb128(bytes.length), bytes);
 }
-
-const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

@@ -1,5 +1,5 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { byteReader } from "./byte-reader.ts";
-import { bytesToHex } from "./bytes.ts";
 
 /** What a DKG's request event says first: which session it is, and which dWallet it makes. */
 export interface DkgRequestEvent {

@@ -1,6 +1,7 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { CurveName } from "./algorithms.ts";
 import { byteReader } from "./byte-reader.ts";
-import { bigIntFromLittleEndian, concatBytes, encodeVector, MalformedBytesError } from "./bytes.ts";
+import { bigIntFromLittleEndian, encodeVector, MalformedBytesError } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./curve-group.ts";
 
 /** The network's public output of a DKG: `DWallet.state.public_output`. */

@@ -1,8 +1,9 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CurveName } from "./algorithms.ts";
-import { bigIntToLittleEndian, bytesToHex } from "./bytes.ts";
+import { bigIntToLittleEndian } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./curve-group.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { concatBytes } from "./bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { ChainNetworkEncryptionKey } from "./chain-objects.ts";
 import {
   chunkBytes,

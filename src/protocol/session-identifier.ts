@@ -1,5 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { concatBytes, hexToBytes } from "./bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "./bytes.ts";
 
 /**
  * What a DKG message is bound to: keccak256(u64be(0) || "USER" || keccak256(sender || session bytes)), 32 bytes.

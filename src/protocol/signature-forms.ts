@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { SignatureAlgorithmName } from "./algorithms.ts";
-import { concatBytes, MalformedBytesError } from "./bytes.ts";
+import { MalformedBytesError } from "./bytes.ts";
 
 /** How long this service's signatures are. */
 export function signatureLength(signatureAlgorithm: SignatureAlgorithmName): 64 | 65 {

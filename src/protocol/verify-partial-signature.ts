@@ -1,7 +1,8 @@
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { CurveName, HashName, SignatureAlgorithmName } from "./algorithms.ts";
 import { byteReader } from "./byte-reader.ts";
-import { bigIntFromBigEndian, bigIntFromLittleEndian, concatBytes, MalformedBytesError } from "./bytes.ts";
+import { bigIntFromBigEndian, bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
 import { type CurveGroup, curveGroup, type GroupPoint } from "./curve-group.ts";
 import { parseDWalletOutput } from "./dwallet-output.ts";
 import { groupParametersJson, pointJson, prettyJson } from "./group-parameters.ts";

@@ -1,7 +1,7 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { requestedSessions } from "../chain/events.ts";
 import type { Rebuilder } from "../chain/restore/replay.ts";
 import { insertPendingPresigns } from "../presigns/insert-pending.ts";
-import { bytesToHex } from "../protocol/bytes.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 
 /** Finds the rows that lost transactions requested presigns for, and makes rows for presigns that have none. */

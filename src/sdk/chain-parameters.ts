@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { CryptoEngine } from "../crypto/engine.ts";
 import { type CurveName, curveNumber } from "../protocol/algorithms.ts";
-import { bytesToHex } from "../protocol/bytes.ts";
 import type { Action } from "./action.ts";
 import type { ParametersSource } from "./context.ts";
 import { readNetworkKeyOutput } from "./network-key-output.ts";

@@ -1,5 +1,5 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { addressesOfKey } from "../protocol/addresses.ts";
-import { bytesToHex } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import type { Action } from "./action.ts";
 import { call } from "./call.ts";

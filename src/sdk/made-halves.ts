@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
-import { bytesToHex, concatBytes, encodeVector } from "../protocol/bytes.ts";
+import { encodeVector } from "../protocol/bytes.ts";
 import { TssError } from "./errors.ts";
 
 /** The purpose of a half. */

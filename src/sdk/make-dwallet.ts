@@ -1,6 +1,7 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { deriveUserShare } from "../crypto/derive-user-share.ts";
 import { addressesOfKey } from "../protocol/addresses.ts";
-import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
+import { equalBytes } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput, userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import type { Action } from "./action.ts";

@@ -1,4 +1,4 @@
-import { bytesToHex } from "../protocol/bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { type ChainDWallet, parseDWallet, parseNetworkEncryptionKey } from "../protocol/chain-objects.ts";
 import { networkKeysTableId } from "../protocol/coordinator-objects.ts";
 

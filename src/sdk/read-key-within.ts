@@ -1,6 +1,6 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { SecretBytes } from "../crypto/secret-bytes.ts";
 import { addressesOfKey } from "../protocol/addresses.ts";
-import { bytesToHex } from "../protocol/bytes.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import type { Action } from "./action.ts";
 import { readSecretHex } from "./checks.ts";

@@ -1,5 +1,5 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { SecretBytes } from "../crypto/secret-bytes.ts";
-import { bytesToHex } from "../protocol/bytes.ts";
 import { userPublicOutputFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import type { Action } from "./action.ts";
 import { call } from "./call.ts";

@@ -1,6 +1,7 @@
 import { bcs } from "@mysten/sui/bcs";
 import { fromBase58, toBase58 } from "@mysten/sui/utils";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import {
   type AlgorithmTriple,
   type CurveName,
@@ -8,7 +9,7 @@ import {
   curveNumber,
   findTripleByNumbers,
 } from "../protocol/algorithms.ts";
-import { bytesToHex, concatBytes, equalBytes, hexToBytes } from "../protocol/bytes.ts";
+import { equalBytes, hexToBytes } from "../protocol/bytes.ts";
 import { isDWalletName, isIdempotencyKey } from "./checks.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";

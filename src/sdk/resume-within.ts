@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { SignRequest_Status as Status } from "../../gen/client/tss/v1/signing_pb.ts";
-import { bytesToHex, equalBytes } from "../protocol/bytes.ts";
+import { equalBytes } from "../protocol/bytes.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
 import type { Action } from "./action.ts";
 import { checkMessage, invalid } from "./checks.ts";

@@ -1,5 +1,5 @@
 import { normalizeStructTag } from "@mysten/sui/utils";
-import { bytesToHex } from "../protocol/bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChainReader, FullnodeObject } from "../protocol/chain-reader.ts";
 import { FinalReadError } from "../protocol/final-read-error.ts";
 import { sleep } from "../protocol/poll.ts";

@@ -3,14 +3,11 @@ import {
   createClassGroupsKeypair,
   networkDkgPublicOutputToProtocolPublicParameters,
 } from "@ika.xyz/sdk";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { networkParty } from "../../src/localnet/mpc/network-party.ts";
 import { type ByteReader, byteReader } from "../../src/protocol/byte-reader.ts";
-import {
-  bigIntFromLittleEndian,
-  concatBytes,
-  signedBigIntFromLittleEndian,
-} from "../../src/protocol/bytes.ts";
+import { bigIntFromLittleEndian, signedBigIntFromLittleEndian } from "../../src/protocol/bytes.ts";
 import {
   type ClassGroup,
   classGroupOfCurve,

@@ -10,6 +10,7 @@ import {
   sessionIdentifierDigest,
   verifyUserShare,
 } from "@ika.xyz/sdk";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNetworkMpc } from "../../src/localnet/mpc/create-network-mpc.ts";
 import type {
@@ -19,7 +20,6 @@ import type {
   NetworkSignInput,
 } from "../../src/localnet/mpc/engine.ts";
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
-import { concatBytes } from "../../src/protocol/bytes.ts";
 import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
 import { ECDSA_PARTS } from "../support/ecdsa-parts.ts";

@@ -14,10 +14,10 @@ import {
   SignatureAlgorithm,
   UserShareEncryptionKeys,
 } from "@ika.xyz/sdk";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
 import { CURVES } from "../../src/protocol/algorithms.ts";
-import { bytesToHex } from "../../src/protocol/bytes.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
 import { type LocalnetChild, startLocalnetChild } from "../component/localnet/localnet-child.ts";
 import {

@@ -1,4 +1,5 @@
 /** The DKG message of this project's own, against the unmodified Ika SDK and the localnet's half of the protocol. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import {
   publicKeyFromDWalletOutput,
   verifyUserShare,
 } from "@ika.xyz/sdk";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
 import type { PreparedDkg } from "../../src/crypto/engine.ts";
@@ -19,7 +21,6 @@ import { isOutputOfShare } from "../../src/crypto/user-output.ts";
 import { createNetworkMpc } from "../../src/localnet/mpc/create-network-mpc.ts";
 import type { MpcOutcome, NetworkDkgInput, NetworkMpc } from "../../src/localnet/mpc/engine.ts";
 import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";
-import { concatBytes } from "../../src/protocol/bytes.ts";
 import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
 import { userPublicOutputFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";

@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, test } from "vitest";
 import { checkEcdsaMessage } from "../../src/crypto/check-ecdsa-message.ts";
 import { createSignMessage } from "../../src/crypto/create-sign-message.ts";
@@ -5,7 +6,7 @@ import { transcriptBinding } from "../../src/crypto/prove-points.ts";
 import { openSignRequest, signContext } from "../../src/crypto/sign-request.ts";
 import { networkParty } from "../../src/localnet/mpc/network-party.ts";
 import { ALGORITHM_TRIPLES, CURVES } from "../../src/protocol/algorithms.ts";
-import { bigIntFromBigEndian, bytesToHex } from "../../src/protocol/bytes.ts";
+import { bigIntFromBigEndian } from "../../src/protocol/bytes.ts";
 import type { Form } from "../../src/protocol/class-groups/forms.ts";
 import { bitLength } from "../../src/protocol/class-groups/integers.ts";
 import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";

@@ -2,17 +2,18 @@
  * Somebody who may onboard for a project makes a dWallet with a share of his own, encrypted to a user's public key, on
  * an honest network. Whoever gets the user to take it could sign without the user.
  */
+
 import { randomBytes } from "node:crypto";
 import type { Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { type Curve, prepareDKG } from "@ika.xyz/sdk";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DWallet } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { DWallet_State } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve as ProtoCurve } from "../../gen/proto/tss/v1/types_pb.ts";
 import type { UserKeys } from "../../src/crypto/engine.ts";
 import { deriveUserKeys, signDWalletOutput } from "../../src/crypto/user-keys.ts";
-import { bytesToHex } from "../../src/protocol/bytes.ts";
 import { poll } from "../../src/protocol/poll.ts";
 import { createClient, type TssClient } from "../../src/sdk/index.ts";
 import { bakedFolder } from "../support/baked-folder.ts";

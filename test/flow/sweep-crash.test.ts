@@ -1,9 +1,10 @@
 /** A process that sweeps deposits is killed with a sweep stored and not sent, and again with it sent and not recorded. */
+
 import { text } from "node:stream/consumers";
 import { SuiGrpcClient } from "@mysten/sui/grpc";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { deriveDepositKey } from "../../src/billing/deposits/deposit-key.ts";
-import { bytesToHex } from "../../src/protocol/bytes.ts";
 import type { Database } from "../../src/store/database.ts";
 import { openDatabase } from "../../src/store/open-database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";

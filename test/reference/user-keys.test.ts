@@ -1,9 +1,10 @@
 /** Keys of fresh random seeds, which no recording can have. */
+
 import { UserShareEncryptionKeys } from "@ika.xyz/sdk";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, test } from "vitest";
 import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
 import { CURVES } from "../../src/protocol/algorithms.ts";
-import { bytesToHex } from "../../src/protocol/bytes.ts";
 
 test.each(CURVES)("on %s a random seed's keys are the Ika SDK's", async (curve) => {
   const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));

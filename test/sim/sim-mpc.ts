@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { MpcOutcome, NetworkMpc } from "../../src/localnet/mpc/engine.ts";
-import { concatBytes, encodeVector } from "../../src/protocol/bytes.ts";
+import { encodeVector } from "../../src/protocol/bytes.ts";
 import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 
 /** The last byte of a user's sign message that this network rejects. */

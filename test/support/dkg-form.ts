@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { CurveName } from "../../src/protocol/algorithms.ts";
-import { concatBytes, encodeVector } from "../../src/protocol/bytes.ts";
+import { encodeVector } from "../../src/protocol/bytes.ts";
 import type { DkgParts } from "../../src/protocol/check-dkg-message.ts";
 import { curveGroup, type GroupPoint } from "../../src/protocol/curve-group.ts";
 

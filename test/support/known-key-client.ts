@@ -4,10 +4,10 @@ import { p256 } from "@noble/curves/nist.js";
 import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { GetPricingResponseSchema } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { addressesOfKey } from "../../src/protocol/addresses.ts";
-import { bytesToHex, concatBytes } from "../../src/protocol/bytes.ts";
 import type { Curve, ReadKeyArgs, SignArgs, SignOptions, TssClient, TssError } from "../../src/sdk/index.ts";
 import type { KnownKey, SigningClient } from "../../src/signers/signing-key.ts";
 

@@ -1,11 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import {
-  bigIntFromLittleEndian,
-  bigIntToLittleEndian,
-  concatBytes,
-  encodeVector,
-} from "../../src/protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector } from "../../src/protocol/bytes.ts";
 import { classGroupOfCurve } from "../../src/protocol/class-groups/class-group.ts";
 import { userPublicOutputFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";

@@ -1,3 +1,4 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { createDkgMessage } from "../../src/crypto/create-dkg-message.ts";
 import { deriveUserShare } from "../../src/crypto/derive-user-share.ts";
 import { encryptShare } from "../../src/crypto/encrypt-share.ts";
@@ -5,7 +6,6 @@ import type { SignRequest } from "../../src/crypto/sign-request.ts";
 import type { MpcOutcome, NetworkSignInput } from "../../src/localnet/mpc/engine.ts";
 import { type NetworkParty, networkParty } from "../../src/localnet/mpc/network-party.ts";
 import { type AlgorithmTriple, CURVES } from "../../src/protocol/algorithms.ts";
-import { concatBytes } from "../../src/protocol/bytes.ts";
 import { deriveClassGroupsKeypair } from "../../src/protocol/class-groups/keypair.ts";
 import { publicKeyFromDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";

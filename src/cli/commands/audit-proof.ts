@@ -1,4 +1,5 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AuditEvent,
   type GetAuditProofResponse,
@@ -7,7 +8,7 @@ import {
 import { leafHash } from "../../audit/audit-entry.ts";
 import { isOwnHash } from "../../audit/check-seal.ts";
 import { rootOfPath } from "../../audit/merkle-tree.ts";
-import { bytesToHex, equalBytes } from "../../protocol/bytes.ts";
+import { equalBytes } from "../../protocol/bytes.ts";
 import { formatTime } from "../format.ts";
 import { operand } from "../option.ts";
 import { rowNumber } from "../option-values.ts";

@@ -1,6 +1,6 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { AuditEventSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { AuditSealSchema } from "../../../gen/proto/tss/v1/audit_pb.ts";
-import { bytesToHex } from "../../protocol/bytes.ts";
 import { auditExport } from "../audit-export.ts";
 import { auditVerify } from "../audit-verify.ts";
 import { formatTime } from "../format.ts";

@@ -1,5 +1,6 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { addressOfBytes } from "../fullnode/address-bytes.ts";
-import { blake2b256, utf8 } from "../fullnode/bytes.ts";
+import { blake2b256 } from "../fullnode/bytes.ts";
 import { fieldId, u64Name } from "../fullnode/dynamic-fields.ts";
 
 /** The version of the coordinator's inner state: the name of its dynamic field. */
@@ -27,7 +28,7 @@ export interface NetworkAddresses {
 
 /** A deterministic id for a named thing of the network with this seed. */
 export function genesisId(seed: Uint8Array, name: string): string {
-  return addressOfBytes(blake2b256(utf8("ika-localnet/genesis/"), seed, utf8(`/${name}`)));
+  return addressOfBytes(blake2b256(utf8ToBytes("ika-localnet/genesis/"), seed, utf8ToBytes(`/${name}`)));
 }
 
 /** The addresses of the network with this seed. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { blake2b256, utf8 } from "../fullnode/bytes.ts";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { blake2b256 } from "../fullnode/bytes.ts";
 import { type FaultSettings, NO_FAULTS } from "./fault-settings.ts";
 
 /** What goes wrong now, and the dice for it. */
@@ -51,7 +52,7 @@ async function pauseUnref(durationMs: number): Promise<void> {
 
 /** Numbers from 0 to 1 (without 1): xorshift32 from a hash of the seed. */
 function dice(seed: Uint8Array): () => number {
-  const start = blake2b256(utf8("ika-localnet/faults/"), seed);
+  const start = blake2b256(utf8ToBytes("ika-localnet/faults/"), seed);
   let state = new DataView(start.buffer, start.byteOffset).getUint32(0) || 1;
   return () => {
     state ^= state << 13;

@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
-import { concatBytes, ulebBytes } from "./bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeUleb128 } from "../../protocol/bytes.ts";
 import { atArgument, longType } from "./command-arguments.ts";
 import { balanceOf, createCoin, setBalance, type WorkingObject } from "./execution-state.ts";
 import { ArgumentFailure, ArgumentFault, ExecutionFailure, FailureKind } from "./failures.ts";
@@ -115,7 +116,7 @@ export function makeVector(
       return value.bytes;
     }),
   );
-  const count = ulebBytes(parts.length);
+  const count = encodeUleb128(parts.length);
   return [plainValue(`vector<${type}>`, concatBytes(count, ...parts))];
 }
 

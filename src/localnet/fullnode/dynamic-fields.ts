@@ -1,5 +1,7 @@
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeUleb128 } from "../../protocol/bytes.ts";
 import { addressBytes, addressOfBytes, typeTagBytes } from "./address-bytes.ts";
-import { blake2b256, concatBytes, u64Bytes, ulebBytes } from "./bytes.ts";
+import { blake2b256, u64Bytes } from "./bytes.ts";
 import type { ExecutionState, WorkingObject } from "./execution-state.ts";
 import { moveAbort } from "./failures.ts";
 import type { FieldInfo } from "./object.ts";
@@ -37,7 +39,7 @@ export function u64Name(value: bigint): FieldName {
 
 /** A field name of Move type `vector<u8>`. */
 export function bytesName(value: Uint8Array): FieldName {
-  return { type: "vector<u8>", bytes: concatBytes(ulebBytes(value.length), value) };
+  return { type: "vector<u8>", bytes: concatBytes(encodeUleb128(value.length), value) };
 }
 
 /** The id of the field object under `name`: the hash that Sui derives it by. */

@@ -1,7 +1,8 @@
 import { bcs } from "@mysten/sui/bcs";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { toBase58 } from "@mysten/sui/utils";
-import { blake2b256, utf8 } from "./bytes.ts";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { blake2b256 } from "./bytes.ts";
 import { failureBcs, failureProto } from "./effects-status.ts";
 import type { EmittedEvent } from "./execution-state.ts";
 import type { GasUsed } from "./gas.ts";
@@ -44,7 +45,7 @@ export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects 
   const gasObject = changedObjects[gasIndex];
   return {
     bcs: { name: "TransactionEffects", value: encoded },
-    digest: toBase58(blake2b256(utf8("TransactionEffects::"), encoded)),
+    digest: toBase58(blake2b256(utf8ToBytes("TransactionEffects::"), encoded)),
     version: 2,
     status:
       input.failure === undefined
@@ -157,5 +158,5 @@ function encodeEffects(
 }
 
 function digestOfEvents(events: readonly EmittedEvent[]): string {
-  return toBase58(blake2b256(utf8("TransactionEvents::"), ...events.map((event) => event.contents)));
+  return toBase58(blake2b256(utf8ToBytes("TransactionEvents::"), ...events.map((event) => event.contents)));
 }

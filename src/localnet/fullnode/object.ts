@@ -1,7 +1,9 @@
 import { bcs } from "@mysten/sui/bcs";
 import { fromBase58, toBase58 } from "@mysten/sui/utils";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { encodeUleb128 } from "../../protocol/bytes.ts";
 import { addressBytes, typeTagBytes } from "./address-bytes.ts";
-import { blake2b256, concatBytes, u64Bytes, ulebBytes, utf8 } from "./bytes.ts";
+import { blake2b256, u64Bytes } from "./bytes.ts";
 import { coinTypeOf, SUI_COIN_TYPE } from "./sui-types.ts";
 
 /** Who may use an object. */
@@ -38,7 +40,7 @@ export const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
 
 /** Completes an object version with its digest. */
 export function sealObject(object: Omit<ChainObject, "digest">): ChainObject {
-  return { ...object, digest: toBase58(blake2b256(utf8("Object::"), objectBcs(object))) };
+  return { ...object, digest: toBase58(blake2b256(utf8ToBytes("Object::"), objectBcs(object))) };
 }
 
 /** The object in Sui's own BCS form (`ObjectInner`). */
@@ -50,7 +52,7 @@ export function objectBcs(object: Omit<ChainObject, "digest">): Uint8Array {
     objectTypeBytes(object.type),
     Uint8Array.of(publicTransfer),
     u64Bytes(object.version),
-    ulebBytes(object.contents.length),
+    encodeUleb128(object.contents.length),
     object.contents,
     ownerBytes(object.owner),
     Uint8Array.of(32),

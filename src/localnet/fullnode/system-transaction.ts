@@ -1,6 +1,7 @@
 import { toBase58 } from "@mysten/sui/utils";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { balanceChanges } from "./balance-changes.ts";
-import { blake2b256, utf8 } from "./bytes.ts";
+import { blake2b256 } from "./bytes.ts";
 import type { Commit } from "./commit.ts";
 import { buildEffects } from "./effects.ts";
 import { encodeExecuted, executedTransaction } from "./executed-transaction.ts";
@@ -22,7 +23,7 @@ export function systemCommit(
   inputIds: readonly string[],
   work: (state: ExecutionState) => void,
 ): Commit {
-  const digest = toBase58(blake2b256(utf8("SystemTransaction::"), utf8(name)));
+  const digest = toBase58(blake2b256(utf8ToBytes("SystemTransaction::"), utf8ToBytes(name)));
   const state = createExecutionState((id) => ledger.objects.get(id), digest);
   const dependencies = new Set<string>();
   let version = 0n;

@@ -1,4 +1,5 @@
-import { bigIntToLittleEndian, concatBytes, encodeVector, equalBytes } from "../../protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntToLittleEndian, encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { encodeScalar } from "../../protocol/class-groups/class-group.ts";
 import { composeForms } from "../../protocol/class-groups/forms.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";

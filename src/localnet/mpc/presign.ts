@@ -1,4 +1,5 @@
-import { bytesToHex, concatBytes, encodeVector, equalBytes } from "../../protocol/bytes.ts";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
+import { encodeVector, equalBytes } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { encodeCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import { encodePoint, scaleBase } from "../../protocol/proofs/curve.ts";

@@ -1,12 +1,13 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, encodeVector } from "../../protocol/bytes.ts";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { encodeVector } from "../../protocol/bytes.ts";
 import { classGroupOfCurve } from "../../protocol/class-groups/class-group.ts";
 import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
 import {
   decodeNetworkKeyOutput,
   encodeNetworkKeyOutput,
 } from "../../protocol/parameters/network-key-output.ts";
-import { u64Bytes, utf8 } from "../fullnode/bytes.ts";
+import { u64Bytes } from "../fullnode/bytes.ts";
 
 /** The version that the live networks write today. */
 const VERSION = 4;
@@ -31,7 +32,7 @@ export function reconfigurationOutput(dkgPublicOutput: Uint8Array, epoch: bigint
     form = composeForms(group, form, group.h);
     parties.set(id, form);
   }
-  const tail = noise(utf8(`reconfiguration ${epoch}`), partyCount * TAIL_BYTES_PER_PARTY);
+  const tail = noise(utf8ToBytes(`reconfiguration ${epoch}`), partyCount * TAIL_BYTES_PER_PARTY);
   return encodeNetworkKeyOutput(output, { version: VERSION, parties, tail });
 }
 

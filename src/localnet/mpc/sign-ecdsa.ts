@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { bigIntFromBigEndian, bigIntToBigEndian, concatBytes } from "../../protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntFromBigEndian, bigIntToBigEndian } from "../../protocol/bytes.ts";
 import { multiPower, type PowerTerm } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
 import { floorMod, invertMod } from "../../protocol/class-groups/integers.ts";

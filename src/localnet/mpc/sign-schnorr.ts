@@ -1,10 +1,10 @@
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import {
   bigIntFromBigEndian,
   bigIntFromLittleEndian,
   bigIntToBigEndian,
   bigIntToLittleEndian,
-  concatBytes,
 } from "../../protocol/bytes.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { pointGroupJson } from "../../protocol/proofs/canonical-parameters.ts";

@@ -1,9 +1,5 @@
-import {
-  bigIntFromLittleEndian,
-  bigIntToLittleEndian,
-  concatBytes,
-  signedBigIntFromLittleEndian,
-} from "../bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntFromLittleEndian, bigIntToLittleEndian, signedBigIntFromLittleEndian } from "../bytes.ts";
 import {
   type ClassGroupConstants,
   CURVE25519_CONSTANTS,

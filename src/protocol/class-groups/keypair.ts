@@ -1,12 +1,7 @@
+import { chacha20 } from "@noble/ciphers/chacha.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { byteReader } from "../byte-reader.ts";
-import {
-  bigIntFromLittleEndian,
-  bigIntToLittleEndian,
-  concatBytes,
-  encodeVector,
-  MalformedBytesError,
-} from "../bytes.ts";
-import { chacha20KeyStream } from "./chacha20.ts";
+import { bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector, MalformedBytesError } from "../bytes.ts";
 import { type ClassGroup, classGroupOfCurve, decodeForm, encodeForm, FORM_BYTES } from "./class-group.ts";
 import { powerForm } from "./exponentiation.ts";
 import type { Form } from "./forms.ts";
@@ -55,8 +50,7 @@ export function decodeEncryptionKey(group: ClassGroup, bytes: Uint8Array): Form 
  * the bound. 2^749 is the statistical bound on the group's order that the protocol samples keys and randomisers from.
  */
 export function deriveDecryptionExponent(seed: Uint8Array): bigint {
-  // Each retry has probability below one half, so this much key stream is never used up in practice.
-  const stream = byteReader(chacha20KeyStream(seed, 4_096), "key stream");
+  const stream = byteReader(chacha20KeyStream(seed, KEY_STREAM_BYTES), "key stream");
   for (;;) {
     let high = stream.uint32() & HIGH_WORD_MASK;
     while (high > HIGH_WORD_OF_BOUND) high = stream.uint32() & HIGH_WORD_MASK;
@@ -65,6 +59,15 @@ export function deriveDecryptionExponent(seed: Uint8Array): bigint {
   }
 }
 
+/** Throws a RangeError if the key has another length than 32 bytes. */
+function chacha20KeyStream(key: Uint8Array, length: number): Uint8Array {
+  if (key.length !== 32) throw new RangeError("a ChaCha20 key has 32 bytes");
+  return chacha20(key, NONCE, new Uint8Array(length));
+}
+
+const NONCE = new Uint8Array(12);
+/** Each retry has probability below one half, so this much key stream is never used up in practice. */
+const KEY_STREAM_BYTES = 4_096;
 const EXPONENT_BOUND = 1n << 749n;
 const HIGH_WORD_OF_BOUND = 0x2000;
 const HIGH_WORD_MASK = 0x3fff;

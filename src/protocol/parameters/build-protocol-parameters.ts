@@ -1,10 +1,5 @@
-import {
-  bigIntToLittleEndian,
-  concatBytes,
-  encodeUleb128,
-  encodeVector,
-  uint32ToLittleEndian,
-} from "../bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntToLittleEndian, encodeUleb128, encodeVector, uint32ToLittleEndian } from "../bytes.ts";
 import { type ClassGroup, classGroupOfCurve, encodeForm } from "../class-groups/class-group.ts";
 import { type CombTable, combTable } from "../class-groups/comb.ts";
 import type { Form } from "../class-groups/forms.ts";

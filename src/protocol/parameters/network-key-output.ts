@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { type ByteReader, byteReader } from "../byte-reader.ts";
-import { concatBytes, encodeUleb128, encodeVector, MalformedBytesError } from "../bytes.ts";
+import { encodeUleb128, encodeVector, MalformedBytesError } from "../bytes.ts";
 import { classGroupOfCurve, decodeForm, encodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import { curveConstants } from "./curve-constants.ts";

@@ -1,4 +1,5 @@
-import { bigIntToLittleEndian, bytesToHex } from "../bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { bigIntToLittleEndian } from "../bytes.ts";
 import { encodeForm } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";

@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { ByteReader } from "../byte-reader.ts";
-import { concatBytes, encodeVector } from "../bytes.ts";
+import { encodeVector } from "../bytes.ts";
 import { decodeForm, encodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import { multiPower } from "../class-groups/exponentiation.ts";
 import { equalForms, type Form } from "../class-groups/forms.ts";

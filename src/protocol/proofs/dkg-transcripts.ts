@@ -1,4 +1,5 @@
-import { bigIntToLittleEndian, bytesToHex } from "../bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { bigIntToLittleEndian } from "../bytes.ts";
 import { languageGroupsJson, pointGroupJson, scalarGroupJson } from "./canonical-parameters.ts";
 import { type Curve, type CurvePoint, pointJson, scalarJson } from "./curve.ts";
 import { type Transcript, transcript, uniformScalar } from "./transcript.ts";

@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { type ByteReader, byteReader } from "../byte-reader.ts";
-import { bigIntFromLittleEndian, concatBytes, encodeVector } from "../bytes.ts";
+import { bigIntFromLittleEndian, encodeVector } from "../bytes.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
 /** Opens a versioned value of version 1, which BCS numbers 0: the tag, then a vector that holds the body. */

@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { byteReader } from "../byte-reader.ts";
-import { concatBytes, MalformedBytesError } from "../bytes.ts";
+import { MalformedBytesError } from "../bytes.ts";
 import { decodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";

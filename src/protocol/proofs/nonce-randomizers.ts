@@ -1,4 +1,5 @@
-import { bigIntToLittleEndian, bytesToHex } from "../bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { bigIntToLittleEndian } from "../bytes.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { ciphertextJson, pointGroupJson } from "./canonical-parameters.ts";
 import { type CurvePoint, pointJson, scalarJson } from "./curve.ts";

@@ -1,4 +1,4 @@
-import { concatBytes } from "../bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
 
 /** A group element at the end of the parameters: a, b and c in 256 bytes each, then sizes and its discriminant. */
 const INTEGER_BYTES = 2 + 256;

@@ -1,4 +1,4 @@
-import { bytesToHex } from "../bytes.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import type { Json } from "./canonical-parameters.ts";
 import { type Curve, type CurvePoint, pointJson } from "./curve.ts";

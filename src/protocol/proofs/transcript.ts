@@ -1,4 +1,5 @@
-import { bigIntFromLittleEndian, concatBytes } from "../bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntFromLittleEndian } from "../bytes.ts";
 import { createTranscript } from "../merlin.ts";
 
 /** A Merlin transcript as the 2PC-MPC protocol uses it: bytes as they are, everything else as JSON. */

@@ -1,4 +1,5 @@
-import { bigIntToLittleEndian, concatBytes, encodeVector } from "../bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntToLittleEndian, encodeVector } from "../bytes.ts";
 import { type Curve, type CurvePoint, encodePoint, scale, scaleBase } from "./curve.ts";
 import type { ShareRandomizers } from "./dkg-transcripts.ts";
 import type { NetworkKeyParts } from "./network-key-parts.ts";

@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, uint32ToLittleEndian } from "../../protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { uint32ToLittleEndian } from "../../protocol/bytes.ts";
 import type { Output, UnsignedTransaction } from "./psbt-transaction.ts";
 import {
   encodeAmount,

@@ -1,6 +1,6 @@
 import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, concatBytes } from "../../protocol/bytes.ts";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { invalid } from "../../sdk/checks.ts";
 import type { MessageAlgorithm } from "../message-signer.ts";
 import { witnessV0PreImage } from "./bip143.ts";

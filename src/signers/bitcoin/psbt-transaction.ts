@@ -1,5 +1,6 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { DEFAULT_SEQUENCE, Transaction } from "@scure/btc-signer";
-import { bytesToHex, equalBytes } from "../../protocol/bytes.ts";
+import { equalBytes } from "../../protocol/bytes.ts";
 import { invalid } from "../../sdk/checks.ts";
 
 /** An output of this transaction or of a previous one. */

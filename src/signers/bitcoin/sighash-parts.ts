@@ -1,4 +1,5 @@
-import { bigIntToLittleEndian, concatBytes, uint32ToLittleEndian } from "../../protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bigIntToLittleEndian, uint32ToLittleEndian } from "../../protocol/bytes.ts";
 import type { Input, Output } from "./psbt-transaction.ts";
 
 /** The inputs and outputs that a signature commits to. */

@@ -1,5 +1,5 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { concatBytes } from "../../protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { type SignOptions, TssError } from "../../sdk/index.ts";
 import { readPublicKeyHex, signMessages, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningKey } from "../signing-key.ts";

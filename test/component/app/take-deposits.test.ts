@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { takeDeposits } from "../../../src/app/take-deposits.ts";
 import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
@@ -5,7 +6,6 @@ import type { ChainNetwork } from "../../../src/chain/network.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { localnetDepositSeed } from "../../../src/localnet/seed.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { projectWith } from "../../support/rows.ts";

@@ -1,8 +1,8 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, test } from "vitest";
 import { decryptShare } from "../../../src/crypto/decrypt-share.ts";
 import { encryptShare } from "../../../src/crypto/encrypt-share.ts";
 import { RANDOMNESS_BITS } from "../../../src/crypto/mask-lengths.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { bitLength } from "../../../src/protocol/class-groups/integers.ts";
 import { decodeEncryptionKey, deriveClassGroupsKeypair } from "../../../src/protocol/class-groups/keypair.ts";
 import { curveByNumber, scaleBase } from "../../../src/protocol/proofs/curve.ts";

@@ -1,7 +1,7 @@
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRegisterOperation } from "../../../src/onboarding/register-operation.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import type { ChainEncryptionKey } from "../../../src/protocol/chain-objects.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

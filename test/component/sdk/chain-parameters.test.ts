@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createRouterTransport } from "@connectrpc/connect";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../../gen/proto/tss/v1/types_pb.ts";
@@ -8,7 +9,7 @@ import { createInlineEngine } from "../../../src/crypto/inline-engine.ts";
 import { deriveUserKeys } from "../../../src/crypto/user-keys.ts";
 import type { Localnet } from "../../../src/localnet/localnet.ts";
 import { networkParty } from "../../../src/localnet/mpc/network-party.ts";
-import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
 import { ChunkField, DWalletNetworkEncryptionKey } from "../../../src/protocol/chain-structs.ts";
 import {

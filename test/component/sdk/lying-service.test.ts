@@ -2,14 +2,15 @@
  * Every lie about every field of every reply that the client uses. After each the action ends with a TssError that
  * says what was wrong, or its outcome is the right one, and nothing that was sent holds the seed or the share.
  */
+
 import type { DescMethod } from "@bufbuild/protobuf";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, it } from "vitest";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Signing, SignRequest_Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import type { CryptoEngine, UserKeys } from "../../../src/crypto/engine.ts";
 import { findTriple } from "../../../src/protocol/algorithms.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { getOrCreate } from "../../../src/sdk/get-or-create.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { findTriple } from "../../../src/protocol/algorithms.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import type { ClientContext } from "../../../src/sdk/context.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { createMadeHalves } from "../../../src/sdk/made-halves.ts";

@@ -1,10 +1,11 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChainCalls } from "../../../src/chain/calls.ts";
 import type { LandedTransaction } from "../../../src/chain/operation.ts";
 import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
 import { createPresignQueue } from "../../../src/presigns/presign-queue.ts";
-import { bytesToHex, equalBytes } from "../../../src/protocol/bytes.ts";
+import { equalBytes } from "../../../src/protocol/bytes.ts";
 import { sessionIdentifierPreimage } from "../../../src/protocol/session-identifier.ts";
 import { expireReservations } from "../../../src/signing/expire-loop.ts";
 import { type ReserveInput, reserve } from "../../../src/signing/reserve.ts";

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { toText } from "../../../src/cli/describe-config.ts";
 import { loadConfig, readConfig } from "../../../src/config/config.ts";
 import { ConfigError } from "../../../src/config/reader.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "config-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,10 +1,11 @@
 import { hkdfSync } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, test } from "vitest";
 import { deriveUserShare } from "../../../src/crypto/derive-user-share.ts";
 import { EngineError } from "../../../src/crypto/engine.ts";
 import { CURVES, type CurveName } from "../../../src/protocol/algorithms.ts";
-import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { curveGroup } from "../../../src/protocol/curve-group.ts";
 import { sessionIdentifierDigest } from "../../../src/protocol/session-identifier.ts";
 import { decodeUserShare } from "../../../src/protocol/user-share.ts";

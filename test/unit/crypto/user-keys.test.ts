@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/crypto/engine.ts";
 import { deriveEd25519SecretKey } from "../../../src/crypto/slip10.ts";
 import { deriveUserKeys, signDWalletOutput, signEncryptionKey } from "../../../src/crypto/user-keys.ts";
 import type { CurveName } from "../../../src/protocol/algorithms.ts";
-import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { judgeEdDsa } from "../../support/judges.ts";
 
 /** Made with `UserShareEncryptionKeys.fromRootSeedKey` of @ika.xyz/sdk 0.4.1; `npm run test:reference` asks it afresh. */

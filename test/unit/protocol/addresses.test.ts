@@ -16,7 +16,6 @@ import {
   solanaAddress,
   suiAddress,
 } from "../../../src/protocol/addresses.ts";
-import { encodeSegwitAddress } from "../../../src/protocol/bech32.ts";
 import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { SIGNATURE_VECTORS } from "../../support/signature-vectors.ts";
 
@@ -74,10 +73,6 @@ test("segregated-witness addresses are those of BIP-173 and BIP-350", () => {
   expect(bitcoinP2wpkhAddress(key)).toBe("bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4");
   expect(bitcoinP2wpkhAddress(key, "tb")).toBe("tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx");
   expect(bitcoinP2trAddress(key)).toBe("bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0");
-  expect(encodeSegwitAddress("bc", 16, hexToBytes("751e"))).toBe("bc1sw50qgdz25j");
-  expect(encodeSegwitAddress("bc", 2, hexToBytes("751e76e8199196d454941c45d1b3a323"))).toBe(
-    "bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs",
-  );
 });
 
 test("each algorithm shows the address of the chain that it is used on", () => {

@@ -1,5 +1,6 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, test } from "vitest";
-import { bytesToHex, hexToBytes, MalformedBytesError } from "../../../src/protocol/bytes.ts";
+import { hexToBytes, MalformedBytesError } from "../../../src/protocol/bytes.ts";
 import { curveGroup } from "../../../src/protocol/curve-group.ts";
 import {
   parseDWalletOutput,

@@ -1,5 +1,5 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, test } from "vitest";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { createTranscript } from "../../../src/protocol/merlin.ts";
 
 test("the transcript equals merlin's own test vector", () => {

@@ -1,7 +1,8 @@
 import { sessionIdentifierDigest as sdkDigest } from "@ika.xyz/sdk";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import { sessionIdentifierDigest } from "../../../src/protocol/session-identifier.ts";
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });

@@ -1,4 +1,5 @@
 import { Ed25519PublicKey } from "@mysten/sui/keypairs/ed25519";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { encodeBase58 } from "ethers";
 import { describe, expect, test } from "vitest";
 import type {
@@ -6,7 +7,6 @@ import type {
   RegisterEncryptionKeyRequest,
 } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
 import { SecretBytes } from "../../../src/crypto/secret-bytes.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";

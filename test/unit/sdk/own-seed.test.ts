@@ -1,5 +1,5 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { getOrCreate } from "../../../src/sdk/get-or-create.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";

@@ -1,7 +1,7 @@
 /** Whose share a dWallet has: the client takes one that its own seed implies, and no other, whoever hands it out. */
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test } from "vitest";
 import { signDWalletOutput } from "../../../src/crypto/user-keys.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { onboard } from "../../../src/sdk/onboard.ts";
 import { recoverShare } from "../../../src/sdk/recover-share.ts";
 import { resumeOnboard } from "../../../src/sdk/resume-onboard.ts";

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, expect, test } from "vitest";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { type SignManyItem, signMany } from "../../../src/sdk/sign-many.ts";
 import {

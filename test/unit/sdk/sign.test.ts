@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { SignRequest_Status as Status } from "../../../gen/proto/tss/v1/signing_pb.ts";
-import { bytesToHex } from "../../../src/protocol/bytes.ts";
 import { TssError } from "../../../src/sdk/errors.ts";
 import { resumeSign } from "../../../src/sdk/resume-sign.ts";
 import { sign } from "../../../src/sdk/sign.ts";

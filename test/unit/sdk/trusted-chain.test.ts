@@ -1,5 +1,6 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { bytesToHex, hexToBytes } from "../../../src/protocol/bytes.ts";
+import { hexToBytes } from "../../../src/protocol/bytes.ts";
 import type { FullnodeObject } from "../../../src/protocol/chain-reader.ts";
 import { DWallet } from "../../../src/protocol/chain-structs.ts";
 import { pollObject } from "../../../src/protocol/poll-object.ts";

@@ -1,5 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
-import { blake2b256, u64Bytes, utf8 } from "../../fullnode/bytes.ts";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { blake2b256, u64Bytes } from "../../fullnode/bytes.ts";
 import { fieldParts, idName, objectFieldParts, u64Name } from "../../fullnode/dynamic-fields.ts";
 import type { ExecutionState } from "../../fullnode/execution-state.ts";
 import type { ObjectStore } from "../../fullnode/object-store.ts";
@@ -43,7 +44,9 @@ export function networkKeyId(seed: Uint8Array, index: number): string {
 
 /** Returns the 32-byte seed of the network's n-th key and of all shares under it. */
 export function networkKeySeed(seed: Uint8Array, index: number): Uint8Array {
-  return index === 0 ? seed : blake2b256(utf8("ika-localnet/network-key/"), seed, u64Bytes(BigInt(index)));
+  return index === 0
+    ? seed
+    : blake2b256(utf8ToBytes("ika-localnet/network-key/"), seed, u64Bytes(BigInt(index)));
 }
 
 /** How many network encryption keys the chain has. */

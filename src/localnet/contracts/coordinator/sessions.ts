@@ -1,7 +1,7 @@
 import { SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { concatBytes } from "../../fullnode/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
 import {
   addField,
   addObject,

@@ -1,8 +1,8 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MpcOutcome, NetworkSignInput } from "../../../../src/localnet/mpc/engine.ts";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
-import { concatBytes } from "../../../../src/protocol/bytes.ts";
 import { judge } from "../../../support/judges.ts";
 import {
   NETWORK_SEED,

@@ -1,6 +1,6 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
-import { bytesToHex } from "../../../../src/protocol/bytes.ts";
 import { encodeForm } from "../../../../src/protocol/class-groups/class-group.ts";
 import { buildProtocolParameters } from "../../../../src/protocol/parameters/build-protocol-parameters.ts";
 import { curveConstants } from "../../../../src/protocol/parameters/curve-constants.ts";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { concatBytes } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { networkParty } from "../../../../src/localnet/mpc/network-party.ts";
-import { concatBytes, encodeVector, MalformedBytesError } from "../../../../src/protocol/bytes.ts";
+import { encodeVector, MalformedBytesError } from "../../../../src/protocol/bytes.ts";
 import { InvalidFormError } from "../../../../src/protocol/class-groups/class-group.ts";
 import { buildProtocolParameters } from "../../../../src/protocol/parameters/build-protocol-parameters.ts";
 import {

@@ -1,5 +1,6 @@
 import { brotliDecompressSync } from "node:zlib";
-import { concatBytes, encodeVector } from "../../../../src/protocol/bytes.ts";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeVector } from "../../../../src/protocol/bytes.ts";
 import recorded from "./network-key-outputs.json" with { type: "json" };
 
 const tagged = (version: number, base64: string): Uint8Array => {

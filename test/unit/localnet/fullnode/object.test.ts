@@ -9,7 +9,6 @@ import {
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { addressBytes, addressOfBytes } from "../../../../src/localnet/fullnode/address-bytes.ts";
-import { ulebBytes } from "../../../../src/localnet/fullnode/bytes.ts";
 import { bytesName, fieldId, idName, u64Name } from "../../../../src/localnet/fullnode/dynamic-fields.ts";
 import {
   Coin,
@@ -18,6 +17,7 @@ import {
   objectBcs,
   ownerBcs,
 } from "../../../../src/localnet/fullnode/object.ts";
+import { encodeUleb128 } from "../../../../src/protocol/bytes.ts";
 
 const anyAddress = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((value) => `0x${toHex(value)}`);
 const anyOwner: fc.Arbitrary<Owner> = fc.oneof(
@@ -83,7 +83,7 @@ test("addresses and lengths survive their short forms", () => {
   fc.assert(
     fc.property(anyAddress, fc.nat({ max: 5_000_000 }), (address, length) => {
       expect(addressOfBytes(addressBytes(address))).toBe(address);
-      expect(ulebBytes(length)).toEqual(bcs.uleb128().serialize(length).toBytes());
+      expect(encodeUleb128(length)).toEqual(bcs.uleb128().serialize(length).toBytes());
     }),
   );
   expect(() => addressBytes("0x2")).toThrow("long form");

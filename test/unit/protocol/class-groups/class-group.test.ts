@@ -1,6 +1,7 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bigIntToLittleEndian, concatBytes } from "../../../../src/protocol/bytes.ts";
+import { bigIntToLittleEndian } from "../../../../src/protocol/bytes.ts";
 import {
   classGroupOfCurve,
   decodeForm,

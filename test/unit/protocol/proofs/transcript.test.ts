@@ -1,5 +1,5 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { expect, it } from "vitest";
-import { bytesToHex } from "../../../../src/protocol/bytes.ts";
 import { transcript } from "../../../../src/protocol/proofs/transcript.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
