@@ -2,6 +2,7 @@ import { createLocalSignals } from "../coordination/local-signals.ts";
 import { RecentMap } from "../coordination/recent-map.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { type KEY_KINDS, topics } from "../coordination/topics.ts";
+import type { Log } from "../telemetry/log.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createLookupQueue, type ReadKeys } from "./lookup-queue.ts";
 
@@ -38,7 +39,7 @@ export interface KeyLookupOptions<Key> {
   readonly kind: (typeof KEY_KINDS)[number];
   /** Between replicas. Default: others forget a key by themselves, after a few seconds. */
   readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<Log, "warn">;
   /** Told of each look-up, whether the database had to be asked. */
   readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
   /** Milliseconds that only grow, whatever is done to the clock. Default: the process's own. */

@@ -3,6 +3,7 @@ import type { NetworkAccess } from "../chain/network.ts";
 import type { Config } from "../config/config.ts";
 import { readChainKeys, readNetworkAccess } from "../config/network-access.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { Log } from "../telemetry/log.ts";
 import { Secret } from "../telemetry/secret.ts";
 import { startLocalnetThread } from "./localnet-thread.ts";
 import { listening } from "./port-taken.ts";
@@ -10,7 +11,7 @@ import { listening } from "./port-taken.ts";
 /** What starting a localnet needs beside the configuration. */
 export interface ChainAccessDeps {
   readonly lifecycle: Pick<Lifecycle, "start">;
-  readonly log: { info(fields: object, message: string): void };
+  readonly log: Pick<Log, "info">;
 }
 
 /**

@@ -26,6 +26,7 @@ import { createExpireLoop } from "../signing/expire-loop.ts";
 import { createSignSession } from "../signing/sign-session.ts";
 import type { Verifier } from "../signing/verifier.ts";
 import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
@@ -56,12 +57,7 @@ export interface ChainWorkOptions {
   /** The database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
   readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp" | "onRetained">;
-  readonly log: {
-    debug(fields: object, message: string): void;
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Log;
   /** Default: none. */
   readonly tracer?: Tracer;
   /** For tests that cannot wait: see the parts that take them. */

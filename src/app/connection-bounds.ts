@@ -1,12 +1,12 @@
-import type { Logger } from "pino";
 import { createAddressList } from "../access/address-list.ts";
 import type { Config } from "../config/config.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { ServerOptions } from "../transport/start-server.ts";
 
 /** What a port needs to bound its connections: how many, whose are not bounded by address, and who hears of refusals. */
 export function connectionBounds(
   config: Pick<Config, "connections" | "trustedProxies">,
-  log: Pick<Logger, "warn">,
+  log: Pick<Log, "warn">,
 ): Pick<ServerOptions, "limits" | "isTrustedPeer" | "onConnectionRefused"> {
   const { maxCount, maxPerAddressCount } = config.connections;
   return {

@@ -11,6 +11,7 @@ import { createDkgOperation } from "../onboarding/dkg-operation.ts";
 import { createRegisterOperation } from "../onboarding/register-operation.ts";
 import { createPresignOperation } from "../presigns/presign-operation.ts";
 import { createSignOperation } from "../signing/sign-operation.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface OperationKindsOptions {
   readonly network: Pick<ChainNetwork, "senderAddress">;
@@ -19,7 +20,7 @@ export interface OperationKindsOptions {
   readonly config: Pick<Config, "submitBatchCount" | "presignBatchCount">;
   readonly depositSigner: DepositSigner;
   readonly observe?: Pick<ServiceMetrics, "signs"> | undefined;
-  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  readonly log: Pick<Log, "info" | "warn">;
 }
 
 /** Every kind of operation that the features want done on the chain. */

@@ -11,17 +11,14 @@ import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
 import { type ReissuedKey, reissueKeys } from "../restore/reissue-keys.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
+import type { Log } from "../telemetry/log.ts";
 import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
 export interface ReconcileOfflineOptions {
   readonly lifecycle: Lifecycle;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Where new keys go, if every key is to be re-issued: see {@link reissueKeys}. */
   readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
 }

@@ -4,13 +4,14 @@ import type { Clock } from "../lifecycle/clock.ts";
 import { RETAINED_KINDS, type RetainedKind } from "../observe/service-metrics.ts";
 import { deleteLapsedReservations, emptyRequests } from "../signing/empty-requests.ts";
 import type { Queryable } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface RetentionLoopDeps {
   readonly database: Queryable;
   /** How long what has ended keeps what is large; 0: for ever. */
   readonly retentionDays: number;
   readonly clock: Clock;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   /** Is told what each statement emptied or deleted. Default: nobody is. */
   readonly onRetained?: ((what: RetainedKind, count: number) => void) | undefined;
   /** Default 1 s. */

@@ -13,6 +13,7 @@ import type { Loop } from "../lifecycle/start-loops.ts";
 import { localnetDepositSeed } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
 import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 import { Secret } from "../telemetry/secret.ts";
 
 export interface TakeDepositsOptions {
@@ -20,11 +21,7 @@ export interface TakeDepositsOptions {
   readonly network: ChainNetwork;
   readonly callerReads: CallerReads;
   readonly config: Config["deposits"];
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** Deposits, and the loops that watch them and their prices. */

@@ -1,11 +1,12 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
+import type { Log } from "../telemetry/log.ts";
 import { SEAL_MAX_COUNT } from "./audit-seal.ts";
 import { type SealEventsDeps, sealEvents } from "./seal-events.ts";
 
 export interface AuditSealerDeps extends SealEventsDeps {
   readonly clock: Clock;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   /** How long an event waits for its seal at most, but for the time that sealing takes. Default 5 s. */
   readonly intervalMs?: number;
 }

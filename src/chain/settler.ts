@@ -4,6 +4,7 @@ import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { mixUpIn } from "../protocol/mixed-up-answer.ts";
 import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { TraceContext } from "../telemetry/trace-context.ts";
 import { failureKind, NO_TRACER, type Tracer } from "../telemetry/tracer.ts";
 import type { OpenSession, SessionKind } from "./session.ts";
@@ -14,7 +15,7 @@ export interface SettlerOptions {
   readonly reader: ChainReader;
   readonly kinds: readonly SessionKind[];
   readonly clock: Clock;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   /** Told of each session that the fullnode answered with another one's. Default: nobody. */
   readonly onMixUp?: MixUpReport | undefined;
   /** Default: none. */

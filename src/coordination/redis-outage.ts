@@ -1,8 +1,7 @@
+import type { Log } from "../telemetry/log.ts";
+
 /** Who hears of Redis. */
-export interface RedisLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+export type RedisLog = Pick<Log, "info" | "warn">;
 
 /** Tells an outage apart from its many failures. */
 export interface RedisOutage {

@@ -1,11 +1,12 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { Queryable } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface KeySweepDeps {
   readonly database: Queryable;
   readonly clock: Clock;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   /** Default 60 s. */
   readonly intervalMs?: number;
 }

@@ -1,3 +1,4 @@
+import type { Log } from "../telemetry/log.ts";
 import type { Clock } from "./clock.ts";
 
 /** Work that is done again and again in the background. */
@@ -17,7 +18,7 @@ export interface BackgroundLoopOptions {
   /** The longest time between two passes. */
   readonly intervalMs: number;
   readonly clock: Clock;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   /** The longest pause after failed passes; it begins with `intervalMs` and doubles. Default 30 s. */
   readonly maxBackoffMs?: number;
 }

@@ -1,8 +1,7 @@
+import type { Log } from "../telemetry/log.ts";
+
 /** What the lifecycle tells of. */
-export interface LifecycleLog {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type LifecycleLog = Pick<Log, "info" | "error">;
 
 export interface LifecycleOptions {
   readonly log: LifecycleLog;

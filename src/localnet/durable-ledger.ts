@@ -5,7 +5,7 @@ import { lockDataDirectory } from "./data-lock.ts";
 import { type Commit, decodeCommit, encodeCommit } from "./fullnode/commit.ts";
 import type { CommitLog } from "./fullnode/ledger.ts";
 import { type Journal, type OpenedJournal, openJournal, replaceJournal } from "./journal.ts";
-import type { Log } from "./network.ts";
+import type { WriteLog } from "./network.ts";
 
 /** The parameters of a data folder, which must not be opened with different ones. */
 export interface NetworkIdentity {
@@ -48,7 +48,7 @@ export async function durableHistory(
   dataDirectory: string,
   identity: NetworkIdentity,
   genesis: () => Promise<Commit>,
-  log: Log,
+  log: WriteLog,
   compactAboveBytes = COMPACT_ABOVE_BYTES,
 ): Promise<History> {
   await mkdir(dataDirectory, { recursive: true });
@@ -74,7 +74,7 @@ async function openHistory(
   path: string,
   identity: NetworkIdentity,
   genesis: () => Promise<Commit>,
-  log: Log,
+  log: WriteLog,
   compactAboveBytes: number,
 ): Promise<{ commits: readonly Commit[]; journal: Journal }> {
   const opened = await openJournal(path);
@@ -91,7 +91,7 @@ async function readHistory(
   opened: OpenedJournal,
   identity: NetworkIdentity,
   genesis: () => Promise<Commit>,
-  log: Log,
+  log: WriteLog,
   compactAboveBytes: number,
 ): Promise<{ commits: readonly Commit[]; journal: Journal }> {
   if (opened.cutBytes > 0) log("cut off a torn journal record", { bytes: opened.cutBytes });

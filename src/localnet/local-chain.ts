@@ -29,7 +29,7 @@ import { SUI_TYPE } from "./fullnode/sui-types.ts";
 import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
 import { createKeyring } from "./mpc/keyring.ts";
-import { type Log, startNetwork } from "./network.ts";
+import { startNetwork, type WriteLog } from "./network.ts";
 import { networkRoute } from "./network-route.ts";
 import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
@@ -62,7 +62,7 @@ export interface LocalChainOptions {
   readonly faults?: Partial<FaultSettings>;
   /** What the dice for faults follow from; default the network's seed. */
   readonly faultSeed?: Uint8Array;
-  readonly log?: Log;
+  readonly log?: WriteLog;
 }
 
 /** The Treasury's ids. */

@@ -12,7 +12,7 @@ import { systemCommit } from "./fullnode/system-transaction.ts";
 import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
 
 /** Writes a line of the log. */
-export type Log = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+export type WriteLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** The Ika network's half: processes sessions in the order they were opened and writes the verdicts to the chain. */
 export interface Network {
@@ -26,7 +26,7 @@ export interface NetworkOptions {
   readonly addresses: NetworkAddresses;
   /** The cryptography under a network encryption key. */
   readonly mpcOf: (networkEncryptionKeyId: string) => Promise<NetworkMpc>;
-  readonly log: Log;
+  readonly log: WriteLog;
   /**
    * The number of sessions in the MPC at a time, in order; enough that the MPC can move signatures ahead. Default 64.
    */

@@ -8,14 +8,14 @@ import { blake2b256 } from "./fullnode/bytes.ts";
 import { genesisCommit } from "./genesis.ts";
 import type { LocalChainOptions } from "./local-chain.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
-import type { Log } from "./network.ts";
+import type { WriteLog } from "./network.ts";
 
 const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
 
 /** What a history is made with. */
 export interface LedgerParts {
   readonly seed: Uint8Array;
-  readonly log: Log;
+  readonly log: WriteLog;
   readonly operatorCount: number;
   readonly addresses: NetworkAddresses;
   readonly hotWalletAddress: string;

@@ -1,12 +1,13 @@
 import { DIFFERENCE_KINDS, verifyLedger } from "../ledger/verify-ledger.ts";
 import type { Database } from "../store/database.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 export interface LedgerGaugesOptions {
   readonly database: Pick<Database, "transaction">;
   readonly metrics: Pick<Metrics, "gauge">;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 /** A ledger that takes longer is verified by hand, on a copy. */

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { BackgroundLoop } from "../lifecycle/background-loop.ts";
 import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { type Ages, createAgeGauges } from "./age-gauges.ts";
 import { createChainGauges } from "./chain-gauges.ts";
@@ -22,7 +23,7 @@ export interface ObservationOptions {
   readonly config: Pick<Config, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
   /** What other parts know the age of. */
   readonly ages?: Ages;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 const DATABASE_INTERVAL_MS = 15_000;

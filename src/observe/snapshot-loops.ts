@@ -1,5 +1,6 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Something that is read now and then, so that a scrape never waits for it. */
@@ -16,7 +17,7 @@ export type SnapshotLoops = (reading: SnapshotReading) => BackgroundLoop;
 export interface SnapshotLoopOptions {
   readonly metrics: Pick<Metrics, "gauge">;
   readonly clock: Clock;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 /** While nothing was read yet, the age counts from the start of the process. */

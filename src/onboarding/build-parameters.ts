@@ -4,6 +4,7 @@ import type { NetworkReader } from "../chain/reader.ts";
 import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import { UnsupportedOutputError } from "../protocol/parameters/network-key-output.ts";
+import type { Log } from "../telemetry/log.ts";
 import { startThread } from "../threads/start-thread.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
 import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";
@@ -16,11 +17,7 @@ export interface ParameterBuilderOptions {
   /** How often a newer network key is looked for. Default 10 s. */
   readonly clock: Clock;
   readonly intervalMs?: number;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
 /** Parameters with the network key that they are of. */

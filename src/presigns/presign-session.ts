@@ -5,11 +5,12 @@ import { parsePresignSession } from "../protocol/chain-objects.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { PRESIGN_VERSION, presignVersion } from "../protocol/presign-version.ts";
 import type { Queryable } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface PresignSessionOptions {
   readonly network: string;
   readonly signals: Pick<Signals, "notify">;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<Log, "warn">;
 }
 
 /**

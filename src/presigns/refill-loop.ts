@@ -3,6 +3,7 @@ import { topics } from "../coordination/topics.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Affordable } from "./affordable.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 import { type PoolBounds, planRefill } from "./plan-refill.ts";
@@ -24,10 +25,7 @@ export interface RefillLoopDeps {
   readonly sessionBuffer: () => Promise<number>;
   /** How many presigns the Treasury can pay for and use. */
   readonly affordable: Affordable;
-  readonly log: {
-    debug(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Pick<Log, "debug" | "error">;
   /** Default 1 s; signals wake it sooner. */
   readonly intervalMs?: number;
 }

@@ -3,13 +3,14 @@ import { isKnownTransaction } from "../chain/submit/outbox.ts";
 import type { HeldPresign, TreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import { insertPendingPresigns } from "../presigns/insert-pending.ts";
 import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface AdoptHeldOptions {
   readonly database: Database;
   readonly network: string;
   readonly reader: Pick<NetworkReader, "transaction">;
   readonly treasury: Pick<TreasuryReader, "heldPresigns">;
-  readonly log: { info(fields: object, message: string): void };
+  readonly log: Pick<Log, "info">;
 }
 
 /**

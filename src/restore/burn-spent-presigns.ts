@@ -4,12 +4,13 @@ import { burnPooledPresigns } from "../presigns/lost-presigns.ts";
 import { text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
+import type { Log } from "../telemetry/log.ts";
 
 export interface BurnOptions {
   readonly database: Database;
   readonly network: string;
   readonly reader: Pick<NetworkReader, "getObjects">;
-  readonly log: { info(fields: object, message: string): void };
+  readonly log: Pick<Log, "info">;
 }
 
 const PAGE_COUNT = 200;

@@ -13,6 +13,7 @@ import { resetLanes } from "../chain/submit/prepare-lanes.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../store/database.ts";
+import type { Log } from "../telemetry/log.ts";
 import { adoptHeldPresigns } from "./adopt-held-presigns.ts";
 import { burnSpentPresigns } from "./burn-spent-presigns.ts";
 import { createAcceptanceRebuilder } from "./rebuild-acceptances.ts";
@@ -30,7 +31,7 @@ export interface ReconcileOptions {
   /** Undefined where none are taken. */
   readonly deposits: Deposits | undefined;
   readonly config: Pick<Config, "prices">;
-  readonly log: { info(fields: object, message: string): void };
+  readonly log: Pick<Log, "info">;
 }
 
 /** What was brought in line with the chain. */

@@ -9,13 +9,14 @@ import { presignMoves } from "../presigns/presign-moves.ts";
 import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
 export interface ExpireLoopDeps {
   readonly database: Queryable;
   readonly signals: Pick<Signals, "notify">;
   readonly clock: Clock;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   /** Default 1 s. */
   readonly intervalMs?: number;
   readonly observer?: SignObserver | undefined;

@@ -1,12 +1,12 @@
 import { Code, type ContextValues } from "@connectrpc/connect";
-import type { Logger } from "pino";
 import type { FinishedCall } from "../transport/finished-call.ts";
+import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 
 /** Options of {@link observeCalls}. */
 export interface CallObserverOptions {
-  readonly logger: Pick<Logger, "info">;
+  readonly logger: Pick<Log, "info">;
   readonly metrics: Pick<Metrics, "exemplified">;
   /** More fields for the log line, such as the project id that the gate left in the context. */
   readonly describe?: (values: ContextValues) => Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import type { Log } from "./log.ts";
 import type { Secret } from "./secret.ts";
 import { NO_TRACER, type Tracer } from "./tracer.ts";
 
@@ -15,10 +16,7 @@ export interface TracingConfig {
 }
 
 /** Where the tracer tells how it goes. */
-export interface TracerLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+export type TracerLog = Pick<Log, "info" | "warn">;
 
 /** The tracer; without a configuration there is none, and nothing of OpenTelemetry is loaded. */
 export async function openTracer(config: TracingConfig | undefined, log: TracerLog): Promise<Tracer> {

@@ -1,6 +1,7 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Queryable } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
@@ -10,7 +11,7 @@ export interface WatchOptions {
   /** How often an address in use is looked at. */
   readonly pollMs: number;
   readonly clock: Clock;
-  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+  readonly log: Pick<Log, "info" | "error">;
 }
 
 /** A slow answer of the fullnode for one address does not keep the others waiting. */

@@ -1,6 +1,7 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Queryable } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 import { checkPrice, type PriceState } from "./check-price.ts";
 import type { CoinPrice, PriceSource } from "./price-source.ts";
@@ -18,7 +19,7 @@ export interface PriceFeedOptions {
   /** Where believed prices are remembered. */
   readonly database: Queryable;
   readonly clock: Clock;
-  readonly log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+  readonly log: Pick<Log, "warn" | "error">;
   readonly fetch?: typeof fetch;
   readonly now?: () => number;
 }

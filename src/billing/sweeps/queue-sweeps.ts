@@ -2,6 +2,7 @@ import { writeAuditEvent } from "../../audit/audit-event.ts";
 import { enqueueOperation } from "../../chain/operation.ts";
 import type { Database, Queryable } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
+import type { Log } from "../../telemetry/log.ts";
 import { planSweep, type SweepableCoin, type SweepBounds } from "./plan-sweep.ts";
 import { SWEEP_PRIORITY, SWEEPER } from "./sweep-operation.ts";
 import { type DepositSigner, type SweptAddress, signerObstacle } from "./sweep-signer.ts";
@@ -12,7 +13,7 @@ export interface QueueSweepsOptions extends SweepBounds {
   /** Address that the coins go to. */
   readonly destination: string;
   readonly signerOf: DepositSigner;
-  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+  readonly log: Pick<Log, "info" | "error">;
 }
 
 /** Coins of one address and type that are worth a sweep together. */

@@ -1,4 +1,5 @@
 import type { Database } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import { type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 
@@ -6,7 +7,7 @@ export interface ReleaseCoinsOptions {
   readonly database: Database;
   readonly network: string;
   readonly reader: CoinReader;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 const PAGE_COUNT = 100;

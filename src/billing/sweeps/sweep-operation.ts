@@ -1,6 +1,7 @@
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import type { OperationFailure, OperationKind } from "../../chain/operation.ts";
 import type { Queryable } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import { type CoinFate, type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
@@ -17,7 +18,7 @@ const COIN_BYTES = 80;
 export interface SweepOperationOptions {
   readonly reader: CoinReader;
   readonly signerOf: DepositSigner;
-  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  readonly log: Pick<Log, "info" | "warn">;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Database } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { OperationKind } from "../operation.ts";
 import { finishOperations } from "../submit/outbox.ts";
 
@@ -6,7 +7,7 @@ export interface AdoptOptions {
   readonly database: Database;
   readonly network: string;
   readonly kinds: readonly OperationKind[];
-  readonly log: { info(fields: object, message: string): void };
+  readonly log: Pick<Log, "info">;
 }
 
 const PAGE_COUNT = 100;

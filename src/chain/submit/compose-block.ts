@@ -1,4 +1,5 @@
 import type { Database } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { OperationFailure, OperationKind, OperationName } from "../operation.ts";
 import type { BlockContent } from "./build-transaction.ts";
 import { failOperation, type QueuedOperation } from "./outbox.ts";
@@ -11,7 +12,7 @@ export interface Block extends BlockContent {
 export interface ComposeOptions {
   readonly database: Database;
   readonly kinds: ReadonlyMap<OperationName, OperationKind>;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 /** Below the chain's limit of 128 KiB, with room for gas, signatures and the calls themselves. */

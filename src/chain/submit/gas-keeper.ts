@@ -1,6 +1,7 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { LaneDriver } from "./lane-driver.ts";
 import { addGasCoin } from "./lane-table.ts";
 import { type GasPlan, planGas } from "./plan-gas.ts";
@@ -9,7 +10,7 @@ import { type LaneGasOptions, readLaneGas } from "./read-lane-gas.ts";
 export interface GasKeeperOptions extends LaneGasOptions {
   readonly database: Database;
   readonly clock: Clock;
-  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+  readonly log: Pick<Log, "info" | "error">;
 }
 
 /** Keeps every lane able to pay. */

@@ -1,4 +1,5 @@
 import type { Database } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import { compareObjects } from "../compare-objects.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { NetworkReader } from "../reader.ts";
@@ -19,7 +20,7 @@ export interface PrepareLanesOptions {
   readonly reader: Pick<NetworkReader, "ownedObjects">;
   /** The operator says that nobody else uses the lanes: they are not compared. See {@link resetLanes}. */
   readonly afterRestore: boolean;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mixUpIn } from "../../protocol/mixed-up-answer.ts";
 import type { Database } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { OperationFailure, OperationKind, OperationName } from "../operation.ts";
 import type { ExecutionFailure } from "../outcome.ts";
 import { classifyFailure, isAboutAll, isAboutVersions } from "./classify.ts";
@@ -8,7 +9,7 @@ import { failOperation, finishOperations, type QueuedOperation, requeueOperation
 export interface RefusalOptions {
   readonly database: Database;
   readonly kindOf: (name: OperationName) => OperationKind;
-  readonly log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+  readonly log: Pick<Log, "warn" | "error">;
   /** Tells those who wait for the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
   /** The first pause of an operation that is tried again; it doubles. Default 500 ms. */

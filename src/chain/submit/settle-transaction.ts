@@ -1,4 +1,5 @@
 import type { Database } from "../../store/database.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { OperationKind, OperationName } from "../operation.ts";
 import type { Executed, TransactionOutcome } from "../outcome.ts";
 import { landOperations } from "./land-operations.ts";
@@ -16,11 +17,7 @@ import type { RefusalHandler } from "./refuse-operations.ts";
 import type { DeadTransaction, SendResult } from "./send-transaction.ts";
 
 /** Where the submitter tells of what an operator should know. */
-export interface SubmitterLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
 
 export interface SettleOptions {
   readonly database: Database;
