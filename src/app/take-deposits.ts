@@ -3,12 +3,17 @@ import { checkMasterSeed } from "../billing/deposits/deposit-address.ts";
 import type { Deposits } from "../billing/deposits/deposits.ts";
 import { createRecentRefusals } from "../billing/deposits/recent-refusals.ts";
 import { createDepositWatcher } from "../billing/deposits/watch-deposits.ts";
+import { createCoinbaseReader } from "../billing/prices/coinbase.ts";
+import { createJsonFeedReader } from "../billing/prices/json-feed.ts";
 import { createPriceFeed, type PriceFeedOptions } from "../billing/prices/price-feed.ts";
+import type { PriceReader } from "../billing/prices/price-reading.ts";
 import { fixedPrices, type PriceSource } from "../billing/prices/price-source.ts";
+import { createPythReader } from "../billing/prices/pyth.ts";
 import type { CallerReads } from "../chain/caller-reads.ts";
 import type { ChainNetwork } from "../chain/network.ts";
 import { createPaymentReader } from "../chain/payment-reader.ts";
 import type { Config } from "../config/config.ts";
+import type { PriceSourcesConfig } from "../config/price-sources.ts";
 import type { Loop } from "../lifecycle/start-loops.ts";
 import { localnetDepositSeed } from "../localnet/seed.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
@@ -49,7 +54,7 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
   const recentRefusals = createRecentRefusals();
   const { prices: priced, minimumMicroUsd, pollMs } = config;
-  const names = priced.kind === "fixed" ? [...priced.picoUsd.keys()] : ["SUI", "IKA"];
+  const names = new Set([...priced.fixed.keys(), ...(priced.sources ? ["SUI", "IKA"] : [])]);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const { clock } = network;
   const base = { database, network: network.name, coins };
@@ -63,12 +68,27 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
 }
 
 function pricesOf(
-  config: Config["deposits"]["prices"],
+  { fixed, sources }: Config["deposits"]["prices"],
   options: Pick<PriceFeedOptions, "database" | "network" | "coins" | "clock" | "log">,
 ): { prices: PriceSource; priceLoops: Loops } {
-  if (config.kind === "fixed") return { prices: fixedPrices(options.coins, config.picoUsd), priceLoops: {} };
-  const feed = createPriceFeed({ ...config, ...options, url: config.url.reveal() });
-  return { prices: feed, priceLoops: { "price feed": feed.loop } };
+  const unchanging = fixedPrices(options.coins, fixed);
+  const coins = options.coins.filter(({ name }) => !fixed.has(name));
+  if (sources === undefined || coins.length === 0) return { prices: unchanging, priceLoops: {} };
+  const feed = createPriceFeed({ ...sources, ...options, coins, readers: readersOf(sources) });
+  const prices: PriceSource = {
+    priceOf: (coinType) => unchanging.priceOf(coinType) ?? feed.priceOf(coinType),
+    refresh: (signal) => feed.refresh(signal),
+  };
+  return { prices, priceLoops: { "price feed": feed.loop } };
+}
+
+function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig): PriceReader[] {
+  const readers: PriceReader[] = [];
+  if (pyth)
+    readers.push(createPythReader({ ...pyth, url: pyth.url.reveal(), apiKey: pyth.apiKey?.reveal() }));
+  if (coinbase) readers.push(createCoinbaseReader(coinbase));
+  if (feed) readers.push(createJsonFeedReader(feed.url.reveal()));
+  return readers;
 }
 
 function masterSeedOf(network: string, hex: Secret | undefined): Secret<Uint8Array> | undefined {

@@ -1,11 +1,9 @@
-import { parseUsdPrice } from "../billing/prices/usd-price.ts";
 import {
   CURVE_ALGORITHMS,
   findSignatureAlgorithm,
   type SignatureAlgorithmName,
 } from "../protocol/algorithms.ts";
 import type { PriceTable } from "../protocol/price-table.ts";
-import { Secret } from "../telemetry/secret.ts";
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -33,73 +31,6 @@ export const PRICE_VARIABLES = [
   },
 ] as const satisfies readonly ConfigVariable[];
 
-/** The variables of deposits and of what their coins are worth: a part of the one table. */
-export const DEPOSIT_VARIABLES = [
-  {
-    name: "BILLING_DEPOSIT_MASTER_SEED_HEX",
-    description:
-      "The seed of all deposit addresses, 64 hex digits; unset: no deposits, or on the localnet a public development seed",
-    secret: true,
-  },
-  {
-    name: "BILLING_USD_PRICES",
-    description:
-      "Fixed prices of the accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; replaces the price feed",
-  },
-  {
-    name: "BILLING_PRICE_FEED_URL",
-    description: "URL of the SUI and IKA price feed, see docs/deposits.md; https, or http on this machine",
-    secret: true,
-  },
-  {
-    name: "BILLING_PRICE_FEED_REFRESH_SECONDS",
-    default: "30",
-    description: "Interval between reads of the feed",
-  },
-  {
-    name: "BILLING_PRICE_FEED_MAX_AGE_SECONDS",
-    default: "300",
-    description: "Maximum age of a price for crediting",
-  },
-  {
-    name: "BILLING_PRICE_FEED_MAX_STEP_PERCENT",
-    default: "20",
-    description:
-      "Maximum step of a price; a larger one counts only after the feed has held it for the maximum age",
-  },
-  {
-    name: "BILLING_MIN_DEPOSIT_MICRO_USD",
-    default: "1000000",
-    description: "Deposits wait until their total value reaches this amount",
-  },
-  {
-    name: "BILLING_DEPOSIT_POLL_SECONDS",
-    default: "10",
-    description: "Interval between scans of an active deposit address; ten times longer for a quiet one",
-  },
-] as const satisfies readonly ConfigVariable[];
-
-/** Where prices come from. Prices are in pico-USD, by symbol or by full coin type. */
-export type PricesConfig =
-  | { readonly kind: "fixed"; readonly picoUsd: ReadonlyMap<string, bigint> }
-  | {
-      readonly kind: "feed";
-      /** A feed may want a key in it. */
-      readonly url: Secret;
-      readonly refreshMs: number;
-      readonly maxAgeMs: number;
-      readonly maxStepPercent: number;
-    };
-
-/** Deposits as configured. */
-export interface DepositsConfig {
-  /** 64 hex digits. Undefined: no deposits, but on the localnet its public development seed. */
-  readonly masterSeedHex: Secret | undefined;
-  readonly prices: PricesConfig;
-  readonly minimumMicroUsd: bigint;
-  readonly pollMs: number;
-}
-
 const PRICE_MAX_MICRO_USD = 1_000_000_000_000;
 
 /** Reads what the service charges. */
@@ -126,53 +57,4 @@ function readAlgorithmPrices(read: ConfigReader<VariableName>): ReadonlyMap<Sign
     } else prices.set(algorithm, BigInt(price));
   }
   return prices;
-}
-
-const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";
-
-/** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
-export function readDeposits(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
-  const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
-  const feedUrl = read.secretUrl("BILLING_PRICE_FEED_URL", /^https?:\/\//, "an http(s) URL");
-  if (feedUrl !== undefined && !isProtected(feedUrl.reveal())) {
-    read.secretFault("BILLING_PRICE_FEED_URL", feedUrl.reveal(), "an https URL, or http on this machine");
-  }
-  const fixed = read.optional("BILLING_USD_PRICES");
-  if (masterSeedHex && !isLocalnet && fixed === undefined && feedUrl === undefined) {
-    read.fault("BILLING_USD_PRICES", undefined, "prices, or BILLING_PRICE_FEED_URL, if deposits are enabled");
-  }
-  const feed = {
-    kind: "feed",
-    url: feedUrl ?? new Secret(""),
-    refreshMs: 1000 * read.integer("BILLING_PRICE_FEED_REFRESH_SECONDS", 1, 3_600),
-    maxAgeMs: 1000 * read.integer("BILLING_PRICE_FEED_MAX_AGE_SECONDS", 1, 86_400),
-    maxStepPercent: read.integer("BILLING_PRICE_FEED_MAX_STEP_PERCENT", 1, 1_000),
-  } as const;
-  return {
-    masterSeedHex,
-    prices:
-      fixed === undefined && feedUrl !== undefined
-        ? feed
-        : { kind: "fixed", picoUsd: readPrices(read, fixed ?? (isLocalnet ? LOCALNET_PRICES : "")) },
-    minimumMicroUsd: BigInt(read.integer("BILLING_MIN_DEPOSIT_MICRO_USD", 0, 1_000_000_000_000)),
-    pollMs: 1000 * read.integer("BILLING_DEPOSIT_POLL_SECONDS", 1, 3_600),
-  };
-}
-
-function readPrices(read: ConfigReader<VariableName>, text: string): ReadonlyMap<string, bigint> {
-  const prices = new Map<string, bigint>();
-  for (const item of text.split(",").filter((part) => part.trim() !== "")) {
-    const [, coin, price = ""] = /^\s*(SUI|IKA|0x[0-9a-fA-F]+::\w+::\w+)\s*=\s*(\S+)\s*$/.exec(item) ?? [];
-    const picoUsd = parseUsdPrice(price);
-    if (coin === undefined || picoUsd === undefined || prices.has(coin)) {
-      read.fault("BILLING_USD_PRICES", item.trim(), "each coin once, like SUI=3.50,0x…::usdc::USDC=1");
-    } else prices.set(coin, picoUsd);
-  }
-  return prices;
-}
-
-function isProtected(url: string): boolean {
-  if (!URL.canParse(url)) return true;
-  const { protocol, hostname } = new URL(url);
-  return protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }

@@ -1,5 +1,6 @@
-import { DEPOSIT_VARIABLES, PRICE_VARIABLES } from "./billing.ts";
+import { PRICE_VARIABLES } from "./billing.ts";
 import { DATABASE_VARIABLES } from "./database.ts";
+import { DEPOSIT_VARIABLES } from "./deposits.ts";
 import { NETWORK_VARIABLES } from "./network.ts";
 import type { ConfigVariable } from "./reader.ts";
 import { SWEEP_VARIABLES } from "./sweeps.ts";

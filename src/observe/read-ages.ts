@@ -10,7 +10,7 @@ export function readAges(
   { prices }: Pick<Config["deposits"], "prices">,
 ): Ages {
   const auditUnsealed = async () => (await readUnsealedAgeMs(database)) / 1000;
-  if (prices.kind === "fixed") return { auditUnsealed };
+  if (prices.sources === undefined) return { auditUnsealed };
   const price = async () => {
     const [row] = await database.query<{ seconds: number | null }>(
       "SELECT extract(epoch FROM now() - min(read_at))::float8 AS seconds FROM coin_price WHERE network = $1",

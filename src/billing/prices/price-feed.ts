@@ -4,43 +4,49 @@ import type { Queryable } from "../../store/database.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 import { checkPrice, type PriceState } from "./check-price.ts";
+import { medianPrice } from "./median-price.ts";
+import type { PriceReader, PriceReading } from "./price-reading.ts";
 import type { CoinPrice, PriceSource } from "./price-source.ts";
-import { readFeed } from "./read-feed.ts";
 
 /** Options of {@link createPriceFeed}. */
 export interface PriceFeedOptions {
-  readonly url: string;
+  /** At least one. */
+  readonly readers: readonly PriceReader[];
   readonly network: string;
   readonly coins: readonly AcceptedCoin[];
   readonly refreshMs: number;
-  /** Beyond it a price is none. Also how long the feed must hold one that moved too far. */
+  /** An older price does not count. A price that moved too far must hold for this time. */
   readonly maxAgeMs: number;
   readonly maxStepPercent: number;
+  readonly maxSpreadPercent: number;
   /** Where believed prices are remembered. */
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
-  readonly fetch?: typeof fetch;
   readonly now?: () => number;
 }
 
 /** Prices that a loop keeps fresh. */
 export interface PriceFeed extends PriceSource {
   readonly loop: BackgroundLoop;
-  /** Reads the feed once. Throws when it does not answer as documented. */
+  /** Reads every source once. Throws if none answers as it documents. */
   refresh(signal: AbortSignal): Promise<void>;
 }
 
-/** So far may a feed's clock be ahead of ours. */
+type Answers = Map<PriceReader, ReadonlyMap<string, PriceReading>>;
+
+/** How far the clock of a source may be ahead of ours. */
 const MAX_SKEW_MS = 60_000;
 
 /**
- * Prices over HTTP. Fails closed: where the feed is silent, wrong, late or jumps, the last believed price serves until
- * it is too old, and then there is none. Believed prices are kept in the database, so that a restart does not believe a
- * jump, and no replica believes one that another doubts.
+ * Prices over HTTP, from one source or several. Of several, more than half of those that cover a coin must have a fresh
+ * price of it, the prices must lie close together, and their median counts. Fails closed: while sources are silent,
+ * wrong, late, apart or jumping, the last accepted price serves until it is too old; then there is none. Accepted prices
+ * are kept in the database, so that a restart does not accept a jump, and no replica accepts one that another doubts.
  */
 export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
-  const { url, coins, refreshMs, maxAgeMs, maxStepPercent, clock, log, now = Date.now } = options;
+  const { readers, coins, refreshMs, maxAgeMs, maxStepPercent, maxSpreadPercent } = options;
+  const { clock, log, now = Date.now } = options;
   const states = new Map<string, PriceState>();
   const feed: PriceFeed = {
     priceOf(coinType) {
@@ -48,12 +54,11 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
       return price && now() - price.time.getTime() <= maxAgeMs ? price : undefined;
     },
     async refresh(signal) {
-      const readings = await readFeed(url, signal, options.fetch);
+      const answers = await readAll(signal);
       const remembered = await readPrices(options);
       for (const coin of coins) {
-        const reading = readings.get(coin.coinType) ?? readings.get(coin.symbol);
-        if (reading === undefined) log.warn({ coinType: coin.coinType }, "the price feed lacks a coin");
-        else await take(coin, reading, remembered.get(coin.coinType));
+        const price = priceFrom(coin, answers);
+        if (price !== undefined) await take(coin, price, remembered.get(coin.coinType));
       }
     },
     loop: createBackgroundLoop({
@@ -70,19 +75,55 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
   };
   return feed;
 
+  /** The answers by source. Throws the last failure if there is none. */
+  async function readAll(signal: AbortSignal): Promise<Answers> {
+    const answers: Answers = new Map();
+    const results = await Promise.allSettled(readers.map((reader) => reader.read(signal)));
+    for (const [index, result] of results.entries()) {
+      const reader = readers[index];
+      if (reader === undefined) continue;
+      if (result.status === "fulfilled") answers.set(reader, result.value);
+      else if (results.length > 1)
+        log.warn({ source: reader.name, err: result.reason }, "a price source failed");
+    }
+    const failed = results.findLast((result) => result.status === "rejected");
+    if (answers.size === 0 && failed !== undefined) throw failed.reason;
+    return answers;
+  }
+
+  function priceFrom(coin: AcceptedCoin, answers: Answers): CoinPrice | undefined {
+    const { coinType } = coin;
+    const covering = readers.filter((reader) => reader.covers(coin));
+    const readings = covering.flatMap((reader) => {
+      const answer = answers.get(reader);
+      const reading = answer?.get(coinType) ?? answer?.get(coin.name) ?? answer?.get(coin.symbol);
+      if (reading !== undefined && isFresh(reading)) return [reading];
+      const { name: source } = reader;
+      if (reading !== undefined)
+        log.warn({ coinType, source, time: reading.time }, "a price is too old, or of a time to come");
+      else if (answer !== undefined) log.warn({ coinType, source }, "a price source lacks a coin");
+      return [];
+    });
+    const minCount = Math.floor(covering.length / 2) + 1;
+    const price = medianPrice(readings, { minCount, maxSpreadPercent });
+    if (typeof price === "object") return price;
+    const counts = { sourceCount: covering.length, readingCount: readings.length };
+    if (price === "too far apart") log.warn({ coinType, ...counts }, "the price sources are too far apart");
+    else if (covering.length > 1)
+      log.warn({ coinType, ...counts }, "too few price sources have a fresh price");
+    return undefined;
+  }
+
+  function isFresh({ time }: PriceReading): boolean {
+    const ageMs = now() - time.getTime();
+    return ageMs <= maxAgeMs && ageMs >= -MAX_SKEW_MS;
+  }
+
   async function take(
     { coinType }: AcceptedCoin,
     reading: CoinPrice,
     remembered: CoinPrice | undefined,
   ): Promise<void> {
-    const ageMs = now() - reading.time.getTime();
-    if (ageMs > maxAgeMs || ageMs < -MAX_SKEW_MS) {
-      log.warn(
-        { coinType, time: reading.time },
-        "the price feed's time differs too much from the current time",
-      );
-      return;
-    }
     const known = states.get(coinType);
     const before = { ...known, accepted: newer(known?.accepted, remembered) };
     const after = checkPrice(before, reading, { maxStepPercent, holdMs: maxAgeMs });

@@ -1,5 +1,5 @@
 /** Prices are integers of a millionth of a millionth of a US dollar, as cheap coins cost far less than a cent. */
-const FRACTION_DIGITS = 12;
+export const FRACTION_DIGITS = 12;
 /** A million US dollars. */
 const MAX_PICO_USD = 10n ** BigInt(FRACTION_DIGITS + 6);
 
@@ -11,7 +11,12 @@ export function parseUsdPrice(text: string): bigint | undefined {
   const [, whole, fraction = ""] = /^(\d{1,7})(?:\.(\d{1,12}))?$/.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const picoUsd = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, "0"));
-  return picoUsd > 0n && picoUsd <= MAX_PICO_USD ? picoUsd : undefined;
+  return isUsdPrice(picoUsd) ? picoUsd : undefined;
+}
+
+/** Whether a price is above zero and at most a million US dollars. */
+export function isUsdPrice(picoUsd: bigint): boolean {
+  return picoUsd > 0n && picoUsd <= MAX_PICO_USD;
 }
 
 /** The price in US dollars as a plain decimal number, without zeros at its end. */

@@ -94,36 +94,6 @@ describe("the configuration", () => {
     ]);
   });
 
-  it("takes deposits on the localnet at fixed prices by itself, elsewhere only as it is told", () => {
-    const deposits = (environment: NodeJS.ProcessEnv) => loadConfig(environment).deposits;
-    expect(deposits({})).toMatchObject({
-      masterSeedHex: undefined,
-      minimumMicroUsd: 1_000_000n,
-      prices: {
-        kind: "fixed",
-        picoUsd: new Map([
-          ["SUI", 3_500_000_000_000n],
-          ["IKA", 20_000_000_000n],
-        ]),
-      },
-    });
-    const feed = { BILLING_PRICE_FEED_URL: "https://prices.example/now" };
-    expect(deposits(feed).prices).toMatchObject({ kind: "feed", maxAgeMs: 300_000, maxStepPercent: 20 });
-    expect(deposits({ ...feed, BILLING_USD_PRICES: "SUI=1" }).prices.kind).toBe("fixed");
-    const testnet = { NETWORKS: "testnet", BILLING_DEPOSIT_MASTER_SEED_HEX: "ab".repeat(32) };
-    expect(faultsOf(testnet).join()).toMatch(
-      /BILLING_USD_PRICES: expected prices, or BILLING_PRICE_FEED_URL/,
-    );
-    expect(faultsOf({ BILLING_DEPOSIT_MASTER_SEED_HEX: "deadbeef" })).toEqual([
-      "BILLING_DEPOSIT_MASTER_SEED_HEX: expected 64 hex digits, found 8 characters",
-    ]);
-    expect(faultsOf({ BILLING_PRICE_FEED_URL: "http://prices.example" })).toHaveLength(1);
-    expect(deposits({ BILLING_PRICE_FEED_URL: "http://127.0.0.1:80/" }).prices.kind).toBe("feed");
-    for (const prices of ["SUI", "SUI=0", "SUI=1,SUI=2", "USDC=1", "SUI=1e3", "0x2::sui=1"]) {
-      expect(faultsOf({ BILLING_USD_PRICES: prices })).toHaveLength(1);
-    }
-  });
-
   it("takes addresses and CIDR blocks for the trusted proxies, and nothing else", () => {
     const blocks = "10.0.0.0/8, 192.0.2.1,2001:db8::/32, ::1";
     expect(loadConfig({ TRUSTED_PROXIES: blocks }).trustedProxies).toEqual([

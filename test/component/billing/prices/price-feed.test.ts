@@ -1,8 +1,6 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createPriceFeed } from "../../../../src/billing/prices/price-feed.ts";
-import { parseFeed } from "../../../../src/billing/prices/read-feed.ts";
+import type { PriceReader } from "../../../../src/billing/prices/price-reading.ts";
 import { systemClock } from "../../../../src/lifecycle/clock.ts";
 import type { Database } from "../../../../src/store/database.ts";
 import { newId } from "../../../../src/store/ids.ts";
@@ -11,45 +9,69 @@ import { IKA, SUI } from "../../../support/deposits.ts";
 
 const MAX_AGE_MS = 60_000;
 let database: Database;
-let server: Server;
-let url: string;
 let network: string;
 let nowMs: number;
-let answer: { status?: number; headers?: Record<string, string>; body: string };
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  server = createServer((_request, response) => {
-    response.writeHead(answer.status ?? 200, answer.headers).end(answer.body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }, DATABASE_TIMEOUT_MS);
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve));
-  await database.close();
-});
+afterAll(() => database.close());
 beforeEach(() => {
   network = newId();
   nowMs = 1_000_000_000;
 });
 
-const feedOf = () =>
-  createPriceFeed({
+/** A source that says what a test lets it say. */
+interface SpokenSource extends PriceReader {
+  says(usd: Readonly<Record<string, number>>, timeMs?: number): void;
+  isSilent: boolean;
+}
+
+function source(name: PriceReader["name"], ...covered: string[]): SpokenSource {
+  let said: Awaited<ReturnType<PriceReader["read"]>> = new Map();
+  return {
+    name,
+    isSilent: false,
+    covers: (coin) => covered.length === 0 || covered.includes(coin.name),
+    says(usd, timeMs = nowMs) {
+      const time = new Date(timeMs);
+      said = new Map(
+        Object.entries(usd).map(([coin, price]) => {
+          const picoUsd = BigInt(Math.round(price * 1e6)) * 1_000_000n;
+          return [coin, { picoUsd, lowPicoUsd: picoUsd, highPicoUsd: picoUsd, time }];
+        }),
+      );
+    },
+    async read() {
+      if (this.isSilent) throw new Error("no answer");
+      return said;
+    },
+  };
+}
+
+let warned: object[] = [];
+const feedOf = (...readers: PriceReader[]) => {
+  warned = [];
+  return createPriceFeed({
     clock: systemClock,
-    ...{ url, network, database, coins: [SUI, IKA], log: silentLog },
-    ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, now: () => nowMs },
+    log: { ...silentLog, warn: (fields: object) => warned.push(fields) },
+    ...{ readers, network, database, coins: [SUI, IKA] },
+    ...{ refreshMs: 1_000, maxAgeMs: MAX_AGE_MS, maxStepPercent: 20, maxSpreadPercent: 5, now: () => nowMs },
   });
-const says = (prices: object, timeMs = nowMs) => {
-  answer = { body: JSON.stringify({ time: new Date(timeMs).toISOString(), prices }) };
 };
 const refresh = (feed: ReturnType<typeof feedOf>) => feed.refresh(new AbortController().signal);
 
-describe("a price feed", () => {
-  it("gives prices by symbol or coin type, with the feed's own time, until they are too old", async () => {
-    const feed = feedOf();
+const usdOf = (feed: ReturnType<typeof feedOf>, coin = SUI) => {
+  const price = feed.priceOf(coin.coinType);
+  return price && Number(price.picoUsd) / 1e12;
+};
+
+describe("the price of one source", () => {
+  it("carries the source's own time, until it is too old", async () => {
+    const one = source("feed");
+    const feed = feedOf(one);
     expect(feed.priceOf(SUI.coinType)).toBeUndefined();
-    says({ SUI: "3.5", [IKA.coinType]: 0.02, OTHER: "none" }, nowMs - 10_000);
+    one.says({ SUI: 3.5, [IKA.coinType]: 0.02, OTHER: 1 }, nowMs - 10_000);
     await refresh(feed);
     const time = new Date(nowMs - 10_000);
     expect(feed.priceOf(SUI.coinType)).toEqual({ picoUsd: 3_500_000_000_000n, time });
@@ -60,50 +82,106 @@ describe("a price feed", () => {
     expect(feed.priceOf(SUI.coinType)).toBeUndefined();
   });
 
-  it("takes no price that is old when it comes, or of a time to come", async () => {
-    const feed = feedOf();
+  it("does not count when it is old on arrival, or of a time to come", async () => {
+    const one = source("feed");
+    const feed = feedOf(one);
     for (const timeMs of [nowMs - MAX_AGE_MS - 1, nowMs + 120_000]) {
-      says({ SUI: "3.5", IKA: "1" }, timeMs);
+      one.says({ SUI: 3.5, IKA: 1 }, timeMs);
       await refresh(feed);
       expect(feed.priceOf(SUI.coinType)).toBeUndefined();
     }
   });
 
-  it("doubts a jump after a restart as before, and so does another replica", async () => {
-    says({ SUI: "3.5", IKA: "1" });
-    await refresh(feedOf());
+  it("does not count after a jump, on a restarted replica or another one, until it has held", async () => {
+    const one = source("feed");
+    one.says({ SUI: 3.5, IKA: 1 });
+    await refresh(feedOf(one));
     nowMs += 1_000;
-    says({ SUI: "35", IKA: "1" });
-    const restarted = feedOf();
+    one.says({ SUI: 35, IKA: 1 });
+    const restarted = feedOf(one);
     await refresh(restarted);
-    expect(restarted.priceOf(SUI.coinType)?.picoUsd).toBe(3_500_000_000_000n);
+    expect(usdOf(restarted)).toBe(3.5);
     expect(restarted.priceOf(IKA.coinType)?.time).toEqual(new Date(nowMs));
     nowMs += MAX_AGE_MS;
-    says({ SUI: "35", IKA: "1" });
+    one.says({ SUI: 35, IKA: 1 });
     await refresh(restarted);
-    expect(restarted.priceOf(SUI.coinType)?.picoUsd).toBe(35_000_000_000_000n);
+    expect(usdOf(restarted)).toBe(35);
   });
 
-  it.each([
-    ["another status", { status: 500, body: "{}" }],
-    ["a redirect", { status: 302, headers: { location: "https://example.com" }, body: "" }],
-    ["too much", { body: JSON.stringify({ padding: "x".repeat(70_000) }) }],
-    ["no JSON", { body: "<html>" }],
-    ["no time", { body: JSON.stringify({ prices: {} }) }],
-    ["no prices", { body: JSON.stringify({ time: "2026-01-01T00:00:00Z" }) }],
-  ])("keeps what it has when the feed answers with %s", async (_, wrong) => {
-    const feed = feedOf();
-    says({ SUI: "3.5", IKA: "1" });
+  it("stays the last accepted one while the source fails, and the failure is reported", async () => {
+    const one = source("feed");
+    const feed = feedOf(one);
+    one.says({ SUI: 3.5, IKA: 1 });
     await refresh(feed);
-    answer = wrong;
-    await expect(refresh(feed)).rejects.toThrow();
-    expect(feed.priceOf(SUI.coinType)?.picoUsd).toBe(3_500_000_000_000n);
+    one.isSilent = true;
+    await expect(refresh(feed)).rejects.toThrow("no answer");
+    expect(usdOf(feed)).toBe(3.5);
+  });
+});
+
+describe("the price of several sources", () => {
+  const sources = () => [source("pyth"), source("coinbase", "SUI"), source("feed")] as const;
+
+  it("is their median", async () => {
+    const [pyth, coinbase, own] = sources();
+    const feed = feedOf(pyth, coinbase, own);
+    pyth.says({ SUI: 3.5, IKA: 0.02 });
+    coinbase.says({ SUI: 3.51 });
+    own.says({ SUI: 3.6, IKA: 0.0202 });
+    await refresh(feed);
+    expect(usdOf(feed)).toBe(3.51);
+    expect(usdOf(feed, IKA)).toBe(0.0201);
   });
 
-  it.each(["0", "-1", "1e-7", "", "Infinity", null, "1000001", "0.0000000000001"])(
-    "takes %j for no price",
-    (value) => {
-      expect(parseFeed({ time: "2026-01-01T00:00:00Z", prices: { SUI: value } }).size).toBe(0);
-    },
-  );
+  it("needs more than half of the sources that cover the coin, fresh", async () => {
+    const [pyth, coinbase, own] = sources();
+    const feed = feedOf(pyth, coinbase, own);
+    coinbase.isSilent = true;
+    pyth.says({ SUI: 3.5, IKA: 0.02 });
+    own.says({ SUI: 3.52 });
+    await refresh(feed);
+    expect(usdOf(feed)).toBe(3.51);
+    // Two sources cover it, and one alone is not more than half of them.
+    expect(usdOf(feed, IKA)).toBeUndefined();
+    expect(warned).toContainEqual(expect.objectContaining({ source: "coinbase" }));
+    nowMs += 30_000;
+    pyth.says({ SUI: 3.7, IKA: 0.02 });
+    own.says({ SUI: 3.72, IKA: 0.02 }, nowMs - MAX_AGE_MS - 1);
+    await refresh(feed);
+    expect(usdOf(feed)).toBe(3.51);
+    expect(warned).toContainEqual(expect.objectContaining({ sourceCount: 3, readingCount: 1 }));
+  });
+
+  it("is none while they are too far apart, so that one that lies cannot move it", async () => {
+    const [pyth, coinbase, own] = sources();
+    const feed = feedOf(pyth, coinbase, own);
+    pyth.says({ SUI: 3.5 });
+    coinbase.says({ SUI: 3.5 });
+    own.says({ SUI: 350 });
+    await refresh(feed);
+    expect(usdOf(feed)).toBeUndefined();
+    own.says({ SUI: 3.5 });
+    await refresh(feed);
+    expect(usdOf(feed)).toBe(3.5);
+  });
+
+  it("does not become younger than its oldest part", async () => {
+    const [pyth, , own] = sources();
+    const feed = feedOf(pyth, own);
+    pyth.says({ SUI: 3.5 });
+    own.says({ SUI: 3.5 }, nowMs - 50_000);
+    await refresh(feed);
+    expect(feed.priceOf(SUI.coinType)?.time).toEqual(new Date(nowMs - 50_000));
+    nowMs += 10_001;
+    expect(feed.priceOf(SUI.coinType)).toBeUndefined();
+  });
+
+  it("fails to refresh only when no source answers", async () => {
+    const [pyth, coinbase] = sources();
+    const feed = feedOf(pyth, coinbase);
+    pyth.isSilent = true;
+    await refresh(feed);
+    coinbase.isSilent = true;
+    await expect(refresh(feed)).rejects.toThrow("no answer");
+  });
 });

@@ -1,0 +1,47 @@
+const MAX_BYTES = 65_536;
+const TIMEOUT_MS = 10_000;
+
+/** Options of {@link fetchJson}. */
+export interface FetchJsonOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default 10 s. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Gets JSON from a source of prices. Rejects on a status other than 2xx, a redirect, more than 64 KiB, a time-out, and
+ * text that is not JSON. The errors do not contain the URL, which may hold a key.
+ */
+export async function fetchJson(
+  url: string,
+  signal: AbortSignal,
+  { headers = {}, timeoutMs = TIMEOUT_MS }: FetchJsonOptions = {},
+): Promise<unknown> {
+  const response = await fetch(url, {
+    // Coinbase refuses a call without a user agent.
+    headers: { accept: "application/json", "user-agent": "threshold-signing-service", ...headers },
+    redirect: "error",
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`the source responds with ${response.status}`);
+  }
+  const text = await boundedText(response);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("the source responds with something other than JSON");
+  }
+}
+
+async function boundedText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.byteLength;
+    if (length > MAX_BYTES) throw new Error(`the source responds with more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

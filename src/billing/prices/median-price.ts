@@ -1,0 +1,35 @@
+import type { PriceReading } from "./price-reading.ts";
+import type { CoinPrice } from "./price-source.ts";
+
+/** Bounds of {@link medianPrice}. */
+export interface MedianBounds {
+  /** The minimum number of readings. */
+  readonly minCount: number;
+  /** The maximum distance from the lowest to the highest bound of all readings, in percent of the median. */
+  readonly maxSpreadPercent: number;
+}
+
+/**
+ * The median of what several sources say about a coin; of an even number, the mean of the middle two. Its time is that
+ * of the oldest reading. There is no price if too few sources have one, or if they, with their own bounds, lie too far
+ * apart: then nobody can say which of them is right.
+ */
+export function medianPrice(
+  readings: readonly PriceReading[],
+  { minCount, maxSpreadPercent }: MedianBounds,
+): CoinPrice | "too few" | "too far apart" {
+  const [first, ...others] = readings;
+  if (first === undefined || readings.length < minCount) return "too few";
+  const prices = readings.map(({ picoUsd }) => picoUsd).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const upper = prices[Math.floor(prices.length / 2)] ?? first.picoUsd;
+  const lower = prices[Math.floor((prices.length - 1) / 2)] ?? first.picoUsd;
+  const picoUsd = (lower + upper) / 2n;
+  let { lowPicoUsd: low, highPicoUsd: high, time } = first;
+  for (const reading of others) {
+    if (reading.lowPicoUsd < low) low = reading.lowPicoUsd;
+    if (reading.highPicoUsd > high) high = reading.highPicoUsd;
+    if (reading.time < time) time = reading.time;
+  }
+  if ((high - low) * 100n > picoUsd * BigInt(maxSpreadPercent)) return "too far apart";
+  return { picoUsd, time };
+}

@@ -1,0 +1,79 @@
+import { parseUsdPrice } from "../billing/prices/usd-price.ts";
+import type { Secret } from "../telemetry/secret.ts";
+import { PRICE_SOURCE_VARIABLES, type PriceSourcesConfig, readPriceSources } from "./price-sources.ts";
+import type { ConfigReader, ConfigVariable } from "./reader.ts";
+import type { VariableName } from "./variables.ts";
+
+/** The variables of deposits and of what their coins are worth: a part of the one table. */
+export const DEPOSIT_VARIABLES = [
+  {
+    name: "BILLING_DEPOSIT_MASTER_SEED_HEX",
+    description:
+      "The seed of all deposit addresses, 64 hex digits; unset: no deposits, or on the localnet a public development seed",
+    secret: true,
+  },
+  {
+    name: "BILLING_USD_PRICES",
+    description:
+      "Fixed prices of accepted coins, like SUI=3.50,IKA=0.02 or by full coin type; the sources have no say in them",
+  },
+  ...PRICE_SOURCE_VARIABLES,
+  {
+    name: "BILLING_MIN_DEPOSIT_MICRO_USD",
+    default: "1000000",
+    description: "Deposits wait until their total value reaches this amount",
+  },
+  {
+    name: "BILLING_DEPOSIT_POLL_SECONDS",
+    default: "10",
+    description: "Interval between scans of an active deposit address; ten times longer for a quiet one",
+  },
+] as const satisfies readonly ConfigVariable[];
+
+/** Where prices come from. */
+export interface PricesConfig {
+  /** In pico-USD, by `SUI`, `IKA` or full coin type. */
+  readonly fixed: ReadonlyMap<string, bigint>;
+  /** For SUI and IKA where they have no fixed price. */
+  readonly sources: PriceSourcesConfig | undefined;
+}
+
+/** Deposits as configured. */
+export interface DepositsConfig {
+  /** 64 hex digits. Undefined: no deposits, but on the localnet its public development seed. */
+  readonly masterSeedHex: Secret | undefined;
+  readonly prices: PricesConfig;
+  readonly minimumMicroUsd: bigint;
+  readonly pollMs: number;
+}
+
+const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";
+
+/** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
+export function readDeposits(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
+  const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
+  const sources = readPriceSources(read);
+  const fixed = read.optional("BILLING_USD_PRICES");
+  if (masterSeedHex && !isLocalnet && fixed === undefined && sources === undefined) {
+    read.fault("BILLING_USD_PRICES", undefined, "prices, or BILLING_PRICE_SOURCES, if deposits are enabled");
+  }
+  const usual = isLocalnet && sources === undefined ? LOCALNET_PRICES : "";
+  return {
+    masterSeedHex,
+    prices: { fixed: readPrices(read, fixed ?? usual), sources },
+    minimumMicroUsd: BigInt(read.integer("BILLING_MIN_DEPOSIT_MICRO_USD", 0, 1_000_000_000_000)),
+    pollMs: 1000 * read.integer("BILLING_DEPOSIT_POLL_SECONDS", 1, 3_600),
+  };
+}
+
+function readPrices(read: ConfigReader<VariableName>, text: string): ReadonlyMap<string, bigint> {
+  const prices = new Map<string, bigint>();
+  for (const item of text.split(",").filter((part) => part.trim() !== "")) {
+    const [, coin, price = ""] = /^\s*(SUI|IKA|0x[0-9a-fA-F]+::\w+::\w+)\s*=\s*(\S+)\s*$/.exec(item) ?? [];
+    const picoUsd = parseUsdPrice(price);
+    if (coin === undefined || picoUsd === undefined || prices.has(coin)) {
+      read.fault("BILLING_USD_PRICES", item.trim(), "each coin once, like SUI=3.50,0x…::usdc::USDC=1");
+    } else prices.set(coin, picoUsd);
+  }
+  return prices;
+}
