@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isIP, isIPv6, SocketAddress } from "node:net";
+import { parseAddressBlock } from "../access/address-block.ts";
 import {
   CURVE_ALGORITHMS,
   type CurveAlgorithm,
@@ -127,9 +127,7 @@ export class ConfigReader<Name extends string> {
   addressBlocks(name: Name): string[] {
     const blocks = this.list(name);
     for (const block of blocks) {
-      const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
-      const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-      if (Number(bits ?? 0) > maxBits || Number(bits ?? maxBits) < leastBits(address))
+      if (parseAddressBlock(block) === undefined)
         this.fault(name, block, "addresses or CIDR blocks, such as 10.0.0.0/8");
     }
     return blocks;
@@ -230,12 +228,6 @@ export class ConfigReader<Name extends string> {
   #tell(name: Name, found: string, expected: string): void {
     this.faults.push(`${name}: expected ${expected}, found ${found}`);
   }
-}
-
-/** Of an IPv4 address within IPv6 the first 96 bits are no part of the IPv4 address. */
-function leastBits(address: string): number {
-  if (!isIPv6(address)) return 0;
-  return new SocketAddress({ address, family: "ipv6" }).address.startsWith("::ffff:") ? 96 : 0;
 }
 
 /** What may be shown of a value that is no secret, but may hold one by mistake. */
