@@ -11,19 +11,17 @@ const DESCRIBE_TIMEOUT_MS = 10_000;
 export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecret">;
 
 /**
- * The keys that the service signs with on the configured network. Throws when the hot wallet is the localnet's public
- * development key on any other network.
+ * The keys that the service signs with on the configured network. The localnet's hot wallet has its public development
+ * key by default; on any other network the configuration refuses that key. Throws where another network has no key.
  */
-export function readChainKeys(config: Config): ChainKeys {
-  const { network, hotWalletSecretHex, gasStationSecretHex } = config;
-  const developmentSecret = localnetHotWalletSecret();
-  const hotWalletSecret = secretOf(hotWalletSecretHex) ?? new Secret(developmentSecret);
-  if (network.name !== "localnet" && Buffer.compare(hotWalletSecret.reveal(), developmentSecret) === 0) {
-    throw new Error(
-      `HOT_WALLET_SUI_SECRET_HEX is the localnet's public development key; it cannot be used on ${network.name}`,
-    );
-  }
-  return { hotWalletSecret, gasStationSecret: secretOf(gasStationSecretHex) };
+export function readChainKeys({ network, hotWalletSecretHex, gasStationSecretHex }: Config): ChainKeys {
+  const configured = secretOf(hotWalletSecretHex);
+  if (configured === undefined && network.name !== "localnet")
+    throw new Error(`HOT_WALLET_SUI_SECRET_HEX is not set, but ${network.name} needs it`);
+  return {
+    hotWalletSecret: configured ?? new Secret(localnetHotWalletSecret()),
+    gasStationSecret: secretOf(gasStationSecretHex),
+  };
 }
 
 /**
