@@ -57,7 +57,7 @@ function acceptShare(
   const keyEntry = findEncryptionKey(state, addresses, share.encryption_key_address);
   if (keyEntry === undefined) abortInner(dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
   const key = state.read(keyEntry, EncryptionKey);
-  if (!verifyEd25519(Uint8Array.from(publicOutput), signature, Uint8Array.from(key.signer_public_key))) {
+  if (!verifyEd25519(Uint8Array.from(key.signer_public_key), Uint8Array.from(publicOutput), signature)) {
     abortInner(dwalletPackageId, FUNCTION_NAME, "InvalidEncryptionKeySignature");
   }
   state.update(dwalletEntry, DWallet, (value) => {

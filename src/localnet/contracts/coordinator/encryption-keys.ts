@@ -36,7 +36,7 @@ export function encryptionKeyFunctions(addresses: NetworkAddresses): readonly Mo
         checkCurve(state, addresses, curve);
         const signed =
           signerPublicKey.length === ED25519_PUBLIC_KEY_BYTES &&
-          verifyEd25519(encryptionKey, signature, signerPublicKey);
+          verifyEd25519(signerPublicKey, encryptionKey, signature);
         if (!signed) abortInner(dwalletPackageId, "register_encryption_key", "InvalidEncryptionKeySignature");
         register(state, addresses, { curve, encryptionKey, signature, signerPublicKey });
       },

@@ -4,7 +4,7 @@ import { createPublicKey, verify } from "node:crypto";
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /** Whether `signature` is `publicKey`'s over `message`; false for keys and signatures of the wrong form. */
-export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
+export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     const key = createPublicKey({
       key: Buffer.concat([SPKI_PREFIX, publicKey]),
