@@ -20,10 +20,10 @@ export interface ChainReads {
 }
 
 /** The calls of `tss.v1.Admin` about what the service does on the chain and pays with. */
-export type ChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;
+export type AdminChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;
 
-/** Implements {@link ChainCalls}. */
-export function createChainCalls(reads: ChainReads): ChainCalls {
+/** Implements {@link AdminChainCalls}. */
+export function createChainCalls(reads: ChainReads): AdminChainCalls {
   return {
     async getTreasury() {
       return encodeTreasury(await reads.readTreasury());

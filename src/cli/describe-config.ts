@@ -1,6 +1,6 @@
 import type { ConfigReading } from "../config/config.ts";
 import type { Setting } from "../config/reader.ts";
-import { shown as printable } from "./table.ts";
+import { printable } from "./table.ts";
 
 /** The table for people. */
 export function toText({ settings, warnings, faults }: ConfigReading): string {

@@ -4,14 +4,14 @@ import { type Clients, withClients } from "./connection.ts";
 import { flag, type Options, optional, type Values } from "./option.ts";
 import { count } from "./option-values.ts";
 import {
+  type CallOptionValues,
   type CallShape,
-  type CallValues,
   callOptions,
   explainKeys,
   formatMessage,
   targetOf,
 } from "./service-command.ts";
-import { type Column, formatTable } from "./table.ts";
+import { formatTable, type TableColumn } from "./table.ts";
 
 /** The most that the service gives at a time. */
 const PAGE_MAX_COUNT = 200;
@@ -26,7 +26,7 @@ export interface ListCommand<O extends Options, D extends DescMessage> extends O
   /** The type of a row, which `--json` prints, one a line. */
   readonly row: D;
   /** The table for people. */
-  readonly columns: readonly Column<MessageShape<D>>[];
+  readonly columns: readonly TableColumn<MessageShape<D>>[];
 }
 
 /** Asks for a page. */
@@ -41,7 +41,7 @@ interface Page<Row> {
   readonly nextPageToken: string;
 }
 
-interface ListValues extends CallValues {
+interface ListValues extends CallOptionValues {
   readonly limit: number | undefined;
   readonly all: boolean;
   readonly pageSize: number | undefined;

@@ -1,6 +1,6 @@
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
 import { hexToBytes } from "../protocol/bytes.ts";
-import { type Read, WrongValue } from "./option.ts";
+import { type ReadValue, WrongValue } from "./option.ts";
 
 const MICRO_DIGITS = 6;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -11,17 +11,17 @@ const DURATION_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Any text but the empty one, without white space around it. */
-export const text: Read<string> = (value) => value.trim() || wrong("takes text");
+export const text: ReadValue<string> = (value) => value.trim() || wrong("takes text");
 
 /** The id of a row of the service. */
-export const uuid: Read<string> = (value) => (UUID.test(value) ? value : wrong("takes an id, a UUID"));
+export const uuid: ReadValue<string> = (value) => (UUID.test(value) ? value : wrong("takes an id, a UUID"));
 
 /** The id of an object on the chain. */
-export const objectId: Read<string> = (value) =>
+export const objectId: ReadValue<string> = (value) =>
   OBJECT_ID.test(value) ? value : wrong("takes an object id, 0x and 64 hex digits");
 
 /** US dollars as micro-USD, exactly: at most ten million dollars and six decimals. */
-export const microUsd: Read<bigint> = (value) => {
+export const microUsd: ReadValue<bigint> = (value) => {
   const [, sign, dollars = "", decimals = ""] = /^(-?)(\d{1,8})(?:\.(\d{1,6}))?$/.exec(value) ?? [];
   if (sign === undefined) return wrong("takes an amount in US dollars, such as 12.50");
   const amount = BigInt(dollars + decimals.padEnd(MICRO_DIGITS, "0"));
@@ -29,18 +29,18 @@ export const microUsd: Read<bigint> = (value) => {
 };
 
 /** An amount that is not negative. */
-export const positiveMicroUsd: Read<bigint> = (value) => {
+export const positiveMicroUsd: ReadValue<bigint> = (value) => {
   const amount = microUsd(value);
   return amount >= 0n ? amount : wrong("takes a non-negative amount in US dollars, such as 12.50");
 };
 
 /** The URL of a server. */
-export const httpUrl: Read<string> = (value) =>
+export const httpUrl: ReadValue<string> = (value) =>
   URL.canParse(value) && /^https?:/i.test(value) ? value : wrong("takes an http(s) URL");
 
 /** A whole number within bounds. */
 export const count =
-  (least: number, most: number): Read<number> =>
+  (least: number, most: number): ReadValue<number> =>
   (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     return number >= least && number <= most
@@ -50,13 +50,13 @@ export const count =
 
 /** One of some words. */
 export const oneOf =
-  <T extends string>(words: readonly T[]): Read<T> =>
+  <T extends string>(words: readonly T[]): ReadValue<T> =>
   (value) =>
     words.find((word) => word === value) ?? wrong(`takes one of ${words.join(", ")}`);
 
 /** A value of an enum by its name in the contract. */
 export const enumValue =
-  <T extends number>(values: Readonly<Record<string, T>>): Read<T> =>
+  <T extends number>(values: Readonly<Record<string, T>>): ReadValue<T> =>
   (value) => {
     const names = Object.keys(values).filter((name) => values[name] !== 0);
     return values[oneOf(names)(value)]!;
@@ -64,7 +64,7 @@ export const enumValue =
 
 /** Some of some words, each once, separated by commas. */
 export const someOf =
-  <T extends string>(words: readonly T[]): Read<T[]> =>
+  <T extends string>(words: readonly T[]): ReadValue<T[]> =>
   (value) => {
     const given = value.split(",").map((word) => word.trim());
     const isKnown = given.every((word) => words.some((known) => known === word));
@@ -74,7 +74,7 @@ export const someOf =
   };
 
 /** Addresses and CIDR blocks, separated by commas. The service judges them. */
-export const addresses: Read<string[]> = (value) => {
+export const addresses: ReadValue<string[]> = (value) => {
   const items = value.split(",").map((item) => item.trim());
   return items.includes("")
     ? wrong("takes addresses and CIDR blocks, such as 203.0.113.7,10.0.0.0/8")
@@ -83,7 +83,7 @@ export const addresses: Read<string[]> = (value) => {
 
 /** `45m`, `12h` or `30d` in seconds. */
 export const duration =
-  (mostDays: number): Read<number> =>
+  (mostDays: number): ReadValue<number> =>
   (value) => {
     const ms = value === "0" ? 0 : readDuration(value);
     return ms !== undefined && ms <= mostDays * DURATION_MS.d
@@ -92,7 +92,7 @@ export const duration =
   };
 
 /** A moment, or how long until then: `2027-01-31`, `2027-01-31T12:00:00Z`, `12h`, `90d`. */
-export const moment: Read<Date> = (value) => {
+export const moment: ReadValue<Date> = (value) => {
   const ms = readDuration(value);
   if (ms !== undefined) return new Date(Date.now() + ms);
   const time = TIME.test(value) ? Date.parse(value) : Number.NaN;
@@ -102,20 +102,20 @@ export const moment: Read<Date> = (value) => {
 };
 
 /** A bucket of the presign pool, as `PRESIGN_BUCKETS` names it: `SECP256K1/Taproot`. */
-export const bucket: Read<CurveAlgorithm> = (value) =>
+export const bucket: ReadValue<CurveAlgorithm> = (value) =>
   CURVE_ALGORITHMS.find((known) => bucketName(known) === value) ??
   wrong(`takes one of ${CURVE_ALGORITHMS.map(bucketName).join(", ")}`);
 
 /** The number of an event of the audit trail, or of a seal. */
-export const rowNumber: Read<bigint> = (value) =>
+export const rowNumber: ReadValue<bigint> = (value) =>
   /^[1-9]\d{0,17}$/.test(value) ? BigInt(value) : wrong("takes a whole number, such as 1");
 
 /** 32 bytes in hex. */
-export const hash: Read<Uint8Array> = (value) =>
+export const hash: ReadValue<Uint8Array> = (value) =>
   /^[0-9a-f]{64}$/i.test(value) ? hexToBytes(value.toLowerCase()) : wrong("takes 64 hex digits");
 
 /** Several of them, separated by commas. */
-export const hashes: Read<Uint8Array[]> = (value) => value.split(",").map((each) => hash(each.trim()));
+export const hashes: ReadValue<Uint8Array[]> = (value) => value.split(",").map((each) => hash(each.trim()));
 
 function readDuration(value: string): number | undefined {
   const [, amount, unit] = DURATION.exec(value) ?? [];

@@ -23,7 +23,7 @@ export class WrongValue extends Error {
 }
 
 /** Reads a value. Throws a {@link WrongValue}. */
-export type Read<T> = (text: string) => T;
+export type ReadValue<T> = (text: string) => T;
 
 /** An option without a value. */
 export function flag(description: string): Option<boolean> {
@@ -37,7 +37,11 @@ export function flag(description: string): Option<boolean> {
 }
 
 /** An option that need not be given. */
-export function optional<T>(placeholder: string, description: string, read: Read<T>): Option<T | undefined> {
+export function optional<T>(
+  placeholder: string,
+  description: string,
+  read: ReadValue<T>,
+): Option<T | undefined> {
   return {
     ...{ kind: "value", placeholder, description, isRequired: false },
     read: (text) => (text === undefined ? undefined : read(text)),
@@ -48,7 +52,7 @@ export function optional<T>(placeholder: string, description: string, read: Read
 export function defaulted<T>(
   placeholder: string,
   description: string,
-  read: Read<T>,
+  read: ReadValue<T>,
   fallback: string,
 ): Option<T> {
   return {
@@ -58,12 +62,12 @@ export function defaulted<T>(
 }
 
 /** An option that must be given. */
-export function required<T>(placeholder: string, description: string, read: Read<T>): Option<T> {
+export function required<T>(placeholder: string, description: string, read: ReadValue<T>): Option<T> {
   return { kind: "value", placeholder, description, isRequired: true, read: (text = "") => read(text) };
 }
 
 /** What the command acts on: given without a name, and never left out. A command has one at most. */
-export function operand<T>(placeholder: string, description: string, read: Read<T>): Option<T> {
+export function operand<T>(placeholder: string, description: string, read: ReadValue<T>): Option<T> {
   return { ...required(placeholder, description, read), kind: "operand" };
 }
 

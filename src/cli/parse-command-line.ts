@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./command.ts";
 import { type Option, type Options, optionName, toKebab, type Values, WrongValue } from "./option.ts";
-import { shown } from "./shown-word.ts";
+import { shownWord } from "./shown-word.ts";
 
 /**
  * Reads what follows a command's name. Throws a UsageError that names the option. It never repeats the option's value,
@@ -39,7 +39,7 @@ function readTexts(argv: readonly string[], options: Options): Map<string, strin
   for (const token of tokens) {
     if (token.kind === "positional") {
       if (operand === undefined || given.has(operand))
-        throw new UsageError(`unexpected argument ${shown(token.value)}`);
+        throw new UsageError(`unexpected argument ${shownWord(token.value)}`);
       note(operand, operand, token.value);
     } else if (token.kind === "option") {
       const [name, option] = named.get(token.name) ?? [];

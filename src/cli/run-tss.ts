@@ -1,6 +1,6 @@
 import { type Command, type CommandContext, EXIT, isCommand } from "./command.ts";
 import { findCommand } from "./command-groups.ts";
-import { shown } from "./shown-word.ts";
+import { shownWord } from "./shown-word.ts";
 
 /**
  * Runs what the words say: a command, or help on it. Returns the exit code and never throws. What was asked for goes to
@@ -14,13 +14,17 @@ export async function runTss(argv: readonly string[], context: CommandContext): 
   if (noun === undefined) return print(context, await help.describeAll());
   const tree = await findCommand(noun);
   if (tree === undefined)
-    return refuse(context, `tss: unknown command ${shown(noun)}`, "Run `tss help` for the list of commands.");
+    return refuse(
+      context,
+      `tss: unknown command ${shownWord(noun)}`,
+      "Run `tss help` for the list of commands.",
+    );
   if (isCommand(tree)) return runOrExplain(noun, tree, words.slice(1));
   const command = verb !== undefined && Object.hasOwn(tree, verb) ? tree[verb] : undefined;
   if (command !== undefined) return runOrExplain(`${noun} ${verb}`, command, words.slice(2));
   const verbs = help.describeTree(noun, tree);
   if (isHelp) return print(context, verbs);
-  const fault = verb === undefined ? "a subcommand is missing" : `unknown subcommand ${shown(verb)}`;
+  const fault = verb === undefined ? "a subcommand is missing" : `unknown subcommand ${shownWord(verb)}`;
   return refuse(context, `tss ${noun}: ${fault}`, verbs);
 
   function runOrExplain(name: string, found: Command, rest: readonly string[]): Promise<number> | number {

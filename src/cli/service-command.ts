@@ -17,7 +17,7 @@ export interface CallShape {
 }
 
 /** What is said to the options that {@link callOptions} adds. */
-export interface CallValues {
+export interface CallOptionValues {
   readonly url: string | undefined;
   readonly json: boolean;
   readonly direct?: boolean;
@@ -48,7 +48,7 @@ export function serviceCommand<O extends Options, D extends DescMessage>(
     details: explainKeys(definition),
     options: { ...definition.options, ...callOptions(definition) },
     async run(given, context) {
-      const values = given as Values<O> & CallValues;
+      const values = given as Values<O> & CallOptionValues;
       const answer = await withClients(context, targetOf(definition, values), (clients) =>
         definition.isKeyed
           ? once(context, values, (options) => call(clients, values, options))
@@ -74,7 +74,10 @@ export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): O
 }
 
 /** Where calls go, from the command's options. */
-export function targetOf({ caller, isDirect }: CallShape, { url, direct, project }: CallValues): Target {
+export function targetOf(
+  { caller, isDirect }: CallShape,
+  { url, direct, project }: CallOptionValues,
+): Target {
   return {
     ...{ caller, url, direct: isDirect ? (direct ?? false) : undefined },
     // An operator's command may have an option of that name too, for what it acts on.
@@ -94,7 +97,7 @@ export function explainKeys({ caller }: CallShape): string {
 /** Makes a call with an idempotency key, and says it where no answer came: the call may be done all the same. */
 async function once<T>(
   context: CommandContext,
-  { idempotencyKey: key = randomUUID() }: Pick<CallValues, "idempotencyKey">,
+  { idempotencyKey: key = randomUUID() }: Pick<CallOptionValues, "idempotencyKey">,
   call: (options: CallOptions) => Promise<T>,
 ): Promise<T> {
   try {

@@ -1,5 +1,5 @@
 /** One column of a table for people. */
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly title: string;
   readonly of: (row: Row) => string;
   /** Default: left. */
@@ -7,10 +7,10 @@ export interface Column<Row> {
 }
 
 /** The rows under their titles, in columns as wide as they must be. */
-export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+export function formatTable<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): string {
   const lines = [
     columns.map(({ title }) => title),
-    ...rows.map((row) => columns.map(({ of }) => shown(of(row)))),
+    ...rows.map((row) => columns.map(({ of }) => printable(of(row)))),
   ];
   return align(
     lines,
@@ -20,12 +20,12 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
 
 /** Names beside values. Entries without a value are left out. */
 export function formatPairs(pairs: readonly (readonly [name: string, value: string | undefined])[]): string {
-  const known = pairs.flatMap(([name, value]) => (value ? [[name, shown(value)]] : []));
+  const known = pairs.flatMap(([name, value]) => (value ? [[name, printable(value)]] : []));
   return align(known, []);
 }
 
 /** Names come from callers: what would steer a terminal, or write from right to left, is shown as a mark. */
-export function shown(text: string): string {
+export function printable(text: string): string {
   return text.replace(/\p{C}/gu, "\u{fffd}");
 }
 

@@ -6,7 +6,7 @@ import { readPriceTable } from "./billing.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";
 import { type ClientConfig, readClientConfig } from "./client.ts";
 import { type DatabaseConfig, readDatabaseConfig } from "./database.ts";
-import { type DepositsConfig, readDeposits } from "./deposits.ts";
+import { type DepositsConfig, readDepositsConfig } from "./deposits.ts";
 import { type LimitsConfig, readLimits } from "./limits.ts";
 import { type NetworkConfig, readNetwork } from "./network.ts";
 import { ConfigError, ConfigReader, type Setting } from "./reader.ts";
@@ -132,7 +132,7 @@ export function readConfig(
     hotWalletSecretHex,
     gasStationSecretHex: read.secret(GAS_STATION[network.name], /^[0-9a-f]{64}$/i, "64 hex digits"),
     prices: readPriceTable(read),
-    deposits: readDeposits(read, network.name === "localnet"),
+    deposits: readDepositsConfig(read, network.name === "localnet"),
     sweeps: readSweepConfig(read, network.name),
     presignBuckets: read.buckets("PRESIGN_BUCKETS"),
     presignLowWaterCount: read.integer(

@@ -50,7 +50,7 @@ export interface DepositsConfig {
 const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";
 
 /** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
-export function readDeposits(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
+export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
   const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
   const sources = readPriceSources(read);
   const fixed = read.optional("BILLING_USD_PRICES");

@@ -1,7 +1,7 @@
 import { CURVES } from "../protocol/algorithms.ts";
 import { byteReader } from "../protocol/byte-reader.ts";
 import { bigIntFromLittleEndian } from "../protocol/bytes.ts";
-import { decodeScalar } from "../protocol/class-groups/class-group.ts";
+import { formToScalar } from "../protocol/class-groups/class-group.ts";
 import { powerForm } from "../protocol/class-groups/exponentiation.ts";
 import { composeForms, invertForm } from "../protocol/class-groups/forms.ts";
 import { parseDWalletOutput } from "../protocol/dwallet-output.ts";
@@ -36,7 +36,7 @@ export function* decryptShare(
   yield;
   const [randomizer, masked] = encrypted.ciphertext;
   const mask = powerForm(group, randomizer, exponent);
-  const share = decodeScalar(group, composeForms(group, masked, invertForm(mask)));
+  const share = formToScalar(group, composeForms(group, masked, invertForm(mask)));
   rejectUnless(scaleBase(curve, share).equals(publicShare), "the share is not the dWallet's");
   return encodeUserShare(name, share);
 }

@@ -1,5 +1,5 @@
 import { bigIntFromBigEndian, bigIntFromLittleEndian } from "../protocol/bytes.ts";
-import { encodeScalar } from "../protocol/class-groups/class-group.ts";
+import { scalarToForm } from "../protocol/class-groups/class-group.ts";
 import { composeForms, type Form } from "../protocol/class-groups/forms.ts";
 import { decodeEncryptionKey } from "../protocol/class-groups/keypair.ts";
 import { ladderProduct, type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
@@ -64,7 +64,7 @@ function* encrypt(
 ): Steps<Ciphertext> {
   const first: Form = yield* ladderProduct(group, [{ ladder: h, exponent: randomness }]);
   const mask: Form = yield* ladderProduct(group, [{ ladder: ek, exponent: randomness }]);
-  return [first, composeForms(group, encodeScalar(group, scalar), mask)];
+  return [first, composeForms(group, scalarToForm(group, scalar), mask)];
 }
 
 function randomInteger(bits: number): bigint {

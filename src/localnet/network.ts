@@ -3,9 +3,9 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
 import { completeSession } from "./contracts/coordinator/complete-session.ts";
 import {
-  type RequestedSession,
   requestedSequenceNumbers,
   requestedSession,
+  type WaitingSession,
 } from "./contracts/coordinator/requested-session.ts";
 import type { Ledger } from "./fullnode/ledger.ts";
 import { systemCommit } from "./fullnode/system-transaction.ts";
@@ -15,13 +15,13 @@ import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
 export type WriteLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** The Ika network's half: processes sessions in the order they were opened and writes the verdicts to the chain. */
-export interface Network {
+export interface IkaNetwork {
   /** Abandons the running MPC work, which the next start resumes, and waits for pending writes. */
   close(): Promise<void>;
 }
 
 /** Options of {@link startNetwork}. */
-export interface NetworkOptions {
+export interface IkaNetworkOptions {
   readonly ledger: Ledger;
   readonly addresses: NetworkAddresses;
   /** The cryptography under a network encryption key. */
@@ -39,7 +39,7 @@ const MAX_ATTEMPTS = 3;
 
 /** A session and its result. */
 interface Verdict {
-  readonly session: RequestedSession;
+  readonly session: WaitingSession;
   readonly outcome: MpcOutcome;
 }
 
@@ -47,7 +47,7 @@ interface Verdict {
 const VERDICTS_PER_COMMIT = 32;
 
 /** Completes every waiting session, including those from before a restart, and every one that is opened later. */
-export function startNetwork(options: NetworkOptions): Network {
+export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
   const { ledger, addresses, mpcOf, log } = options;
   const concurrencyCount = options.concurrencyCount ?? DEFAULT_CONCURRENCY_COUNT;
   const running = new Map<bigint, Promise<void>>();
@@ -117,7 +117,7 @@ export function startNetwork(options: NetworkOptions): Network {
   }
 
   /** Returns undefined when the network closes first: the session stays on the chain and the next start resumes it. */
-  async function outcomeOf(session: RequestedSession): Promise<MpcOutcome | undefined> {
+  async function outcomeOf(session: WaitingSession): Promise<MpcOutcome | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
         const mpc = await mpcOf(session.data.dwallet_network_encryption_key_id);
@@ -131,7 +131,7 @@ export function startNetwork(options: NetworkOptions): Network {
   }
 }
 
-function askMpc(mpc: NetworkMpc, session: RequestedSession): Promise<MpcOutcome> {
+function askMpc(mpc: NetworkMpc, session: WaitingSession): Promise<MpcOutcome> {
   const sessionId = sessionIdentifierDigest(session.fields.session_identifier_preimage);
   switch (session.kind) {
     case "dkg": {

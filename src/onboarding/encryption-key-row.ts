@@ -56,7 +56,7 @@ export function listEncryptionKeys(
 }
 
 /** The contract's message of a registered key. */
-export function encodeEncryptionKey(row: EncryptionKeyRow): EncryptionKey {
+export function encodeRegisteredKey(row: EncryptionKeyRow): EncryptionKey {
   if (row.objectId === null) throw new Error(`encryption key ${row.id} is not registered`);
   return create(EncryptionKeySchema, {
     encryptionKeyId: row.objectId,

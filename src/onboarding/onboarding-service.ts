@@ -9,7 +9,7 @@ import { acceptDWallet } from "./accept-dwallet.ts";
 import type { ParameterBuilder } from "./build-parameters.ts";
 import { createDWallet } from "./create-dwallet.ts";
 import { encodeDWallet, listDWallets } from "./dwallet-row.ts";
-import { encodeEncryptionKey, listEncryptionKeys } from "./encryption-key-row.ts";
+import { encodeRegisteredKey, listEncryptionKeys } from "./encryption-key-row.ts";
 import { describeNetwork } from "./get-network.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
 import type { ParameterStore } from "./parameter-store.ts";
@@ -56,12 +56,12 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
     },
     async registerEncryptionKey(request, context) {
       const row = await registerEncryptionKey(deps, callerOf(context, "project"), request, timeOf(context));
-      return encodeEncryptionKey(row);
+      return encodeRegisteredKey(row);
     },
     async listEncryptionKeys(request, context) {
       const { projectId } = callerOf(context, "project");
       const { rows, nextPageToken } = await listEncryptionKeys(deps.database, projectId, request);
-      return { encryptionKeys: rows.map(encodeEncryptionKey), nextPageToken };
+      return { encryptionKeys: rows.map(encodeRegisteredKey), nextPageToken };
     },
     async createDWallet(request, context) {
       return encodeDWallet(await createDWallet(deps, callerOf(context, "project"), request, timeOf(context)));

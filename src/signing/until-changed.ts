@@ -4,7 +4,7 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
-export interface WaitDeps {
+export interface ChangeWaitDeps {
   /** Shared by all watches of the process. */
   readonly looks: BatchedLooks;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface WaitEnding {
  * earliest, or until the signal fires. Resolves with whether it has changed; rejects when a look fails.
  */
 export function untilChanged(
-  deps: WaitDeps,
+  deps: ChangeWaitDeps,
   { id, seen }: { readonly id: string; readonly seen: SignRevision },
   { untilMs, signal }: { readonly untilMs: number; readonly signal: WaitEnding },
 ): Promise<boolean> {
@@ -46,7 +46,7 @@ class Wait implements SignFollower {
   #cancelTimer: (() => void) | undefined;
 
   constructor(
-    { looks, clock, signals }: WaitDeps,
+    { looks, clock, signals }: ChangeWaitDeps,
     id: string,
     seen: SignRevision,
     untilMs: number,

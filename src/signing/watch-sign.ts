@@ -2,10 +2,10 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { Queryable } from "../store/database.ts";
 import { readShownSignRequest, type ShownSignRequest, type SignRevision } from "./shown-sign-request.ts";
 import { signRequestNotFound } from "./submit.ts";
-import { untilChanged, type WaitDeps, type WaitEnding } from "./until-changed.ts";
+import { type ChangeWaitDeps, untilChanged, type WaitEnding } from "./until-changed.ts";
 import { openCursor, sealCursor } from "./watch-cursor.ts";
 
-export interface WatchDeps extends WaitDeps {
+export interface WatchDeps extends ChangeWaitDeps {
   readonly database: Queryable;
   /** For tests that cannot wait. */
   readonly watchPace?: Partial<WatchPace>;

@@ -11,10 +11,10 @@ import { listCommand } from "../list-command.ts";
 import { operand, optional } from "../option.ts";
 import { enumValue, text } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
-import { type Column, formatPairs, formatTable } from "../table.ts";
+import { formatPairs, formatTable, type TableColumn } from "../table.ts";
 
 const PROJECT = { caller: "project", isDirect: false } as const;
-const COLUMNS: readonly Column<Deposit>[] = [
+const COLUMNS: readonly TableColumn<Deposit>[] = [
   { title: "FOUND", of: ({ createTime }) => formatTime(createTime) },
   { title: "STATE", of: ({ state }) => formatEnum(Deposit_StateSchema, state) },
   { title: "AMOUNT", of: ({ amount }) => amount, align: "right" },

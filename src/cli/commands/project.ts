@@ -8,7 +8,7 @@ import { listCommand } from "../list-command.ts";
 import { defaulted, flag, required, type Values } from "../option.ts";
 import { positiveMicroUsd, text } from "../option-values.ts";
 import {
-  type CallValues,
+  type CallOptionValues,
   callOptions,
   explainKeys,
   howToRepeat,
@@ -31,7 +31,7 @@ const create = command({
   details: `Migrates the database first.\n${explainKeys(CREATE)}`,
   options: { ...CREATE_OPTIONS, ...callOptions(CREATE) },
   async run(given, context) {
-    const values = given as NewProject & CallValues;
+    const values = given as NewProject & CallOptionValues;
     const target = { ...targetOf(CREATE, values), migrates: true };
     const made = await withClients(context, target, (clients) =>
       makeProject(clients, values, values.idempotencyKey ?? randomUUID(), context),

@@ -3,7 +3,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUleb128 } from "../../protocol/bytes.ts";
 import { atArgument, longType } from "./command-arguments.ts";
 import { balanceOf, createCoin, setBalance, type WorkingObject } from "./execution-state.ts";
-import { ArgumentFailure, ArgumentFault, ExecutionFailure, FailureKind } from "./failures.ts";
+import { ArgumentFailure, ArgumentFault, ExecutionError, FailureKind } from "./failures.ts";
 import type { Reference } from "./move-function.ts";
 import { type MoveValue, objectValue, plainValue } from "./move-value.ts";
 import type { Program } from "./program.ts";
@@ -23,7 +23,7 @@ export function splitCoins(
     const amount = atArgument(index + 1, () => u64Of(useArgument(program.slots, argument, "value", borrows)));
     const balance = balanceOf(state, coin);
     if (balance < amount) {
-      throw new ExecutionFailure(
+      throw new ExecutionError(
         FailureKind.INSUFFICIENT_COIN_BALANCE,
         "Insufficient coin balance for operation.",
       );
@@ -50,7 +50,7 @@ export function mergeCoins(
     });
     const balance = balanceOf(state, destination) + balanceOf(state, source);
     if (balance >= 1n << 64n) {
-      throw new ExecutionFailure(FailureKind.COIN_BALANCE_OVERFLOW, "The coin balance overflows u64");
+      throw new ExecutionError(FailureKind.COIN_BALANCE_OVERFLOW, "The coin balance overflows u64");
     }
     setBalance(state, destination, balance);
     state.remove(source);
@@ -97,7 +97,7 @@ export function makeVector(
   const objects = values.flatMap((value) => (value.kind === "object" ? [value.object] : []));
   if (objects.length > 0 && objects.length === values.length) return [{ kind: "objects", objects }];
   if (command.elementType === undefined || objects.length > 0) {
-    throw new ExecutionFailure(
+    throw new ExecutionError(
       FailureKind.COMMAND_ARGUMENT_ERROR,
       "vector elements must be objects or have a type",
       {

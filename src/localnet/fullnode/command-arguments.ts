@@ -1,5 +1,5 @@
 import { normalizeStructTag } from "@mysten/sui/utils";
-import { ArgumentFailure, ExecutionFailure, FailureKind } from "./failures.ts";
+import { ArgumentFailure, ExecutionError, FailureKind } from "./failures.ts";
 
 /** Runs `work` for one argument of a command; its fault becomes a command argument error of that argument. */
 export function atArgument<T>(argument: number, work: () => T): T {
@@ -8,7 +8,7 @@ export function atArgument<T>(argument: number, work: () => T): T {
   } catch (error) {
     if (!(error instanceof ArgumentFailure)) throw error;
     const message = `Invalid command argument at ${argument}. ${error.message}`;
-    throw new ExecutionFailure(FailureKind.COMMAND_ARGUMENT_ERROR, message, {
+    throw new ExecutionError(FailureKind.COMMAND_ARGUMENT_ERROR, message, {
       kind: "argument",
       argument,
       fault: error.fault,
@@ -21,9 +21,6 @@ export function longType(type: string): string {
   try {
     return type.includes("::") ? normalizeStructTag(type) : type;
   } catch {
-    throw new ExecutionFailure(
-      FailureKind.TYPE_ARGUMENT_ERROR,
-      `invalid type argument ${type.slice(0, 200)}`,
-    );
+    throw new ExecutionError(FailureKind.TYPE_ARGUMENT_ERROR, `invalid type argument ${type.slice(0, 200)}`);
   }
 }

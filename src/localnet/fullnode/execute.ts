@@ -8,7 +8,7 @@ import {
   setBalance,
   type WorkingObject,
 } from "./execution-state.ts";
-import { ExecutionFailure, FailureKind } from "./failures.ts";
+import { ExecutionError, FailureKind } from "./failures.ts";
 import { chargedGas, type GasUsed, gasUsed, netGas, storageCostOf } from "./gas.ts";
 import type { CheckedInputs } from "./input-checks.ts";
 import { runCommands } from "./interpreter.ts";
@@ -25,7 +25,7 @@ export interface ExecutionContext {
   readonly functions: FunctionTable;
   readonly epoch: bigint;
   /** The reason to cancel the transaction, which still pays gas. */
-  readonly cancelled?: ExecutionFailure | undefined;
+  readonly cancelled?: ExecutionError | undefined;
 }
 
 /** The changes and the answer of an execution. */
@@ -92,7 +92,7 @@ function run(
   const remaining = BigInt(coinBalance(state.contents(gasObject))) + content.gas.budget;
   const used = settleGas(state, gasObject, content, remaining);
   if (failure === undefined && netGas(used) > content.gas.budget) {
-    return new CommandFailure(new ExecutionFailure(FailureKind.INSUFFICIENT_GAS, "Insufficient Gas."), 0);
+    return new CommandFailure(new ExecutionError(FailureKind.INSUFFICIENT_GAS, "Insufficient Gas."), 0);
   }
   setBalance(state, gasObject, remaining - chargedGas(used, content.gas.budget));
   return finish(content, digest, inputs, context, {

@@ -1,7 +1,7 @@
 import { fromBase58 } from "@mysten/sui/utils";
 import { addressOfBytes } from "./address-bytes.ts";
 import { blake2b256, u64Bytes } from "./bytes.ts";
-import { ExecutionFailure, FailureKind } from "./failures.ts";
+import { ExecutionError, FailureKind } from "./failures.ts";
 import { LIMITS } from "./limits.ts";
 import { type ChainObject, Coin, type FieldInfo, type Owner } from "./object.ts";
 import { SUI_FRAMEWORK } from "./sui-types.ts";
@@ -145,23 +145,23 @@ export function createExecutionState(
     },
     newId() {
       if (newIds >= BigInt(LIMITS.newIds)) {
-        throw new ExecutionFailure(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "too many new object ids");
+        throw new ExecutionError(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "too many new object ids");
       }
       return addressOfBytes(blake2b256(Uint8Array.of(OBJECT_ID_INTENT), digestBytes, u64Bytes(newIds++)));
     },
     emit(event) {
       if (events.length >= LIMITS.events) {
-        throw new ExecutionFailure(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "too many events emitted");
+        throw new ExecutionError(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "too many events emitted");
       }
       if (event.contents.length > LIMITS.eventBytes) {
-        throw new ExecutionFailure(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "event is too large");
+        throw new ExecutionError(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "event is too large");
       }
       events.push(event);
     },
     countFieldAccess() {
       fieldAccesses += 1;
       if (fieldAccesses > LIMITS.dynamicFieldAccesses) {
-        throw new ExecutionFailure(
+        throw new ExecutionError(
           FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR,
           `Object runtime store limit exceeded: ${SUI_FRAMEWORK}::dynamic_field`,
         );

@@ -52,13 +52,13 @@ export type FailureDetail =
   | { readonly kind: "none" };
 
 /** A transaction that executed and failed: its effects say so and its gas is charged. */
-export class ExecutionFailure extends Error {
+export class ExecutionError extends Error {
   readonly failureKind: number;
   readonly detail: FailureDetail;
 
   constructor(failureKind: number, message: string, detail: FailureDetail = { kind: "none" }) {
     super(message);
-    this.name = "ExecutionFailure";
+    this.name = "ExecutionError";
     this.failureKind = failureKind;
     this.detail = detail;
   }
@@ -68,9 +68,9 @@ export class ExecutionFailure extends Error {
  * A Move abort. `location` is `package::module::function` with a long package address; `code` is the module's
  * own plain number.
  */
-export function moveAbort(location: string, code: number): ExecutionFailure {
+export function moveAbort(location: string, code: number): ExecutionError {
   const [packageId = "", module = "", functionName = ""] = location.split("::");
-  return new ExecutionFailure(
+  return new ExecutionError(
     FailureKind.MOVE_ABORT,
     `MoveAbort(MoveLocation { module: ${packageId}::${module}, function_name: Some("${functionName}") }, ${code})`,
     { kind: "abort", packageId, module, functionName, code: BigInt(code) },
@@ -78,8 +78,8 @@ export function moveAbort(location: string, code: number): ExecutionFailure {
 }
 
 /** Creates the failure of a transaction that was cancelled because of congested shared objects. */
-export function congestedObjects(objectIds: readonly string[]): ExecutionFailure {
-  return new ExecutionFailure(
+export function congestedObjects(objectIds: readonly string[]): ExecutionError {
+  return new ExecutionError(
     FailureKind.EXECUTION_CANCELED_DUE_TO_CONSENSUS_OBJECT_CONGESTION,
     "ExecutionCancelledDueToSharedObjectCongestion",
     { kind: "congested", objectIds },

@@ -1,6 +1,6 @@
 import { makeVector, mergeCoins, splitCoins, transferObjects } from "./builtin-commands.ts";
 import { atArgument, longType } from "./command-arguments.ts";
-import { ExecutionFailure, FailureKind } from "./failures.ts";
+import { ExecutionError, FailureKind } from "./failures.ts";
 import type { MoveFunction } from "./move-function.ts";
 import type { MoveValue } from "./move-value.ts";
 import { CommandFailure, type Program } from "./program.ts";
@@ -14,7 +14,7 @@ export function runCommands(program: Program, commands: readonly PtbCommand[]): 
       const values = runCommand(program, command);
       program.slots.results.push(values.map((value) => ({ value, origin: "result", access: "free" })));
     } catch (error) {
-      throw error instanceof ExecutionFailure ? new CommandFailure(error, index) : error;
+      throw error instanceof ExecutionError ? new CommandFailure(error, index) : error;
     }
   }
   for (const [index, results] of program.slots.results.entries()) {
@@ -45,13 +45,13 @@ function callFunction(
 ): readonly MoveValue[] {
   const target = program.functions.get(`${command.packageId}::${command.module}::${command.functionName}`);
   if (target === undefined) {
-    throw new ExecutionFailure(FailureKind.FUNCTION_NOT_FOUND, "Function Not Found.");
+    throw new ExecutionError(FailureKind.FUNCTION_NOT_FOUND, "Function Not Found.");
   }
   if (command.typeArguments.length !== target.typeParameterCount) {
-    throw new ExecutionFailure(FailureKind.TYPE_ARITY_MISMATCH, "Type arity mismatch for Move function");
+    throw new ExecutionError(FailureKind.TYPE_ARITY_MISMATCH, "Type arity mismatch for Move function");
   }
   if (command.arguments.length !== target.parameters.length) {
-    throw new ExecutionFailure(FailureKind.ARITY_MISMATCH, "Arity mismatch for Move function");
+    throw new ExecutionError(FailureKind.ARITY_MISMATCH, "Arity mismatch for Move function");
   }
   const typeArguments = command.typeArguments.map(longType);
   const args = decodeArguments(program, target, command.arguments, typeArguments, borrows);
@@ -78,7 +78,7 @@ function decodeArguments(
 function refuseUnused(slot: Slot, result: number, subresult: number): void {
   if (slot.value === undefined || (slot.value.kind === "data" && slot.value.droppable)) return;
   const message = `Unused result without the drop ability. Command result ${result}, return value ${subresult}`;
-  const failure = new ExecutionFailure(FailureKind.UNUSED_VALUE_WITHOUT_DROP, message, {
+  const failure = new ExecutionError(FailureKind.UNUSED_VALUE_WITHOUT_DROP, message, {
     kind: "unusedValue",
     result,
     subresult,

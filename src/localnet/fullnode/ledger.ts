@@ -8,7 +8,7 @@ export interface CommitLog {
 }
 
 /** The position of a transaction in the ledger. */
-export interface StoredTransaction {
+export interface LedgerTransaction {
   readonly digest: string;
   readonly checkpoint: bigint;
   readonly timestampMs: bigint;
@@ -28,8 +28,8 @@ export interface Ledger {
   readonly chainId: string;
   readonly genesisTimestampMs: bigint;
   readonly epochDurationMs: bigint;
-  transaction(digest: string): StoredTransaction | undefined;
-  checkpoint(sequenceNumber: bigint): StoredTransaction | undefined;
+  transaction(digest: string): LedgerTransaction | undefined;
+  checkpoint(sequenceNumber: bigint): LedgerTransaction | undefined;
   readonly latestCheckpoint: bigint;
   now(): LedgerTime;
   /**
@@ -52,8 +52,8 @@ export interface LedgerOptions {
 /** A ledger that starts from `history`, whose first commit is the genesis. */
 export function createLedger(history: Iterable<Commit>, options: LedgerOptions): Ledger {
   const objects = createObjectStore();
-  const transactions = new Map<string, StoredTransaction>();
-  const checkpoints: StoredTransaction[] = [];
+  const transactions = new Map<string, LedgerTransaction>();
+  const checkpoints: LedgerTransaction[] = [];
   const listeners: ((commit: Commit) => void)[] = [];
   let tail: Promise<void> = Promise.resolve();
   let failed: Error | undefined;
@@ -66,13 +66,13 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
     objects.apply(commit.written, commit.deleted);
     if (commit.executed.length === 0) return;
     const { digest, checkpoint, timestampMs, executed } = commit;
-    const stored: StoredTransaction = { digest, checkpoint, timestampMs, executed };
+    const stored: LedgerTransaction = { digest, checkpoint, timestampMs, executed };
     transactions.set(digest, stored);
     checkpoints.push(stored);
   }
 
-  function latest(): StoredTransaction {
-    return checkpoints[checkpoints.length - 1] as StoredTransaction;
+  function latest(): LedgerTransaction {
+    return checkpoints[checkpoints.length - 1] as LedgerTransaction;
   }
 
   const ledger: Ledger = {

@@ -8,14 +8,14 @@ import { coinObjectType, ID_TYPE } from "./sui-types.ts";
 export type Reference = "value" | "immutable" | "mutable";
 
 /** One parameter of a Move function. In `type`, `$0` stands for the function's first type argument. */
-export interface Parameter<T> {
+export interface MoveParameter<T> {
   readonly reference: Reference;
   readonly type: string;
   accept(value: MoveValue, type: string): T;
 }
 
 /** The caller's transaction as a function sees it. */
-export interface Call {
+export interface MoveCallContext {
   readonly state: ExecutionState;
   readonly sender: string;
   readonly typeArguments: readonly string[];
@@ -27,18 +27,18 @@ export interface MoveFunction {
   readonly module: string;
   readonly name: string;
   readonly typeParameterCount: number;
-  readonly parameters: readonly Parameter<unknown>[];
+  readonly parameters: readonly MoveParameter<unknown>[];
   /** Return types, for the function's description. */
   readonly returns: readonly string[];
-  run(call: Call, args: readonly unknown[]): readonly MoveValue[];
+  run(call: MoveCallContext, args: readonly unknown[]): readonly MoveValue[];
 }
 
-type Arguments<P extends readonly Parameter<unknown>[]> = {
-  [K in keyof P]: P[K] extends Parameter<infer T> ? T : never;
+type Arguments<P extends readonly MoveParameter<unknown>[]> = {
+  [K in keyof P]: P[K] extends MoveParameter<infer T> ? T : never;
 };
 
 /** Defines a function whose body takes the decoded arguments. */
-export function moveFunction<const P extends readonly Parameter<unknown>[]>(definition: {
+export function moveFunction<const P extends readonly MoveParameter<unknown>[]>(definition: {
   readonly packageId: string;
   readonly module: string;
   readonly name: string;
@@ -46,7 +46,7 @@ export function moveFunction<const P extends readonly Parameter<unknown>[]>(defi
   readonly parameters: P;
   readonly returns?: readonly string[];
   // biome-ignore lint/suspicious/noConfusingVoidType: a Move function without results returns nothing
-  run(call: Call, ...args: Arguments<P>): readonly MoveValue[] | void;
+  run(call: MoveCallContext, ...args: Arguments<P>): readonly MoveValue[] | void;
 }): MoveFunction {
   return {
     packageId: definition.packageId,
@@ -85,27 +85,27 @@ export const bytes = pure("vector<u8>", bcs.byteVector());
 export const bytesVector = pure("vector<vector<u8>>", bcs.vector(bcs.byteVector()));
 
 /** An object by value. */
-export function owned(type: string): Parameter<WorkingObject> {
+export function owned(type: string): MoveParameter<WorkingObject> {
   return { reference: "value", type, accept: acceptObject };
 }
 
 /** An object by immutable reference. */
-export function borrowed(type: string): Parameter<WorkingObject> {
+export function borrowed(type: string): MoveParameter<WorkingObject> {
   return { reference: "immutable", type, accept: acceptObject };
 }
 
 /** An object by mutable reference. */
-export function borrowedMut(type: string): Parameter<WorkingObject> {
+export function borrowedMut(type: string): MoveParameter<WorkingObject> {
   return { reference: "mutable", type, accept: acceptObject };
 }
 
 /** `&mut Coin<coinType>` */
-export function coinMut(coinType: string): Parameter<WorkingObject> {
+export function coinMut(coinType: string): MoveParameter<WorkingObject> {
   return borrowedMut(coinObjectType(coinType));
 }
 
 /** A struct by value that is not an object: its BCS bytes. */
-export function struct(type: string): Parameter<Uint8Array> {
+export function struct(type: string): MoveParameter<Uint8Array> {
   return {
     reference: "value",
     type,
@@ -117,13 +117,13 @@ export function struct(type: string): Parameter<Uint8Array> {
   };
 }
 
-function pure<T>(type: string, codec: Codec<T>): Parameter<T>;
-function pure<T, U>(type: string, codec: Codec<T>, convert: (value: T) => U): Parameter<U>;
+function pure<T>(type: string, codec: Codec<T>): MoveParameter<T>;
+function pure<T, U>(type: string, codec: Codec<T>, convert: (value: T) => U): MoveParameter<U>;
 function pure<T>(
   type: string,
   codec: Codec<T>,
   convert: (value: T) => unknown = (value) => value,
-): Parameter<unknown> {
+): MoveParameter<unknown> {
   return {
     reference: "value",
     type,

@@ -1,7 +1,7 @@
 import { RpcFailure, Status } from "./failures.ts";
 
 /** One page of a listing and the token of the next. */
-export interface Page<T> {
+export interface ListingPage<T> {
   readonly items: readonly T[];
   readonly nextPageToken: Uint8Array | undefined;
 }
@@ -15,7 +15,7 @@ export function pageOf<T>(
   key: (item: T) => string,
   pageSize: number | undefined,
   pageToken: Uint8Array | undefined,
-): Page<T> {
+): ListingPage<T> {
   const size = Math.min(
     pageSize === undefined || pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize,
     MAX_PAGE_SIZE,

@@ -1,5 +1,5 @@
 import type { ExecutionState } from "./execution-state.ts";
-import type { ExecutionFailure } from "./failures.ts";
+import type { ExecutionError } from "./failures.ts";
 import type { FunctionTable } from "./move-function.ts";
 import type { Slots } from "./slots.ts";
 
@@ -13,10 +13,10 @@ export interface Program {
 
 /** A failed command: the failure and which command it was. */
 export class CommandFailure extends Error {
-  readonly failure: ExecutionFailure;
+  readonly failure: ExecutionError;
   readonly command: number;
 
-  constructor(failure: ExecutionFailure, command: number) {
+  constructor(failure: ExecutionError, command: number) {
     super(failure.message);
     this.name = "CommandFailure";
     this.failure = failure;

@@ -27,7 +27,7 @@ export interface ResolvedTransaction {
  * Resolves what a client left open: object versions and digests, whether a shared object is mutable, the gas
  * owner and price. Gas coins are selected later, when the budget is known.
  */
-export function resolveTransaction(
+export function resolveInputs(
   proto: GrpcTypes.Transaction,
   objects: ObjectStore,
   functions: FunctionTable,

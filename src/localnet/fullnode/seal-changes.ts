@@ -1,6 +1,6 @@
 import type { ObjectChange } from "./effects.ts";
 import type { ExecutionState } from "./execution-state.ts";
-import { ExecutionFailure, FailureKind } from "./failures.ts";
+import { ExecutionError, FailureKind } from "./failures.ts";
 import { storageCostOf } from "./gas.ts";
 import { LIMITS } from "./limits.ts";
 import { sealObject } from "./object.ts";
@@ -38,7 +38,7 @@ export function refuseLargeObjects(state: ExecutionState, commandCount: number):
     if (!object.mutated || object.deleted) continue;
     const size = state.contents(object).length;
     if (size <= LIMITS.objectBytes) continue;
-    const failure = new ExecutionFailure(
+    const failure = new ExecutionError(
       FailureKind.OBJECT_TOO_BIG,
       `Move object with size ${size} is larger than the maximum object size ${LIMITS.objectBytes}`,
       {

@@ -12,12 +12,7 @@ import { LIMITS } from "./limits.ts";
 import type { FunctionTable } from "./move-function.ts";
 import type { MoveValue } from "./move-value.ts";
 import { type ChainObject, Coin, sealObject } from "./object.ts";
-import {
-  type ResolvedTransaction,
-  referenceTo,
-  resolveTransaction,
-  selectGas,
-} from "./resolve-transaction.ts";
+import { type ResolvedTransaction, referenceTo, resolveInputs, selectGas } from "./resolve-transaction.ts";
 import { SUI_COIN_TYPE } from "./sui-types.ts";
 import { decodeTransaction, type TransactionContent } from "./transaction-data.ts";
 import { transactionProto } from "./transaction-proto.ts";
@@ -68,7 +63,7 @@ function resolve(
   if (transaction.bcs?.value !== undefined) {
     return { content: decodeTransaction(transaction.bcs.value), budgetGiven: true };
   }
-  return resolveTransaction(transaction, ledger.objects, functions);
+  return resolveInputs(transaction, ledger.objects, functions);
 }
 
 /** Fills in the budget, from a trial with mock gas, and the coins that pay it. */

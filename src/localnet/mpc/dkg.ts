@@ -1,6 +1,6 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bigIntToLittleEndian, encodeVector, equalBytes } from "../../protocol/bytes.ts";
-import { encodeScalar } from "../../protocol/class-groups/class-group.ts";
+import { scalarToForm } from "../../protocol/class-groups/class-group.ts";
 import { composeForms } from "../../protocol/class-groups/forms.ts";
 import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { decodeEncryptionKey } from "../../protocol/class-groups/keypair.ts";
@@ -24,14 +24,14 @@ import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { encodeUserPublicOutput } from "../../protocol/proofs/user-public-output.ts";
 import { decodeUserDkgMessage } from "./dkg-message.ts";
 import type { NetworkDkgInput } from "./engine.ts";
-import type { NetworkKey } from "./network-key.ts";
+import type { CurveNetworkKey } from "./network-key.ts";
 
 /**
  * The network's side of a dWallet's DKG: checks that the user knows the logarithm of the public share and encrypted
  * that very share to the registered key, randomises the network's share, and makes the versioned dWallet public
  * output. Throws a verdict (see rejectionReason) on bad input.
  */
-export function runDkg(key: NetworkKey, input: NetworkDkgInput): Uint8Array {
+export function runDkg(key: CurveNetworkKey, input: NetworkDkgInput): Uint8Array {
   const { curve } = key;
   rejectUnless(input.sessionId.length === 32, "session id is not 32 bytes");
   const message = decodeUserDkgMessage(curve, input.userDkgMessage);
@@ -58,7 +58,7 @@ export function runDkg(key: NetworkKey, input: NetworkDkgInput): Uint8Array {
     { ciphertext: key.encryptedShares[0], weight: first },
     { ciphertext: key.encryptedShares[1], weight: second },
   ]);
-  const shifted = composeForms(curve.group, combined[1], encodeScalar(curve.group, constant));
+  const shifted = composeForms(curve.group, combined[1], scalarToForm(curve.group, constant));
   const networkCiphertext = encodeCiphertext([combined[0], shifted]);
   const [network, whole, user] = [networkPoint, publicKey, message.publicShare].map((point) =>
     encodePoint(curve, point),

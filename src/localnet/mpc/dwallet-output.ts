@@ -4,7 +4,7 @@ import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { readCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import { type CurvePoint, pointBytes, readPoint, scaleBase } from "../../protocol/proofs/curve.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import type { NetworkKey } from "./network-key.ts";
+import type { CurveNetworkKey } from "./network-key.ts";
 
 /** A dWallet's secrets and public parts for signing. */
 export interface DWalletShares {
@@ -17,7 +17,7 @@ export interface DWalletShares {
 }
 
 /** Reads version 2 of a dWallet public output and checks that it is this network's; throws a verdict otherwise. */
-export function openDWalletOutput(key: NetworkKey, bytes: Uint8Array): DWalletShares {
+export function openDWalletOutput(key: CurveNetworkKey, bytes: Uint8Array): DWalletShares {
   const { curve } = key;
   const outer = byteReader(bytes, "dWallet public output");
   rejectUnless(outer.uint8() === 1, "dWallet public output is not version 2");

@@ -1,7 +1,7 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bigIntFromLittleEndian } from "../../protocol/bytes.ts";
-import { decodeScalar, encodeScalar } from "../../protocol/class-groups/class-group.ts";
+import { formToScalar, scalarToForm } from "../../protocol/class-groups/class-group.ts";
 import { combPower } from "../../protocol/class-groups/comb.ts";
 import { powerForm } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form, invertForm } from "../../protocol/class-groups/forms.ts";
@@ -13,7 +13,7 @@ import type { FixedBase } from "./fixed-base.ts";
 import type { TableSource } from "./table-cache.ts";
 
 /** The network's key for one curve. The real network holds it in shares; here one process knows all of it. */
-export interface NetworkKey {
+export interface CurveNetworkKey {
   readonly curve: Curve;
   readonly encryptionKey: Form;
   /** Tables of h and of the encryption key. */
@@ -37,7 +37,7 @@ export interface NetworkKey {
  * Sets up the network's key for one curve from a 32-byte seed; the same seed always gives the same key.
  * ED25519 and RISTRETTO share the encryption key, as on the real network.
  */
-export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableSource): NetworkKey {
+export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableSource): CurveNetworkKey {
   const curve = curveByNumber(curveNumber);
   const { group, order } = curve;
   const derive = (label: string, length: number): Uint8Array =>
@@ -53,7 +53,7 @@ export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableS
     const bytes = derive(`${curve.constants.name}/randomness/${label}`, 94);
     const randomness = BigInt.asUintN(RANDOMNESS_BITS, bigIntFromLittleEndian(bytes));
     const mask = combPower(group, ek.table, randomness);
-    return [combPower(group, h.table, randomness), composeForms(group, encodeScalar(group, scalar), mask)];
+    return [combPower(group, h.table, randomness), composeForms(group, scalarToForm(group, scalar), mask)];
   };
   const keyShares = [secretScalar("share 0"), secretScalar("share 1")] as const;
   const publicShares = [scaleBase(curve, keyShares[0]), scaleBase(curve, keyShares[1])] as const;
@@ -71,7 +71,7 @@ export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableS
     encrypt,
     decrypt: ([randomizer, masked]) => {
       const mask = powerForm(group, randomizer, decryptionExponent);
-      return decodeScalar(group, composeForms(group, masked, invertForm(mask)));
+      return formToScalar(group, composeForms(group, masked, invertForm(mask)));
     },
   };
 }

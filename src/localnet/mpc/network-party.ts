@@ -7,7 +7,7 @@ import { rejectionReason } from "../../protocol/proofs/rejected-input.ts";
 import { runDkg } from "./dkg.ts";
 import { openDWalletOutput } from "./dwallet-output.ts";
 import type { MpcOutcome, NetworkDkgInput, NetworkPresignInput, NetworkSignInput } from "./engine.ts";
-import { type NetworkKey, networkKey } from "./network-key.ts";
+import { type CurveNetworkKey, networkKey } from "./network-key.ts";
 import { makePresign, openPresign } from "./presign.ts";
 import { signEcdsa } from "./sign-ecdsa.ts";
 import { signSchnorr } from "./sign-schnorr.ts";
@@ -28,15 +28,20 @@ export interface NetworkParty {
  */
 export function networkParty(seed: Uint8Array, cacheDirectory: string | undefined): NetworkParty {
   const tables = tableSource(cacheDirectory);
-  const keys = new Map<number, NetworkKey>();
-  const keyOf = (curve: number): NetworkKey => {
+  const keys = new Map<number, CurveNetworkKey>();
+  const keyOf = (curve: number): CurveNetworkKey => {
     const key = keys.get(curve) ?? networkKey(seed, curve, tables);
     keys.set(curve, key);
     return key;
   };
   return {
     networkDkgPublicOutput: () => {
-      const of = ([0, 1, 2, 3] as const).map(keyOf) as [NetworkKey, NetworkKey, NetworkKey, NetworkKey];
+      const of = ([0, 1, 2, 3] as const).map(keyOf) as [
+        CurveNetworkKey,
+        CurveNetworkKey,
+        CurveNetworkKey,
+        CurveNetworkKey,
+      ];
       const [k1, r1, ed25519, ristretto] = of;
       return encodeNetworkKeyOutput({
         shares: [published(k1), published(r1), published(ed25519), published(ristretto)],
@@ -57,7 +62,7 @@ export function networkParty(seed: Uint8Array, cacheDirectory: string | undefine
   };
 }
 
-function sign(key: NetworkKey, scheme: SignatureScheme, input: NetworkSignInput): Uint8Array {
+function sign(key: CurveNetworkKey, scheme: SignatureScheme, input: NetworkSignInput): Uint8Array {
   const dwallet = openDWalletOutput(key, input.dwalletPublicOutput);
   const presign = openPresign(key, scheme.family, input.presign);
   const { message, userSignMessage } = input;
@@ -69,7 +74,7 @@ function sign(key: NetworkKey, scheme: SignatureScheme, input: NetworkSignInput)
   }
 }
 
-function published(key: NetworkKey): NetworkKeyShares {
+function published(key: CurveNetworkKey): NetworkKeyShares {
   const [first, second] = key.publicShares;
   return { encryptedShares: key.encryptedShares, publicShares: [pointBytes(first), pointBytes(second)] };
 }

@@ -5,7 +5,7 @@ import { encodeCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import { encodePoint, scaleBase } from "../../protocol/proofs/curve.ts";
 import { type PresignFamily, type PublicPresign, readPresign } from "../../protocol/proofs/presign.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
-import type { NetworkKey } from "./network-key.ts";
+import type { CurveNetworkKey } from "./network-key.ts";
 
 /** The network's secrets of a presign: nonce shares, and for ECDSA the mask. */
 export interface PresignSecrets {
@@ -22,7 +22,7 @@ export interface Presign extends PublicPresign {
  * Makes the versioned presign of a session. Its secrets follow from the network's seed and the session id alone, so
  * the network keeps no state and a restart loses none; that a presign is used once is the contracts' duty.
  */
-export function makePresign(key: NetworkKey, family: PresignFamily, sessionId: Uint8Array): Uint8Array {
+export function makePresign(key: CurveNetworkKey, family: PresignFamily, sessionId: Uint8Array): Uint8Array {
   rejectUnless(sessionId.length === 32, "session id is not 32 bytes");
   const { curve, keyShares } = key;
   const { nonceShares, mask } = presignSecrets(key, family, sessionId);
@@ -45,7 +45,7 @@ export function makePresign(key: NetworkKey, family: PresignFamily, sessionId: U
 }
 
 /** Reads a versioned presign and checks that this network made it; throws a verdict otherwise. */
-export function openPresign(key: NetworkKey, family: PresignFamily, bytes: Uint8Array): Presign {
+export function openPresign(key: CurveNetworkKey, family: PresignFamily, bytes: Uint8Array): Presign {
   const presign = readPresign(key.curve, family, bytes);
   const { sessionId, commitment, noncePoints } = presign;
   rejectUnless(equalBytes(commitment, key.commitment), "presign is bound to another network key");
@@ -60,7 +60,7 @@ export function openPresign(key: NetworkKey, family: PresignFamily, bytes: Uint8
 const VERSION_2 = Uint8Array.of(1);
 const ECDSA_TAG = Uint8Array.of(1);
 
-function presignSecrets(key: NetworkKey, family: PresignFamily, sessionId: Uint8Array): PresignSecrets {
+function presignSecrets(key: CurveNetworkKey, family: PresignFamily, sessionId: Uint8Array): PresignSecrets {
   const scalar = (name: string) => key.secretScalar(`presign/${family}/${bytesToHex(sessionId)}/${name}`);
   return { nonceShares: [scalar("nonce 0"), scalar("nonce 1")], mask: scalar("mask") };
 }

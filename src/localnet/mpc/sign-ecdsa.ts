@@ -18,7 +18,7 @@ import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { SignContext } from "../../protocol/proofs/sign-context.ts";
 import type { DWalletShares } from "./dwallet-output.ts";
 import { fixedBaseFactors } from "./fixed-base.ts";
-import type { NetworkKey } from "./network-key.ts";
+import type { CurveNetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
 
 /** The hashes of ECDSA. */
@@ -30,7 +30,7 @@ export type EcdsaHash = "KECCAK256" | "SHA256" | "DoubleSHA256";
  * Throws a verdict if anything about the message is wrong.
  */
 export function signEcdsa(
-  key: NetworkKey,
+  key: CurveNetworkKey,
   hash: EcdsaHash,
   dwallet: DWalletShares,
   presign: Presign,
@@ -71,7 +71,7 @@ export function signEcdsa(
  */
 function verifyProofs(
   context: SignContext,
-  key: NetworkKey,
+  key: CurveNetworkKey,
   message: EcdsaSignMessage,
   digest: bigint,
 ): void {
@@ -84,7 +84,10 @@ function verifyProofs(
 }
 
 /** A product of powers, with the network's tables for those of h and of its encryption key. */
-function productWithTables({ curve, h, ek, encryptionKey }: NetworkKey, terms: readonly PowerTerm[]): Form {
+function productWithTables(
+  { curve, h, ek, encryptionKey }: CurveNetworkKey,
+  terms: readonly PowerTerm[],
+): Form {
   const { group } = curve;
   const powers: Form[] = [];
   const rest = terms.map((term) => {

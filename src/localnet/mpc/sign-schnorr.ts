@@ -23,7 +23,7 @@ import { openVersion0 } from "../../protocol/proofs/message-parts.ts";
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import { transcript, uniformScalar } from "../../protocol/proofs/transcript.ts";
 import type { DWalletShares } from "./dwallet-output.ts";
-import type { NetworkKey } from "./network-key.ts";
+import type { CurveNetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
 
 /** The signature schemes of the Schnorr family. */
@@ -34,7 +34,7 @@ export type SchnorrScheme = "Taproot" | "EdDSA" | "Schnorrkel";
  * nonce K and challenge e it must satisfy z_A*G = K_A + e*X_A. Returns R | s, 64 bytes. Throws a verdict otherwise.
  */
 export function signSchnorr(
-  key: NetworkKey,
+  key: CurveNetworkKey,
   scheme: SchnorrScheme,
   hashName: string,
   dwallet: DWalletShares,

@@ -72,7 +72,7 @@ export function completeForm(group: FormGroup, a: bigint, b: bigint): Form {
 }
 
 /** f^m, the encoding of a scalar in the subgroup of order q where logarithms are easy (BICYCL, Algorithm Solve). */
-export function encodeScalar(group: ClassGroup, scalar: bigint): Form {
+export function scalarToForm(group: ClassGroup, scalar: bigint): Form {
   const m = floorMod(scalar, group.q);
   if (m === 0n) return group.identity;
   // b = u*q with u = 1/m must have the parity of the discriminant, which is odd.
@@ -82,7 +82,7 @@ export function encodeScalar(group: ClassGroup, scalar: bigint): Form {
 }
 
 /** The scalar m of f^m. Throws InvalidFormError if the form is not a power of f. */
-export function decodeScalar(group: ClassGroup, form: Form): bigint {
+export function formToScalar(group: ClassGroup, form: Form): bigint {
   if (form.a === 1n) return 0n;
   if (form.a !== group.q * group.q || form.b % group.q !== 0n) {
     throw new InvalidFormError("the form is not in the subgroup of encoded scalars");

@@ -1,5 +1,5 @@
 import { bigIntToLittleEndian, encodeVector } from "../bytes.ts";
-import { encodeScalar as encodePlaintext } from "../class-groups/class-group.ts";
+import { scalarToForm } from "../class-groups/class-group.ts";
 import { multiPower } from "../class-groups/exponentiation.ts";
 import { composeForms, type Form, type FormGroup } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
@@ -87,7 +87,7 @@ export function verifyEncryptedShare(
     quotient(group, base, randomnessResponse, ciphertext[part], challenge);
   const recovered = [
     opened(group.h, 0),
-    composeForms(group, encodePlaintext(group, scalarResponse), opened(encryptionKey, 1)),
+    composeForms(group, scalarToForm(group, scalarResponse), opened(encryptionKey, 1)),
   ] as const;
   rejectUnless(
     equalCiphertexts(recovered, maskCiphertext),

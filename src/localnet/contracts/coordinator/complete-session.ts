@@ -12,7 +12,7 @@ import {
   SignSession,
   updateInner,
 } from "./coordinator-state.ts";
-import type { RequestedSession } from "./requested-session.ts";
+import type { WaitingSession } from "./requested-session.ts";
 import { increment, type SessionFields } from "./sessions.ts";
 
 const {
@@ -47,7 +47,7 @@ const SignResult = DWalletSessionResultEvent(SignRequestEvent, CompletedSignEven
 export function completeSession(
   state: ExecutionState,
   addresses: NetworkAddresses,
-  session: RequestedSession,
+  session: WaitingSession,
   outcome: MpcOutcome,
 ): void {
   closeSession(state, addresses, session);
@@ -66,7 +66,7 @@ export function completeSession(
 function completeDkg(
   state: ExecutionState,
   addresses: NetworkAddresses,
-  session: RequestedSession & { kind: "dkg" },
+  session: WaitingSession & { kind: "dkg" },
   outcome: MpcOutcome,
 ): void {
   const { data } = session;
@@ -104,7 +104,7 @@ function completeDkg(
 function completePresign(
   state: ExecutionState,
   addresses: NetworkAddresses,
-  session: RequestedSession & { kind: "presign" },
+  session: WaitingSession & { kind: "presign" },
   outcome: MpcOutcome,
 ): void {
   const { data } = session;
@@ -133,7 +133,7 @@ function completePresign(
 function completeSign(
   state: ExecutionState,
   addresses: NetworkAddresses,
-  session: RequestedSession & { kind: "sign" },
+  session: WaitingSession & { kind: "sign" },
   outcome: MpcOutcome,
 ): void {
   const { data } = session;
@@ -161,7 +161,7 @@ function completeSign(
 }
 
 /** Removes the session and its event, and transfers its payment to the network. */
-function closeSession(state: ExecutionState, addresses: NetworkAddresses, session: RequestedSession): void {
+function closeSession(state: ExecutionState, addresses: NetworkAddresses, session: WaitingSession): void {
   updateInner(state, addresses, (inner) => {
     const manager = inner.sessions_manager;
     const keeper = manager.user_sessions_keeper;
@@ -185,7 +185,7 @@ interface ResultFields extends SessionFields {
 function emitResult(
   state: ExecutionState,
   addresses: NetworkAddresses,
-  session: RequestedSession,
+  session: WaitingSession,
   names: readonly [string, string, string],
   encode: (fields: ResultFields) => { toBytes(): Uint8Array },
 ): void {

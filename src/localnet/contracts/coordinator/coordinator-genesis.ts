@@ -3,7 +3,7 @@ import { fieldParts, u64Name } from "../../fullnode/dynamic-fields.ts";
 import { COORDINATOR_VERSION, genesisId } from "../addresses.ts";
 import { GENESIS_SHARED, type GenesisObject, type GenesisOptions } from "../genesis-object.ts";
 import { coordinatorTypes } from "./coordinator-state.ts";
-import { networkKeyObjects, networkKeysTableId, newKeyOutputs } from "./network-keys.ts";
+import { genesisNetworkKeysTableId, networkKeyObjects, newKeyOutputs } from "./network-keys.ts";
 import { Protocol } from "./payment.ts";
 import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
@@ -61,7 +61,7 @@ function innerState(options: GenesisOptions): GenesisObject {
     keeper.next_session_sequence_number = "1";
   }
   inner.dwallets.id = id("dwallets");
-  inner.dwallet_network_encryption_keys = { id: networkKeysTableId(options.seed), size: "1" };
+  inner.dwallet_network_encryption_keys = { id: genesisNetworkKeysTableId(options.seed), size: "1" };
   inner.encryption_keys.id = id("encryption-keys");
   inner.presign_sessions.id = id("presign-sessions");
   inner.partial_centralized_signed_messages.id = id("partial-signatures");

@@ -27,9 +27,9 @@ import {
   updateInner,
 } from "./coordinator-state.ts";
 import { findEncryptionKey } from "./encryption-keys.ts";
-import { chargeSession, type Payment, Protocol } from "./payment.ts";
+import { chargeSession, type PaymentCoins, Protocol } from "./payment.ts";
 import { openSession } from "./sessions.ts";
-import { checkCurve } from "./support.ts";
+import { checkCurveSupport } from "./support.ts";
 
 const { DWalletCap, DWalletDKGRequestEvent } = CoordinatorInnerModule;
 const DkgSessionEvent = SessionsManagerModule.DWalletSessionEvent(DWalletDKGRequestEvent);
@@ -114,10 +114,10 @@ export function requestDkg(
   state: ExecutionState,
   addresses: NetworkAddresses,
   request: DkgRequest,
-  payment: Payment,
+  payment: PaymentCoins,
 ): RequestedDwallet {
   checkNetworkKey(state, addresses, request.networkEncryptionKeyId, request.curve, FUNCTION_NAME);
-  checkCurve(state, addresses, request.curve);
+  checkCurveSupport(state, addresses, request.curve);
   const keyObject = findEncryptionKey(state, addresses, request.encryptionKeyAddress);
   if (keyObject === undefined) abortInner(addresses.dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
   const encryptionKey = state.read(keyObject, EncryptionKey);

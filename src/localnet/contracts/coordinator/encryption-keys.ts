@@ -17,7 +17,7 @@ import { ID_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 import { coordinatorTypes, EncryptionKey, readInner, updateInner } from "./coordinator-state.ts";
-import { checkCurve } from "./support.ts";
+import { checkCurveSupport } from "./support.ts";
 import { verifyEd25519 } from "./verify-ed25519.ts";
 
 const ED25519_PUBLIC_KEY_BYTES = 32;
@@ -33,7 +33,7 @@ export function encryptionKeyFunctions(addresses: NetworkAddresses): readonly Mo
       name: "register_encryption_key",
       parameters: [borrowedMut(types.coordinator), u32, bytes, bytes, bytes],
       run({ state }, _coordinator, curve, encryptionKey, signature, signerPublicKey) {
-        checkCurve(state, addresses, curve);
+        checkCurveSupport(state, addresses, curve);
         const signed =
           signerPublicKey.length === ED25519_PUBLIC_KEY_BYTES &&
           verifyEd25519(signerPublicKey, encryptionKey, signature);

@@ -33,7 +33,7 @@ export interface Reconfiguration {
 }
 
 /** The table of all network encryption keys. */
-export function networkKeysTableId(seed: Uint8Array): string {
+export function genesisNetworkKeysTableId(seed: Uint8Array): string {
   return genesisId(seed, "coordinator/network-encryption-keys");
 }
 
@@ -51,7 +51,7 @@ export function networkKeySeed(seed: Uint8Array, index: number): Uint8Array {
 
 /** How many network encryption keys the chain has. */
 export function networkKeyCount(objects: ObjectStore, seed: Uint8Array): number {
-  return objects.fields(networkKeysTableId(seed)).length;
+  return objects.fields(genesisNetworkKeysTableId(seed)).length;
 }
 
 /** Returns the index of a network key. Throws when the chain does not have it. */
@@ -77,7 +77,7 @@ export function networkKeyObjects(key: NewNetworkKey): GenesisObject[] {
   const { seed, index, reconfiguration } = key;
   const tableId = keyPartId(key, "network-dkg-output");
   const chunks = outputChunks(tableId, key.dkgPublicOutput);
-  const keysId = networkKeysTableId(seed);
+  const keysId = genesisNetworkKeysTableId(seed);
   const keyId = networkKeyId(seed, index);
   const type = coordinatorTypes(key.addresses.dwalletPackageId).inner("DWalletNetworkEncryptionKey");
   const field = objectFieldParts(keysId, idName(keyId), keyId, type);

@@ -12,7 +12,7 @@ import { readInner, updateInner } from "./coordinator-state.ts";
 export const Protocol = { Presign: 5, Sign: 6, DwalletDkg: 9 } as const;
 
 /** The coins that pay for a session. */
-export interface Payment {
+export interface PaymentCoins {
   readonly ika: WorkingObject;
   readonly sui: WorkingObject;
 }
@@ -28,7 +28,7 @@ export function chargeSession(
   state: ExecutionState,
   addresses: NetworkAddresses,
   key: { readonly curve: number; readonly signatureAlgorithm: number | undefined; readonly protocol: number },
-  payment: Payment,
+  payment: PaymentCoins,
 ): Charge {
   const { pricing_and_fee_manager: manager } = readInner(state, addresses);
   const entry = manager.current.pricing_map.contents.find(

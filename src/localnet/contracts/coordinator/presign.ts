@@ -25,7 +25,7 @@ import {
   readInner,
   updateInner,
 } from "./coordinator-state.ts";
-import { chargeSession, type Payment, Protocol } from "./payment.ts";
+import { chargeSession, type PaymentCoins, Protocol } from "./payment.ts";
 import { openSession } from "./sessions.ts";
 import { checkAlgorithm, refuseDwalletPresign } from "./support.ts";
 
@@ -105,7 +105,7 @@ export function requestGlobalPresign(
   state: ExecutionState,
   addresses: NetworkAddresses,
   request: GlobalPresignRequest,
-  payment: Payment,
+  payment: PaymentCoins,
 ): { readonly cap: WorkingObject; readonly presignId: string } {
   const { networkEncryptionKeyId, curve, signatureAlgorithm } = request;
   const types = coordinatorTypes(addresses.dwalletPackageId);

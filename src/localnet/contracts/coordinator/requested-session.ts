@@ -13,7 +13,7 @@ const PresignEvent = DWalletSessionEvent(PresignRequestEvent);
 const SignEvent = DWalletSessionEvent(SignRequestEvent);
 
 /** A session that waits for the network, with the event that asked for it. */
-export type RequestedSession = { readonly sequenceNumber: bigint; readonly fields: SessionFields } & (
+export type WaitingSession = { readonly sequenceNumber: bigint; readonly fields: SessionFields } & (
   | { readonly kind: "dkg"; readonly data: typeof CoordinatorInnerModule.DWalletDKGRequestEvent.$inferType }
   | { readonly kind: "presign"; readonly data: typeof CoordinatorInnerModule.PresignRequestEvent.$inferType }
   | { readonly kind: "sign"; readonly data: typeof CoordinatorInnerModule.SignRequestEvent.$inferType }
@@ -33,7 +33,7 @@ export function requestedSession(
   objects: ObjectStore,
   addresses: NetworkAddresses,
   sequenceNumber: bigint,
-): RequestedSession | undefined {
+): WaitingSession | undefined {
   const keeper = keeperOf(objects, addresses);
   const field = objects.get(objectFieldId(keeper.sessions.id, u64Name(sequenceNumber)));
   const object = field?.field?.childId === undefined ? undefined : objects.get(field.field.childId);
@@ -49,7 +49,7 @@ export function requestedSession(
   );
 }
 
-function decodeSession(sequenceNumber: bigint, type: string, bytes: Uint8Array): RequestedSession {
+function decodeSession(sequenceNumber: bigint, type: string, bytes: Uint8Array): WaitingSession {
   if (type.endsWith("::DWalletDKGRequestEvent>")) {
     const { event_data: data, ...fields } = DkgEvent.parse(bytes);
     return { kind: "dkg", sequenceNumber, fields: userFields(fields), data };

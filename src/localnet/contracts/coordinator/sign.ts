@@ -26,7 +26,7 @@ import {
   SignSession,
   updateInner,
 } from "./coordinator-state.ts";
-import { chargeSession, type Payment, Protocol } from "./payment.ts";
+import { chargeSession, type PaymentCoins, Protocol } from "./payment.ts";
 import { openSession } from "./sessions.ts";
 import { checkHash } from "./support.ts";
 
@@ -121,7 +121,7 @@ export function approveMessage(
 }
 
 /** The arguments of `request_sign`. */
-export interface SignRequest {
+export interface RequestSignArguments {
   readonly cap: WorkingObject;
   readonly approval: Approval;
   readonly userSignMessage: Uint8Array;
@@ -132,8 +132,8 @@ export interface SignRequest {
 export function requestSign(
   state: ExecutionState,
   addresses: NetworkAddresses,
-  request: SignRequest,
-  payment: Payment,
+  request: RequestSignArguments,
+  payment: PaymentCoins,
 ): string {
   const { approval, userSignMessage } = request;
   const types = coordinatorTypes(addresses.dwalletPackageId);
@@ -193,7 +193,11 @@ interface TakenPresign {
 }
 
 /** Checks that the cap, the presign and the approval match, and removes cap and presign permanently. */
-function takePresign(state: ExecutionState, addresses: NetworkAddresses, request: SignRequest): TakenPresign {
+function takePresign(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  request: RequestSignArguments,
+): TakenPresign {
   const { dwalletPackageId } = addresses;
   const cap = state.read(request.cap, VerifiedPresignCap);
   const name = idName(cap.presign_id);

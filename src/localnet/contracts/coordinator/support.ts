@@ -4,7 +4,7 @@ import { abortInner, abortSupport } from "./aborts.ts";
 import { readInner } from "./coordinator-state.ts";
 
 /** Aborts when the network does not support the curve, or has paused it. */
-export function checkCurve(state: ExecutionState, addresses: NetworkAddresses, curve: number): void {
+export function checkCurveSupport(state: ExecutionState, addresses: NetworkAddresses, curve: number): void {
   const support = readInner(state, addresses).support_config;
   const entries = support.supported_curves_to_signature_algorithms_to_hash_schemes.contents;
   if (!entries.some((entry) => entry.key === curve)) {
@@ -22,7 +22,7 @@ export function checkAlgorithm(
   curve: number,
   signatureAlgorithm: number,
 ): void {
-  checkCurve(state, addresses, curve);
+  checkCurveSupport(state, addresses, curve);
   const functionName = "validate_curve_and_signature_algorithm";
   if (hashSchemes(state, addresses, curve, signatureAlgorithm) === undefined) {
     abortSupport(addresses.dwalletPackageId, functionName, "InvalidSignatureAlgorithm");

@@ -1,6 +1,6 @@
 import { bcs } from "@mysten/sui/bcs";
 import { balanceOf, createCoin, setBalance } from "../../fullnode/execution-state.ts";
-import { ExecutionFailure, FailureKind, moveAbort } from "../../fullnode/failures.ts";
+import { ExecutionError, FailureKind, moveAbort } from "../../fullnode/failures.ts";
 import {
   address,
   borrowed,
@@ -84,10 +84,7 @@ export function frameworkFunctions(): readonly MoveFunction[] {
       run(call, self, other) {
         const balance = balanceOf(call.state, self) + balanceOf(call.state, other);
         if (balance >= 1n << 64n) {
-          throw new ExecutionFailure(
-            FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR,
-            "Move Primitive Runtime Error.",
-          );
+          throw new ExecutionError(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, "Move Primitive Runtime Error.");
         }
         setBalance(call.state, self, balance);
         call.state.remove(other);

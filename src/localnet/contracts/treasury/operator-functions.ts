@@ -17,7 +17,7 @@ import { ID_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
 import { requestDkg } from "../coordinator/dkg.ts";
-import type { Charge, Payment } from "../coordinator/payment.ts";
+import type { Charge, PaymentCoins } from "../coordinator/payment.ts";
 import { requestGlobalPresign, verifyPresignCap } from "../coordinator/presign.ts";
 import { registerSessionIdentifier } from "../coordinator/sessions.ts";
 import { approveMessage, requestSign } from "../coordinator/sign.ts";
@@ -226,7 +226,7 @@ function heldCaps(
 }
 
 /** Measures the spending of a payment from now on. */
-function meter(state: ExecutionState, payment: Payment): () => Charge {
+function meter(state: ExecutionState, payment: PaymentCoins): () => Charge {
   const ika = balanceOf(state, payment.ika);
   const sui = balanceOf(state, payment.sui);
   return () => ({ ika: ika - balanceOf(state, payment.ika), sui: sui - balanceOf(state, payment.sui) });

@@ -9,7 +9,7 @@ import {
 import { moveAbort } from "../../fullnode/failures.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
-import type { Payment } from "../coordinator/payment.ts";
+import type { PaymentCoins } from "../coordinator/payment.ts";
 
 /** The package version that a Treasury object must carry. */
 export const TREASURY_VERSION = 1n;
@@ -134,7 +134,7 @@ export function takeCeiling(
   treasury: WorkingObject,
   key: { readonly op: number; readonly curve: number; readonly signatureAlgorithm: number },
   count: bigint,
-): Payment {
+): PaymentCoins {
   const value = state.read(treasury, Treasury);
   const name = ceilingName(addresses, key.op, key.curve, key.signatureAlgorithm);
   const found = fieldValue(state, value.ceilings, name);
@@ -151,7 +151,7 @@ export function takeCeiling(
 }
 
 /** Returns the rest of a payment to the Treasury. */
-export function giveBack(state: ExecutionState, treasury: WorkingObject, payment: Payment): void {
+export function giveBack(state: ExecutionState, treasury: WorkingObject, payment: PaymentCoins): void {
   addBalances(state, treasury, balanceOf(state, payment.ika), balanceOf(state, payment.sui));
   state.remove(payment.ika);
   state.remove(payment.sui);

@@ -7,7 +7,7 @@ import { checkInputs, checkTransactionSize } from "../input-checks.ts";
 import type { Ledger } from "../ledger.ts";
 import type { FunctionTable } from "../move-function.ts";
 import { applyReadMask } from "../read-mask.ts";
-import { resolveTransaction } from "../resolve-transaction.ts";
+import { resolveInputs } from "../resolve-transaction.ts";
 import { checkSignatures } from "../signatures.ts";
 import { simulate } from "../simulate.ts";
 import { decodeTransaction } from "../transaction-data.ts";
@@ -96,5 +96,5 @@ function bytesOf(
   const transaction = request.transaction;
   if (transaction === undefined) throw new RpcFailure(Status.InvalidArgument, "missing transaction");
   if (transaction.bcs?.value !== undefined) return transaction.bcs.value;
-  return encodeTransaction(resolveTransaction(transaction, ledger.objects, functions).content);
+  return encodeTransaction(resolveInputs(transaction, ledger.objects, functions).content);
 }

@@ -2,7 +2,7 @@ import { GrpcTypes } from "@mysten/sui/grpc";
 import { decodeExecuted } from "../executed-transaction.ts";
 import { RpcFailure, Status } from "../failures.ts";
 import { REFERENCE_GAS_PRICE } from "../gas.ts";
-import type { Ledger, StoredTransaction } from "../ledger.ts";
+import type { Ledger, LedgerTransaction } from "../ledger.ts";
 import type { ProjectObject } from "../project-object.ts";
 import { applyReadMask } from "../read-mask.ts";
 import { parseAddress } from "../sui-types.ts";
@@ -182,7 +182,7 @@ function getCheckpoint(ledger: Ledger, request: GrpcTypes.GetCheckpointRequest):
 function findCheckpoint(
   ledger: Ledger,
   id: GrpcTypes.GetCheckpointRequest["checkpointId"],
-): StoredTransaction | undefined {
+): LedgerTransaction | undefined {
   switch (id.oneofKind) {
     case "sequenceNumber":
       return ledger.checkpoint(id.sequenceNumber);
