@@ -1,4 +1,7 @@
+import sql from "sql-template-tag";
+import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import type { ChainNetwork } from "./network.ts";
 
 /**
@@ -10,10 +13,11 @@ export async function checkChain(
   network: Pick<ChainNetwork, "name" | "client">,
 ): Promise<void> {
   const { chainIdentifier } = await network.client.core.getChainIdentifier();
-  const [known] = await db.query<{ chainId: string }>(
-    `INSERT INTO known_network (name, chain_id) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING chain_id AS "chainId"`,
-    [network.name, chainIdentifier],
+  const [known] = await readRows(
+    db,
+    sql`INSERT INTO known_network (name, chain_id) VALUES (${network.name}, ${chainIdentifier})
+        ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING chain_id AS "chainId"`,
+    { chainId: text },
   );
   if (known?.chainId === chainIdentifier) return;
   throw new Error(

@@ -5,7 +5,10 @@ import { execute } from "../store/statements.ts";
 import type { ChainCalls } from "./calls.ts";
 
 /** The kinds of operation that the outbox knows, by the name in its rows. */
-export type OperationName = "register" | "dkg" | "accept" | "presign" | "sign" | "sweep";
+export const OPERATION_NAMES = ["register", "dkg", "accept", "presign", "sign", "sweep"] as const;
+
+/** One of {@link OPERATION_NAMES}. */
+export type OperationName = (typeof OPERATION_NAMES)[number];
 
 /** An event of a landed transaction: the full type and the BCS of its fields. */
 export interface ChainEvent {

@@ -1,8 +1,13 @@
+import sql, { join } from "sql-template-tag";
+import { bigint, type Columns, listOf, nullable, number, oneOf, text, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
-import type { OperationName } from "./operation.ts";
+import { readRows } from "../store/statements.ts";
+import { OPERATION_NAMES, type OperationName } from "./operation.ts";
+
+const STATES = ["stored", "landed", "aborted", "dropped"] as const;
 
 /** How a stored transaction stands. */
-export type TransactionState = "stored" | "landed" | "aborted" | "dropped";
+export type TransactionState = (typeof STATES)[number];
 
 /** Which transactions are read; undefined means all. */
 export interface TransactionFilter {
@@ -28,6 +33,19 @@ export interface TransactionRow {
   readonly subjectIds: readonly string[];
 }
 
+const TRANSACTION: Columns<TransactionRow> = {
+  digest: text,
+  lane: text,
+  state: oneOf(...STATES),
+  sends: number,
+  error: nullable(text),
+  gasUsedMist: nullable(bigint),
+  createdAt: time,
+  resolvedAt: nullable(time),
+  kinds: listOf(oneOf(...OPERATION_NAMES)),
+  subjectIds: listOf(text),
+};
+
 /** Where a transaction is in the order of {@link readTransactions}. */
 export type TransactionPosition = Pick<TransactionRow, "createdAt" | "digest">;
 
@@ -38,26 +56,24 @@ export function readTransactions(
   { lane, state, kind }: TransactionFilter,
   { after, count }: { readonly after: TransactionPosition | undefined; readonly count: number },
 ): Promise<TransactionRow[]> {
-  const parameters: unknown[] = [network, count];
-  const bind = (value: unknown) => `$${parameters.push(value)}`;
   // Only the filters that there are: each list is read from the end of an index of its own.
   const filters = [
-    ...(after
-      ? [`(t.created_at, t.digest) < (${bind(after.createdAt)}::timestamptz, ${bind(after.digest)})`]
-      : []),
-    ...(lane === undefined ? [] : [`t.lane = ${bind(lane)}`]),
-    ...(state === undefined ? [] : [`t.state = ${bind(state)}`]),
+    sql`t.network = ${network}`,
+    ...(after ? [sql`(t.created_at, t.digest) < (${after.createdAt}::timestamptz, ${after.digest})`] : []),
+    ...(lane === undefined ? [] : [sql`t.lane = ${lane}`]),
+    ...(state === undefined ? [] : [sql`t.state = ${state}`]),
     ...(kind === undefined
       ? []
-      : [`EXISTS (SELECT 1 FROM chain_operation o WHERE o.tx_digest = t.digest AND o.kind = ${bind(kind)})`]),
+      : [sql`EXISTS (SELECT 1 FROM chain_operation o WHERE o.tx_digest = t.digest AND o.kind = ${kind})`]),
   ];
-  return db.query<TransactionRow>(
-    `SELECT t.digest, t.lane, t.state, t.sends, t.error, t.gas_used_mist AS "gasUsedMist",
+  return readRows<TransactionRow>(
+    db,
+    sql`SELECT t.digest, t.lane, t.state, t.sends, t.error, t.gas_used_mist AS "gasUsedMist",
        t.created_at AS "createdAt", t.resolved_at AS "resolvedAt",
        ARRAY(SELECT o.kind FROM chain_operation o WHERE o.tx_digest = t.digest ORDER BY o.id) AS kinds,
        ARRAY(SELECT o.subject_id::text FROM chain_operation o WHERE o.tx_digest = t.digest ORDER BY o.id) AS "subjectIds"
-     FROM chain_transaction t WHERE t.network = $1 ${filters.map((filter) => `AND ${filter}`).join(" ")}
-     ORDER BY t.created_at DESC, t.digest DESC LIMIT $2`,
-    parameters,
+     FROM chain_transaction t WHERE ${join(filters, " AND ")}
+     ORDER BY t.created_at DESC, t.digest DESC LIMIT ${count}`,
+    TRANSACTION,
   );
 }

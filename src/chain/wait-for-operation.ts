@@ -1,8 +1,11 @@
+import sql from "sql-template-tag";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { nullable, oneOf, text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { OperationName } from "./operation.ts";
 
@@ -63,10 +66,11 @@ async function readEnd(
   kind: OperationName,
   subjectId: string,
 ): Promise<EndedOperation | undefined> {
-  const [row] = await database.query<EndedOperation>(
-    `SELECT state, failure_detail AS "failureDetail" FROM chain_operation
-     WHERE kind = $1 AND subject_id = $2 AND state IN ('landed', 'failed')`,
-    [kind, subjectId],
+  const [row] = await readRows<EndedOperation>(
+    database,
+    sql`SELECT state, failure_detail AS "failureDetail" FROM chain_operation
+        WHERE kind = ${kind} AND subject_id = ${subjectId} AND state IN ('landed', 'failed')`,
+    { state: oneOf("landed", "failed"), failureDetail: nullable(text) },
   );
   return row;
 }

@@ -22,11 +22,12 @@ export async function adoptOperations({ database, network, kinds, log }: AdoptOp
   let adoptedCount = 0;
   for (const kind of kinds) {
     for (let after = FIRST; ; ) {
-      const page = await database.query<{ id: string; subjectId: string }>(
-        `SELECT id, subject_id AS "subjectId" FROM chain_operation
-         WHERE network = $1 AND kind = $2 AND state = 'queued' AND id > $3::uuid ORDER BY chain_operation.id LIMIT $4`,
-        [network, kind.name, after, PAGE_COUNT],
-      );
+      const page = await database.prisma.chainOperation.findMany({
+        where: { network, kind: kind.name, state: "queued", id: { gt: after } },
+        orderBy: { id: "asc" },
+        take: PAGE_COUNT,
+        select: { id: true, subjectId: true },
+      });
       const subjects = await kind.load(
         database,
         page.map(({ subjectId }) => subjectId),

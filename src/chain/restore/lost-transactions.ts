@@ -1,5 +1,8 @@
 import { Transaction } from "@mysten/sui/transactions";
+import sql from "sql-template-tag";
+import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { readRows } from "../../store/statements.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { NetworkReader, OwnedObject } from "../reader.ts";
 import { isResolvedTransaction } from "../submit/outbox.ts";
@@ -56,11 +59,14 @@ function isOf({ sender, gasOwner }: PastTransaction, ours: ReadonlySet<string>):
 
 /** Throws where one of them is not what the database knows: what made it so is missing. */
 async function checkObjects(db: Queryable, objects: readonly OwnedObject[]): Promise<void> {
-  const [changed] = await db.query<{ id: string }>(
-    `SELECT found.id FROM unnest($1::text[], $2::text[]) AS found (id, version) JOIN (
-       SELECT id, version FROM lane UNION ALL SELECT object_id, version FROM gas_coin
-     ) known USING (id) WHERE known.version <> found.version LIMIT 1`,
-    [objects.map(({ objectId }) => objectId), objects.map(({ version }) => version)],
+  const ids = objects.map(({ objectId }) => objectId);
+  const versions = objects.map(({ version }) => version);
+  const [changed] = await readRows(
+    db,
+    sql`SELECT found.id FROM unnest(${ids}::text[], ${versions}::text[]) AS found (id, version) JOIN (
+          SELECT id, version FROM lane UNION ALL SELECT object_id, version FROM gas_coin
+        ) known USING (id) WHERE known.version <> found.version LIMIT 1`,
+    { id: text },
   );
   if (changed !== undefined)
     throw new Error(

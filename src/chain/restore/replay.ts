@@ -1,5 +1,7 @@
+import sql from "sql-template-tag";
 import type { Database, Queryable } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
+import { execute } from "../../store/statements.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { LandedTransaction, OperationKind, OperationName } from "../operation.ts";
 import { landOperations } from "../submit/land-operations.ts";
@@ -99,22 +101,12 @@ async function enterTransaction(
   const ended = { state: outcome.kind, gasUsedMist: outcome.gasUsedMist, ...(error && { error }) };
   if (await resolveTransaction(db, digest, ended)) return true;
   const lane = network.treasury.operatorCapIds.find((id) => outcome.changes.inputVersions.has(id));
-  await db.query(
-    `INSERT INTO chain_transaction
-       (digest, network, sender, lane, bytes, signatures, state, sends, error, gas_used_mist, created_at, resolved_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, coalesce($10, now()), now())`,
-    [
-      digest,
-      network.name,
-      sender,
-      lane ?? UNKNOWN_LANE,
-      bytes,
-      [...signatures],
-      outcome.kind,
-      error ?? null,
-      outcome.gasUsedMist,
-      time ?? null,
-    ],
+  await execute(
+    db,
+    sql`INSERT INTO chain_transaction
+          (digest, network, sender, lane, bytes, signatures, state, sends, error, gas_used_mist, created_at, resolved_at)
+        VALUES (${digest}, ${network.name}, ${sender}, ${lane ?? UNKNOWN_LANE}, ${bytes}, ${[...signatures]},
+          ${outcome.kind}, 1, ${error ?? null}, ${outcome.gasUsedMist}, coalesce(${time ?? null}, now()), now())`,
   );
   return false;
 }
@@ -126,11 +118,12 @@ async function enterOperations(
   subjectIds: readonly string[],
   digest: string,
 ): Promise<void> {
-  await db.query(
-    `INSERT INTO chain_operation (id, network, kind, subject_id, priority, state, tx_digest)
-     SELECT id, $3, $4, subject_id, $5, 'landed', $6 FROM unnest($1::uuid[], $2::uuid[]) AS t (id, subject_id)
-     ON CONFLICT (kind, subject_id) DO UPDATE SET state = 'landed', tx_digest = excluded.tx_digest,
-       failure_reason = NULL, failure_detail = NULL, updated_at = now()`,
-    [subjectIds.map(newId), subjectIds, network, name, priority, digest],
+  await execute(
+    db,
+    sql`INSERT INTO chain_operation (id, network, kind, subject_id, priority, state, tx_digest)
+        SELECT id, ${network}, ${name}, subject_id, ${priority}, 'landed', ${digest}
+        FROM unnest(${subjectIds.map(newId)}::uuid[], ${subjectIds}::uuid[]) AS t (id, subject_id)
+        ON CONFLICT (kind, subject_id) DO UPDATE SET state = 'landed', tx_digest = excluded.tx_digest,
+          failure_reason = NULL, failure_detail = NULL, updated_at = now()`,
   );
 }

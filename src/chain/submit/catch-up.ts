@@ -1,4 +1,6 @@
+import sql from "sql-template-tag";
 import type { Database } from "../../store/database.ts";
+import { execute } from "../../store/statements.ts";
 import type { NetworkReader } from "../reader.ts";
 import { type LaneObjects, moveLane, readLaneObjects } from "./lane-table.ts";
 import { correctDropped } from "./outbox.ts";
@@ -18,7 +20,7 @@ export async function catchUp(
   const outcome = await reader.transaction(digest);
   if (outcome === undefined) return false;
   return database.transaction(async (db) => {
-    await db.query("SELECT 1 FROM lane WHERE id = $1 FOR UPDATE", [laneId]);
+    await execute(db, sql`SELECT 1 FROM lane WHERE id = ${laneId} FOR UPDATE`);
     if (JSON.stringify(await readLaneObjects(db, laneId)) !== JSON.stringify(expected)) return false;
     if (!(await correctDropped(db, digest, outcome))) return false;
     await moveLane(db, laneId, outcome.changes);

@@ -1,17 +1,19 @@
+import sql from "sql-template-tag";
 import type { Queryable } from "../../store/database.ts";
+import { execute } from "../../store/statements.ts";
 
 /**
  * Empties the bytes and signatures of at most `maxCount` transactions whose outcome was noted `days` days ago or
  * earlier, the oldest first, and returns how many. From then on the chain alone has them, under their digests.
  */
 export async function emptyTransactions(db: Queryable, days: number, maxCount: number): Promise<number> {
-  return (await db.query(EMPTY, [days, maxCount])).length;
+  return execute(db, empty(days, maxCount));
 }
 
-const EMPTY = `
+const empty = (days: number, maxCount: number) => sql`
 UPDATE chain_transaction SET bytes = '', signatures = '{}' WHERE ctid = ANY(ARRAY(
   SELECT ctid FROM chain_transaction
   WHERE state <> 'stored' AND octet_length(bytes) > 0
-    AND resolved_at <= statement_timestamp() - $1 * interval '1 day'
-  ORDER BY resolved_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    AND resolved_at <= statement_timestamp() - ${days} * interval '1 day'
+  ORDER BY resolved_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
 )) RETURNING digest`;

@@ -1,4 +1,7 @@
+import sql from "sql-template-tag";
+import { bigint, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { execute, readRows } from "../../store/statements.ts";
 import type { ObjectChanges } from "../outcome.ts";
 import type { OwnedRef } from "../treasury/treasury-calls.ts";
 
@@ -17,23 +20,27 @@ export interface LaneObjects {
 /** More coins than this are left out of a payment; the chain's own bound is 256. */
 const GAS_COINS_AT_MOST = 16;
 
+const OWNED_REF = { objectId: text, version: text, digest: text };
+
 /** Makes the lane of an OperatorCap, unless there is one. */
 export async function addLane(db: Queryable, network: string, operatorCap: OwnedRef): Promise<void> {
   const { objectId, version, digest } = operatorCap;
-  await db.query(
-    "INSERT INTO lane (id, network, version, digest) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
-    [objectId, network, version, digest],
+  await execute(
+    db,
+    sql`INSERT INTO lane (id, network, version, digest) VALUES (${objectId}, ${network}, ${version}, ${digest})
+        ON CONFLICT (id) DO NOTHING`,
   );
 }
 
 /** Lets a coin pay for a lane; false when it pays for one already. */
 export async function addGasCoin(db: Queryable, laneId: string, coin: OwnedRef): Promise<boolean> {
-  const rows = await db.query(
-    `INSERT INTO gas_coin (object_id, lane_id, version, digest) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (object_id) DO NOTHING RETURNING object_id`,
-    [coin.objectId, laneId, coin.version, coin.digest],
+  const addedCount = await execute(
+    db,
+    sql`INSERT INTO gas_coin (object_id, lane_id, version, digest)
+        VALUES (${coin.objectId}, ${laneId}, ${coin.version}, ${coin.digest})
+        ON CONFLICT (object_id) DO NOTHING RETURNING object_id`,
   );
-  return rows.length === 1;
+  return addedCount === 1;
 }
 
 /**
@@ -45,12 +52,13 @@ export async function leaseLane(
   laneId: string,
   leaseMs: number,
 ): Promise<LaneLease | undefined> {
-  const [row] = await db.query<{ fence: bigint }>(
-    `UPDATE lane SET fence = nextval('lane_fence'), leased_until = now() + $2 * interval '1 millisecond'
-     WHERE id = $1 AND leased_until <= now() AND NOT EXISTS (
-       SELECT 1 FROM lane other WHERE other.network = lane.network AND other.foreign_digest IS NOT NULL
-     ) RETURNING fence`,
-    [laneId, leaseMs],
+  const [row] = await readRows(
+    db,
+    sql`UPDATE lane SET fence = nextval('lane_fence'), leased_until = now() + ${leaseMs} * interval '1 millisecond'
+        WHERE id = ${laneId} AND leased_until <= now() AND NOT EXISTS (
+          SELECT 1 FROM lane other WHERE other.network = lane.network AND other.foreign_digest IS NOT NULL
+        ) RETURNING fence`,
+    { fence: bigint },
   );
   return row && { laneId, fence: row.fence };
 }
@@ -61,71 +69,73 @@ export async function renewLease(
   { laneId, fence }: LaneLease,
   leaseMs: number,
 ): Promise<boolean> {
-  const rows = await db.query(
-    `UPDATE lane SET leased_until = now() + $3 * interval '1 millisecond' WHERE id = $1 AND fence = $2 RETURNING id`,
-    [laneId, fence, leaseMs],
+  const renewedCount = await execute(
+    db,
+    sql`UPDATE lane SET leased_until = now() + ${leaseMs} * interval '1 millisecond'
+        WHERE id = ${laneId} AND fence = ${fence} RETURNING id`,
   );
-  return rows.length === 1;
+  return renewedCount === 1;
 }
 
 /** Gives the lane back. With the lease its claims on operations end. */
 export async function releaseLease(db: Queryable, { laneId, fence }: LaneLease): Promise<void> {
-  await db.query("UPDATE lane SET leased_until = '-infinity' WHERE id = $1 AND fence = $2", [laneId, fence]);
+  await execute(
+    db,
+    sql`UPDATE lane SET leased_until = '-infinity' WHERE id = ${laneId} AND fence = ${fence}`,
+  );
 }
 
 /** Ends every lease of a network: for a database that only one process can have open. */
 export async function endLeases(db: Queryable, network: string): Promise<void> {
-  await db.query("UPDATE lane SET leased_until = '-infinity' WHERE network = $1", [network]);
+  await execute(db, sql`UPDATE lane SET leased_until = '-infinity' WHERE network = ${network}`);
 }
 
 /** The references that the lane's next transaction uses. */
 export async function readLaneObjects(db: Queryable, laneId: string): Promise<LaneObjects> {
-  const [operatorCap] = await db.query<OwnedRef>(
-    `SELECT id AS "objectId", version, digest FROM lane WHERE id = $1`,
-    [laneId],
+  const [operatorCap] = await readRows<OwnedRef>(
+    db,
+    sql`SELECT id AS "objectId", version, digest FROM lane WHERE id = ${laneId}`,
+    OWNED_REF,
   );
   if (operatorCap === undefined) throw new Error(`no lane ${laneId}`);
-  const gasCoins = await db.query<OwnedRef>(
-    `SELECT object_id AS "objectId", version, digest FROM gas_coin
-     WHERE lane_id = $1 AND NOT merged ORDER BY object_id LIMIT $2`,
-    [laneId, GAS_COINS_AT_MOST],
+  const gasCoins = await readRows<OwnedRef>(
+    db,
+    sql`SELECT object_id AS "objectId", version, digest FROM gas_coin
+        WHERE lane_id = ${laneId} AND NOT merged ORDER BY object_id LIMIT ${GAS_COINS_AT_MOST}`,
+    OWNED_REF,
   );
   return { operatorCap, gasCoins };
 }
 
 /** Whether the object is the lane's OperatorCap or one of the coins that pay for it. */
 export async function isLaneObject(db: Queryable, laneId: string, objectId: string): Promise<boolean> {
-  const rows = await db.query(
-    "SELECT 1 WHERE $1 = $2 OR EXISTS (SELECT 1 FROM gas_coin WHERE lane_id = $1 AND object_id = $2)",
-    [laneId, objectId],
+  if (objectId === laneId) return true;
+  return (
+    (await execute(db, sql`SELECT 1 FROM gas_coin WHERE lane_id = ${laneId} AND object_id = ${objectId}`)) > 0
   );
-  return rows.length > 0;
 }
 
 /** Notes what a transaction made of its lane's objects. */
 export async function moveLane(db: Queryable, laneId: string, changes: ObjectChanges): Promise<void> {
   const written = [...changes.written.values()];
-  const parameters = [
-    laneId,
-    written.map(({ objectId }) => objectId),
-    written.map(({ version }) => version),
-    written.map(({ digest }) => digest),
-  ];
-  const news = "unnest($2::text[], $3::text[], $4::text[]) AS news (id, version, digest)";
-  await db.query(
-    `UPDATE lane SET version = news.version, digest = news.digest FROM ${news}
-     WHERE lane.id = $1 AND lane.id = news.id`,
-    parameters,
+  const ids = written.map(({ objectId }) => objectId);
+  const versions = written.map(({ version }) => version);
+  const digests = written.map(({ digest }) => digest);
+  const news = sql`unnest(${ids}::text[], ${versions}::text[], ${digests}::text[]) AS news (id, version, digest)`;
+  await execute(
+    db,
+    sql`UPDATE lane SET version = news.version, digest = news.digest FROM ${news}
+        WHERE lane.id = ${laneId} AND lane.id = news.id`,
   );
-  await db.query(
-    `UPDATE gas_coin SET version = news.version, digest = news.digest FROM ${news}
-     WHERE lane_id = $1 AND object_id = news.id`,
-    parameters,
+  await execute(
+    db,
+    sql`UPDATE gas_coin SET version = news.version, digest = news.digest FROM ${news}
+        WHERE lane_id = ${laneId} AND object_id = news.id`,
   );
-  await db.query("UPDATE gas_coin SET merged = true WHERE lane_id = $1 AND object_id = ANY($2)", [
-    laneId,
-    changes.deleted,
-  ]);
+  await execute(
+    db,
+    sql`UPDATE gas_coin SET merged = true WHERE lane_id = ${laneId} AND object_id = ANY(${changes.deleted}::text[])`,
+  );
 }
 
 /** A lane that something else has used. */
@@ -136,28 +146,29 @@ export interface ForeignUse {
 
 /** Stops all lanes of the network: a transaction of none of this database has used one of them. */
 export async function markForeignUse(db: Queryable, { laneId, digest }: ForeignUse): Promise<void> {
-  await db.query("UPDATE lane SET foreign_digest = $2 WHERE id = $1", [laneId, digest]);
+  await execute(db, sql`UPDATE lane SET foreign_digest = ${digest} WHERE id = ${laneId}`);
 }
 
 /** Which lanes of the network are known to have been used by something else. */
 export function readForeignUses(db: Queryable, network: string): Promise<ForeignUse[]> {
-  return db.query<ForeignUse>(
-    `SELECT id AS "laneId", foreign_digest AS digest FROM lane
-     WHERE network = $1 AND foreign_digest IS NOT NULL ORDER BY id`,
-    [network],
+  return readRows<ForeignUse>(
+    db,
+    sql`SELECT id AS "laneId", foreign_digest AS digest FROM lane
+        WHERE network = ${network} AND foreign_digest IS NOT NULL ORDER BY id`,
+    { laneId: text, digest: text },
   );
 }
 
 /** Lets the lanes of the network work again, as far as foreign transactions had stopped them. */
 export async function forgetForeignUses(db: Queryable, network: string): Promise<void> {
-  await db.query("UPDATE lane SET foreign_digest = NULL WHERE network = $1", [network]);
+  await execute(db, sql`UPDATE lane SET foreign_digest = NULL WHERE network = ${network}`);
 }
 
 /** Sets a lane to the state on the chain, whichever transaction caused it. */
 export async function resetLane(db: Queryable, operatorCap: OwnedRef): Promise<void> {
   const { objectId, version, digest } = operatorCap;
-  await db.query("UPDATE lane SET version = $2, digest = $3 WHERE id = $1", [objectId, version, digest]);
-  await db.query("DELETE FROM gas_coin WHERE lane_id = $1", [objectId]);
+  await execute(db, sql`UPDATE lane SET version = ${version}, digest = ${digest} WHERE id = ${objectId}`);
+  await execute(db, sql`DELETE FROM gas_coin WHERE lane_id = ${objectId}`);
 }
 
 /** Takes coins from a lane that the fullnode does not know. Those that are there after all come back as spare ones. */
@@ -166,10 +177,10 @@ export async function dropGasCoins(
   laneId: string,
   objectIds: readonly string[],
 ): Promise<void> {
-  await db.query("DELETE FROM gas_coin WHERE lane_id = $1 AND object_id = ANY($2) AND NOT merged", [
-    laneId,
-    objectIds,
-  ]);
+  await execute(
+    db,
+    sql`DELETE FROM gas_coin WHERE lane_id = ${laneId} AND object_id = ANY(${objectIds}::text[]) AND NOT merged`,
+  );
 }
 
 /** The coins that pay for each lane of a network, and those that once did. */
@@ -177,9 +188,10 @@ export function readGasCoins(
   db: Queryable,
   network: string,
 ): Promise<{ readonly laneId: string; readonly objectId: string }[]> {
-  return db.query(
-    `SELECT lane_id AS "laneId", object_id AS "objectId" FROM gas_coin
-     JOIN lane ON lane.id = gas_coin.lane_id WHERE network = $1`,
-    [network],
+  return readRows(
+    db,
+    sql`SELECT lane_id AS "laneId", object_id AS "objectId" FROM gas_coin
+        JOIN lane ON lane.id = gas_coin.lane_id WHERE network = ${network}`,
+    { laneId: text, objectId: text },
   );
 }

@@ -1,5 +1,8 @@
+import sql from "sql-template-tag";
+import { boolean, bytes, type Columns, listOf, nullable, number, oneOf, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
-import type { OperationName } from "../operation.ts";
+import { execute, readRows } from "../../store/statements.ts";
+import { OPERATION_NAMES, type OperationName } from "../operation.ts";
 import type { TransactionOutcome } from "../outcome.ts";
 import type { LaneLease } from "./lane-table.ts";
 
@@ -21,25 +24,43 @@ export interface StoredTransaction {
   readonly signatures: readonly string[];
 }
 
-const COLUMNS = `id, kind, subject_id AS "subjectId", alone, attempts, trace_parent AS "traceParent"`;
+const COLUMNS = sql`o.id, o.kind, o.subject_id AS "subjectId", o.alone, o.attempts, o.trace_parent AS "traceParent"`;
 
-/** Queued, due, and in the hands of no living lease but the given one. */
-const DUE = `o.network = $1 AND o.state = 'queued' AND o.not_before <= now()
-  AND (o.claimed_fence IS NULL OR o.claimed_fence = $2 OR NOT EXISTS (
+const QUEUED_OPERATION: Columns<QueuedOperation> = {
+  id: text,
+  kind: oneOf(...OPERATION_NAMES),
+  subjectId: text,
+  alone: boolean,
+  attempts: number,
+  traceParent: nullable(text),
+};
+
+const STORED_TRANSACTION: Columns<StoredTransaction> = {
+  digest: text,
+  bytes,
+  signatures: listOf(text),
+};
+
+/** Queued, due, and in the hands of no living lease but the one with this fence. */
+const due = (
+  network: string,
+  fence: bigint,
+) => sql`o.network = ${network} AND o.state = 'queued' AND o.not_before <= now()
+  AND (o.claimed_fence IS NULL OR o.claimed_fence = ${fence} OR NOT EXISTS (
     SELECT 1 FROM lane l WHERE l.fence = o.claimed_fence AND l.leased_until > now()))`;
 
-const CLAIM = `
+const claim = (network: string, { fence }: LaneLease, batchCounts: string) => sql`
 WITH first AS MATERIALIZED (
-  SELECT o.id, o.kind, o.alone FROM chain_operation o WHERE ${DUE} ORDER BY o.priority, o.id LIMIT 1
+  SELECT o.id, o.kind, o.alone FROM chain_operation o WHERE ${due(network, fence)} ORDER BY o.priority, o.id LIMIT 1
   FOR UPDATE SKIP LOCKED
 ), batch AS MATERIALIZED (
   SELECT o.id FROM chain_operation o CROSS JOIN first
-  WHERE ${DUE} AND o.kind = first.kind AND (o.id = first.id OR NOT (o.alone OR first.alone))
-  ORDER BY o.id <> first.id, o.priority, o.id LIMIT (SELECT ($3::jsonb ->> kind)::int FROM first)
+  WHERE ${due(network, fence)} AND o.kind = first.kind AND (o.id = first.id OR NOT (o.alone OR first.alone))
+  ORDER BY o.id <> first.id, o.priority, o.id LIMIT (SELECT (${batchCounts}::jsonb ->> kind)::int FROM first)
   FOR UPDATE OF o SKIP LOCKED
 )
-UPDATE chain_operation o SET claimed_fence = $2 FROM batch WHERE o.id = batch.id
-RETURNING o.${COLUMNS}, o.priority`;
+UPDATE chain_operation o SET claimed_fence = ${fence} FROM batch WHERE o.id = batch.id
+RETURNING ${COLUMNS}, o.priority`;
 
 /**
  * Takes the next operations that may share a transaction: those of the kind of the most urgent one, or that one by
@@ -51,11 +72,11 @@ export async function claimOperations(
   lease: LaneLease,
   batchCounts: Readonly<Partial<Record<OperationName, number>>>,
 ): Promise<QueuedOperation[]> {
-  const rows = await db.query<QueuedOperation & { priority: number }>(CLAIM, [
-    network,
-    lease.fence,
-    JSON.stringify(batchCounts),
-  ]);
+  const rows = await readRows<QueuedOperation & { priority: number }>(
+    db,
+    claim(network, lease, JSON.stringify(batchCounts)),
+    { ...QUEUED_OPERATION, priority: number },
+  );
   return rows.sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
 }
 
@@ -65,29 +86,31 @@ export async function unclaimOperations(
   { fence }: LaneLease,
   except: readonly QueuedOperation[],
 ): Promise<void> {
-  await db.query(
-    `UPDATE chain_operation SET claimed_fence = NULL
-     WHERE claimed_fence = $1 AND state = 'queued' AND id <> ALL($2::uuid[])`,
-    [fence, except.map(({ id }) => id)],
+  await execute(
+    db,
+    sql`UPDATE chain_operation SET claimed_fence = NULL
+        WHERE claimed_fence = ${fence} AND state = 'queued' AND id <> ALL(${except.map(({ id }) => id)}::uuid[])`,
   );
 }
 
 /** Whether the lane has anything to do: a transaction to bring to its end, or operations that are due. */
 export async function hasWork(db: Queryable, network: string, laneId: string): Promise<boolean> {
-  const [row] = await db.query<{ hasWork: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM chain_transaction WHERE network = $1 AND lane = $3 AND state = 'stored')
-         OR EXISTS (SELECT 1 FROM chain_operation o WHERE ${DUE}) AS "hasWork"`,
-    [network, NO_FENCE, laneId],
+  const [row] = await readRows(
+    db,
+    sql`SELECT EXISTS (SELECT 1 FROM chain_transaction WHERE network = ${network} AND lane = ${laneId} AND state = 'stored')
+            OR EXISTS (SELECT 1 FROM chain_operation o WHERE ${due(network, NO_FENCE)}) AS "hasWork"`,
+    { hasWork: boolean },
   );
   return row?.hasWork === true;
 }
 
 /** Whether an operation could have been taken for that long and was not. */
 export async function hasStaleOperation(db: Queryable, network: string, ageMs: number): Promise<boolean> {
-  const [row] = await db.query<{ isStale: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM chain_operation WHERE network = $1 AND state = 'queued'
-                    AND not_before < now() - $2 * interval '1 millisecond') AS "isStale"`,
-    [network, ageMs],
+  const [row] = await readRows(
+    db,
+    sql`SELECT EXISTS (SELECT 1 FROM chain_operation WHERE network = ${network} AND state = 'queued'
+                       AND not_before < now() - ${ageMs} * interval '1 millisecond') AS "isStale"`,
+    { isStale: boolean },
   );
   return row?.isStale === true;
 }
@@ -106,20 +129,20 @@ export async function storeTransaction(
   operationIds: readonly string[],
 ): Promise<void> {
   const { digest, network, sender, bytes, signatures } = transaction;
-  const stored = await db.query(
-    `WITH held AS (SELECT id FROM lane WHERE id = $4 AND fence = $7 FOR NO KEY UPDATE)
-     INSERT INTO chain_transaction (digest, network, sender, lane, bytes, signatures)
-     SELECT $1, $2, $3, held.id, $5, $6 FROM held RETURNING digest`,
-    [digest, network, sender, lease.laneId, bytes, signatures, lease.fence],
+  const storedCount = await execute(
+    db,
+    sql`WITH held AS (SELECT id FROM lane WHERE id = ${lease.laneId} AND fence = ${lease.fence} FOR NO KEY UPDATE)
+        INSERT INTO chain_transaction (digest, network, sender, lane, bytes, signatures)
+        SELECT ${digest}, ${network}, ${sender}, held.id, ${bytes}, ${signatures} FROM held RETURNING digest`,
   );
-  if (stored.length === 0) throw new LeaseLostError(`another process holds lane ${lease.laneId}`);
-  const tied = await db.query(
-    `UPDATE chain_operation SET state = 'sent', tx_digest = $1, claimed_fence = NULL, updated_at = now()
-     WHERE id = ANY($2::uuid[]) AND state = 'queued' AND claimed_fence = $3 RETURNING id`,
-    [digest, operationIds, lease.fence],
+  if (storedCount === 0) throw new LeaseLostError(`another process holds lane ${lease.laneId}`);
+  const tiedCount = await execute(
+    db,
+    sql`UPDATE chain_operation SET state = 'sent', tx_digest = ${digest}, claimed_fence = NULL, updated_at = now()
+        WHERE id = ANY(${operationIds}::uuid[]) AND state = 'queued' AND claimed_fence = ${lease.fence} RETURNING id`,
   );
   // Another process took one of them in the meantime: this transaction must not be stored, so that it is never sent.
-  if (tied.length !== operationIds.length) throw new LeaseLostError("an operation is another lane's");
+  if (tiedCount !== operationIds.length) throw new LeaseLostError("an operation is another lane's");
 }
 
 /** Another process has taken the lane or an operation; there is nothing to do but to look again. */
@@ -133,32 +156,32 @@ export async function unresolvedTransaction(
   network: string,
   lane: string,
 ): Promise<StoredTransaction | undefined> {
-  const [row] = await db.query<StoredTransaction>(
-    `UPDATE chain_transaction SET sends = sends + 1 WHERE network = $1 AND lane = $2 AND state = 'stored'
-     RETURNING digest, bytes, signatures`,
-    [network, lane],
+  const [row] = await readRows(
+    db,
+    sql`UPDATE chain_transaction SET sends = sends + 1
+        WHERE network = ${network} AND lane = ${lane} AND state = 'stored' RETURNING digest, bytes, signatures`,
+    STORED_TRANSACTION,
   );
   return row;
 }
 
 /** Whether this database has stored the transaction: then it is the service's own. */
 export async function isKnownTransaction(db: Queryable, digest: string): Promise<boolean> {
-  return (await db.query("SELECT 1 FROM chain_transaction WHERE digest = $1", [digest])).length > 0;
+  return (await execute(db, sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest}`)) > 0;
 }
 
 /** Whether this database knows how the transaction ended. */
 export async function isResolvedTransaction(db: Queryable, digest: string): Promise<boolean> {
-  const rows = await db.query("SELECT 1 FROM chain_transaction WHERE digest = $1 AND state <> 'stored'", [
-    digest,
-  ]);
-  return rows.length > 0;
+  const resolved = sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest} AND state <> 'stored'`;
+  return (await execute(db, resolved)) > 0;
 }
 
 /** The operations of a stored transaction, in the order of their ids. */
 export function operationsOf(db: Queryable, digest: string): Promise<QueuedOperation[]> {
-  return db.query<QueuedOperation>(
-    `SELECT ${COLUMNS} FROM chain_operation WHERE tx_digest = $1 AND state = 'sent' ORDER BY id FOR UPDATE`,
-    [digest],
+  return readRows(
+    db,
+    sql`SELECT ${COLUMNS} FROM chain_operation o WHERE tx_digest = ${digest} AND state = 'sent' ORDER BY id FOR UPDATE`,
+    QUEUED_OPERATION,
   );
 }
 
@@ -168,12 +191,13 @@ export async function resolveTransaction(
   digest: string,
   outcome: { state: "landed" | "aborted" | "dropped"; gasUsedMist?: bigint; error?: string },
 ): Promise<boolean> {
-  const rows = await db.query(
-    `UPDATE chain_transaction SET state = $2, gas_used_mist = $3, error = $4, resolved_at = now()
-     WHERE digest = $1 AND state = 'stored' RETURNING digest`,
-    [digest, outcome.state, outcome.gasUsedMist ?? null, outcome.error ?? null],
+  const resolvedCount = await execute(
+    db,
+    sql`UPDATE chain_transaction SET state = ${outcome.state}, gas_used_mist = ${outcome.gasUsedMist ?? null},
+          error = ${outcome.error ?? null}, resolved_at = now()
+        WHERE digest = ${digest} AND state = 'stored' RETURNING digest`,
   );
-  return rows.length === 1;
+  return resolvedCount === 1;
 }
 
 /** Notes that a transaction that was taken for dead was executed after all; false when it was not taken for dead. */
@@ -182,19 +206,19 @@ export async function correctDropped(
   digest: string,
   outcome: TransactionOutcome,
 ): Promise<boolean> {
-  const rows = await db.query(
-    `UPDATE chain_transaction SET state = $2, gas_used_mist = $3, error = NULL
-     WHERE digest = $1 AND state = 'dropped' RETURNING digest`,
-    [digest, outcome.kind, outcome.gasUsedMist],
+  const correctedCount = await execute(
+    db,
+    sql`UPDATE chain_transaction SET state = ${outcome.kind}, gas_used_mist = ${outcome.gasUsedMist}, error = NULL
+        WHERE digest = ${digest} AND state = 'dropped' RETURNING digest`,
   );
-  return rows.length === 1;
+  return correctedCount === 1;
 }
 
 /** Marks operations as done: those of a transaction that landed, or a queued one that the chain had before. */
 export async function finishOperations(db: Queryable, ids: readonly string[]): Promise<void> {
-  await db.query(
-    `UPDATE chain_operation SET state = 'landed', updated_at = now() WHERE id = ANY($1::uuid[])`,
-    [ids],
+  await execute(
+    db,
+    sql`UPDATE chain_operation SET state = 'landed', updated_at = now() WHERE id = ANY(${ids}::uuid[])`,
   );
 }
 
@@ -205,12 +229,13 @@ export async function failOperation(
   reason: string,
   detail: string,
 ): Promise<boolean> {
-  const rows = await db.query(
-    `UPDATE chain_operation SET state = 'failed', failure_reason = $2, failure_detail = $3, updated_at = now()
-     WHERE id = $1 AND state = 'queued' RETURNING id`,
-    [id, reason, detail],
+  const failedCount = await execute(
+    db,
+    sql`UPDATE chain_operation SET state = 'failed', failure_reason = ${reason}, failure_detail = ${detail},
+          updated_at = now()
+        WHERE id = ${id} AND state = 'queued' RETURNING id`,
   );
-  return rows.length === 1;
+  return failedCount === 1;
 }
 
 /** Takes queued operations up again after a while, and each by itself if one of them may have spoilt the block. */
@@ -219,19 +244,19 @@ export async function requeueOperations(
   ids: readonly string[],
   how: { readonly alone: boolean; readonly delayMs: number },
 ): Promise<void> {
-  await db.query(
-    `UPDATE chain_operation SET alone = alone OR $2, attempts = attempts + 1, claimed_fence = NULL,
-       not_before = now() + $3 * interval '1 millisecond', updated_at = now()
-     WHERE id = ANY($1::uuid[]) AND state = 'queued'`,
-    [ids, how.alone, how.delayMs],
+  await execute(
+    db,
+    sql`UPDATE chain_operation SET alone = alone OR ${how.alone}, attempts = attempts + 1, claimed_fence = NULL,
+          not_before = now() + ${how.delayMs} * interval '1 millisecond', updated_at = now()
+        WHERE id = ANY(${ids}::uuid[]) AND state = 'queued'`,
   );
 }
 
 /** Gives the operations of a transaction that did nothing back to the queue. */
 export async function releaseOperations(db: Queryable, digest: string): Promise<void> {
-  await db.query(
-    `UPDATE chain_operation SET state = 'queued', tx_digest = NULL, updated_at = now()
-     WHERE tx_digest = $1 AND state = 'sent'`,
-    [digest],
+  await execute(
+    db,
+    sql`UPDATE chain_operation SET state = 'queued', tx_digest = NULL, updated_at = now()
+        WHERE tx_digest = ${digest} AND state = 'sent'`,
   );
 }

@@ -1,4 +1,7 @@
+import sql from "sql-template-tag";
+import { text } from "../../store/columns.ts";
 import type { Database } from "../../store/database.ts";
+import { readRows } from "../../store/statements.ts";
 import { parseTraceContext, type TraceContext } from "../../telemetry/trace-context.ts";
 import { failureKind, inSpan, type Tracer } from "../../telemetry/tracer.ts";
 import type { OpenSession, SessionKind } from "../session.ts";
@@ -59,10 +62,14 @@ export async function readSessionTraces(
   database: Database,
   open: readonly { readonly kind: SessionKind; readonly session: OpenSession }[],
 ): Promise<ReadonlyMap<string, TraceContext>> {
-  const rows = await database.query<{ subjectId: string; traceParent: string }>(
-    `SELECT subject_id AS "subjectId", trace_parent AS "traceParent" FROM chain_operation
-     WHERE (kind, subject_id) IN (SELECT * FROM unnest($1::text[], $2::uuid[])) AND trace_parent IS NOT NULL`,
-    [open.map(({ kind }) => kind.requestedBy), open.map(({ session }) => session.subjectId)],
+  const kinds = open.map(({ kind }) => kind.requestedBy);
+  const subjectIds = open.map(({ session }) => session.subjectId);
+  const rows = await readRows(
+    database,
+    sql`SELECT subject_id AS "subjectId", trace_parent AS "traceParent" FROM chain_operation
+        WHERE (kind, subject_id) IN (SELECT * FROM unnest(${kinds}::text[], ${subjectIds}::uuid[]))
+          AND trace_parent IS NOT NULL`,
+    { subjectId: text, traceParent: text },
   );
   return new Map(
     rows.flatMap(({ subjectId, traceParent }) => {

@@ -1,4 +1,7 @@
+import sql from "sql-template-tag";
+import { bigint, boolean, type Columns, listOf, nullable, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { readRows } from "../../store/statements.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { GasCoin, NetworkReader } from "../reader.ts";
 import type { PriceCeiling, TreasuryReader, TreasuryState } from "./treasury-reader.ts";
@@ -58,7 +61,7 @@ export async function readTreasury(options: {
     treasury.ceilings(),
     reader.gasCoins(gasOwnerAddress),
     hasGasStation ? reader.gasCoins(senderAddress) : undefined,
-    db.query<LaneRow>(LANES, [network.name]),
+    readRows<LaneRow>(db, lanesOf(network.name), LANE_ROW),
   ]);
   const balanceOf = new Map(gas.map(({ objectId, balanceMist }) => [objectId, balanceMist]));
   return {
@@ -76,12 +79,21 @@ interface LaneRow extends Omit<LaneOverview, "gasCoins"> {
   readonly coinIds: readonly string[];
 }
 
-const LANES = `
+const LANE_ROW: Columns<LaneRow> = {
+  id: text,
+  leased: boolean,
+  fence: bigint,
+  unresolvedDigest: nullable(text),
+  foreignDigest: nullable(text),
+  coinIds: listOf(text),
+};
+
+const lanesOf = (network: string) => sql`
 SELECT l.id, l.leased_until > now() AS leased, l.fence, l.foreign_digest AS "foreignDigest",
   (SELECT t.digest FROM chain_transaction t WHERE t.network = l.network AND t.lane = l.id AND t.state = 'stored')
     AS "unresolvedDigest",
   ARRAY(SELECT c.object_id FROM gas_coin c WHERE c.lane_id = l.id AND NOT c.merged ORDER BY c.object_id) AS "coinIds"
-FROM lane l WHERE l.network = $1 ORDER BY l.created_at, l.id`;
+FROM lane l WHERE l.network = ${network} ORDER BY l.created_at, l.id`;
 
 function sum(coins: readonly GasCoin[]): bigint {
   return coins.reduce((total, { balanceMist }) => total + balanceMist, 0n);
