@@ -2,6 +2,7 @@ import { generateApiKey } from "../access/api-key.ts";
 import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { findDWallet, findDWalletOfSession } from "../onboarding/dwallet-row.ts";
 import { findKeyByObject, findKeyOfSigner } from "../onboarding/encryption-key-row.ts";
+import { listSigns } from "../signing/list-signs.ts";
 import type { Database } from "../store/database.ts";
 
 /**
@@ -19,6 +20,8 @@ export async function warmUp(database: Database, lookup: ApiKeyLookup): Promise<
     senderAddress: nothing,
     sessionIdentifier: new Uint8Array(32),
   });
-  // It says by an error that there is none.
+  // These two say by an error that there is no dWallet.
   await findDWallet(database, projectId, nothing).catch(() => undefined);
+  const signs = { dwalletId: nothing, status: undefined, pageSize: 1, pageToken: "" };
+  await listSigns(database, projectId, signs).catch(() => undefined);
 }

@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import type { AcceptDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { enqueueOperation } from "../chain/operation.ts";
@@ -5,6 +6,7 @@ import { type WaitTime, waitForOperation } from "../chain/wait-for-operation.ts"
 import { topics } from "../coordination/topics.ts";
 import { invalidField, ServiceError } from "../errors/service-error.ts";
 import { newId } from "../store/ids.ts";
+import { execute } from "../store/statements.ts";
 import { type DWalletRow, findDWallet } from "./dwallet-row.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 import { readDWallet } from "./read-dwallet.ts";
@@ -61,10 +63,10 @@ async function storeAcceptance(
       },
       { again: true },
     );
-    await db.query("UPDATE dwallet SET user_output_signature = $2, updated_at = now() WHERE id = $1", [
-      row.id,
-      userOutputSignature,
-    ]);
+    await execute(
+      db,
+      sql`UPDATE dwallet SET user_output_signature = ${userOutputSignature}, updated_at = now() WHERE id = ${row.id}`,
+    );
     await writeAuditEvent(db, caller.origin, {
       projectId: caller.projectId,
       action: "dwallet.accept",

@@ -1,9 +1,12 @@
+import sql from "sql-template-tag";
 import { acceptedShares } from "../chain/events.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import { parseDWallet } from "../protocol/chain-objects.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { bytes, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
 interface AcceptSubject {
@@ -23,11 +26,12 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
     priority: ONBOARDING_PRIORITY,
     batchCount: BATCH_COUNT,
     async load(db, subjectIds) {
-      const rows = await db.query<AcceptSubject>(
-        `SELECT id, object_id AS "dwalletId", encrypted_user_secret_key_share_id AS "encryptedUserSecretKeyShareId",
+      const rows = await readRows<AcceptSubject>(
+        db,
+        sql`SELECT id, object_id AS "dwalletId", encrypted_user_secret_key_share_id AS "encryptedUserSecretKeyShareId",
                 user_output_signature AS "userOutputSignature"
-         FROM dwallet WHERE id = ANY($1::uuid[])`,
-        [subjectIds],
+         FROM dwallet WHERE id = ANY(${subjectIds}::uuid[])`,
+        { id: text, dwalletId: text, encryptedUserSecretKeyShareId: text, userOutputSignature: bytes },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },
@@ -59,9 +63,10 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
 }
 
 async function setActive(db: Queryable, id: string, digest: string | null): Promise<void> {
-  await db.query(
-    `UPDATE dwallet SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, $2), updated_at = now()
-     WHERE id = $1`,
-    [id, digest],
+  await execute(
+    db,
+    sql`UPDATE dwallet SET state = 'Active', accept_tx_digest = coalesce(accept_tx_digest, ${digest}),
+          updated_at = now()
+        WHERE id = ${id}`,
   );
 }

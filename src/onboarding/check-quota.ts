@@ -1,5 +1,8 @@
+import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
+import { boolean, nullable, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 
 /** What a project may create a limited number of in 24 hours, because the service pays for each on the chain. */
 export type QuotaTable = "dwallet" | "encryption_key";
@@ -9,7 +12,7 @@ export type QuotaTable = "dwallet" | "encryption_key";
  * called before the row is inserted, and {@link checkQuota} after it.
  */
 export async function lockForQuota(db: Queryable, projectId: string): Promise<void> {
-  await db.query("SELECT 1 FROM project WHERE id = $1 FOR NO KEY UPDATE", [projectId]);
+  await execute(db, sql`SELECT 1 FROM project WHERE id = ${projectId} FOR NO KEY UPDATE`);
 }
 
 /**
@@ -22,22 +25,23 @@ export async function checkQuota(
   projectId: string,
   maxCount: number,
 ): Promise<void> {
-  const { count, time } = COUNTED[table];
-  const [row] = await db.query<{ excess: boolean; retryAfterSeconds: number }>(
-    `SELECT coalesce(sum(${count}), 0) > $2 AS excess,
-       ceil(extract(epoch FROM min(${time}) + interval '24 hours' - now()))::integer AS "retryAfterSeconds"
-     FROM ${table} WHERE project_id = $1 AND ${time} > now() - interval '24 hours'`,
-    [projectId, maxCount],
+  const { rows, count, time } = COUNTED[table];
+  const [row] = await readRows(
+    db,
+    sql`SELECT coalesce(sum(${count}), 0) > ${maxCount} AS excess,
+          ceil(extract(epoch FROM min(${time}) + interval '24 hours' - now()))::integer AS "retryAfterSeconds"
+        FROM ${rows} WHERE project_id = ${projectId} AND ${time} > now() - interval '24 hours'`,
+    { excess: boolean, retryAfterSeconds: nullable(number) },
   );
   if (!row?.excess) return;
   throw new ServiceError("QUOTA_EXCEEDED", `the project may create ${maxCount} in 24 hours`, {
     metadata: { maxCount: String(maxCount) },
-    retryAfterSeconds: Math.max(1, row.retryAfterSeconds),
+    retryAfterSeconds: Math.max(1, row.retryAfterSeconds ?? 0),
   });
 }
 
-/** SQL for what a row counts for, and from when on. */
+/** The table, what a row of it counts for, and from when on. */
 const COUNTED = {
-  dwallet: { count: "1", time: "created_at" },
-  encryption_key: { count: "tries", time: "tried_at" },
+  dwallet: { rows: sql`dwallet`, count: sql`1`, time: sql`created_at` },
+  encryption_key: { rows: sql`encryption_key`, count: sql`tries`, time: sql`tried_at` },
 } as const;

@@ -1,10 +1,13 @@
+import sql from "sql-template-tag";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import { bytes, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { failDWallet } from "./fail-dwallet.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
@@ -37,15 +40,27 @@ export function createDkgOperation(
     priority: ONBOARDING_PRIORITY,
     batchCount: BATCH_COUNT,
     async load(db, subjectIds) {
-      const rows = await db.query<DkgSubject>(
-        `SELECT d.id, d.curve, d.network_encryption_key_id AS "networkEncryptionKeyId",
+      const rows = await readRows<DkgSubject>(
+        db,
+        sql`SELECT d.id, d.curve, d.network_encryption_key_id AS "networkEncryptionKeyId",
                 d.sender_address AS "senderAddress", d.session_identifier AS "sessionBytes",
                 d.user_dkg_message AS "userDkgMessage",
                 d.encrypted_user_share_and_proof AS "encryptedUserShareAndProof",
                 d.user_public_output AS "userPublicOutput", d.signer_public_key AS "signerPublicKey",
                 k.signer_address AS "encryptionKeyAddress"
-         FROM dwallet d JOIN encryption_key k ON k.id = d.encryption_key_id WHERE d.id = ANY($1::uuid[])`,
-        [subjectIds],
+         FROM dwallet d JOIN encryption_key k ON k.id = d.encryption_key_id WHERE d.id = ANY(${subjectIds}::uuid[])`,
+        {
+          id: text,
+          curve: number,
+          networkEncryptionKeyId: text,
+          senderAddress: text,
+          sessionBytes: bytes,
+          userDkgMessage: bytes,
+          encryptedUserShareAndProof: bytes,
+          userPublicOutput: bytes,
+          signerPublicKey: bytes,
+          encryptionKeyAddress: text,
+        },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },
@@ -96,10 +111,11 @@ async function landed(
   const shareId = session?.data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
   if (!session || !shareId)
     throw new MixedUpAnswerError("transaction", `transaction ${digest} requested no DKG for ${subject.id}`);
-  await db.query(
-    `UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = $2, cap_id = $3,
-       encrypted_user_secret_key_share_id = $4, tx_digest = $5, updated_at = now()
-     WHERE id = $1 AND state = 'Submitting'`,
-    [subject.id, session.data.dwallet_id, session.data.dwallet_cap_id, shareId, digest],
+  const { dwallet_id: dwalletId, dwallet_cap_id: capId } = session.data;
+  await execute(
+    db,
+    sql`UPDATE dwallet SET state = 'AwaitingNetworkDKGVerification', object_id = ${dwalletId}, cap_id = ${capId},
+          encrypted_user_secret_key_share_id = ${shareId}, tx_digest = ${digest}, updated_at = now()
+        WHERE id = ${subject.id} AND state = 'Submitting'`,
   );
 }

@@ -1,11 +1,14 @@
 import { create } from "@bufbuild/protobuf";
+import sql from "sql-template-tag";
 import type { Prisma } from "../../gen/prisma/client.ts";
 import { type DWallet, DWallet_State, DWalletSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { RecentMap } from "../coordination/recent-map.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
 import { sessionIdentifierDigest } from "../protocol/session-identifier.ts";
+import { text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import { curveEnum } from "./encryption-key-row.ts";
 
 const COLUMNS = {
@@ -83,10 +86,11 @@ async function findName(
   projectId: string,
   name: string,
 ): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
-    `SELECT id FROM dwallet WHERE project_id = $1 AND name = $2
-     AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,
-    [projectId, name],
+  const rows = await readRows(
+    database,
+    sql`SELECT id FROM dwallet WHERE project_id = ${projectId} AND name = ${name}
+        AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`,
+    { id: text },
   );
   return rows.map(({ id }) => id);
 }

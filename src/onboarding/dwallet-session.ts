@@ -1,9 +1,12 @@
+import sql from "sql-template-tag";
 import type { OpenSession, SessionKind } from "../chain/session.ts";
 import { curveName } from "../protocol/algorithms.ts";
 import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { nullable, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { failDWallet } from "./fail-dwallet.ts";
 
 /** Waits for the network's word on DKGs. Those that it rejects are refunded within the project's budget of one day. */
@@ -12,10 +15,12 @@ export function createDWalletSession(network: string, refundsPerDay: number): Se
     name: "dwallet",
     requestedBy: "dkg",
     open: (database, { after, limit }) =>
-      database.query<OpenSession>(
-        `SELECT id AS "subjectId", object_id AS "objectId" FROM dwallet
-         WHERE network = $1 AND state = 'AwaitingNetworkDKGVerification' AND id > $2::uuid ORDER BY dwallet.id LIMIT $3`,
-        [network, after, limit],
+      readRows<OpenSession>(
+        database,
+        sql`SELECT id AS "subjectId", object_id AS "objectId" FROM dwallet
+            WHERE network = ${network} AND state = 'AwaitingNetworkDKGVerification' AND id > ${after}::uuid
+            ORDER BY dwallet.id LIMIT ${limit}`,
+        { subjectId: text, objectId: text },
       ),
     settle: (database, { subjectId }, content) =>
       recordDWalletState(database, subjectId, content, refundsPerDay),
@@ -42,10 +47,11 @@ export async function recordDWalletState(
       if (curve === undefined) throw new Error(`the chain has a dWallet on curve ${curveNumber}`);
       const publicKey = publicKeyFromDWalletOutput(curve, state.publicOutput);
       // Active is the last state: what comes late must not lead back from it.
-      await db.query(
-        `UPDATE dwallet SET state = $2, public_output = $3, public_key = $4, updated_at = now()
-         WHERE id = $1 AND state <> 'Active'`,
-        [id, state.kind, state.publicOutput, publicKey],
+      await execute(
+        db,
+        sql`UPDATE dwallet SET state = ${state.kind}, public_output = ${state.publicOutput},
+              public_key = ${publicKey}, updated_at = now()
+            WHERE id = ${id} AND state <> 'Active'`,
       );
       return true;
     }
@@ -65,15 +71,12 @@ export async function recordDWalletState(
 
 /** Throws when the object is not the one that the row's DKG was answered with. */
 async function checkDWallet(db: Queryable, id: string, dwallet: ChainDWallet): Promise<void> {
-  const [row] = await db.query<{
-    objectId: string;
-    capId: string | null;
-    curve: number;
-    networkEncryptionKeyId: string;
-  }>(
-    `SELECT object_id AS "objectId", cap_id AS "capId", curve, network_encryption_key_id AS "networkEncryptionKeyId"
-     FROM dwallet WHERE id = $1`,
-    [id],
+  const [row] = await readRows(
+    db,
+    sql`SELECT object_id AS "objectId", cap_id AS "capId", curve,
+               network_encryption_key_id AS "networkEncryptionKeyId"
+        FROM dwallet WHERE id = ${id}`,
+    { objectId: text, capId: nullable(text), curve: number, networkEncryptionKeyId: text },
   );
   const isSame =
     row !== undefined &&

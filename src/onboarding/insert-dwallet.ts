@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
+import sql from "sql-template-tag";
 import {
   type CreateDWalletRequest,
   CreateDWalletRequestSchema,
 } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 
 /** A dWallet whose DKG is to be requested. */
 export interface NewDWallet {
@@ -23,32 +25,20 @@ export interface NewDWallet {
  */
 export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise<boolean> {
   const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
-  const inserted = await db.query(
-    `INSERT INTO dwallet
-       (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
-        session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
-        signer_public_key, price_micro_usd, name, state)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 'Submitting')
-     ON CONFLICT DO NOTHING RETURNING id`,
-    [
-      id,
-      projectId,
-      network,
-      key.curve,
-      key.id,
-      request.networkEncryptionKeyId,
-      request.senderAddress,
-      request.sessionIdentifier,
-      hashRequest(request),
-      request.userDkgMessage,
-      request.encryptedUserShareAndProof,
-      request.userPublicOutput,
-      request.signerPublicKey,
-      priceMicroUsd,
-      request.name ?? null,
-    ],
+  const insertedCount = await execute(
+    db,
+    sql`INSERT INTO dwallet
+          (id, project_id, network, curve, encryption_key_id, network_encryption_key_id, sender_address,
+           session_identifier, request_hash, user_dkg_message, encrypted_user_share_and_proof, user_public_output,
+           signer_public_key, price_micro_usd, name, state)
+        VALUES
+          (${id}, ${projectId}, ${network}, ${key.curve}, ${key.id}, ${request.networkEncryptionKeyId},
+           ${request.senderAddress}, ${request.sessionIdentifier}, ${hashRequest(request)},
+           ${request.userDkgMessage}, ${request.encryptedUserShareAndProof}, ${request.userPublicOutput},
+           ${request.signerPublicKey}, ${priceMicroUsd}, ${request.name ?? null}, 'Submitting')
+        ON CONFLICT DO NOTHING RETURNING id`,
   );
-  return inserted.length > 0;
+  return insertedCount > 0;
 }
 
 /** SHA-256 by which a repeat of the request is told from another one for the same session. */

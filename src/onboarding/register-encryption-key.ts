@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import type { RegisterEncryptionKeyRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { enqueueOperation } from "../chain/operation.ts";
@@ -7,7 +8,9 @@ import { ServiceError } from "../errors/service-error.ts";
 import { suiAddress } from "../protocol/addresses.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import type { ChainEncryptionKey } from "../protocol/chain-objects.ts";
+import { bytes, type Columns, nullable, number, oneOf, text } from "../store/columns.ts";
 import { newId } from "../store/ids.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
 import { curveNumberOf } from "./curve-number.ts";
 import { type EncryptionKeyRow, findKeyOfSigner } from "./encryption-key-row.ts";
@@ -86,7 +89,7 @@ function storeKey(
   return deps.database.transaction(async (db) => {
     // Concurrent calls of one project come here one after another.
     await lockForQuota(db, projectId);
-    const [known] = await db.query<KnownKey>(KNOWN_KEY, [projectId, curve, signerAddress]);
+    const [known] = await readRows(db, knownKey(projectId, curve, signerAddress), KNOWN_KEY);
     if (known && !equalBytes(known.encryptionKey, request.encryptionKey)) throw conflict();
     const id = known?.id ?? newId();
     const objectId = known?.objectId ?? onChain?.id ?? null;
@@ -98,18 +101,16 @@ function storeKey(
       const operation = { id: newId(), network, kind: "register", subjectId: id, traceParent } as const;
       await enqueueOperation(db, { ...operation, priority: ONBOARDING_PRIORITY }, { again: true });
     }
-    await db.query(STORE_KEY, [
-      id,
-      projectId,
-      network,
-      curve,
-      signerAddress,
-      request.encryptionKey,
-      request.signature,
-      request.signerPublicKey,
-      objectId,
-      (known?.tries ?? 0) + (isRegistered ? 0 : 1),
-    ]);
+    const tries = (known?.tries ?? 0) + (isRegistered ? 0 : 1);
+    await execute(
+      db,
+      sql`INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
+                                      signer_public_key, object_id, tries)
+          VALUES (${id}, ${projectId}, ${network}, ${curve}, ${signerAddress}, ${request.encryptionKey},
+                  ${request.signature}, ${request.signerPublicKey}, ${objectId}, ${tries})
+          ON CONFLICT (project_id, curve, signer_address) DO UPDATE SET tries = excluded.tries,
+            tried_at = excluded.tried_at, object_id = coalesce(encryption_key.object_id, excluded.object_id)`,
+    );
     if (!isRegistered) await checkQuota(db, "encryption_key", projectId, deps.dkgsPerDay);
     await writeAuditEvent(db, caller.origin, { projectId, action: "encryption-key.register", subject: id });
     return { id, isRegistered };
@@ -121,18 +122,19 @@ function mayTry({ operationState, tries }: KnownKey): boolean {
   return operationState === null || (operationState === "failed" && tries < TRIES_PER_DAY);
 }
 
-const KNOWN_KEY = `
+const KNOWN_KEY: Columns<KnownKey> = {
+  id: text,
+  encryptionKey: bytes,
+  objectId: nullable(text),
+  tries: number,
+  operationState: nullable(oneOf("queued", "sent", "landed", "failed")),
+};
+
+const knownKey = (projectId: string, curve: number, signerAddress: string) => sql`
 SELECT k.id, k.encryption_key AS "encryptionKey", k.object_id AS "objectId", o.state AS "operationState",
        CASE WHEN k.tried_at > now() - interval '24 hours' THEN k.tries ELSE 0 END AS tries
 FROM encryption_key k LEFT JOIN chain_operation o ON o.kind = 'register' AND o.subject_id = k.id
-WHERE k.project_id = $1 AND k.curve = $2 AND k.signer_address = $3`;
-
-const STORE_KEY = `
-INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
-                            signer_public_key, object_id, tries)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-ON CONFLICT (project_id, curve, signer_address) DO UPDATE SET tries = excluded.tries, tried_at = excluded.tried_at,
-  object_id = coalesce(encryption_key.object_id, excluded.object_id)`;
+WHERE k.project_id = ${projectId} AND k.curve = ${curve} AND k.signer_address = ${signerAddress}`;
 
 function conflict(): ServiceError {
   return new ServiceError("ENCRYPTION_KEY_CONFLICT", "the signer has registered another encryption key");

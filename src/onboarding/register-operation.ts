@@ -1,8 +1,11 @@
+import sql from "sql-template-tag";
 import { createdEncryptionKeys } from "../chain/events.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { bytes, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
@@ -27,11 +30,19 @@ export function createRegisterOperation(
     priority: ONBOARDING_PRIORITY,
     batchCount: BATCH_COUNT,
     async load(db, subjectIds) {
-      const rows = await db.query<RegisterSubject>(
-        `SELECT id, curve, signer_address AS "signerAddress", encryption_key AS "encryptionKey", signature,
+      const rows = await readRows<RegisterSubject>(
+        db,
+        sql`SELECT id, curve, signer_address AS "signerAddress", encryption_key AS "encryptionKey", signature,
                 signer_public_key AS "signerPublicKey"
-         FROM encryption_key WHERE id = ANY($1::uuid[])`,
-        [subjectIds],
+         FROM encryption_key WHERE id = ANY(${subjectIds}::uuid[])`,
+        {
+          id: text,
+          curve: number,
+          signerAddress: text,
+          encryptionKey: bytes,
+          signature: bytes,
+          signerPublicKey: bytes,
+        },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },
@@ -64,8 +75,9 @@ export function createRegisterOperation(
 }
 
 async function setObject(db: Queryable, id: string, objectId: string, digest: string | null): Promise<void> {
-  await db.query(
-    "UPDATE encryption_key SET object_id = $2, tx_digest = $3 WHERE id = $1 AND object_id IS NULL",
-    [id, objectId, digest],
+  await execute(
+    db,
+    sql`UPDATE encryption_key SET object_id = ${objectId}, tx_digest = ${digest}
+        WHERE id = ${id} AND object_id IS NULL`,
   );
 }

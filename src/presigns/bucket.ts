@@ -1,3 +1,4 @@
+import { type Columns, number, text } from "../store/columns.ts";
 /** One part of the pool: presigns that can stand in for each other. Curve and algorithm are the chain's integers. */
 export interface PresignBucket {
   readonly network: string;
@@ -6,6 +7,14 @@ export interface PresignBucket {
   readonly signatureAlgorithm: number;
   readonly networkEncryptionKeyId: string;
 }
+
+/** The columns of a bucket in a statement's result. */
+export const BUCKET_COLUMNS: Columns<PresignBucket> = {
+  network: text,
+  curve: number,
+  signatureAlgorithm: number,
+  networkEncryptionKeyId: text,
+};
 
 /** The bucket as one string, for tables in memory. */
 export function bucketKey(bucket: PresignBucket): string {

@@ -1,7 +1,9 @@
+import sql from "sql-template-tag";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction } from "../chain/operation.ts";
 import type { Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
+import { execute } from "../store/statements.ts";
 
 /**
  * Makes rows for presigns that a transaction requested: all that `wanted` accepts by their object ids and that have no
@@ -16,21 +18,17 @@ export async function insertPendingPresigns(
   const found = requestedSessions(events, "PresignRequestEvent").filter(({ data }) =>
     wanted(data.presign_id),
   );
-  const inserted = await db.query(
-    `INSERT INTO presign (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, state, tx_digest)
-     SELECT id, $1, curve, algorithm, key_id, presign_id, 'pending', $7
-     FROM unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[])
-       AS t (id, curve, algorithm, key_id, presign_id)
-     ON CONFLICT (network, presign_id) DO NOTHING RETURNING id`,
-    [
-      network,
-      found.map(newId),
-      found.map(({ data }) => data.curve),
-      found.map(({ data }) => data.signature_algorithm),
-      found.map(({ data }) => data.dwallet_network_encryption_key_id),
-      found.map(({ data }) => data.presign_id),
-      digest,
-    ],
+  const curves = found.map(({ data }) => data.curve);
+  const algorithms = found.map(({ data }) => data.signature_algorithm);
+  const keyIds = found.map(({ data }) => data.dwallet_network_encryption_key_id);
+  const presignIds = found.map(({ data }) => data.presign_id);
+  return execute(
+    db,
+    sql`INSERT INTO presign
+          (id, network, curve, signature_algorithm, network_encryption_key_id, presign_id, state, tx_digest)
+        SELECT id, ${network}, curve, algorithm, key_id, presign_id, 'pending', ${digest}
+        FROM unnest(${found.map(newId)}::uuid[], ${curves}::int[], ${algorithms}::int[], ${keyIds}::text[],
+                    ${presignIds}::text[]) AS t (id, curve, algorithm, key_id, presign_id)
+        ON CONFLICT (network, presign_id) DO NOTHING RETURNING id`,
   );
-  return inserted.length;
 }

@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
+import { number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
-import { bucketKey, type PresignBucket } from "./bucket.ts";
+import { readRows } from "../store/statements.ts";
+import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import { readWarmBuckets } from "./read-buckets.ts";
 
 /** The presigns of a bucket by state. */
@@ -25,7 +28,7 @@ export async function readPresignHealth(deps: PresignHealthDeps): Promise<(Presi
   const { db, network, configured, newestNetworkEncryptionKeyId } = deps;
   const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
   const warm = await readWarmBuckets(db, network, configured, newestNetworkEncryptionKeyId);
-  const counted = await db.query<PresignBucket & PresignCounts>(COUNTS, [network]);
+  const counted = await readRows<PresignBucket & PresignCounts>(db, countsOf(network), COUNTS);
   const all = [...warm.map((bucket) => ({ ...bucket, ...empty })), ...counted];
   const byBucket = new Map(all.map((bucket) => [bucketKey(bucket), bucket]));
   return [...byBucket.values()].sort(
@@ -36,7 +39,16 @@ export async function readPresignHealth(deps: PresignHealthDeps): Promise<(Presi
   );
 }
 
-const COUNTS = `
+const COUNTS = {
+  ...BUCKET_COLUMNS,
+  ready: number,
+  pending: number,
+  held: number,
+  used: number,
+  burnt: number,
+};
+
+const countsOf = (network: string) => sql`
 SELECT network, curve, signature_algorithm AS "signatureAlgorithm",
        network_encryption_key_id AS "networkEncryptionKeyId",
        count(*) FILTER (WHERE state = 'ready')::int AS ready,
@@ -44,5 +56,5 @@ SELECT network, curve, signature_algorithm AS "signatureAlgorithm",
        count(*) FILTER (WHERE state = 'held')::int AS held,
        count(*) FILTER (WHERE state = 'used')::int AS used,
        count(*) FILTER (WHERE state = 'burnt')::int AS burnt
-FROM presign WHERE network = $1
+FROM presign WHERE network = ${network}
 GROUP BY network, curve, signature_algorithm, network_encryption_key_id`;

@@ -1,11 +1,14 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
+import sql from "sql-template-tag";
 import { requestedSessions } from "../chain/events.ts";
 import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import { bytes, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
-import { bucketKey, type PresignBucket } from "./bucket.ts";
+import { execute, readRows } from "../store/statements.ts";
+import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 
 /** After everything that a user waits for. */
 export const PRESIGN_PRIORITY = 50;
@@ -43,11 +46,12 @@ export function createPresignOperation({
     priority: PRESIGN_PRIORITY,
     batchCount,
     async load(db, subjectIds) {
-      const rows = await db.query<PresignSubject>(
-        `SELECT id, network, curve, signature_algorithm AS "signatureAlgorithm",
+      const rows = await readRows<PresignSubject>(
+        db,
+        sql`SELECT id, network, curve, signature_algorithm AS "signatureAlgorithm",
                 network_encryption_key_id AS "networkEncryptionKeyId", session_bytes AS "sessionBytes"
-         FROM presign WHERE id = ANY($1::uuid[])`,
-        [subjectIds],
+         FROM presign WHERE id = ANY(${subjectIds}::uuid[])`,
+        { ...BUCKET_COLUMNS, id: text, sessionBytes: bytes },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },
@@ -61,9 +65,9 @@ export function createPresignOperation({
     },
     landed,
     async failed(db, subject) {
-      await db.query(
-        "UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = $1 AND state = 'requested'",
-        [subject.id],
+      await execute(
+        db,
+        sql`UPDATE presign SET state = 'burnt', updated_at = now() WHERE id = ${subject.id} AND state = 'requested'`,
       );
     },
     async adopt(db, subject) {
@@ -86,11 +90,13 @@ export function createPresignOperation({
       const message = `transaction ${transaction.digest} requested no presign for ${subject.id}`;
       throw new MixedUpAnswerError("transaction", message);
     });
-    await db.query(
-      `UPDATE presign p SET state = 'pending', presign_id = news.presign_id, tx_digest = $3, updated_at = now()
-       FROM unnest($1::uuid[], $2::text[]) AS news (id, presign_id)
-       WHERE p.id = news.id AND p.state = 'requested'`,
-      [subjects.map(({ id }) => id), presignIds, transaction.digest],
+    const ids = subjects.map(({ id }) => id);
+    await execute(
+      db,
+      sql`UPDATE presign p SET state = 'pending', presign_id = news.presign_id, tx_digest = ${transaction.digest},
+            updated_at = now()
+          FROM unnest(${ids}::uuid[], ${presignIds}::text[]) AS news (id, presign_id)
+          WHERE p.id = news.id AND p.state = 'requested'`,
     );
   }
 }

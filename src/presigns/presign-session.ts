@@ -1,10 +1,13 @@
+import sql from "sql-template-tag";
 import type { OpenSession, SessionKind } from "../chain/session.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { parsePresignSession } from "../protocol/chain-objects.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { PRESIGN_VERSION, presignVersion } from "../protocol/presign-version.ts";
+import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 export interface PresignSessionOptions {
@@ -23,10 +26,11 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
     name: "presign",
     requestedBy: "presign",
     open: (database, { after, limit }) =>
-      database.query<OpenSession>(
-        `SELECT id AS "subjectId", presign_id AS "objectId" FROM presign
-         WHERE network = $1 AND state = 'pending' AND id > $2::uuid ORDER BY presign.id LIMIT $3`,
-        [network, after, limit],
+      readRows<OpenSession>(
+        database,
+        sql`SELECT id AS "subjectId", presign_id AS "objectId" FROM presign
+            WHERE network = ${network} AND state = 'pending' AND id > ${after}::uuid ORDER BY presign.id LIMIT ${limit}`,
+        { subjectId: text, objectId: text },
       ),
     async settle(database, { subjectId, objectId }, content) {
       const session = parsePresignSession(content);
@@ -35,9 +39,10 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
       if (presignId !== objectId || dwalletId !== undefined) throw anothers(objectId);
       const version = state.kind === "Completed" ? presignVersion(state.output) : undefined;
       const output = state.kind === "Completed" && version === PRESIGN_VERSION ? state.output : null;
-      const parameters = [subjectId, curveNumber, signatureAlgorithmNumber, output];
-      const moved = await database.query(output === null ? BURN : FILL, parameters);
-      if (moved.length === 0 && (await isPending(database, subjectId))) throw anothers(objectId);
+      const wanted = sql`WHERE id = ${subjectId} AND state = 'pending' AND curve = ${curveNumber}
+        AND signature_algorithm = ${signatureAlgorithmNumber} RETURNING id`;
+      const movedCount = await execute(database, sql`${output === null ? BURN : fill(output)} ${wanted}`);
+      if (movedCount === 0 && (await isPending(database, subjectId))) throw anothers(objectId);
       if (version !== undefined && output === null)
         log.warn({ presignId, version }, "the network created a presign of an unsupported version");
       else if (output === null) log.warn({ presignId }, "the network refused to create a presign");
@@ -47,12 +52,12 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
   };
 }
 
-const WANTED = "WHERE id = $1 AND state = 'pending' AND curve = $2 AND signature_algorithm = $3 RETURNING id";
-const FILL = `UPDATE presign SET state = 'ready', presign = $4, ready_at = now(), updated_at = now() ${WANTED}`;
-const BURN = `UPDATE presign SET state = 'burnt', presign = coalesce($4, presign), updated_at = now() ${WANTED}`;
+const fill = (presign: Uint8Array) =>
+  sql`UPDATE presign SET state = 'ready', presign = ${presign}, ready_at = now(), updated_at = now()`;
+const BURN = sql`UPDATE presign SET state = 'burnt', updated_at = now()`;
 
 async function isPending(db: Queryable, id: string): Promise<boolean> {
-  return (await db.query("SELECT 1 FROM presign WHERE id = $1 AND state = 'pending'", [id])).length > 0;
+  return (await execute(db, sql`SELECT 1 FROM presign WHERE id = ${id} AND state = 'pending'`)) > 0;
 }
 
 function anothers(objectId: string): MixedUpAnswerError {

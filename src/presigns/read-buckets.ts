@@ -1,5 +1,8 @@
+import sql from "sql-template-tag";
 import { CURVE_ALGORITHMS, type CurveAlgorithm } from "../protocol/algorithms.ts";
+import { number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
 /**
@@ -12,7 +15,7 @@ export async function readWarmBuckets(
   configured: readonly CurveAlgorithm[],
   newestNetworkEncryptionKeyId: () => Promise<string>,
 ): Promise<PresignBucket[]> {
-  const used = await db.query<{ curve: number; networkEncryptionKeyId: string }>(USED, [network]);
+  const used = await readRows(db, usedOf(network), { curve: number, networkEncryptionKeyId: text });
   const buckets = used.flatMap(({ curve, networkEncryptionKeyId }) =>
     CURVE_ALGORITHMS.filter((algorithm) => algorithm.curveNumber === curve).map((algorithm) =>
       bucketOf(network, algorithm, networkEncryptionKeyId),
@@ -25,20 +28,21 @@ export async function readWarmBuckets(
   return [...new Map(buckets.map((bucket) => [bucketKey(bucket), bucket])).values()];
 }
 
-const LIVING = "network = $1 AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')";
+const living = (network: string) =>
+  sql`network = ${network} AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`;
 
 /**
  * Steps from one pair to the next in the index, where DISTINCT would read every dWallet that there is: this is asked
  * several times a second.
  */
-const USED = `
+const usedOf = (network: string) => sql`
 WITH RECURSIVE used AS (
-  (SELECT curve, network_encryption_key_id FROM dwallet WHERE ${LIVING}
+  (SELECT curve, network_encryption_key_id FROM dwallet WHERE ${living(network)}
    ORDER BY curve, network_encryption_key_id LIMIT 1)
   UNION ALL
   SELECT next.curve, next.network_encryption_key_id FROM used CROSS JOIN LATERAL (
     SELECT d.curve, d.network_encryption_key_id FROM dwallet d
-    WHERE ${LIVING} AND (d.curve, d.network_encryption_key_id) > (used.curve, used.network_encryption_key_id)
+    WHERE ${living(network)} AND (d.curve, d.network_encryption_key_id) > (used.curve, used.network_encryption_key_id)
     ORDER BY d.curve, d.network_encryption_key_id LIMIT 1
   ) next
 )

@@ -1,5 +1,8 @@
+import sql, { raw } from "sql-template-tag";
+import { nullable, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
-import { bucketKey, type PresignBucket } from "./bucket.ts";
+import { readRows } from "../store/statements.ts";
+import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import type { BucketDemand } from "./plan-refill.ts";
 
 /** What the database knows of a bucket's demand. */
@@ -14,18 +17,18 @@ const NONE: PresignDemand = {
   mintSeconds: undefined,
 };
 
-type StockRow = PresignBucket & Pick<PresignDemand, "readyCount" | "pendingCount" | "spoiltCount">;
-type MintRow = PresignBucket & { madeCount: number; mintSeconds: number | null };
-type TakenRow = PresignBucket & { lately: number; justNow: number };
+const STOCK_ROW = { ...BUCKET_COLUMNS, readyCount: number, pendingCount: number, spoiltCount: number };
+const MINT_ROW = { ...BUCKET_COLUMNS, madeCount: number, mintSeconds: nullable(number) };
+const TAKEN_ROW = { ...BUCKET_COLUMNS, lately: number, justNow: number };
 
 /** Reads stock, failures, minting times and demand of a network. The result knows every bucket. */
 export async function readDemand(
   db: Queryable,
   network: string,
 ): Promise<(bucket: PresignBucket) => PresignDemand> {
-  const stock = byBucket(await db.query<StockRow>(STOCK, [network]));
-  const minted = byBucket(await db.query<MintRow>(MINTED, [network]));
-  const taken = byBucket(await db.query<TakenRow>(TAKEN, [network]));
+  const stock = byBucket(await readRows(db, stockOf(network), STOCK_ROW));
+  const minted = byBucket(await readRows(db, mintedOf(network), MINT_ROW));
+  const taken = byBucket(await readRows(db, takenOf(network), TAKEN_ROW));
   return (bucket) => {
     const key = bucketKey(bucket);
     const { madeCount = 0, mintSeconds } = minted.get(key) ?? {};
@@ -48,35 +51,37 @@ function byBucket<Row extends PresignBucket>(rows: readonly Row[]): Map<string, 
 const LATELY_SECONDS = 30;
 const JUST_NOW_SECONDS = 5;
 
-const BUCKET = `curve, signature_algorithm AS "signatureAlgorithm",
+const BUCKET = sql`curve, signature_algorithm AS "signatureAlgorithm",
   network_encryption_key_id AS "networkEncryptionKeyId"`;
-const GROUP = "GROUP BY network, curve, signature_algorithm, network_encryption_key_id";
+const GROUP = sql`GROUP BY network, curve, signature_algorithm, network_encryption_key_id`;
+const LATELY = raw(`now() - interval '${LATELY_SECONDS} seconds'`);
+const JUST_NOW = raw(`now() - interval '${JUST_NOW_SECONDS} seconds'`);
 
-const STOCK = `
+const stockOf = (network: string) => sql`
 SELECT network, ${BUCKET},
        count(*) FILTER (WHERE state = 'ready')::int AS "readyCount",
        count(*) FILTER (WHERE state IN ('requested', 'pending'))::int AS "pendingCount",
        count(*) FILTER (WHERE state = 'burnt')::int AS "spoiltCount"
 FROM (
   SELECT network, curve, signature_algorithm, network_encryption_key_id, state FROM presign
-  WHERE network = $1 AND state IN ('requested', 'pending', 'ready')
+  WHERE network = ${network} AND state IN ('requested', 'pending', 'ready')
   UNION ALL
   SELECT network, curve, signature_algorithm, network_encryption_key_id, state FROM presign
-  WHERE network = $1 AND state = 'burnt' AND presign IS NULL
-    AND updated_at > now() - interval '${LATELY_SECONDS} seconds'
+  WHERE network = ${network} AND state = 'burnt' AND presign IS NULL
+    AND updated_at > ${LATELY}
 ) living ${GROUP}`;
 
-const MINTED = `
+const mintedOf = (network: string) => sql`
 SELECT network, ${BUCKET},
-       count(*) FILTER (WHERE ready_at > now() - interval '${LATELY_SECONDS} seconds')::int AS "madeCount",
+       count(*) FILTER (WHERE ready_at > ${LATELY})::int AS "madeCount",
        percentile_cont(0.9) WITHIN GROUP (ORDER BY extract(epoch FROM ready_at - created_at)::float8) AS "mintSeconds"
-FROM (SELECT * FROM presign WHERE network = $1 AND ready_at IS NOT NULL ORDER BY ready_at DESC LIMIT 500) made ${GROUP}`;
+FROM (SELECT * FROM presign WHERE network = ${network} AND ready_at IS NOT NULL ORDER BY ready_at DESC LIMIT 500) made ${GROUP}`;
 
-const TAKEN = `
+const takenOf = (network: string) => sql`
 SELECT p.network, p.curve, p.signature_algorithm AS "signatureAlgorithm",
        p.network_encryption_key_id AS "networkEncryptionKeyId",
        count(*)::int AS lately,
-       count(*) FILTER (WHERE r.created_at > now() - interval '${JUST_NOW_SECONDS} seconds')::int AS "justNow"
+       count(*) FILTER (WHERE r.created_at > ${JUST_NOW})::int AS "justNow"
 FROM sign_request r JOIN presign p ON p.id = r.presign_id
-WHERE r.network = $1 AND r.created_at > now() - interval '${LATELY_SECONDS} seconds'
+WHERE r.network = ${network} AND r.created_at > ${LATELY}
 GROUP BY p.network, p.curve, p.signature_algorithm, p.network_encryption_key_id`;

@@ -1,8 +1,11 @@
+import sql from "sql-template-tag";
 import type { NetworkReader } from "../chain/reader.ts";
 import { isKnownTransaction } from "../chain/submit/outbox.ts";
 import type { HeldPresign, TreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import { insertPendingPresigns } from "../presigns/insert-pending.ts";
+import { text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 export interface AdoptHeldOptions {
@@ -21,9 +24,11 @@ export interface AdoptHeldOptions {
 export async function adoptHeldPresigns(options: AdoptHeldOptions): Promise<number> {
   const { database, network, reader, treasury, log } = options;
   const held = await treasury.heldPresigns();
-  const rows = await database.query<{ presignId: string }>(
-    `SELECT presign_id AS "presignId" FROM presign WHERE network = $1 AND presign_id = ANY($2::text[])`,
-    [network, held.map(({ presignId }) => presignId)],
+  const heldIds = held.map(({ presignId }) => presignId);
+  const rows = await readRows(
+    database,
+    sql`SELECT presign_id AS "presignId" FROM presign WHERE network = ${network} AND presign_id = ANY(${heldIds}::text[])`,
+    { presignId: text },
   );
   const known = new Set(rows.map(({ presignId }) => presignId));
   const unknown = new Map<string, HeldPresign[]>();

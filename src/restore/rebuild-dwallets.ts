@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import sql from "sql-template-tag";
 import { CreateDWalletRequestSchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { writeAuditEvent } from "../audit/audit-event.ts";
 import { requestedSessions } from "../chain/events.ts";
@@ -9,7 +10,9 @@ import { curveEnum } from "../onboarding/encryption-key-row.ts";
 import { insertDWallet } from "../onboarding/insert-dwallet.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import { number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { byteInputs } from "./pure-inputs.ts";
 
 type DkgRequest = ReturnType<typeof requestedSessions<"DWalletDKGRequestEvent">>[number];
@@ -57,14 +60,14 @@ export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): 
       senderAddress,
     }: { rowId: string; sessionBytes: Uint8Array; senderAddress: string },
   ): Promise<boolean> {
-    const known = await db.query("SELECT 1 FROM dwallet WHERE id = $1", [rowId]);
-    if (known.length > 0) return true;
+    if ((await execute(db, sql`SELECT 1 FROM dwallet WHERE id = ${rowId}`)) > 0) return true;
     const share = data.user_secret_key_share.Encrypted;
     if (!share) return false;
-    const keys = await db.query<{ id: string; projectId: string; curve: number }>(
-      `SELECT id, project_id AS "projectId", curve FROM encryption_key
-       WHERE network = $1 AND object_id = $2 ORDER BY id LIMIT 2`,
-      [network, share.encryption_key_id],
+    const keys = await readRows(
+      db,
+      sql`SELECT id, project_id AS "projectId", curve FROM encryption_key
+          WHERE network = ${network} AND object_id = ${share.encryption_key_id} ORDER BY id LIMIT 2`,
+      { id: text, projectId: text, curve: number },
     );
     const [key, other] = keys;
     if (key === undefined || other !== undefined) return false;

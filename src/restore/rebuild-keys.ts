@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import { createdEncryptionKeys } from "../chain/events.ts";
 import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
 import { equalBytes } from "../protocol/bytes.ts";
+import { bytes as bytesColumn, text } from "../store/columns.ts";
+import { readRows } from "../store/statements.ts";
 import { byteInputs } from "./pure-inputs.ts";
 
 /**
@@ -16,10 +19,11 @@ export function createKeyRebuilder(network: string): Rebuilder {
       const subjectIds: string[] = [];
       const unrecoverable: Unrecoverable[] = [];
       for (const { encryptionKeyId, signerAddress } of created) {
-        const rows = await db.query<{ id: string; encryptionKey: Uint8Array }>(
-          `SELECT id, encryption_key AS "encryptionKey" FROM encryption_key
-           WHERE network = $1 AND signer_address = $2`,
-          [network, signerAddress],
+        const rows = await readRows(
+          db,
+          sql`SELECT id, encryption_key AS "encryptionKey" FROM encryption_key
+              WHERE network = ${network} AND signer_address = ${signerAddress}`,
+          { id: text, encryptionKey: bytesColumn },
         );
         const own = rows.filter((row) => sent.some((input) => equalBytes(input, row.encryptionKey)));
         subjectIds.push(...own.map(({ id }) => id));

@@ -1,8 +1,11 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
+import sql from "sql-template-tag";
 import { requestedSessions } from "../chain/events.ts";
 import type { Rebuilder } from "../chain/restore/replay.ts";
 import { insertPendingPresigns } from "../presigns/insert-pending.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
+import { bytes, text } from "../store/columns.ts";
+import { readRows } from "../store/statements.ts";
 
 /** Finds the rows that lost transactions requested presigns for, and makes rows for presigns that have none. */
 export function createPresignRebuilder(network: string): Rebuilder {
@@ -12,10 +15,11 @@ export function createPresignRebuilder(network: string): Rebuilder {
       const sessions = requestedSessions(transaction.events, "PresignRequestEvent");
       if (sessions.length === 0) return { subjectIds: [], unrecoverable: [] };
       const requested = new Set(sessions.map(({ preimage }) => bytesToHex(preimage)));
-      const rows = await db.query<{ id: string; sessionBytes: Uint8Array }>(
-        `SELECT id, session_bytes AS "sessionBytes" FROM presign
-         WHERE network = $1 AND state = 'requested' AND session_bytes IS NOT NULL`,
-        [network],
+      const rows = await readRows(
+        db,
+        sql`SELECT id, session_bytes AS "sessionBytes" FROM presign
+            WHERE network = ${network} AND state = 'requested' AND session_bytes IS NOT NULL`,
+        { id: text, sessionBytes: bytes },
       );
       const preimageOf = (row: { sessionBytes: Uint8Array }) =>
         bytesToHex(sessionIdentifierPreimage(row.sessionBytes, sender));

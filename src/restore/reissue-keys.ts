@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import { revokeApiKey } from "../access/revoke-api-key.ts";
 import { rotateApiKey } from "../access/rotate-api-key.ts";
+import { boolean, text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /** A key in place of one that may have been revoked in the time that the database has lost. */
 export interface ReissuedKey {
@@ -27,13 +30,14 @@ export async function reissueKeys(
   network: string,
   keep: (key: ReissuedKey) => void,
 ): Promise<number> {
-  const usable = await database.query<{ id: string; projectName: string; isReplaced: boolean }>(
-    `SELECT k.id, p.name AS "projectName",
+  const usable = await readRows(
+    database,
+    sql`SELECT k.id, p.name AS "projectName",
        EXISTS (SELECT 1 FROM api_key newer WHERE newer.rotated_from = k.id) AS "isReplaced"
      FROM api_key k JOIN project p ON p.id = k.project_id
-     WHERE p.network = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+     WHERE p.network = ${network} AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
      ORDER BY k.id`,
-    [network],
+    { id: text, projectName: text, isReplaced: boolean },
   );
   const caller = { kind: "admin", network, origin: ORIGIN } as const;
   for (const { id } of usable.filter(({ isReplaced }) => isReplaced))

@@ -1,5 +1,8 @@
+import sql from "sql-template-tag";
 import { type Clock, sleep } from "../lifecycle/clock.ts";
+import { number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
 /** Who wants to know when a sign request is no longer as it was seen. */
@@ -123,16 +126,17 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
 
 /** The places in the batch, from 1 on, of what has changed. */
 async function findChanged(db: Queryable, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {
-  const rows = await db.query<{ place: number }>(CHANGED, [
-    batch.map(({ id }) => id),
-    batch.map(({ seen }) => seen.status),
-    batch.map(({ seen }) => seen.updatedAt.toISOString()),
-  ]);
+  const ids = batch.map(({ id }) => id);
+  const statuses = batch.map(({ seen }) => seen.status);
+  const times = batch.map(({ seen }) => seen.updatedAt.toISOString());
+  const rows = await readRows(
+    db,
+    sql`SELECT seen.place::int AS place
+        FROM unnest(${ids}::text[], ${statuses}::text[], ${times}::text[]) WITH ORDINALITY
+          AS seen(id, status, updated_at, place)
+        JOIN sign_request r ON r.id = seen.id::uuid
+        WHERE (r.status, r.updated_at) IS DISTINCT FROM (seen.status, seen.updated_at::timestamptz)`,
+    { place: number },
+  );
   return new Set(rows.map(({ place }) => place));
 }
-
-const CHANGED = `
-SELECT seen.place::int AS place
-FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS seen(id, status, updated_at, place)
-JOIN sign_request r ON r.id = seen.id::uuid
-WHERE (r.status, r.updated_at) IS DISTINCT FROM (seen.status, seen.updated_at::timestamptz)`;

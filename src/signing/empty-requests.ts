@@ -1,4 +1,6 @@
+import sql from "sql-template-tag";
 import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 
 /**
  * Empties the user's half of at most `maxCount` requests that ended `days` days ago or earlier, the oldest first, and
@@ -6,7 +8,7 @@ import type { Queryable } from "../store/database.ts";
  * not over keeps its half, as the submitter compares it with what is on the chain.
  */
 export async function emptyRequests(db: Queryable, days: number, maxCount: number): Promise<number> {
-  return (await db.query(EMPTY, [days, maxCount])).length;
+  return execute(db, empty(days, maxCount));
 }
 
 /**
@@ -18,24 +20,24 @@ export async function deleteLapsedReservations(
   days: number,
   maxCount: number,
 ): Promise<number> {
-  return (await db.query(DELETE, [days, maxCount])).length;
+  return execute(db, deletion(days, maxCount));
 }
 
 /** The operation is looked up row by row: a join would read all operations. */
-const EMPTY = `
+const empty = (days: number, maxCount: number) => sql`
 UPDATE sign_request SET user_sign_message = '' WHERE ctid = ANY(ARRAY(
   SELECT r.ctid FROM sign_request r
   WHERE r.status IN ('completed', 'failed') AND octet_length(r.user_sign_message) > 0
-    AND r.updated_at <= statement_timestamp() - $1 * interval '1 day'
+    AND r.updated_at <= statement_timestamp() - ${days} * interval '1 day'
     AND coalesce((SELECT o.state IN ('landed', 'failed') FROM chain_operation o
                   WHERE o.kind = 'sign' AND o.subject_id = r.id), true)
-  ORDER BY r.updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
 )) RETURNING id`;
 
-const DELETE = `
+const deletion = (days: number, maxCount: number) => sql`
 DELETE FROM sign_request WHERE ctid = ANY(ARRAY(
   SELECT ctid FROM sign_request
   WHERE failure_reason = 'RESERVATION_EXPIRED' AND user_sign_message IS NULL
-    AND updated_at <= statement_timestamp() - $1 * interval '1 day'
-  ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    AND updated_at <= statement_timestamp() - ${days} * interval '1 day'
+  ORDER BY updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
 )) RETURNING id`;

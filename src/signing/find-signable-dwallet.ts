@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
+import { boolean, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /** A dWallet that can sign. */
 export interface SignableDWallet {
@@ -18,11 +21,12 @@ export async function findSignableDWallet(
   { projectId, network, dwalletId }: { projectId: string; network: string; dwalletId: string },
   triple: AlgorithmTriple,
 ): Promise<SignableDWallet> {
-  const [dwallet] = await db.query<SignableDWallet & { curve: number; state: string; hasOutput: boolean }>(
-    `SELECT id, network_encryption_key_id AS "networkEncryptionKeyId", curve, state,
+  const [dwallet] = await readRows(
+    db,
+    sql`SELECT id, network_encryption_key_id AS "networkEncryptionKeyId", curve, state,
             public_output IS NOT NULL AS "hasOutput"
-     FROM dwallet WHERE project_id = $1 AND network = $2 AND object_id = $3`,
-    [projectId, network, dwalletId],
+     FROM dwallet WHERE project_id = ${projectId} AND network = ${network} AND object_id = ${dwalletId}`,
+    { id: text, networkEncryptionKeyId: text, curve: number, state: text, hasOutput: boolean },
   );
   if (dwallet === undefined) {
     throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {

@@ -1,8 +1,11 @@
+import sql, { type Sql } from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
-import type { Queryable } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import {
   SHOWN_COLUMNS,
+  SHOWN_ROW,
   SHOWN_TABLES,
   type ShownSignRequest,
   SIGN_STATUSES,
@@ -22,34 +25,34 @@ const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Reads a page of the project's sign requests, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
 export async function listSigns(
-  db: Queryable,
+  database: Pick<Database, "prisma" | "query">,
   projectId: string,
   { dwalletId, status, ...request }: ListSignsInput,
 ): Promise<Page<ShownSignRequest>> {
-  const dwalletRow = dwalletId === undefined ? undefined : await findDWalletRow(db, projectId, dwalletId);
+  const dwalletRow =
+    dwalletId === undefined ? undefined : await findDWalletRow(database, projectId, dwalletId);
+  const owner =
+    dwalletRow === undefined
+      ? sql`s.project_id = ${projectId}::uuid`
+      : sql`s.dwallet_id = ${dwalletRow}::uuid`;
   const statuses = status === undefined ? SIGN_STATUSES : [status];
   return readPage(request, {
     scope: ["sign", projectId, dwalletId ?? "", status ?? ""],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
-    read: (after = LAST, count) =>
-      db.query<ShownSignRequest>(dwalletRow === undefined ? LIST_OF_PROJECT : LIST_OF_DWALLET, [
-        dwalletRow ?? projectId,
-        statuses,
-        after,
-        count,
-      ]),
+    read: (after = LAST, count) => readRows(database, listOf(owner, { statuses, after, count }), SHOWN_ROW),
   });
 }
 
-async function findDWalletRow(db: Queryable, projectId: string, dwalletId: string): Promise<string> {
-  const [row] = await db.query<{ id: string }>(
-    "SELECT id FROM dwallet WHERE project_id = $1 AND object_id = $2",
-    [projectId, dwalletId],
-  );
-  if (row !== undefined) return row.id;
+async function findDWalletRow(
+  { prisma }: Pick<Database, "prisma">,
+  projectId: string,
+  objectId: string,
+): Promise<string> {
+  const row = await prisma.dWallet.findFirst({ where: { projectId, objectId }, select: { id: true } });
+  if (row !== null) return row.id;
   throw new ServiceError("DWALLET_NOT_FOUND", "the project has no dWallet with this id", {
-    metadata: { dwalletId },
+    metadata: { dwalletId: objectId },
   });
 }
 
@@ -57,13 +60,13 @@ async function findDWalletRow(db: Queryable, projectId: string, dwalletId: strin
  * Each state is read from its own end of one index, (owner, status, id), so that no page reads more than `count` rows
  * of each, whatever the filter; a second index for lists of all states would cost every signature.
  */
-const listOf = (owner: "project_id" | "dwallet_id") => `
+const listOf = (
+  owner: Sql,
+  { statuses, after, count }: { statuses: readonly SignStatus[]; after: string; count: number },
+) => sql`
 SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES} WHERE r.id = ANY(ARRAY(
-  SELECT one.id FROM unnest($2::text[]) AS wanted (status) CROSS JOIN LATERAL (
-    SELECT s.id FROM sign_request s WHERE s.${owner} = $1::uuid AND s.status = wanted.status AND s.id < $3::uuid
-    ORDER BY s.id DESC LIMIT $4
-  ) one ORDER BY one.id DESC LIMIT $4
+  SELECT one.id FROM unnest(${statuses}::text[]) AS wanted (status) CROSS JOIN LATERAL (
+    SELECT s.id FROM sign_request s WHERE ${owner} AND s.status = wanted.status AND s.id < ${after}::uuid
+    ORDER BY s.id DESC LIMIT ${count}
+  ) one ORDER BY one.id DESC LIMIT ${count}
 )) ORDER BY r.id DESC`;
-
-const LIST_OF_PROJECT = listOf("project_id");
-const LIST_OF_DWALLET = listOf("dwallet_id");

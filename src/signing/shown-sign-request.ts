@@ -1,4 +1,17 @@
+import sql from "sql-template-tag";
+import {
+  bigint,
+  boolean,
+  bytes,
+  type Columns,
+  nullable,
+  number,
+  oneOf,
+  text,
+  time,
+} from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
 export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
@@ -32,16 +45,37 @@ export interface ShownSignRequest {
 /** Which state of a row one has seen. No state comes twice, and each change of a row is also one of these two. */
 export type SignRevision = Pick<ShownSignRequest, "status" | "updatedAt">;
 
-/** The columns of {@link ShownSignRequest}, of {@link SHOWN_TABLES}. */
-export const SHOWN_COLUMNS = `r.id, r.status, r.curve, r.signature_algorithm AS "signatureAlgorithm",
+/** The columns of a {@link ShownSignRequest} in a statement's result. */
+export const SHOWN_ROW: Columns<ShownSignRequest> = {
+  id: text,
+  status: oneOf(...SIGN_STATUSES),
+  curve: number,
+  signatureAlgorithm: number,
+  hashScheme: number,
+  message: bytes,
+  priceMicroUsd: bigint,
+  txDigest: nullable(text),
+  signSessionId: nullable(text),
+  signature: nullable(bytes),
+  failureReason: nullable(text),
+  failureMessage: nullable(text),
+  refunded: boolean,
+  expiresAt: time,
+  createdAt: time,
+  updatedAt: time,
+  dwalletId: text,
+  presignId: text,
+};
+
+/** What selects a {@link ShownSignRequest} of {@link SHOWN_TABLES}. */
+export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm AS "signatureAlgorithm",
        r.hash_scheme AS "hashScheme", r.message, r.price_micro_usd AS "priceMicroUsd", r.tx_digest AS "txDigest",
        r.sign_session_id AS "signSessionId", r.signature, r.failure_reason AS "failureReason",
        r.failure_message AS "failureMessage", r.refunded, r.expires_at AS "expiresAt", r.created_at AS "createdAt",
        r.updated_at AS "updatedAt", d.object_id AS "dwalletId", p.presign_id AS "presignId"`;
 
 /** A sign request `r` with its dWallet `d` and its presign `p`. */
-export const SHOWN_TABLES =
-  "sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id";
+export const SHOWN_TABLES = sql`sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id`;
 
 /**
  * Reads a sign request of the project as it is to be shown. Undefined if the project has none with this id, or if it
@@ -52,15 +86,12 @@ export async function readShownSignRequest(
   { id, projectId }: { readonly id: string; readonly projectId: string },
   seen?: SignRevision,
 ): Promise<ShownSignRequest | undefined> {
-  const [row] = await db.query<ShownSignRequest>(SELECT, [
-    id,
-    projectId,
-    seen?.status ?? null,
-    seen?.updatedAt ?? null,
-  ]);
+  const [row] = await readRows(
+    db,
+    sql`SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES}
+        WHERE r.id = ${id} AND r.project_id = ${projectId}
+          AND (r.status, r.updated_at) IS DISTINCT FROM (${seen?.status ?? null}::text, ${seen?.updatedAt ?? null}::timestamptz)`,
+    SHOWN_ROW,
+  );
   return row;
 }
-
-const SELECT = `
-SELECT ${SHOWN_COLUMNS} FROM ${SHOWN_TABLES}
-WHERE r.id = $1 AND r.project_id = $2 AND (r.status, r.updated_at) IS DISTINCT FROM ($3::text, $4::timestamptz)`;

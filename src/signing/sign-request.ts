@@ -1,5 +1,8 @@
+import sql from "sql-template-tag";
+import { boolean, bytes, type Columns, nullable, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
-import { SHOWN_COLUMNS, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
+import { readRows } from "../store/statements.ts";
+import { SHOWN_COLUMNS, SHOWN_ROW, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
 
 /** A sign request with what working on it needs of its dWallet and its presign. */
 export interface SignRequestRow extends ShownSignRequest {
@@ -18,13 +21,24 @@ export async function readSignRequest(
   db: Queryable,
   { id, projectId }: { readonly id: string; readonly projectId?: string },
 ): Promise<SignRequestRow | undefined> {
-  const [row] = await db.query<SignRequestRow>(SELECT, [id, projectId ?? null]);
+  const [row] = await readRows(
+    db,
+    sql`SELECT ${SHOWN_COLUMNS}, r.project_id AS "projectId",
+               r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
+               d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign
+        FROM ${SHOWN_TABLES}
+        WHERE r.id = ${id} AND r.project_id = coalesce(${projectId ?? null}::uuid, r.project_id)`,
+    SIGN_REQUEST,
+  );
   return row;
 }
 
-const SELECT = `
-SELECT ${SHOWN_COLUMNS}, r.project_id AS "projectId",
-       r.user_sign_message IS NOT NULL AS "wasSubmitted", r.expires_at <= clock_timestamp() AS "isExpired",
-       d.public_output AS "dwalletPublicOutput", d.public_key AS "dwalletPublicKey", p.presign
-FROM ${SHOWN_TABLES}
-WHERE r.id = $1 AND r.project_id = coalesce($2::uuid, r.project_id)`;
+const SIGN_REQUEST: Columns<SignRequestRow> = {
+  ...SHOWN_ROW,
+  projectId: text,
+  wasSubmitted: boolean,
+  isExpired: boolean,
+  dwalletPublicOutput: bytes,
+  dwalletPublicKey: nullable(bytes),
+  presign: bytes,
+};

@@ -1,9 +1,12 @@
+import sql from "sql-template-tag";
 import type { OpenSession, SessionKind } from "../chain/session.ts";
 import type { Signals } from "../coordination/signals.ts";
 import { topics } from "../coordination/topics.ts";
 import { parseSignSession } from "../protocol/chain-objects.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
+import { boolean, type Columns, nullable, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import { tripleOfRow } from "./algorithm-enums.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
 import type { SignObserver, SignTimes } from "./sign-observer.ts";
@@ -39,10 +42,12 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
     name: "sign",
     requestedBy: "sign",
     open: (database, { after, limit }) =>
-      database.query<OpenSession>(
-        `SELECT id AS "subjectId", sign_session_id AS "objectId" FROM sign_request
-         WHERE network = $1 AND status = 'submitted' AND id > $2::uuid ORDER BY sign_request.id LIMIT $3`,
-        [network, after, limit],
+      readRows<OpenSession>(
+        database,
+        sql`SELECT id AS "subjectId", sign_session_id AS "objectId" FROM sign_request
+            WHERE network = ${network} AND status = 'submitted' AND id > ${after}::uuid
+            ORDER BY sign_request.id LIMIT ${limit}`,
+        { subjectId: text, objectId: text },
       ),
     async settle(database, { subjectId: id, objectId }, content) {
       const { id: sessionId, dwalletId, state } = parseSignSession(content);
@@ -82,13 +87,13 @@ async function complete(
   const { verifier, observer, invalidSignatureMs } = options;
   const signature = await verifier.checkSignature(claimOf(row, output));
   if (signature === undefined) {
-    const [doubt] = await db.query<{ isOver: boolean }>(DOUBT, [row.id, invalidSignatureMs]);
-    if (doubt?.isOver !== true)
+    const [doubted] = await readRows(db, doubt(row.id, invalidSignatureMs), { isOver: boolean });
+    if (doubted?.isOver !== true)
       throw new MixedUpAnswerError("signature", `the signature of request ${row.id} does not verify`);
     if (await failSignRequest(db, row.id, INVALID)) observer?.failed(INVALID.reason);
     return;
   }
-  const [times] = await db.query<SignTimes>(COMPLETE, [row.id, signature]);
+  const [times] = await readRows(db, completion(row.id, signature), SIGN_TIMES);
   if (times !== undefined) observer?.completed(times);
 }
 
@@ -98,17 +103,23 @@ const INVALID = {
   message: "the fullnode's signature does not verify under the dWallet's public key",
 } as const;
 
-/** Remembers when the first wrong signature came, and says whether that is longer ago than $2 milliseconds. */
-const DOUBT = `
+/** Remembers when the first wrong signature came, and says whether that is `afterMs` ago. */
+const doubt = (id: string, afterMs: number) => sql`
 UPDATE sign_request SET invalid_signature_at = coalesce(invalid_signature_at, now())
-WHERE id = $1 AND status = 'submitted'
-RETURNING invalid_signature_at <= now() - $2::float8 * interval '1 millisecond' AS "isOver"`;
+WHERE id = ${id} AND status = 'submitted'
+RETURNING invalid_signature_at <= now() - ${afterMs}::float8 * interval '1 millisecond' AS "isOver"`;
+
+const SIGN_TIMES: Columns<SignTimes> = {
+  preparedSeconds: nullable(number),
+  queuedSeconds: nullable(number),
+  submittedSeconds: nullable(number),
+};
 
 /** Moves submitted -> completed, and says how long the request was in each state. */
-const COMPLETE = `
+const completion = (id: string, signature: Uint8Array) => sql`
 WITH completed AS (
-  UPDATE sign_request SET status = 'completed', signature = $2, updated_at = now()
-  WHERE id = $1 AND status = 'submitted' RETURNING id, created_at, updated_at
+  UPDATE sign_request SET status = 'completed', signature = ${signature}, updated_at = now()
+  WHERE id = ${id} AND status = 'submitted' RETURNING id, created_at, updated_at
 )
 SELECT extract(epoch FROM o.created_at - r.created_at)::float8 AS "preparedSeconds",
        extract(epoch FROM t.resolved_at - o.created_at)::float8 AS "queuedSeconds",
