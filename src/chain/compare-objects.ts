@@ -1,7 +1,7 @@
 import type { Queryable } from "../store/database.ts";
 import type { NetworkReader } from "./reader.ts";
 import type { LaneObjects } from "./submit/lane-table.ts";
-import { isKnownTransaction } from "./submit/outbox.ts";
+import { isKnownTransaction } from "./submit/transaction-outcome.ts";
 
 /** How the chain differs from what a lane expects. */
 export interface LaneDifference {

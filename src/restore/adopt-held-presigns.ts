@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { NetworkReader } from "../chain/reader.ts";
-import { isKnownTransaction } from "../chain/submit/outbox.ts";
+import { isKnownTransaction } from "../chain/submit/transaction-outcome.ts";
 import type { HeldPresign, TreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import { insertPendingPresigns } from "../presigns/insert-pending.ts";
 import { text } from "../store/columns.ts";

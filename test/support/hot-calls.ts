@@ -7,6 +7,7 @@ import { listLedgerEntries } from "../../src/billing/list-ledger-entries.ts";
 import { emptyTransactions } from "../../src/chain/submit/empty-transactions.ts";
 import { addLane, leaseLane } from "../../src/chain/submit/lane-table.ts";
 import * as outbox from "../../src/chain/submit/outbox.ts";
+import { isKnownTransaction, resolveTransaction } from "../../src/chain/submit/transaction-outcome.ts";
 import { createLocalSignals } from "../../src/coordination/local-signals.ts";
 import { findRemembered } from "../../src/idempotency/key-table.ts";
 import { sweepKeys } from "../../src/idempotency/sweep-keys.ts";
@@ -92,8 +93,8 @@ async function submitToChain(database: Database): Promise<void> {
   await database.transaction((db) => outbox.storeTransaction(db, lease, transaction, ids));
   await outbox.unresolvedTransaction(database, NETWORK, laneId);
   await database.transaction((db) => outbox.operationsOf(db, stored.digest));
-  await outbox.isKnownTransaction(database, stored.digest);
-  await outbox.resolveTransaction(database, stored.digest, { state: "aborted" });
+  await isKnownTransaction(database, stored.digest);
+  await resolveTransaction(database, stored.digest, { state: "aborted" });
   await outbox.releaseOperations(database, stored.digest);
   await outbox.requeueOperations(database, ids, { alone: false, delayMs: 0 });
   await outbox.finishOperations(database, ids);

@@ -29,8 +29,8 @@ export const ONBOARDING_MUTANTS: readonly Mutant[] = [
   {
     name: "a project creates one dWallet more than its quota",
     file: "src/onboarding/check-quota.ts",
-    find: "), 0) > $2 AS excess",
-    replace: "), 0) > $2 + 1 AS excess",
+    find: "), 0) > ${maxCount} AS excess",
+    replace: "), 0) > ${maxCount} + 1 AS excess",
     tests: CREATE,
   },
   {

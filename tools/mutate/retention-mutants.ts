@@ -22,8 +22,8 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
   {
     name: "a request loses its half as soon as it has ended",
     file: "src/signing/empty-requests.ts",
-    find: "r.updated_at <= statement_timestamp() - $1 * interval '1 day'",
-    replace: "$1::float8 IS NOT NULL",
+    find: "r.updated_at <= statement_timestamp() - ${days} * interval '1 day'",
+    replace: "${days}::float8 IS NOT NULL",
     tests: LOOP,
   },
   {
@@ -43,8 +43,8 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
   {
     name: "replicas wait for each other's rows",
     file: "src/signing/empty-requests.ts",
-    find: "  ORDER BY r.updated_at LIMIT $2 FOR UPDATE SKIP LOCKED",
-    replace: "  ORDER BY r.updated_at LIMIT $2 FOR UPDATE",
+    find: "  ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED",
+    replace: "  ORDER BY r.updated_at LIMIT ${maxCount} FOR UPDATE",
     tests: RACE,
   },
   {

@@ -23,15 +23,15 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "another project's request is shown and submitted",
     file: "src/signing/sign-request.ts",
-    find: "WHERE r.id = $1 AND r.project_id = coalesce($2::uuid, r.project_id)",
-    replace: "WHERE r.id = $1 AND ($2::uuid IS NULL OR true)",
+    find: "WHERE r.id = ${id} AND r.project_id = coalesce(${projectId ?? null}::uuid, r.project_id)",
+    replace: "WHERE r.id = ${id}",
     tests: LIFECYCLE,
   },
   {
     name: "a project signs with another project's dWallet",
     file: "src/signing/find-signable-dwallet.ts",
-    find: "WHERE project_id = $1 AND network",
-    replace: "WHERE $1::uuid IS NOT NULL AND network",
+    find: "WHERE project_id = ${projectId} AND network",
+    replace: "WHERE network",
     tests: LIFECYCLE,
   },
   {
@@ -121,8 +121,8 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "a request that was refunded is completed",
     file: "src/signing/sign-session.ts",
-    find: "WHERE id = $1 AND status = 'submitted' RETURNING",
-    replace: "WHERE id = $1 RETURNING",
+    find: "WHERE id = ${id} AND status = 'submitted' RETURNING id, created_at",
+    replace: "WHERE id = ${id} RETURNING id, created_at",
     tests: [...LIFECYCLE, ...MIXED_UP],
   },
   {
@@ -156,15 +156,15 @@ export const SIGN_MUTANTS: readonly Mutant[] = [
   {
     name: "one invalid signature fails and refunds a request",
     file: "src/signing/sign-session.ts",
-    find: "if (doubt?.isOver !== true)",
-    replace: "if (doubt === undefined)",
+    find: "if (doubted?.isOver !== true)",
+    replace: "if (doubted === undefined)",
     tests: ["test/component/signing/mixed-up-session.test.ts"],
   },
   {
     name: "a request waits for ever for a valid signature",
     file: "src/signing/sign-session.ts",
-    find: "if (doubt?.isOver !== true)",
-    replace: "if (doubt !== null)",
+    find: "if (doubted?.isOver !== true)",
+    replace: "if (doubted !== null)",
     tests: ["test/component/signing/mixed-up-session.test.ts"],
   },
 ];

@@ -5,8 +5,8 @@ import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { NetworkReader, OwnedObject } from "../reader.ts";
-import { isResolvedTransaction } from "../submit/outbox.ts";
 import { writerOf } from "../submit/spent-input.ts";
+import { isResolvedTransaction } from "../submit/transaction-outcome.ts";
 import type { PastTransaction, TransactionHistory } from "./transaction-history.ts";
 
 export interface FindLostOptions {

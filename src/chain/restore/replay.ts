@@ -5,7 +5,8 @@ import { execute } from "../../store/statements.ts";
 import type { ChainNetwork } from "../network.ts";
 import type { LandedTransaction, OperationKind, OperationName } from "../operation.ts";
 import { landOperations } from "../submit/land-operations.ts";
-import { type QueuedOperation, releaseOperations, resolveTransaction } from "../submit/outbox.ts";
+import { type QueuedOperation, releaseOperations } from "../submit/outbox.ts";
+import { resolveTransaction } from "../submit/transaction-outcome.ts";
 import type { PastTransaction } from "./transaction-history.ts";
 
 /** Something that the chain has and that cannot be put back, as the chain does not say all of it. */

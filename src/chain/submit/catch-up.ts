@@ -3,7 +3,7 @@ import type { Database } from "../../store/database.ts";
 import { execute } from "../../store/statements.ts";
 import type { NetworkReader } from "../reader.ts";
 import { type LaneObjects, moveLane, readLaneObjects } from "./lane-table.ts";
-import { correctDropped } from "./outbox.ts";
+import { correctDropped } from "./transaction-outcome.ts";
 
 /**
  * Takes the lane to what one of its own transactions left, when that one was wrongly taken for dead: a fullnode that

@@ -3,7 +3,6 @@ import { boolean, bytes, type Columns, listOf, nullable, number, oneOf, text } f
 import type { Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 import { OPERATION_NAMES, type OperationName } from "../operation.ts";
-import type { TransactionOutcome } from "../outcome.ts";
 import type { LaneLease } from "./lane-table.ts";
 
 /** An operation as it waits in the outbox. */
@@ -165,17 +164,6 @@ export async function unresolvedTransaction(
   return row;
 }
 
-/** Whether this database has stored the transaction: then it is the service's own. */
-export async function isKnownTransaction(db: Queryable, digest: string): Promise<boolean> {
-  return (await execute(db, sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest}`)) > 0;
-}
-
-/** Whether this database knows how the transaction ended. */
-export async function isResolvedTransaction(db: Queryable, digest: string): Promise<boolean> {
-  const resolved = sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest} AND state <> 'stored'`;
-  return (await execute(db, resolved)) > 0;
-}
-
 /** The operations of a stored transaction, in the order of their ids. */
 export function operationsOf(db: Queryable, digest: string): Promise<QueuedOperation[]> {
   return readRows(
@@ -183,35 +171,6 @@ export function operationsOf(db: Queryable, digest: string): Promise<QueuedOpera
     sql`SELECT ${COLUMNS} FROM chain_operation o WHERE tx_digest = ${digest} AND state = 'sent' ORDER BY id FOR UPDATE`,
     QUEUED_OPERATION,
   );
-}
-
-/** Notes how a stored transaction ended; false when another process has noted it before. */
-export async function resolveTransaction(
-  db: Queryable,
-  digest: string,
-  outcome: { state: "landed" | "aborted" | "dropped"; gasUsedMist?: bigint; error?: string },
-): Promise<boolean> {
-  const resolvedCount = await execute(
-    db,
-    sql`UPDATE chain_transaction SET state = ${outcome.state}, gas_used_mist = ${outcome.gasUsedMist ?? null},
-          error = ${outcome.error ?? null}, resolved_at = now()
-        WHERE digest = ${digest} AND state = 'stored' RETURNING digest`,
-  );
-  return resolvedCount === 1;
-}
-
-/** Notes that a transaction that was taken for dead was executed after all; false when it was not taken for dead. */
-export async function correctDropped(
-  db: Queryable,
-  digest: string,
-  outcome: TransactionOutcome,
-): Promise<boolean> {
-  const correctedCount = await execute(
-    db,
-    sql`UPDATE chain_transaction SET state = ${outcome.kind}, gas_used_mist = ${outcome.gasUsedMist}, error = NULL
-        WHERE digest = ${digest} AND state = 'dropped' RETURNING digest`,
-  );
-  return correctedCount === 1;
 }
 
 /** Marks operations as done: those of a transaction that landed, or a queued one that the chain had before. */

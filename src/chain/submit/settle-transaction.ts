@@ -5,16 +5,10 @@ import type { Executed, TransactionOutcome } from "../outcome.ts";
 import { landOperations } from "./land-operations.ts";
 import type { Lane } from "./lane.ts";
 import { isLaneObject, markForeignUse, moveLane } from "./lane-table.ts";
-import {
-  isKnownTransaction,
-  operationsOf,
-  type QueuedOperation,
-  releaseOperations,
-  resolveTransaction,
-  type StoredTransaction,
-} from "./outbox.ts";
+import { operationsOf, type QueuedOperation, releaseOperations, type StoredTransaction } from "./outbox.ts";
 import type { RefusalHandler } from "./refuse-operations.ts";
 import type { DeadTransaction, SendResult } from "./send-transaction.ts";
+import { isKnownTransaction, resolveTransaction } from "./transaction-outcome.ts";
 
 /** Where the submitter tells of what an operator should know. */
 export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
