@@ -102,7 +102,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     await underLease(async (lease) => {
       if (await unresolvedTransaction(database, lane.network, lane.id)) return;
       const signed = await lane.build(await readLaneObjects(database, lane.id), { addCalls }, "dry run");
-      await database.transaction((db) => storeTransaction(db, lease, { ...lane, ...signed }, []));
+      await storeSigned(lease, signed, []);
       await settle(lane, signed);
       isSent = true;
     });
@@ -152,8 +152,14 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     const signed = await build(block, objects);
     if (signed === undefined) return undefined;
     const ids = block.operations.map(({ id }) => id);
-    await database.transaction((db) => storeTransaction(db, lease, { ...lane, ...signed }, ids));
+    await storeSigned(lease, signed, ids);
     return signed;
+  }
+
+  /** Its sender is the one that signed it, which need not be the lane's. */
+  function storeSigned(lease: LaneLease, signed: SignedTransaction, ids: readonly string[]): Promise<void> {
+    const transaction = { ...signed, network: lane.network };
+    return database.transaction((db) => storeTransaction(db, lease, transaction, ids));
   }
 
   /** Undefined when the chain would refuse the block, and the refusal was dealt with. */
