@@ -26,8 +26,10 @@ export async function composeBlock(
   { database, kinds, log }: ComposeOptions,
   operations: readonly QueuedOperation[],
 ): Promise<Block | undefined> {
-  const kind = kinds.get(operations[0]?.kind ?? "sign");
-  if (!kind) throw new Error(`no operation kind ${operations[0]?.kind}`);
+  const [first] = operations;
+  if (first === undefined) return undefined;
+  const kind = kinds.get(first.kind);
+  if (!kind) throw new Error(`no operation kind ${first.kind}`);
   const subjects = await kind.load(
     database,
     operations.map((operation) => operation.subjectId),
