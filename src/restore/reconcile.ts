@@ -2,7 +2,7 @@ import type { Deposits } from "../billing/deposits/deposits.ts";
 import { scanEveryAddress } from "../billing/deposits/scan-every-address.ts";
 import { watchEveryProject } from "../billing/deposits/watch-every-project.ts";
 import type { ChainNetwork } from "../chain/network.ts";
-import type { OperationKind, OperationName } from "../chain/operation.ts";
+import { OPERATION_NAMES, type OperationKind, type OperationName } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { adoptOperations } from "../chain/restore/adopt-operations.ts";
 import { findLostTransactions } from "../chain/restore/lost-transactions.ts";
@@ -73,7 +73,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     );
   const sweeps = deposits && createSweepRebuilder({ deposits, reader });
   // What was paid in since may be what the signatures since were paid with.
-  for (const transaction of sweeps ? lost : []) await sweeps?.putBackDeposits(database, transaction);
+  if (sweeps) for (const transaction of lost) await sweeps.putBackDeposits(database, transaction);
   const creditedCount = deposits ? await scanEveryAddress(deposits, AbortSignal.timeout(PRICES_MS)) : 0;
   const { prices } = options.config;
   const rebuilders = [
@@ -88,7 +88,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const unrecoverable: Unrecoverable[] = [];
   for (const transaction of lost) {
     const replayed = await replayTransaction({ database, network, kinds, rebuilders }, transaction);
-    for (const name of Object.keys(counts) as OperationName[]) counts[name] += replayed.counts[name] ?? 0;
+    for (const name of OPERATION_NAMES) counts[name] += replayed.counts[name] ?? 0;
     unrecoverable.push(...replayed.unrecoverable);
   }
   log.info({ transactionCount: lost.length, ...counts }, "recorded unknown transactions");
