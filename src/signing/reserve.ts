@@ -119,8 +119,8 @@ export async function reserve(
     // Another call with the same key was first; its row is the answer to this one too.
     const first = await findRepeated(deps, caller, input);
     if (first !== undefined) return first;
-    if (outcome === "no credit") throw insufficientCredit(priceMicroUsd);
-    if (outcome === "no presign") return undefined;
+    if (outcome === "no-credit") throw insufficientCredit(priceMicroUsd);
+    if (outcome === "no-presign") return undefined;
     throw tooManyReservations(outcome.openMaxCount);
   });
   if (row === undefined) {

@@ -28,7 +28,7 @@ export interface NewReservation {
 }
 
 /** What became of an attempt. Where nothing was reserved, an earlier call may have the idempotency key. */
-export type ReservationOutcome = "reserved" | "no presign" | "no credit" | TooManyOpen;
+export type ReservationOutcome = "reserved" | "no-presign" | "no-credit" | TooManyOpen;
 
 /** The project has as many open reservations as it may have now. */
 export interface TooManyOpen {
@@ -50,7 +50,7 @@ export async function takeReservation(
   const [outcome] = await readRows(db, reserve(origin, reservation), OUTCOME);
   if (outcome?.reserved) return "reserved";
   if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
-  return outcome?.funded ? "no presign" : "no credit";
+  return outcome?.funded ? "no-presign" : "no-credit";
 }
 
 const OUTCOME = { funded: boolean, allowed: boolean, openMaxCount: number, reserved: boolean };

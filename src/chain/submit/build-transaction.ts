@@ -42,9 +42,9 @@ const VALID_EPOCHS_AHEAD = 1n;
 /** How a block gets its gas budget. */
 export type Trial =
   /** By a dry run, which also finds aborts before anything is paid. */
-  | "dry run"
+  | "dry-run"
   /** A fixed one: the chain itself is to say what it makes of the block. */
-  | "the chain's word";
+  | "on-chain";
 
 /** Enough for any one operation; what is not used is not paid. */
 const FIXED_BUDGET_MIST = 300_000_000n;
@@ -68,8 +68,8 @@ export async function buildTransaction(
   tx.setGasPrice(gasPriceMist);
   tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
   addCalls(createTreasuryCalls(tx, network, operatorCap));
-  if (trial === "the chain's word") tx.setGasBudget(FIXED_BUDGET_MIST);
-  const bytes = trial === "dry run" ? await dryRun(tx, network) : await tx.build();
+  if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
+  const bytes = trial === "dry-run" ? await dryRun(tx, network) : await tx.build();
   const signers = new Map([sender, network.gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
   const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
   const signatures = signed.map(({ signature }) => signature);

@@ -101,7 +101,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     let isSent = false;
     await underLease(async (lease) => {
       if (await unresolvedTransaction(database, lane.network, lane.id)) return;
-      const signed = await lane.build(await readLaneObjects(database, lane.id), { addCalls }, "dry run");
+      const signed = await lane.build(await readLaneObjects(database, lane.id), { addCalls }, "dry-run");
       await storeSigned(lease, signed, []);
       await settle(lane, signed);
       isSent = true;
@@ -165,7 +165,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   /** Undefined when the chain would refuse the block, and the refusal was dealt with. */
   async function build(block: Block, objects: LaneObjects): Promise<SignedTransaction | undefined> {
     try {
-      return await lane.build(objects, block, "dry run");
+      return await lane.build(objects, block, "dry-run");
     } catch (error) {
       if (!(error instanceof DryRunRefused)) throw error;
       const { foreignDigest, ownDigest, unknownCoinIds } = await compareObjects(database, reader, objects);
@@ -182,7 +182,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
         await dropGasCoins(database, lane.id, unknownCoinIds);
       // A fullnode that lags behind finds faults that the chain does not: nothing fails by its word alone.
       if (block.operations.length === 1 && classifyFailure(error.failure) === "fault")
-        return lane.build(objects, block, "the chain's word");
+        return lane.build(objects, block, "on-chain");
       await refuse(block.operations, error.failure);
       return undefined;
     }

@@ -41,7 +41,7 @@ export class FakeChain {
       build: async (_objects, { addCalls }, trial) => {
         const subjects: string[] = [];
         addCalls({ payPresigns: (call: { subjects: string[] }) => subjects.push(...call.subjects) } as never);
-        const failure = trial === "dry run" ? this.refuse?.(subjects) : undefined;
+        const failure = trial === "dry-run" ? this.refuse?.(subjects) : undefined;
         if (failure) throw new DryRunRefused(failure);
         const bytes = new TextEncoder().encode(`${++this.built}:${subjects.join()}`);
         const digest = createHash("sha256").update(bytes).digest("hex");
