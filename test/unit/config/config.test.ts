@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { toText } from "../../../src/cli/describe-config.ts";
 import { loadConfig, readConfig } from "../../../src/config/config.ts";
 import { ConfigError } from "../../../src/config/reader.ts";
-import { LOCALNET_SEED, localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
+import { LOCALNET_SEED, localnetDepositSeed, localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -262,6 +262,7 @@ describe("on a network with value", () => {
     ["the localnet's hot wallet", bytesToHex(localnetHotWalletSecret())],
     ["the localnet's hot wallet in capitals", bytesToHex(localnetHotWalletSecret()).toUpperCase()],
     ["the localnet's seed", bytesToHex(LOCALNET_SEED)],
+    ["the localnet's deposit seed", bytesToHex(localnetDepositSeed())],
     ["zeros", "00".repeat(32)],
     ["one byte again and again", "ab".repeat(32)],
     ["a pattern", "0123456789abcdef".repeat(4)],
@@ -276,6 +277,16 @@ describe("on a network with value", () => {
     expect(faults.join()).toMatch(/HOT_WALLET_SUI_SECRET_HEX: expected .* on mainnet/);
     expect(faults.join()).not.toContain(weak);
     expect(readConfig({ HOT_WALLET_SUI_SECRET_HEX: weak }).faults).toEqual([]);
+  });
+
+  it("the localnet's deposit seed is refused as the seed of deposit addresses", () => {
+    const faults = faultsOf({
+      ...MAINNET,
+      BILLING_DEPOSIT_MASTER_SEED_HEX: bytesToHex(localnetDepositSeed()),
+    });
+    expect(faults.join()).toMatch(
+      /BILLING_DEPOSIT_MASTER_SEED_HEX: expected a secret of your own on mainnet/,
+    );
   });
 
   it("an operator's key that anyone guesses, or that a localnet made, is refused", () => {
