@@ -8,7 +8,7 @@ import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { bech32, bech32m } from "@scure/base";
 import type { CurveName, HashName, SignatureAlgorithmName } from "./algorithms.ts";
 
-/** A secp256k1 public key's Ethereum address with its EIP-55 checksum. Takes the key compressed, 33 bytes. */
+/** The Ethereum address of a compressed secp256k1 public key (33 bytes), with its EIP-55 checksum. */
 export function ethereumAddress(publicKey: Uint8Array): string {
   const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
   const hex = bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12));
@@ -55,7 +55,9 @@ export function suiAddress(scheme: SuiScheme, publicKey: Uint8Array): string {
   return `0x${bytesToHex(blake2b(concatBytes(Uint8Array.of(flag), publicKey), { dkLen: 32 }))}`;
 }
 
-/** An SS58 address of an sr25519 or Ed25519 key; `prefix` below 64, 42 being Substrate's general one. */
+/**
+ * The SS58 address of an sr25519 or Ed25519 key. `prefix` is 0 to 63; the default, 42, is Substrate's generic prefix.
+ */
 export function polkadotAddress(publicKey: Uint8Array, prefix = 42): string {
   if (!Number.isInteger(prefix) || prefix < 0 || prefix > 63) throw new RangeError("SS58 prefix: 0 to 63");
   const body = concatBytes(Uint8Array.of(prefix), publicKey);
@@ -63,13 +65,16 @@ export function polkadotAddress(publicKey: Uint8Array, prefix = 42): string {
   return toBase58(concatBytes(body, checksum.subarray(0, 2)));
 }
 
-/** One address that a dWallet's public key has, with the name of its kind. */
+/** One address of a dWallet's public key, and its kind. */
 export interface NamedAddress {
   readonly kind: "ethereum" | "bitcoin-p2wpkh" | "bitcoin-p2tr" | "solana" | "sui" | "polkadot";
   readonly address: string;
 }
 
-/** The address on a chain that the algorithm is used for: Bitcoin for DoubleSHA256, else Ethereum for secp256k1. */
+/**
+ * The key's address on the chain that typically uses the algorithm. ECDSA on secp256k1 gives a Bitcoin address for
+ * DoubleSHA256 and an Ethereum address for the other hashes.
+ */
 export function addressOfKey(
   signatureAlgorithm: SignatureAlgorithmName,
   hash: HashName,
@@ -92,8 +97,8 @@ export function addressOfKey(
 }
 
 /**
- * The addresses that a dWallet's public key has. Bitcoin's are those of mainnet; {@link bitcoinP2wpkhAddress} and
- * {@link bitcoinP2trAddress} give those of its other networks.
+ * All addresses of a dWallet's public key. The Bitcoin addresses are for mainnet; {@link bitcoinP2wpkhAddress} and
+ * {@link bitcoinP2trAddress} also encode them for its other networks.
  *
  * @example
  * addressesOfKey("ED25519", publicKey); // [{ kind: "solana", … }, { kind: "sui", … }]

@@ -1,7 +1,6 @@
 /**
- * The one table of curves, signature algorithms and hashes: the names of the contract, and the integers of the chain.
- * The chain counts algorithms per curve and hashes per algorithm, so its integers mean nothing without their curve.
- * The database stores the chain's integers.
+ * The curves by their names in the contract, in the chain's order. The chain numbers algorithms per curve and hashes
+ * per algorithm, so its integers mean nothing without their curve. The database stores the chain's integers.
  */
 export const CURVES = ["SECP256K1", "SECP256R1", "ED25519", "RISTRETTO"] as const;
 /** A curve by name; its index in {@link CURVES} is the chain's integer. */
@@ -23,7 +22,7 @@ export interface AlgorithmTriple {
   readonly hashNumber: number;
 }
 
-/** Every combination that the network signs with. */
+/** Every combination that the network supports. */
 export const ALGORITHM_TRIPLES: readonly AlgorithmTriple[] = [
   triple("SECP256K1", "ECDSASecp256k1", 0, "KECCAK256", 0),
   triple("SECP256K1", "ECDSASecp256k1", 0, "SHA256", 1),
@@ -80,8 +79,8 @@ export function signatureAlgorithmName(
 }
 
 /**
- * The algorithm of this name, or undefined. Ika calls Schnorrkel SchnorrkelSubstrate up to its SDK 0.4.1, and Schnorrkel
- * from 0.5.0 on; the chain's integers are the same.
+ * The algorithm of this name, or undefined. Ika's SDK calls Schnorrkel SchnorrkelSubstrate up to version 0.4.1, and
+ * Schnorrkel from version 0.5.0; the chain's integers are the same.
  */
 export function findSignatureAlgorithm(name: string): SignatureAlgorithmName | undefined {
   const wanted = name === "SchnorrkelSubstrate" ? "Schnorrkel" : name;
@@ -89,8 +88,8 @@ export function findSignatureAlgorithm(name: string): SignatureAlgorithmName | u
 }
 
 /**
- * Ika's algorithms by verifiable secret sharing, by curve and the chain's integer. Their presigns are of version 3, and
- * nothing here signs with them.
+ * Ika's algorithms with verifiable secret sharing, by curve and the chain's integer. Their presigns have version 3.
+ * This project does not support them.
  */
 const VSS_ALGORITHMS = [
   { curve: "SECP256K1", signatureAlgorithmNumber: 2, name: "TaprootVSS" },
@@ -98,7 +97,7 @@ const VSS_ALGORITHMS = [
   { curve: "RISTRETTO", signatureAlgorithmNumber: 1, name: "SchnorrkelVSS" },
 ] as const;
 
-/** The name of an algorithm that the chain may have and that is not supported, or undefined. */
+/** The name of an algorithm that exists on the chain but is not supported here, or undefined. */
 export function unsupportedAlgorithmName(
   curveNumber: number,
   signatureAlgorithmNumber: number,
@@ -108,12 +107,12 @@ export function unsupportedAlgorithmName(
   )?.name;
 }
 
-/** Whether the name is that of an algorithm that Ika knows and that is not supported. */
+/** True if this is the name of an Ika algorithm that is not supported here. */
 export function isUnsupportedAlgorithm(name: string): boolean {
   return VSS_ALGORITHMS.some((algorithm) => algorithm.name === name);
 }
 
-/** One presign bucket's algorithm: a presign fits any hash. */
+/** The algorithm of a presign bucket. It has no hash, because a presign works with any of them. */
 export interface CurveAlgorithm {
   readonly curve: CurveName;
   readonly signatureAlgorithm: SignatureAlgorithmName;
@@ -121,7 +120,7 @@ export interface CurveAlgorithm {
   readonly signatureAlgorithmNumber: number;
 }
 
-/** Every curve and algorithm that presigns can be made for. */
+/** Every curve and algorithm that the network makes presigns for. */
 export const CURVE_ALGORITHMS: readonly CurveAlgorithm[] = ALGORITHM_TRIPLES.filter(
   (t, i, all) => all.findIndex((o) => o.signatureAlgorithm === t.signatureAlgorithm) === i,
 ).map(({ curve, signatureAlgorithm, curveNumber, signatureAlgorithmNumber }) => ({

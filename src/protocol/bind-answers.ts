@@ -4,14 +4,14 @@ import { deriveDynamicFieldID, normalizeStructTag, normalizeSuiAddress } from "@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 
-/** Told of each answer that belongs to another question. */
+/** Receives every answer that does not match its request. */
 export type MixUpReport = (mixUp: MixedUpAnswerError) => void;
 
 /**
- * A transport for a Sui client that takes no answer to another question: each object, transaction, listing and coin
- * type must be the one that was asked for. An object's content is held to its id too, because the BCS of every object
- * begins with its own id. A wrong object in a batch becomes an error in its place, so that the others are still read.
- * Any other wrong answer rejects the call with {@link MixedUpAnswerError}.
+ * Wraps the transport of a Sui client and checks that each answer matches its request: every object, transaction,
+ * listing and coin type must be the requested one. The content of an object must begin with its id, as the BCS of every
+ * object does. A wrong object in a batch is replaced by an error, so that the caller still gets the others. Any other
+ * wrong answer rejects the call with {@link MixedUpAnswerError}.
  */
 export function bindAnswers(transport: RpcTransport, report: MixUpReport = () => {}): RpcTransport {
   return {
@@ -32,7 +32,7 @@ export function bindAnswers(transport: RpcTransport, report: MixUpReport = () =>
         }
         return answer;
       });
-      // Whoever awaits the call as a whole may never look at the response alone.
+      // A caller that awaits the whole call may never await the response alone: no unhandled rejection then.
       response.catch(() => {});
       return Object.create(call, { response: { value: response } }) as typeof call;
     },
@@ -41,7 +41,7 @@ export function bindAnswers(transport: RpcTransport, report: MixUpReport = () =>
 
 type Check = (question: object, answer: object, report: MixUpReport) => void;
 
-/** By the method's name in `sui.rpc.v2`. Other methods answer no question about something in particular. */
+/** The check of each method, by its name in `sui.rpc.v2`. Requests of the other methods name no particular thing. */
 const CHECKS: Readonly<Record<string, Check>> = {
   GetObject: check<GrpcTypes.GetObjectRequest, GrpcTypes.GetObjectResponse>(({ objectId }, { object }) =>
     checkObject(objectId, object),
@@ -74,7 +74,7 @@ function check<Question, Answer>(
   return run as unknown as Check;
 }
 
-/** `google.rpc.Code.DATA_LOSS`: the client reports such an object as unreadable, not as absent. */
+/** `google.rpc.Code.DATA_LOSS`: the client reports an object with this error as unreadable, not as absent. */
 const DATA_LOSS = 15;
 
 function checkBatch(
@@ -117,10 +117,10 @@ function checkOwned(
   for (const object of objects) {
     checkObject(object.objectId, object);
     if (addressOf(object.owner?.address) !== addressOf(owner))
-      throw new MixedUpAnswerError("owner", `asked for what ${owner} owns, got ${object.owner?.address}'s`);
+      throw new MixedUpAnswerError("owner", `asked for objects of ${owner}, got one of ${object.owner?.address}`);
     if (objectType === undefined) continue;
     const [wanted, found] = [typeOf(objectType), typeOf(object.objectType)];
-    // A type without its parameters asks for all of them.
+    // A requested type without type parameters matches the type with any parameters.
     if (found !== wanted && !found.startsWith(`${wanted}<`))
       throw new MixedUpAnswerError("owner", `asked for objects of type ${wanted}, got ${found}`);
   }
@@ -132,7 +132,7 @@ function checkField(parent: string, { kind, name, fieldId }: GrpcTypes.DynamicFi
   if (type !== undefined && name?.value !== undefined) {
     if (deriveDynamicFieldID(addressOf(parent), type, name.value) === addressOf(fieldId)) return;
   }
-  throw new MixedUpAnswerError("field", `asked for fields of ${parent}, got ${fieldId}, which is another's`);
+  throw new MixedUpAnswerError("field", `asked for fields of ${parent}, got ${fieldId} of another object`);
 }
 
 /** `DynamicField.DynamicFieldKind.OBJECT`. */

@@ -2,25 +2,25 @@ import { MalformedBytesError } from "./bytes.ts";
 
 /**
  * A cursor over BCS bytes that never reads past the end.
- * Every method throws MalformedBytesError when the bytes are too short or are not in canonical form.
- * What is returned are views on the input, not copies.
+ * Every method throws MalformedBytesError if the bytes are too short or not in canonical form.
+ * Returned byte strings are views of the input, not copies.
  */
 export interface ByteReader {
-  /** How many bytes were read so far. */
+  /** The number of bytes read so far. */
   readonly offset: number;
-  /** How many bytes are left. */
+  /** The number of bytes left. */
   readonly remaining: number;
-  /** The next byte. */
+  /** Reads one byte. */
   uint8(): number;
-  /** The next four bytes as a little-endian number. */
+  /** Reads four bytes as a little-endian number. */
   uint32(): number;
-  /** The next ULEB128 length, canonical and below 2^32. */
+  /** Reads a length in canonical ULEB128, below 2^32. */
   uleb128(): number;
-  /** The next `length` bytes. */
+  /** Reads `length` bytes. */
   take(length: number): Uint8Array;
-  /** The next `vector<u8>`. With `length`, its length must be exactly that. */
+  /** Reads a `vector<u8>`. If `length` is given, the vector must have exactly that length. */
   vector(length?: number): Uint8Array;
-  /** Checks that nothing is left: trailing bytes are malformed. */
+  /** Checks that no bytes are left. */
   end(): void;
 }
 

@@ -12,9 +12,9 @@ import {
 } from "./chain-structs.ts";
 
 /**
- * The coordinator's objects as the chain stores them: BCS of the Move structs in `ika_dwallet_2pc_mpc::coordinator_inner`
- * (field order and state names as in @ika.xyz/sdk 0.4.1, which the unit test compares with).
- * Each parser throws MalformedBytesError for other bytes.
+ * The coordinator's objects as the chain stores them: BCS of the Move structs in
+ * `ika_dwallet_2pc_mpc::coordinator_inner` (field order and state names as in @ika.xyz/sdk 0.4.1; a unit test compares
+ * them). Each parser throws MalformedBytesError for bytes of another layout.
  */
 
 /** The states of a dWallet, in the chain's order. */
@@ -25,7 +25,7 @@ export type DWalletChainState =
   | { readonly kind: "AwaitingNetworkImportedKeyVerification" | "NetworkRejectedImportedKeyVerification" }
   | { readonly kind: "AwaitingKeyHolderSignature" | "Active"; readonly publicOutput: Uint8Array };
 
-/** A dWallet. */
+/** `coordinator_inner::DWallet`, without the fields that this project does not use. */
 export interface ChainDWallet {
   readonly id: string;
   /** The chain's integer. */
@@ -44,7 +44,7 @@ export interface ChainEncryptedShare {
   readonly dwalletId: string;
   readonly encryptedShareAndProof: Uint8Array;
   readonly encryptionKeyId: string;
-  /** The Sui address of the signer whose key it is encrypted under. */
+  /** The Sui address of the owner of the encryption key. */
   readonly encryptionKeyAddress: string;
   readonly state:
     | {
@@ -56,12 +56,12 @@ export interface ChainEncryptedShare {
     | { readonly kind: "KeyHolderSigned"; readonly userOutputSignature: Uint8Array };
 }
 
-/** What a session of the network ends with; `output` is the presign or the signature as the chain stores it. */
+/** The state of a network session. `output` is the presign or the signature as the chain stores it. */
 export type SessionChainState =
   | { readonly kind: "Requested" | "NetworkRejected" }
   | { readonly kind: "Completed"; readonly output: Uint8Array };
 
-/** A presign session. The chain removes it when a signature is requested with it. */
+/** A presign session. The chain deletes it when a sign request uses it. */
 export interface ChainPresignSession {
   readonly id: string;
   readonly curveNumber: number;
@@ -88,15 +88,15 @@ export interface ChainEncryptionKey {
   readonly signerAddress: string;
 }
 
-/** A network encryption key. */
+/** `coordinator_inner::DWalletNetworkEncryptionKey`, without the fields that this project does not use. */
 export interface ChainNetworkEncryptionKey {
   readonly id: string;
   readonly dkgAtEpoch: bigint;
   /** The table that holds the network DKG's output in chunks. */
   readonly networkDkgOutputTableId: string;
-  /** How many chunks the table has. */
+  /** The number of chunks in the table. */
   readonly networkDkgOutputChunkCount: bigint;
-  /** The table that holds the reconfigurations' outputs, each under the epoch that it is for. */
+  /** The table that holds the outputs of the reconfigurations, each under its epoch. */
   readonly reconfigurationOutputsTableId: string;
   readonly supportedCurveNumbers: readonly number[];
   readonly stateKind: string;
@@ -194,7 +194,7 @@ function sessionState(state: ReturnType<typeof SessionState.parse>): SessionChai
     : { kind: state.$kind };
 }
 
-/** Reads a whole struct. Throws MalformedBytesError for other bytes, and for bytes that are left over. */
+/** Reads a whole struct. Throws MalformedBytesError for bytes of another layout and for trailing bytes. */
 export function parseStruct<T extends Input, Input>(
   what: string,
   struct: BcsType<T, Input>,
@@ -206,7 +206,7 @@ export function parseStruct<T extends Input, Input>(
   } catch {
     throw new MalformedBytesError(`${what}: not the chain's layout`);
   }
-  // The reader stops when it has what it needs; only writing the value again shows what was left over.
+  // The BCS parser ignores trailing bytes. Serializing the value again shows whether there were any.
   const extraBytes = content.length - struct.serialize(value).toBytes().length;
   if (extraBytes !== 0) throw new MalformedBytesError(`${what}: ${extraBytes} bytes too many`);
   return value;

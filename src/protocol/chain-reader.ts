@@ -2,17 +2,17 @@ import { ObjectError } from "@mysten/sui/client";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 
-/** All that this project needs to read chain objects: their contents by id. */
+/** Reads the contents of chain objects by id. */
 export interface ChainReader {
   /**
-   * The BCS contents of these objects, by id. An object that does not exist is absent from the result.
-   * Throws when the fullnode does not answer, and {@link MixedUpAnswerError} when it answers for some objects with
-   * others; a caller may try again. After a {@link FinalReadError} that cannot help.
+   * Returns the BCS contents of these objects by id, without the objects that do not exist.
+   * Throws if the fullnode does not answer, and {@link MixedUpAnswerError} if it answers with other objects; the caller
+   * may retry both. A retry after a {@link FinalReadError} cannot help.
    */
   getObjects(objectIds: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
-/** One object as a fullnode gives it. */
+/** One object as a fullnode returns it. */
 export interface FullnodeObject {
   /** The Move type, such as `0x…::coordinator_inner::DWallet`. */
   readonly type: string;
@@ -30,10 +30,12 @@ export interface SuiObjectSource {
   }>;
 }
 
-/** How many objects one request to a fullnode may name. */
+/** The most objects that one request to a fullnode may name. */
 const BATCH_COUNT = 50;
 
-/** Reads through a Sui client, 50 objects a request, the requests in order. Throws as {@link ChainReader} does. */
+/**
+ * Reads through a Sui client, 50 objects per request, one request after another. Throws as {@link ChainReader} does.
+ */
 export async function readFullnodeObjects(
   source: SuiObjectSource,
   objectIds: readonly string[],
@@ -75,8 +77,8 @@ export function createChainReader(source: SuiObjectSource): ChainReader {
 const isSame = (one: string, other: string) => normalizeSuiAddress(one) === normalizeSuiAddress(other);
 
 /**
- * The objects in a Sui client's answer, without those that do not exist. Throws {@link MixedUpAnswerError} where the
- * answer says neither that an object is there nor that it is not.
+ * The existing objects in a Sui client's answer. Throws {@link MixedUpAnswerError} if the answer does not tell for some
+ * object whether it exists.
  */
 export function presentObjects<T>(answers: readonly (T | Error)[]): T[] {
   return answers.flatMap((answer) => {
@@ -87,8 +89,7 @@ export function presentObjects<T>(answers: readonly (T | Error)[]): T[] {
 }
 
 /**
- * Whether a Sui client's answer in an object's place says that the object does not exist. Any other error in its place
- * says nothing about that.
+ * True if a Sui client's answer says that the object does not exist. Any other error does not tell whether it exists.
  */
 function isAbsent(answer: unknown): answer is ObjectError {
   return answer instanceof ObjectError && answer.reason === "notFound";

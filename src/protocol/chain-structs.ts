@@ -48,7 +48,7 @@ export const EncryptedUserSecretKeyShare = bcs.struct("EncryptedUserSecretKeySha
   }),
 });
 
-/** `coordinator_inner::PresignState` and `SignState`, which are alike. */
+/** `coordinator_inner::PresignState` and `SignState`, which have the same layout. */
 export const SessionState = bcs.enum("SessionState", {
   Requested: null,
   NetworkRejected: null,
@@ -101,7 +101,7 @@ export const DWalletNetworkEncryptionKey = bcs.struct("DWalletNetworkEncryptionK
   }),
 });
 
-/** `coordinator::DWalletCoordinator`: the shared object; its state is a dynamic field under its version. */
+/** `coordinator::DWalletCoordinator`: the shared object. Its state is a dynamic field whose name is the version. */
 export const DWalletCoordinator = bcs.struct("DWalletCoordinator", {
   id: bcs.Address,
   version: bcs.u64(),
@@ -118,7 +118,7 @@ const SessionsKeeper = bcs.struct("SessionsKeeper", {
   next_session_sequence_number: bcs.u64(),
 });
 
-/** The beginning of `Field<u64, coordinator_inner::DWalletCoordinatorInner>`, up to the network's keys. */
+/** The beginning of `Field<u64, coordinator_inner::DWalletCoordinatorInner>`, up to the network encryption keys. */
 export const CoordinatorInnerHead = bcs.struct("CoordinatorInnerHead", {
   field_id: bcs.Address,
   version: bcs.u64(),

@@ -3,14 +3,14 @@ import { type ByteReader, byteReader } from "./byte-reader.ts";
 import { bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./curve-group.ts";
 
-/** What a user sends for a DKG, by the names of the contract's fields. */
+/** The three parts of a user's DKG message, named as in the contract. */
 export interface DkgParts {
   readonly userDkgMessage: Uint8Array;
   readonly encryptedUserShareAndProof: Uint8Array;
   readonly userPublicOutput: Uint8Array;
 }
 
-/** A fault in one of the parts. */
+/** Thrown for a malformed part of a DKG message. */
 export class DkgFormError extends Error {
   override readonly name = "DkgFormError";
   readonly part: keyof DkgParts;
@@ -22,18 +22,18 @@ export class DkgFormError extends Error {
 }
 
 /**
- * Checks all of a user's DKG message that can be checked cheaply and without the network key, before money is spent on
- * it: versions, lengths, the encoding of points, scalars below the curve's order, the public shares on the curve, and
- * that they add up to the public output's key. The two proofs are the network's to check. Their points are not decoded
- * here: that would cost 4 ms instead of 0.5 ms, and whoever sends junk can send points as well.
+ * Runs the checks of a user's DKG message that are cheap and need no network key, before the service spends money on
+ * it: versions, lengths, the encoding of points, scalars below the curve's order, public shares on the curve, and that
+ * the shares add up to the key in the public output. The network verifies the two proofs. This check does not decode
+ * the points of the proofs: that would take 4 ms instead of 0.5 ms, and an attacker can send valid points anyway.
  * Throws {@link DkgFormError}.
  */
 export function checkDkgMessage(curve: CurveName, parts: DkgParts): void {
-  // What costs nothing goes first: the points are decoded for bytes of the right lengths alone.
+  // The cheapest check comes first: points are decoded only if all lengths are right.
   for (const [part, { ofSecp, ofOthers }] of LENGTHS) {
     const length = curveGroup(curve).isSecp ? ofSecp : ofOthers;
     const found = parts[part].length;
-    if (found !== length) throw new DkgFormError(part, `has ${found} bytes; on ${curve} it has ${length}`);
+    if (found !== length) throw new DkgFormError(part, `has ${found} bytes; ${curve} requires ${length}`);
   }
   const publicShare = inPart("userDkgMessage", () => readDkgMessage(curve, parts.userDkgMessage));
   inPart("encryptedUserShareAndProof", () => readShareAndProof(curve, parts.encryptedUserShareAndProof));
@@ -45,7 +45,7 @@ const LENGTHS = [
   ["encryptedUserShareAndProof", { ofSecp: 1296, ofOthers: 1293 }],
   ["userPublicOutput", { ofSecp: 238, ofOthers: 232 }],
 ] as const;
-/** How often the proof of the share's logarithm repeats its statement. */
+/** The repetitions in the Fischlin proof of the share's discrete logarithm. */
 const REPETITIONS = 16;
 const FORM_BYTES = 256;
 const RANDOMNESS_BITS = 1278n;
@@ -71,7 +71,7 @@ function readShareAndProof(curve: CurveName, bytes: Uint8Array): void {
   skipPoint(curve, body);
   readScalar(body);
   if (bigIntFromLittleEndian(body.vector(192)) >> RANDOMNESS_BITS !== 0n) {
-    throw new MalformedBytesError(`the answer for the randomness exceeds ${RANDOMNESS_BITS} bits`);
+    throw new MalformedBytesError(`the response for the randomness exceeds ${RANDOMNESS_BITS} bits`);
   }
   for (let form = 0; form < 2; form++) body.vector(FORM_BYTES);
   body.end();
@@ -85,13 +85,13 @@ function checkPublicOutput(curve: CurveName, bytes: Uint8Array, publicShare: Gro
   const [userShare, publicKey, networkShare] = [readPoint(body), readPoint(body), readPoint(body)];
   for (let number = 0; number < 4; number++) body.vector(32);
   body.end();
-  if (!userShare.equals(publicShare)) throw new MalformedBytesError("it is of another public share");
+  if (!userShare.equals(publicShare)) throw new MalformedBytesError("the public share is not that of the DKG message");
   if (!userShare.add(networkShare).equals(publicKey)) {
     throw new MalformedBytesError("the public shares do not add up to the public key");
   }
 }
 
-/** Passes over a point of a proof, which must be encoded as one. */
+/** Skips a point of a proof. Checks its encoding only. */
 function skipPoint(curve: CurveName, body: ByteReader): void {
   if (!curveGroup(curve).isSecp) body.take(32);
   else if (![2, 3].includes(body.vector(33)[0]!)) throw new MalformedBytesError(`not a point of ${curve}`);

@@ -11,25 +11,25 @@ import {
 } from "./chain-structs.ts";
 
 /**
- * The way on the chain from Ika's coordinator to the output of a network encryption key. Every id on it is derived from
- * the one before, as Sui derives the ids of dynamic fields, so that no list has to be believed.
- * Each parser throws MalformedBytesError for other bytes.
+ * The path on the chain from Ika's coordinator to the output of a network encryption key. Each id is derived from the
+ * previous one, as Sui derives the ids of dynamic fields, so the reader need not trust a list from a fullnode.
+ * Each parser throws MalformedBytesError for bytes of another layout.
  */
 
 const OBJECT_TABLE_KEY = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";
 
-/** The object that holds the coordinator's state, by the contents of `coordinator::DWalletCoordinator`. */
+/** The id of the coordinator's state object, from the content of `coordinator::DWalletCoordinator`. */
 export function coordinatorInnerId(coordinatorId: string, content: Uint8Array): string {
   const { version } = parseStruct("coordinator", DWalletCoordinator, content);
   return deriveDynamicFieldID(coordinatorId, "u64", bcs.u64().serialize(version).toBytes());
 }
 
-/** The table of the network's encryption keys, by the contents of the coordinator's state. */
+/** The id of the table of network encryption keys, from the content of the coordinator's state. */
 export function networkKeysTableId(innerContent: Uint8Array): string {
   return parseInnerHead(innerContent).dwallet_network_encryption_keys.id;
 }
 
-/** The network's epoch, by the contents of the coordinator's state. */
+/** The network's current epoch, from the content of the coordinator's state. */
 export function currentEpoch(innerContent: Uint8Array): bigint {
   return BigInt(parseInnerHead(innerContent).current_epoch);
 }
@@ -42,28 +42,28 @@ function parseInnerHead(innerContent: Uint8Array) {
   }
 }
 
-/** The object that says that a table of objects has this one. */
+/** The id of the entry that proves that the `ObjectTable` contains this object. */
 export function tableEntryId(tableId: string, objectId: string): string {
   return deriveDynamicFieldID(tableId, OBJECT_TABLE_KEY, bcs.Address.serialize(objectId).toBytes());
 }
 
-/** The object that a table's entry names. */
+/** The id of the object in a table entry. */
 export function tableEntryObjectId(content: Uint8Array): string {
   return parseStruct("table entry", ObjectTableEntry, content).value;
 }
 
-/** The object that holds one chunk of a `TableVec`, or the reconfiguration output of one epoch. */
+/** The id of one chunk of a `TableVec`, or of the reconfiguration output of one epoch. */
 export function numberedEntryId(tableId: string, index: number | bigint): string {
   return deriveDynamicFieldID(tableId, "u64", bcs.u64().serialize(index).toBytes());
 }
 
-/** The table of a reconfiguration output's chunks, and how many it has. */
+/** The location of a reconfiguration output's chunks. */
 export function reconfigurationChunks(content: Uint8Array): OutputChunks {
   const { id, size } = parseStruct("reconfiguration output", ReconfigurationField, content).output;
   return { tableId: id, count: BigInt(size) };
 }
 
-/** Where an output is. */
+/** The table that stores an output, and its number of chunks. */
 export interface OutputChunks {
   readonly tableId: string;
   readonly count: bigint;

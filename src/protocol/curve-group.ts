@@ -5,18 +5,18 @@ import type { CurveName } from "./algorithms.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { bigIntFromBigEndian, bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
 
-/** A point of any of the four groups, as far as this project calculates with it. */
+/** A point of any of the four groups. */
 export interface GroupPoint {
   add(other: GroupPoint): GroupPoint;
   negate(): GroupPoint;
   equals(other: GroupPoint): boolean;
-  /** Variable time: for public scalars only. Takes 0. */
+  /** Variable time: for public scalars only. Accepts 0. */
   multiplyUnsafe(scalar: bigint): GroupPoint;
-  /** Constant time as far as noble goes. The scalar must be between 1 and the order less one. */
+  /** As constant-time as noble is. The scalar must be between 1 and the order minus one. */
   multiply(scalar: bigint): GroupPoint;
   /** Compressed. */
   toBytes(): Uint8Array;
-  /** Affine coordinates; of Ristretto's representative they mean nothing. */
+  /** Affine coordinates. For Ristretto they belong to an arbitrary representative and mean nothing. */
   toAffine(): { readonly x: bigint; readonly y: bigint };
 }
 
@@ -29,24 +29,24 @@ export interface CurveGroup {
   readonly zero: GroupPoint;
   /** Length of a compressed point: 33 for the secp curves, else 32. */
   readonly pointBytes: number;
-  /** Whether points and scalars carry a length in BCS, and scalars are big-endian: the two secp curves. */
+  /** True for the two secp curves: points and scalars carry a length in BCS, and scalars are big-endian. */
   readonly isSecp: boolean;
-  /** Reads a compressed point. Throws MalformedBytesError. */
+  /** Decodes a compressed point. Throws MalformedBytesError. */
   decodePoint(bytes: Uint8Array): GroupPoint;
-  /** Reads a scalar of 32 bytes, below the order. Throws MalformedBytesError. */
+  /** Decodes a scalar of 32 bytes, which must be below the order. Throws MalformedBytesError. */
   decodeScalar(bytes: Uint8Array): bigint;
-  /** Reads a point as BCS has it. */
+  /** Reads a point in its BCS encoding. */
   readPoint(reader: ByteReader): GroupPoint;
-  /** Reads a scalar as BCS has it. */
+  /** Reads a scalar in its BCS encoding. */
   readScalar(reader: ByteReader): bigint;
 }
 
-/** The group of a curve. */
+/** The prime-order group of a curve. */
 export function curveGroup(curve: CurveName): CurveGroup {
   return GROUPS[curve];
 }
 
-/** What noble's four point classes have in common. */
+/** The common interface of noble's four point classes. */
 interface PointClass {
   readonly BASE: GroupPoint;
   readonly ZERO: GroupPoint;
@@ -55,7 +55,7 @@ interface PointClass {
 }
 
 function group(curve: CurveName, points: unknown, isSecp: boolean): CurveGroup {
-  // noble's point classes take only their own kind as an operand; mixing curves throws there.
+  // noble's point classes accept only their own kind as an operand. Mixing curves throws there.
   const { BASE, ZERO, Fn, fromBytes } = adopt(points);
   const pointBytes = isSecp ? 33 : 32;
   const decodePoint = (bytes: Uint8Array): GroupPoint => {

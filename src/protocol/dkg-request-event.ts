@@ -1,14 +1,14 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { byteReader } from "./byte-reader.ts";
 
-/** What a DKG's request event says first: which session it is, and which dWallet it makes. */
+/** The session and the dWallet of a DKG request event. */
 export interface DkgRequestEvent {
-  /** keccak256(sender || session bytes), 32 bytes: what `digestOfPreimage` takes. */
+  /** keccak256(sender || session bytes), 32 bytes: the argument of `digestOfPreimage`. */
   readonly preimage: Uint8Array;
   readonly dwalletId: string;
 }
 
-/** True if a Sui event of this type is a DKG's request. Types carry the package that first defined them. */
+/** True if a Sui event of this type is a DKG request. The type names the package that first defined it. */
 export function isDkgRequestEvent(eventType: string): boolean {
   return (
     eventType.includes("::sessions_manager::DWalletSessionEvent<") &&
@@ -17,8 +17,8 @@ export function isDkgRequestEvent(eventType: string): boolean {
 }
 
 /**
- * Reads the start of `sessions_manager::DWalletSessionEvent<DWalletDKGRequestEvent>`: epoch | session object id | type |
- * sequence number | vec(preimage) | dWallet id. What follows is not read. Throws MalformedBytesError.
+ * Reads the start of `sessions_manager::DWalletSessionEvent<DWalletDKGRequestEvent>`: epoch | session object id | type
+ * | sequence number | vec(preimage) | dWallet id. Ignores the rest. Throws MalformedBytesError.
  */
 export function parseDkgRequestEvent(content: Uint8Array): DkgRequestEvent {
   const reader = byteReader(content, "DKG request event");

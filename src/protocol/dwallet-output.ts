@@ -15,7 +15,7 @@ export interface DWalletOutput {
   readonly userPublicShare: GroupPoint;
   /** X_B, the public half of the network's share. */
   readonly networkPublicShare: GroupPoint;
-  /** mu_0, mu_1 and mu_G, which randomised the network's share. */
+  /** mu_0, mu_1 and mu_G, which randomise the network's share. */
   readonly randomizers: readonly [bigint, bigint, bigint];
   /** The commitment to the network key's parts, 32 bytes. */
   readonly commitment: Uint8Array;
@@ -23,13 +23,13 @@ export interface DWalletOutput {
 
 /**
  * Reads version 2 of the output: 01 | vec(public key) | vec(01 | X_B | X | ct_B | X_A | mu_0 mu_1 mu_G | commitment),
- * 788 bytes on the secp curves and 781 on the others. Throws MalformedBytesError, also when X is not X_A + X_B.
+ * 788 bytes on the secp curves and 781 on the others. Throws MalformedBytesError, also if X is not X_A + X_B.
  */
 export function parseDWalletOutput(curve: CurveName, output: Uint8Array): DWalletOutput {
   const { readPoint, decodePoint } = curveGroup(curve);
   const outer = byteReader(output, "dWallet output");
   if (outer.uint8() !== 1) throw new MalformedBytesError("dWallet output: only version 2 is known");
-  // A copy, so that nobody who changes the result changes the output.
+  // A copy, so that changing the result does not change the output.
   const publicKey = outer.vector().slice();
   const body = byteReader(outer.vector(), "dWallet output");
   outer.end();
@@ -54,13 +54,13 @@ export function parseDWalletOutput(curve: CurveName, output: Uint8Array): DWalle
   }
 }
 
-/** The dWallet's public key from its public output: 33 bytes compressed for the secp curves, else 32. */
+/** Reads the dWallet's public key from its public output: 33 bytes compressed for the secp curves, else 32. */
 export function publicKeyFromDWalletOutput(curve: CurveName, output: Uint8Array): Uint8Array {
   return parseDWalletOutput(curve, output).publicKey;
 }
 
 /**
- * The user's public output as the user's half of the DKG made it, rebuilt from the network's:
+ * Rebuilds the public output of the user's half of the DKG from the network's output:
  * 01 | vec(01 | X_A | X | X_B | mu_0 mu_1 mu_G | commitment), 238 or 232 bytes. Throws MalformedBytesError.
  */
 export function userPublicOutputFromDWalletOutput(curve: CurveName, output: Uint8Array): Uint8Array {
@@ -79,7 +79,7 @@ export function userPublicOutputFromDWalletOutput(curve: CurveName, output: Uint
   return concatBytes(Uint8Array.of(1), encodeVector(userBody));
 }
 
-/** The dWallet's public key from the user's public output: 33 bytes compressed for the secp curves, else 32. */
+/** Reads the dWallet's public key from the user's public output: 33 bytes compressed for the secp curves, else 32. */
 export function publicKeyFromUserOutput(curve: CurveName, userPublicOutput: Uint8Array): Uint8Array {
   const { readPoint } = curveGroup(curve);
   const outer = byteReader(userPublicOutput, "user public output");

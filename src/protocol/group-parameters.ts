@@ -7,8 +7,8 @@ import { bigIntToLittleEndian } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./curve-group.ts";
 
 /**
- * The curve's public parameters as the protocol puts them into transcripts: pretty JSON with an indent of two.
- * Checked against ika-wasm 0.2.1, whose partial signatures verify under transcripts that hold this text.
+ * The curve's public parameters as the protocol's transcripts absorb them: JSON with an indent of two.
+ * Checked against ika-wasm 0.2.1: its partial signatures verify under transcripts with this text.
  */
 export function groupParametersJson(curve: CurveName): string {
   const { name, type, modulus, a, b } = SHAPES[curve];
@@ -24,18 +24,18 @@ export function groupParametersJson(curve: CurveName): string {
   });
 }
 
-/** A point inside transcripts: upper-case hex on the secp curves, an array of bytes on the others. */
+/** A point in a transcript's JSON: upper-case hex on the secp curves, an array of bytes on the others. */
 export function pointJson(curve: CurveName, point: GroupPoint): string | number[] {
   const bytes = point.toBytes();
   return curveGroup(curve).isSecp ? bytesToHex(bytes).toUpperCase() : [...bytes];
 }
 
-/** JSON as transcripts hold it. */
+/** JSON as transcripts absorb it: indented by two spaces. */
 export function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** 32 bytes little-endian in lower-case hex. */
+/** Lower-case hex of 32 little-endian bytes. */
 function hex(value: bigint): string {
   return bytesToHex(bigIntToLittleEndian(value, 32));
 }

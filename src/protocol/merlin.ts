@@ -1,13 +1,13 @@
 import { uint32ToLittleEndian } from "./bytes.ts";
 import { createStrobe } from "./strobe.ts";
 
-/** A Merlin transcript (merlin.cool): every message and challenge is framed by its label and length. */
+/** A Merlin transcript (merlin.cool). It frames every message and challenge with its label and length. */
 export interface MerlinTranscript {
-  /** Adds a message; a string is taken as UTF-8. Returns the transcript. */
+  /** Absorbs a message; a string is encoded in UTF-8. Returns the transcript. */
   append(label: string, message: Uint8Array | string): MerlinTranscript;
-  /** Draws `length` bytes that depend on everything before. */
+  /** Squeezes `length` bytes that depend on everything absorbed before. */
   challenge(label: string, length: number): Uint8Array;
-  /** Remembers where it stands; each call of what is returned takes it back there. */
+  /** Saves the current state. Each call of the returned function restores it. */
   mark(): () => void;
 }
 

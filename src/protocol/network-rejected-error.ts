@@ -1,9 +1,8 @@
-/** Thrown when the chain's word is final and not the wanted one. */
+/** Thrown when an object reaches a final state that is a rejection. */
 export class NetworkRejectedError extends Error {
   override readonly name = "NetworkRejectedError";
-  /** The object. */
   readonly objectId: string;
-  /** Its state, such as `NetworkRejectedDKGVerification`. */
+  /** The object's state, such as `NetworkRejectedDKGVerification`. */
   readonly state: string;
 
   constructor(objectId: string, state: string) {

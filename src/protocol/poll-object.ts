@@ -3,16 +3,14 @@ import { FinalReadError } from "./final-read-error.ts";
 import { NetworkRejectedError } from "./network-rejected-error.ts";
 import { type PollOptions, poll } from "./poll.ts";
 
-/** Anything on the chain with a state. */
 interface Stateful {
   readonly state: { readonly kind: string };
 }
 
 /**
- * Reads one object until it is in one of the wanted states, and returns it at once; a state that begins with
- * `NetworkRejected` or ends with `Rejected` ends the poll at once with {@link NetworkRejectedError}. (The Ika SDK's
- * waiters run into their time-out there.) An object that is not there yet, and a fullnode that does not answer, are
- * waited for until the time is up. A {@link FinalReadError} ends the poll at once.
+ * Polls one object until it is in one of the wanted states, and returns it. A state that contains `Rejected` ends the
+ * poll with {@link NetworkRejectedError}. (The Ika SDK polls until its time-out in that case.) The poll continues until
+ * its time-out while the object does not exist or the fullnode does not answer. A {@link FinalReadError} ends it.
  */
 export function pollObject<T extends Stateful, K extends T["state"]["kind"]>(
   reader: ChainReader,
@@ -42,7 +40,7 @@ function isIn<T extends Stateful, K extends string>(
   return (wanted as readonly string[]).includes(object.state.kind);
 }
 
-/** A read that failed, told apart from everything that is wrong with what was read. */
+/** Marks a failed read, as opposed to a fault in the object that was read. */
 class UnansweredError extends Error {
   override readonly name = "UnansweredError";
 }

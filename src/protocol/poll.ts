@@ -1,28 +1,28 @@
-/** How a poll waits. */
+/** The waits and limits of a poll. */
 export interface PollOptions {
-  /** Ends the poll with {@link PollTimeoutError}; in milliseconds from now. */
+  /** The poll rejects with {@link PollTimeoutError} after this time, counted from its start. */
   readonly timeoutMs: number;
-  /** Wait after the first look; default 50 ms. */
+  /** The wait after the first attempt; default 50 ms. */
   readonly initialIntervalMs?: number;
   /** The longest wait; default 500 ms. */
   readonly maxIntervalMs?: number;
-  /** By how much each wait is longer than the last; default 1.5. */
+  /** The factor between consecutive waits; default 1.5. */
   readonly backoffFactor?: number;
-  /** Ends the poll with the signal's reason. */
+  /** The poll rejects with the signal's reason when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Errors of a look for which it is worth looking again; default none. The last one is the time-out's cause. */
+  /** Selects the errors of an attempt that are retried; default none. The last one becomes the time-out's cause. */
   readonly isTransient?: (error: unknown) => boolean;
 }
 
-/** Thrown when a poll's time is up. What was waited for may still happen. */
+/** Thrown when a poll times out. The awaited event may still happen later. */
 export class PollTimeoutError extends Error {
   override readonly name = "PollTimeoutError";
 }
 
 /**
- * Looks until `look` returns something other than undefined, and returns that at once. A look that throws ends the
- * poll at once too, which is how rejected states end it, unless the error is transient.
- * Each look gets a signal that aborts with the caller's signal or at the end of the time.
+ * Calls `look` until it returns something other than undefined, and returns that. An error of `look` ends the poll
+ * unless it is transient; rejected states end it this way.
+ * Each call receives a signal that aborts with the caller's signal or at the time-out.
  */
 export async function poll<T>(
   look: (signal: AbortSignal) => Promise<T | undefined>,
@@ -52,7 +52,7 @@ export async function poll<T>(
   }
 }
 
-/** Waits; an abort ends the wait at once with the signal's reason. */
+/** Waits. Rejects with the signal's reason when the signal aborts. */
 export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {

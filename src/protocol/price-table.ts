@@ -1,22 +1,22 @@
 import type { SignatureAlgorithmName } from "./algorithms.ts";
 
-/** What the service charges, in micro-USD. Nothing else has a price. */
+/** The service's prices in micro-USD. Everything else is free. */
 export interface PriceTable {
-  /** A signature of a message of up to {@link INCLUDED_MESSAGE_BYTES}. */
+  /** The price of a signature of a message of up to {@link INCLUDED_MESSAGE_BYTES}. */
   readonly signMicroUsd: bigint;
-  /** The same by algorithms that have a price of their own. */
+  /** Replaces `signMicroUsd` for algorithms with their own price. */
   readonly signByAlgorithmMicroUsd: ReadonlyMap<SignatureAlgorithmName, bigint>;
-  /** Added for each further KiB of the message that is begun, as the chain stores every byte of it. */
+  /** Added for each further started KiB of the message, because the chain stores every byte of it. */
   readonly messageKibMicroUsd: bigint;
-  /** The DKG of one dWallet. */
+  /** The price of one dWallet's DKG. */
   readonly dkgMicroUsd: bigint;
 }
 
-/** The length of a message that the price of a signature includes. */
+/** The message length that the price of a signature includes. */
 export const INCLUDED_MESSAGE_BYTES = 1024;
 const KIB = 1024;
 
-/** The price of a short message's signature. */
+/** The price of a signature of a message of up to {@link INCLUDED_MESSAGE_BYTES}. */
 export function signPrice(table: PriceTable, algorithm: SignatureAlgorithmName): bigint {
   return table.signByAlgorithmMicroUsd.get(algorithm) ?? table.signMicroUsd;
 }

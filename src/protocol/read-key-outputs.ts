@@ -7,35 +7,35 @@ import {
   reconfigurationChunks,
 } from "./coordinator-objects.ts";
 
-/** Thrown for a key whose output is not there, not all there, or beyond all bounds. */
+/** Thrown for a key whose output is absent, incomplete or too large. */
 export class KeyOutputError extends Error {
   override readonly name = "KeyOutputError";
 }
 
 /**
- * Reads the contents of objects by id; those that the chain lacks are absent. All of one call are of one sort: entries of
- * a table of reconfiguration outputs, or chunks of an output.
+ * Reads the contents of objects by id. The result omits objects that do not exist. All objects of one call have the
+ * same sort: entries of a table of reconfiguration outputs, or chunks of an output.
  */
 export type ReadKeyObjects = (
   sort: "reconfiguration" | "chunk",
   objectIds: readonly string[],
 ) => Promise<ReadonlyMap<string, Uint8Array>>;
 
-/** The largest output: one of 115 parties is expected to be under 1 MiB. */
+/** The largest output that is read. The output of 115 parties is expected to be under 1 MiB. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 /** The network writes chunks of 5 KiB. */
 const MAX_CHUNK_COUNT = MAX_OUTPUT_BYTES / (4 * 1024);
-/** How many chunks are read at once. */
+/** The number of chunks per read. */
 const BATCH_COUNT = 50;
-/** Every epoch has an output from a key's second epoch on. So many are looked for, should one be missing. */
+/** The number of epochs to search. Every epoch has an output from a key's second epoch on, but one may be missing. */
 const RECENT_EPOCH_COUNT = 8;
 
 /**
- * The outputs of a network encryption key, the newest first: that of the newest reconfiguration, where there is one, and
- * that of the key's DKG. The output for the next epoch is left alone, as the network may not have written all of it.
+ * Reads the outputs of a network encryption key, the newest first: the output of the newest reconfiguration, if there
+ * is one, and that of the key's DKG. Ignores the output for the next epoch, which may still be incomplete.
  *
- * Any epoch of the last few will do, as all outputs of a key say the same: a fullnode that lags behind does no harm.
- * Throws {@link KeyOutputError}, and MalformedBytesError for objects of another layout.
+ * Any recent epoch is good enough, because all outputs of a key have the same content: a fullnode that lags behind does
+ * no harm. Throws {@link KeyOutputError}, and MalformedBytesError for objects of another layout.
  */
 export async function readKeyOutputs(
   key: ChainNetworkEncryptionKey,

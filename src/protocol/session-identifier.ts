@@ -3,14 +3,14 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { hexToBytes } from "./bytes.ts";
 
 /**
- * What a DKG message is bound to: keccak256(u64be(0) || "USER" || keccak256(sender || session bytes)), 32 bytes.
- * `senderAddress` is the full form, 0x and 64 hex digits, of whoever sends the transaction.
+ * The digest that a DKG message is bound to: keccak256(u64be(0) || "USER" || keccak256(sender || session bytes)), 32
+ * bytes. `senderAddress` is the address of the transaction's sender in its full form, 0x and 64 hex digits.
  */
 export function sessionIdentifierDigest(sessionIdentifier: Uint8Array, senderAddress: string): Uint8Array {
   return digestOfPreimage(sessionIdentifierPreimage(sessionIdentifier, senderAddress));
 }
 
-/** The digest for a preimage as the chain's events have it. */
+/** The digest of a preimage from the chain's events. */
 export function digestOfPreimage(preimage: Uint8Array): Uint8Array {
   const domain = concatBytes(new Uint8Array(8), new TextEncoder().encode("USER"));
   return keccak_256(concatBytes(domain, preimage));

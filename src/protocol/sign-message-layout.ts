@@ -13,8 +13,8 @@ export interface PartialSignature {
 }
 
 /**
- * Checks that the bytes have the layout of a user's sign message for the algorithm, as far as that can be seen without
- * the proofs: version, lengths, points on the curve, the leading ciphertexts' vectors.
+ * Checks the layout of a user's sign message without its proofs: version, lengths, points on the curve, and the vectors
+ * of the leading ciphertexts.
  * ECDSA: 00 | vec(R | R_B | C_k | C_alpha | C_beta | C_kx | ct_A | ct_ab | eight proofs), 7,144 bytes.
  * Schnorr family: 00 | vec(K_A | z_A), 69 bytes for Taproot, else 66. Throws MalformedBytesError.
  */

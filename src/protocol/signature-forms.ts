@@ -2,15 +2,15 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import type { SignatureAlgorithmName } from "./algorithms.ts";
 import { MalformedBytesError } from "./bytes.ts";
 
-/** How long this service's signatures are. */
+/** The length in bytes of a signature of this service. */
 export function signatureLength(signatureAlgorithm: SignatureAlgorithmName): 64 | 65 {
   return isEcdsa(signatureAlgorithm) ? 65 : 64;
 }
 
 /**
- * The signature as this service returns it, from `SignSession.Completed.signature`: the chain writes ECDSA as
- * v | r | s (which the Ika SDK's parser cuts to r | s), this service as r | s | v; the others are 64 bytes as they are.
- * Throws MalformedBytesError for another length, or a recovery id above 3.
+ * Converts `SignSession.Completed.signature` to the form that this service returns. The chain stores ECDSA signatures
+ * as v | r | s (the Ika SDK's parser cuts them to r | s); this service returns r | s | v. Other signatures have 64
+ * bytes and stay unchanged. Throws MalformedBytesError for another length or a recovery id above 3.
  */
 export function signatureFromChain(
   signatureAlgorithm: SignatureAlgorithmName,

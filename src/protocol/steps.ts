@@ -1,11 +1,11 @@
 /**
- * A long computation that offers to pause at each `yield`, every few milliseconds. Whoever runs it decides whether
- * something else may run meanwhile; it keeps no clock and no thread of its own. Where it yields a promise it has to wait
- * for it.
+ * A long computation that yields every few milliseconds. The caller decides whether to run something else in between;
+ * the computation has no clock or thread of its own. If it yields a promise, the caller must await it before
+ * continuing.
  */
 export type Steps<T> = Generator<void | Promise<void>, T, void>;
 
-/** Runs to the end without a pause. Throws for a computation that waits for something. */
+/** Runs the computation to its end without a pause. Throws if it yields a promise. */
 export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

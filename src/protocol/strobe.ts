@@ -2,13 +2,13 @@ import { keccakP } from "@noble/hashes/sha3.js";
 
 /** The part of STROBE-128 that Merlin uses (strobe.sourceforge.io, version 1.0.2; merlin.cool, "STROBE"). */
 export interface Strobe {
-  /** Absorbs public framing. With `more`, continues the operation before. */
+  /** Absorbs public framing. With `more`, continues the previous operation. */
   metaAd(data: Uint8Array, more: boolean): void;
   /** Absorbs associated data. */
   ad(data: Uint8Array): void;
   /** Squeezes `length` pseudo-random bytes. */
   prf(length: number): Uint8Array;
-  /** Remembers where it stands; each call of what is returned takes it back there. */
+  /** Saves the current state. Each call of the returned function restores it. */
   mark(): () => void;
 }
 
@@ -75,7 +75,7 @@ export function createStrobe(label: Uint8Array): Strobe {
   };
 }
 
-/** 1600 bits of state, less twice the 128 bits of security, less two bytes of padding. */
+/** In bytes: 1600 bits of state minus twice the 128 bits of security, minus two bytes of padding. */
 const RATE = 166;
 const FLAG_I = 1;
 const FLAG_A = 2;

@@ -4,8 +4,8 @@ import { bigIntToLittleEndian, MalformedBytesError } from "./bytes.ts";
 import { curveGroup } from "./curve-group.ts";
 
 /**
- * The scalar x_A of a user's secret share, 00 | vec(scalar): between 1 and the curve's order less one. Throws
- * MalformedBytesError, which never carries the bytes.
+ * Decodes the scalar x_A of a user's secret share, 00 | vec(scalar): between 1 and the curve's order minus one. Throws
+ * MalformedBytesError, which never contains the bytes.
  */
 export function decodeUserShare(curve: CurveName, userSecretKeyShare: Uint8Array): bigint {
   const outer = byteReader(userSecretKeyShare, "user secret key share");
@@ -18,7 +18,7 @@ export function decodeUserShare(curve: CurveName, userSecretKeyShare: Uint8Array
   return share;
 }
 
-/** Writes what {@link decodeUserShare} reads, into one buffer that is the caller's to overwrite. */
+/** Encodes a share for {@link decodeUserShare}, into one buffer that the caller can overwrite. */
 export function encodeUserShare(curve: CurveName, scalar: bigint): Uint8Array {
   const bytes = bigIntToLittleEndian(scalar, 32);
   const { isSecp } = curveGroup(curve);

@@ -11,10 +11,10 @@ import { PRESIGN_VERSION, presignVersion } from "./presign-version.ts";
 import { parsePartialSignature } from "./sign-message-layout.ts";
 import { schnorrkelChallenge } from "./verify-schnorrkel.ts";
 
-/** The Schnorr family: algorithms whose user half is a partial signature that anyone can check. */
+/** The Schnorr family: algorithms whose user half is a publicly verifiable partial signature. */
 export type SchnorrAlgorithmName = Exclude<SignatureAlgorithmName, "ECDSASecp256k1" | "ECDSASecp256r1">;
 
-/** All that is public of one Schnorr-family signature before the user's half. */
+/** The public inputs of one Schnorr-family signature. */
 export interface SchnorrRequest {
   readonly signatureAlgorithm: SchnorrAlgorithmName;
   readonly dwalletOutput: Uint8Array;
@@ -23,16 +23,16 @@ export interface SchnorrRequest {
   readonly message: Uint8Array;
 }
 
-/** A user's half of a Schnorr-family signature with everything public that it depends on. */
+/** A user's half of a Schnorr-family signature with all public inputs that it depends on. */
 export interface PartialSignatureClaim extends SchnorrRequest {
   readonly userSignMessage: Uint8Array;
 }
 
-/** What a user's half answers once his nonce is fixed: z_A = k_A + e * x_A, with signs. */
+/** The terms of the user's half once the nonce is fixed: z_A = k_A + e * x_A, with signs. */
 export interface PartialSignatureTerms {
   /** e, the signature's challenge. */
   readonly challenge: bigint;
-  /** BIP-340 keeps the points of even y; when the joint one is odd, both parties negate their part. */
+  /** BIP-340 uses points with even y. If the joint point has an odd y, both parties negate their part. */
   readonly isNonceNegated: boolean;
   readonly isShareNegated: boolean;
   /** X_A. */
@@ -41,8 +41,8 @@ export interface PartialSignatureTerms {
 
 /**
  * True if z_A * G = K_A + e * X_A, where e is the signature's challenge under the joint nonce
- * K = K_A + K_0 + mu * K_1; the network rejects everything else (2PC-MPC, Schnorr signing, the first check of the
- * network's round). Costs a few milliseconds. Throws MalformedBytesError for bytes of another layout.
+ * K = K_A + K_0 + mu * K_1. The network rejects everything else (2PC-MPC, Schnorr signing, the first check of the
+ * network's round). Takes a few milliseconds. Throws MalformedBytesError for bytes of another layout.
  */
 export function verifyPartialSignature(claim: PartialSignatureClaim): boolean {
   const { curve } = SETTINGS[claim.signatureAlgorithm];
@@ -54,7 +54,7 @@ export function verifyPartialSignature(claim: PartialSignatureClaim): boolean {
   return group.base.multiplyUnsafe(response).equals(ownNonce.add(ownShare.multiplyUnsafe(e)));
 }
 
-/** The terms for the user's nonce K_A. Throws MalformedBytesError for bytes of another layout. */
+/** Computes the terms for the user's nonce K_A. Throws MalformedBytesError for bytes of another layout. */
 export function partialSignatureTerms(request: SchnorrRequest, nonce: GroupPoint): PartialSignatureTerms {
   const { signatureAlgorithm, message } = request;
   const { curve, hash } = SETTINGS[signatureAlgorithm];
@@ -133,7 +133,7 @@ function hasOddY(point: GroupPoint): boolean {
   return point.toBytes()[0] === 3;
 }
 
-/** The transcript's label, as the network uses it here too. */
+/** The network uses the label of the DKG for signing too. */
 const NONCE_LABEL = "DKG randomize decentralized party public key share and encryption of secret key share";
 const STATISTICAL_LABEL = "statistically secure sized challenge used to mask challenge";
 

@@ -2,13 +2,13 @@ import { bigIntFromLittleEndian } from "./bytes.ts";
 import { curveGroup } from "./curve-group.ts";
 import { createTranscript } from "./merlin.ts";
 
-/** The signing context that Substrate chains use. */
+/** The signing context of Substrate chains. */
 const SIGNING_CONTEXT = "substrate";
 
 /**
  * True if `signature` is an sr25519 signature over `message` under the context "substrate" (schnorrkel 0.11,
  * `sign.rs`: s*G = R + c*A with c from a Merlin transcript). The highest bit of the last byte marks the format and
- * must be set. Malformed input is false, never an error.
+ * must be set. Returns false for malformed input and never throws.
  */
 export function verifySchnorrkel(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== 64 || (signature[63]! & 0x80) === 0) return false;

@@ -6,7 +6,7 @@ import { equalBytes } from "./bytes.ts";
 import { messageDigest } from "./message-digest.ts";
 import { verifySchnorrkel } from "./verify-schnorrkel.ts";
 
-/** A signature in this service's form, with what it is said to sign. */
+/** A signature in this service's form, with the key and the message that it claims to sign. */
 export interface SignatureClaim {
   readonly signatureAlgorithm: SignatureAlgorithmName;
   readonly hash: HashName;
@@ -19,9 +19,9 @@ export interface SignatureClaim {
 }
 
 /**
- * True if the signature is what this service promises: valid under the dWallet's public key, of the right length,
- * and for ECDSA with low s and a recovery id from which the very key is recovered.
- * Malformed input, and a hash that does not belong to the algorithm, are false, never an error.
+ * True if the signature has the form that this service promises: valid under the dWallet's public key, of the right
+ * length, and for ECDSA with low s and a recovery id that recovers this key.
+ * Returns false for malformed input and for a hash that does not belong to the algorithm. Never throws.
  */
 export function verifySignature(claim: SignatureClaim): boolean {
   try {
@@ -51,8 +51,8 @@ function verifyEcdsa(
   const digest = messageDigest(hash, message);
   const compact = signature.subarray(0, 64);
   if (curve.Signature.fromBytes(compact).hasHighS()) return false;
-  // A signature verifies under the key that is recovered from it, so that this one equation is both checks (SEC 1,
-  // 4.1.6). noble takes the recovery id in front.
+  // A signature verifies under the key recovered from it, so this one equation is both checks (SEC 1, 4.1.6).
+  // noble expects the recovery id in front.
   const recovered = curve.recoverPublicKey(Uint8Array.of(recoveryId, ...compact), digest, { prehash: false });
   return equalBytes(recovered, publicKey);
 }

@@ -21,39 +21,42 @@ export interface ClassGroup extends FormGroup {
   readonly h: Form;
 }
 
-/** Thrown when bytes are not a form of the group they are said to be from. */
+/** Thrown for bytes that do not encode a form of the expected group. */
 export class InvalidFormError extends Error {
   override readonly name = "InvalidFormError";
 }
 
-/** How many bytes {@link encodeForm} writes. */
+/** The length of an encoded form: see {@link encodeForm}. */
 export const FORM_BYTES = 256;
 
-/** The class group of a curve by its chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). RangeError else. */
+/**
+ * The class group of a curve by its chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). Throws a
+ * RangeError for another number.
+ */
 export function classGroupOfCurve(curve: number): ClassGroup {
   const group = GROUP_OF_CURVE[curve];
   if (group === undefined) throw new RangeError(`unknown curve ${curve}`);
   return group;
 }
 
-/** A form as the protocol writes it: a, 128 bytes little-endian, then b, 128 bytes in two's complement. */
+/** Encodes a form as the protocol does: a in 128 little-endian bytes, then b in 128 bytes in two's complement. */
 export function encodeForm(form: Form): Uint8Array {
   return concatBytes(bigIntToLittleEndian(form.a, 128), bigIntToLittleEndian(form.b, 128));
 }
 
 /**
- * Reads what {@link encodeForm} wrote.
- * Throws InvalidFormError unless it is the reduced, positive definite form of a class of this very discriminant.
+ * Decodes the output of {@link encodeForm}.
+ * Throws InvalidFormError unless the form is reduced, positive definite, primitive and of the group's discriminant.
  */
 export function decodeForm(group: ClassGroup, bytes: Uint8Array): Form {
   const form = decodeReducedForm(group, bytes);
-  // Only q can divide all three coefficients of a form of discriminant -p*q^3. Such a form is no class of the group.
+  // Only q can divide all three coefficients of a form of discriminant -p*q^3. Such a form is not in the group.
   if (form.a % group.q === 0n && form.b % group.q === 0n && form.c % group.q === 0n)
     throw new InvalidFormError("the form is not primitive");
   return form;
 }
 
-/** As {@link decodeForm}, for bytes of this process's own: does not check that the form is primitive. */
+/** Like {@link decodeForm} without the check that the form is primitive. For bytes that this process encoded itself. */
 export function decodeReducedForm(group: FormGroup, bytes: Uint8Array): Form {
   if (bytes.length !== FORM_BYTES)
     throw new InvalidFormError(`a form has ${FORM_BYTES} bytes, not ${bytes.length}`);

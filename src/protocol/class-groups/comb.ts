@@ -2,9 +2,9 @@ import { composeForms, type Form, type FormGroup, squareForm } from "./forms.ts"
 import { bitLength } from "./integers.ts";
 
 /**
- * Powers of one base that make its exponentiation cheap: the comb of Lim and Lee (Crypto '94; Handbook of Applied
- * Cryptography, Algorithm 14.117). The exponent is cut into `degree` rows of `rowBits` bits;
- * entry i is the product of base^(2^(j*rowBits)) over the bits j that are set in i. Entry 0 is the identity.
+ * Precomputed powers of one base for fast exponentiation: the comb of Lim and Lee (Crypto '94; Handbook of Applied
+ * Cryptography, Algorithm 14.117). The exponent is split into `degree` rows of `rowBits` bits.
+ * Entry i is the product of base^(2^(j*rowBits)) over the bits j that are set in i. Entry 0 is the identity.
  */
 export interface CombTable {
   readonly degree: number;

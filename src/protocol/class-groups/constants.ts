@@ -1,9 +1,9 @@
 /**
  * The network's class groups, one per curve order q, at 112 bits of security: D = -p*q^3 with a prime p, and h, a
- * generator of the subgroup that encryption keys and randomisers live in (CL15: Castagnos and Laguillaumie,
- * "Linearly homomorphic encryption from DDH"; BICYCL: Bouvier et al., section 3). They are fixed by the protocol:
- * read from the protocol public parameters that ika-wasm 0.2.1 derives, where they are the same for every network key.
- * Curve25519 and Ristretto share their order and so their group.
+ * generator of the subgroup that contains encryption keys and randomisers (CL15: Castagnos and Laguillaumie,
+ * "Linearly homomorphic encryption from DDH"; BICYCL: Bouvier et al., section 3). The protocol fixes them. The values
+ * come from the protocol public parameters that ika-wasm 0.2.1 derives, where they are the same for every network key.
+ * Curve25519 and Ristretto have the same order and therefore the same group.
  */
 export interface ClassGroupConstants {
   /** The order of the curve, and of the plaintext space. */

@@ -8,14 +8,14 @@ export interface PowerTerm {
   readonly exponent: bigint;
 }
 
-/** base^exponent. Takes time that depends on the exponent: not for secrets that an attacker can time. */
+/** base^exponent. Not constant-time: do not use it for a secret exponent that an attacker can time. */
 export function powerForm(group: FormGroup, base: Form, exponent: bigint): Form {
   return multiPower(group, [{ base, exponent }]);
 }
 
 /**
- * The product of all terms with one run of squarings for all of them (Straus' method; Handbook of Applied
- * Cryptography, Algorithm 14.88), each exponent in width-w non-adjacent form: inverses of forms cost nothing.
+ * The product of all terms. All terms share one run of squarings (Straus' method; Handbook of Applied Cryptography,
+ * Algorithm 14.88). Exponents are in width-w non-adjacent form, because inverting a form is free.
  */
 export function multiPower(group: FormGroup, terms: readonly PowerTerm[]): Form {
   const bits = terms.reduce((most, { exponent }) => Math.max(most, bitLength(exponent)), 0);
@@ -46,7 +46,7 @@ function oddPowers(group: FormGroup, base: Form, count: number): Form[] {
   return powers;
 }
 
-/** Balances the table's cost (2^(w-2) products) with the digits it saves. */
+/** Balances the cost of the table (2^(w-2) products) against the digits that it saves. */
 function windowWidth(bits: number): number {
   return bits > 512 ? 6 : bits > 160 ? 5 : bits > 40 ? 4 : 2;
 }

@@ -3,7 +3,7 @@ import { gcdWithCofactor, partialEuclid } from "./partial-euclid.ts";
 
 /**
  * A primitive positive definite binary quadratic form a*X^2 + b*X*Y + c*Y^2 in reduced form:
- * -a < b <= a <= c, and b >= 0 if a = c. Every class of forms has exactly one of them, so equal classes are equal data.
+ * -a < b <= a <= c, and b >= 0 if a = c. Every class has exactly one reduced form, so equal classes have equal data.
  */
 export interface Form {
   readonly a: bigint;
@@ -11,11 +11,11 @@ export interface Form {
   readonly c: bigint;
 }
 
-/** The class group of one negative discriminant, with what its composition needs at hand. */
+/** The class group of one negative discriminant, with precomputed values for its composition. */
 export interface FormGroup {
   readonly discriminant: bigint;
   readonly identity: Form;
-  /** Where the partial Euclid of a composition stops: the fourth root of |discriminant| / 4. */
+  /** The bound at which the partial Euclid of a composition stops: the fourth root of |discriminant| / 4. */
   readonly bound: bigint;
   readonly boundBits: number;
 }
@@ -54,7 +54,7 @@ export function reduceForm(a: bigint, b: bigint, c: bigint): Form {
 }
 
 /**
- * The product of two classes, for coprime leading coefficients without ever forming a1*a2.
+ * The product of two classes. For coprime leading coefficients it never computes a1*a2.
  *
  * Dirichlet's composition (Cohen, Algorithm 5.4.7 with d = 1) is (a1*a2, b2 + 2*a2*u, ...) with
  * u = (b1 - b2) / (2*a2) mod a1. That is f2 on the lattice {(r, y) : r = u*y mod a1}, divided by a1, in the basis
@@ -74,7 +74,7 @@ export function composeForms(group: FormGroup, left: Form, right: Form): Form {
   const a = (r1 * g1 + c1 * y1) / left.a;
   const b = (r2 * (g1 + form.a * r1) + y2 * (form.b * r1 + 2n * c1)) / left.a;
   const c = (r2 * (form.a * r2 + form.b * y2) + form.c * y2 * y2) / left.a;
-  // A basis of negative orientation yields the opposite class; turning b back corrects that.
+  // A basis of negative orientation yields the opposite class; negating b corrects that.
   return reduceForm(a, r1 * y2 - r2 * y1 < 0n ? -b : b, c);
 }
 
@@ -97,7 +97,7 @@ export function squareForm(group: FormGroup, form: Form): Form {
   return reduceForm(r1 * r1 + y1 * e1, r1 * y2 - r2 * y1 < 0n ? -middle : middle, r2 * r2 + y2 * e2);
 }
 
-/** Gauss' composition for any two forms, slow and plain (Cohen, Algorithm 5.4.7). The fast one falls back to it. */
+/** Gauss' composition for any two forms (Cohen, Algorithm 5.4.7). Slow: {@link composeForms} falls back to it. */
 export function composeFormsPlainly(group: FormGroup, left: Form, right: Form): Form {
   const half = (left.b + right.b) / 2n;
   const [gcd0, u, v] = extendedGcd(left.a, right.a);
@@ -110,14 +110,15 @@ export function composeFormsPlainly(group: FormGroup, left: Form, right: Form): 
 }
 
 /**
- * A form equivalent to `form` whose leading coefficient is coprime to `modulus`, and that coefficient's inverse.
- * A primitive form represents numbers coprime to any modulus; that none of these eight is one is rare, and undefined.
+ * Returns a form equivalent to `form` whose leading coefficient is coprime to `modulus`, and that coefficient's
+ * inverse. Tries eight candidates. A primitive form represents numbers coprime to any modulus, so rarely do all eight
+ * fail; then the result is undefined.
  */
 function coprimeRepresentative(modulus: bigint, form: Form): { form: Form; inverse: bigint } | undefined {
   const excluded = smallFactors(modulus);
   for (let candidate = 0; candidate < 8; candidate++) {
     const equivalent = representative(form, candidate);
-    // A common small factor is what usually rules a candidate out, and is seen without a long division.
+    // Usually a small common factor rules a candidate out. Finding one needs no long division.
     if ((smallFactors(equivalent.a) & excluded) !== 0) continue;
     const residue = equivalent.a % modulus;
     if (residue === 0n) continue;
@@ -159,7 +160,7 @@ const ODD_PRIMES = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43];
 /** Their product, which a double holds. */
 const PRIMORIAL = BigInt(ODD_PRIMES.reduce((product, prime) => product * prime, 1));
 
-/** Which of the primes 2 to 43 divide a number, a bit for each. */
+/** A bit mask of the primes from 2 to 43 that divide a number. */
 function smallFactors(value: bigint): number {
   const residue = Number(value % PRIMORIAL);
   let factors = Number(BigInt.asUintN(1, value)) ^ 1;

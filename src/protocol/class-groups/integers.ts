@@ -15,7 +15,7 @@ export function floorDivide(numerator: bigint, denominator: bigint): bigint {
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
 }
 
-/** How many bits |value| takes; 0 for 0. */
+/** The bit length of |value|; 0 for 0. */
 export function bitLength(value: bigint): number {
   if (value === 0n) return 0;
   const hex = absolute(value).toString(16);

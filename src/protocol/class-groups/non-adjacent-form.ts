@@ -1,10 +1,13 @@
-/** A non-zero digit and the power of two that it counts. */
+/** The digit times 2^position. */
 export interface SignedDigit {
   readonly position: number;
   readonly digit: number;
 }
 
-/** The non-zero digits, all odd and below 2^(width-1) in magnitude, with value = sum of digit * 2^position. */
+/**
+ * The non-zero digits of `value` in width-w non-adjacent form: value is the sum of digit * 2^position. All digits are
+ * odd and below 2^(width-1) in magnitude.
+ */
 export function nonAdjacentForm(value: bigint, width: number): SignedDigit[] {
   const bits = [...value.toString(2)].reverse().map(Number);
   const digits: SignedDigit[] = [];

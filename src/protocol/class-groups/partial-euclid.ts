@@ -1,10 +1,10 @@
 import { bitLength } from "./integers.ts";
 
 /**
- * Euclid's algorithm, many quotients at a time, on the leading bits of the operands (Lehmer's idea: Knuth, TAOCP 2,
- * 4.5.2, Algorithm L; the test that a quotient is certain is Collins' and Jebelean's). A step looks at 53 bits, and
- * then once more at 53 bits of what is left of the leading 106, all in floating point; its matrix is applied to the
- * long integers once, which replaces about thirty divisions. That is where a product of forms spends its time.
+ * Euclid's algorithm on the leading bits of the operands, many quotients at a time (Lehmer's idea: Knuth, TAOCP 2,
+ * 4.5.2, Algorithm L; the test for a certain quotient is due to Collins and Jebelean). A step works in floating point
+ * on the leading 53 bits, then on 53 bits of the remainder of the leading 106. It applies its matrix to the long
+ * integers once, which replaces about thirty divisions. A product of forms spends most of its time here.
  */
 
 /** [gcd(left, right), v] with v*right = gcd (mod left), for left > right > 0. */
@@ -28,7 +28,7 @@ export function gcdWithCofactor(left: bigint, right: bigint): readonly [bigint, 
   return [r0, v0];
 }
 
-/** The same for what is left of it: neither operands nor cofactors exceed a double's 53 bits. */
+/** Finishes {@link gcdWithCofactor} in doubles: neither operands nor cofactors exceed 53 bits. */
 function finishGcd(left: number, right: number, v0: bigint, v1: bigint): readonly [bigint, bigint] {
   let [x, y] = [left, right];
   let [a, b, c, d] = [1, 0, 0, 1];
@@ -73,8 +73,8 @@ export function partialEuclid(modulus: bigint, root: bigint, bound: bigint, boun
   return { r1, r2, y1, y2 };
 }
 
-// The step's matrix and a bound on the bits of its larger remainder are left in module variables: an array per step
-// would double the time.
+// A step stores its matrix and a bound on the bits of its larger remainder in module variables, because allocating an
+// array per step would double the time.
 let stepA = 1;
 let stepB = 0;
 let stepC = 0;
@@ -82,8 +82,9 @@ let stepD = 1;
 let stepBits = 0;
 
 /**
- * Finds the matrix of as many certain quotients of (x, y) as there are, with entries below 2^53. `bits`: x has that
- * many or one less. Goes on while the smaller remainder surely has more than `endBits` bits. False if there is none.
+ * Finds the matrix of as many certain quotients of (x, y) as possible, with entries below 2^53. `bits` is the bit
+ * length of x, or one more. Continues while the smaller remainder certainly has more than `endBits` bits. Returns false
+ * if no quotient is certain.
  */
 function lehmer(x: bigint, y: bigint, bits: number, endBits: number): boolean {
   const shift = bits - 53;
@@ -95,7 +96,7 @@ function lehmer(x: bigint, y: bigint, bits: number, endBits: number): boolean {
   stepBits = shift + bitLengthOfNumber(runX) + 1;
   if (shift < 53) return true;
 
-  // The same matrix on the 53 bits below, in as many bits as the double has left. Off by less than 4.
+  // Applies the same matrix to the next 53 bits, in the bits that the double has left. The error is below 4.
   const below = BigInt(shift - 53);
   const [xLow, yLow] = [Number(BigInt.asUintN(53, x >> below)), Number(BigInt.asUintN(53, y >> below))];
   const room = 53 - bitLengthOfNumber(runX);
@@ -122,8 +123,9 @@ let runY = 0;
 const MAX_COFACTOR = 2 ** 26 - 1;
 
 /**
- * Runs Euclid on (x, y) while the quotients are surely those of the long integers, whose leading bits these are but
- * for less than `error` units, and while y has more than `endBits` bits. False if not one quotient was certain.
+ * Runs Euclid on (x, y), the leading bits of the long integers with an error below `error` units. Continues while the
+ * quotients certainly equal those of the long integers and y has more than `endBits` bits. Returns false if no quotient
+ * was certain.
  */
 function run(x0: number, y0: number, endBits: number, error: number): boolean {
   let [x, y] = [x0, y0];

@@ -3,18 +3,18 @@ import { composeForms, type Form, type FormGroup, invertForm, squareForm } from 
 import { nonAdjacentForm } from "./non-adjacent-form.ts";
 
 /**
- * base^(2^i) for i from 0. With them a base that is raised several times is squared along only once, and powers of
- * several bases are multiplied in one pass.
+ * base^(2^i) for i from 0. Several exponentiations of one base share its squarings, and powers of several bases are
+ * multiplied in one pass.
  */
 export type PowerLadder = readonly Form[];
 
-/** base^exponent, with the base's ladder. The exponent is not negative. */
+/** base^exponent, with the ladder of the base. The exponent must not be negative. */
 export interface LadderTerm {
   readonly ladder: PowerLadder;
   readonly exponent: bigint;
 }
 
-/** The ladder for exponents of up to `bits` bits: one rung more, which a signed digit may need. */
+/** Builds the ladder for exponents of up to `bits` bits, with one extra rung that a signed digit may need. */
 export function* powerLadder(group: FormGroup, base: Form, bits: number): Steps<PowerLadder> {
   const rungs = [base];
   while (rungs.length <= bits) {
@@ -25,12 +25,12 @@ export function* powerLadder(group: FormGroup, base: Form, bits: number): Steps<
 }
 
 /**
- * The product of all terms, by Yao's method (Knuth, TAOCP 2, answer to 4.6.3-9) with signed digits: the rungs of equal
- * digits are multiplied first, whatever their base. Takes time that depends on the exponents. Throws a RangeError for
- * an exponent beyond its ladder.
+ * The product of all terms, by Yao's method (Knuth, TAOCP 2, answer to 4.6.3-9) with signed digits: it first multiplies
+ * the rungs of equal digits, across all bases. Not constant-time. Throws a RangeError for an exponent that is negative
+ * or exceeds its ladder.
  */
 export function* ladderProduct(group: FormGroup, terms: readonly LadderTerm[]): Steps<Form> {
-  // Entry i collects what is to be raised to 2i + 1.
+  // Entry i collects the factors with the exponent 2i + 1.
   const buckets: Form[] = Array.from({ length: 1 << (DIGIT_WIDTH - 2) }, () => group.identity);
   let count = 0;
   for (const { ladder, exponent } of terms) {
@@ -53,7 +53,7 @@ export function* ladderProduct(group: FormGroup, terms: readonly LadderTerm[]): 
   return composeForms(group, squareForm(group, tails), composeForms(group, tail, buckets[0]!));
 }
 
-/** Digits are odd and below 2^6 in magnitude: best for exponents of a thousand bits, two or three at a time. */
+/** Digits are odd and below 2^6 in magnitude: fastest for two or three exponents of a thousand bits. */
 const DIGIT_WIDTH = 7;
 /** A few milliseconds. */
 const PAUSE_COUNT = 64;

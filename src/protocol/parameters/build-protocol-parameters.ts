@@ -7,27 +7,27 @@ import { bitLength } from "../class-groups/integers.ts";
 import { type CurveConstants, curveConstants } from "./curve-constants.ts";
 import { decodeNetworkKeyOutput } from "./network-key-output.ts";
 
-/** How large the exponentiation tables inside the parameters are. They change speed and size, never a result. */
+/** The size of the exponentiation tables in the parameters. The tables affect speed and size, never a result. */
 export interface TableShape {
-  /** A table has 2^degree forms of 778 bytes. */
+  /** A table contains 2^degree forms of 778 bytes each. */
   readonly degree: number;
-  /** Also the two tables of h for exponents beyond any that a client raises it to. */
+  /** Adds the two tables of h for exponents that are longer than any that a client uses. */
   readonly long: boolean;
 }
 
-/** 2.4 MB a curve. Ika's WebAssembly is as fast as with the full tables, or faster: less to decode. */
+/** 2.4 MB per curve. Ika's WebAssembly is at least as fast as with the full tables, because it decodes less. */
 export const COMPACT_TABLES: TableShape = { degree: 8, long: false };
 
-/** 45 KB a curve, made in a millisecond: for calls that use no tables, as this project's own are. */
+/** 45 KB per curve, built in a millisecond. For calls that use no tables, such as this project's own. */
 export const NO_TABLES: TableShape = { degree: 1, long: false };
 
-/** 44.6 MB a curve, byte for byte what ika-wasm 0.2.1 derives. */
+/** 44.6 MB per curve, byte for byte equal to the parameters that ika-wasm 0.2.1 derives. */
 export const FULL_TABLES: TableShape = { degree: 12, long: true };
 
 /**
  * Derives a curve's protocol public parameters from an output of the network key, in the form that every function of
- * the Ika SDK 0.4.1 takes, without the wasm module. The tables follow from the constants and the network key, so this
- * is also how to check parameters that someone else made. One to two seconds of one core with compact tables.
+ * the Ika SDK 0.4.1 accepts, without the wasm module. The tables follow from the constants and the network key, so this
+ * function can also check parameters from another source. Takes one to two seconds of one core with compact tables.
  *
  * Throws a RangeError for an unknown curve; UnsupportedOutputError for an output of another version;
  * MalformedBytesError or InvalidFormError for a malformed one.
@@ -60,20 +60,22 @@ export function buildProtocolParameters(
     RANDOMNESS_SPACE,
     setup(group),
     element(group, group.h),
-    Uint8Array.of(0), // No large messages: one scalar fits the plaintext space.
+    Uint8Array.of(0), // No large-message variant: one scalar fits into the plaintext space.
     element(group, encryptionKey),
   );
 }
 
 /**
- * The table lengths that the wasm module makes with degree 12: exponents that are scalars (256 bits) or scalars masked
- * for a proof (448), and randomisers (749) or masked randomisers (941), each rounded up to a multiple of 12.
+ * The table lengths of the wasm module with degree 12: exponents are scalars (256 bits), scalars masked for a proof
+ * (448), randomisers (749) or masked randomisers (941), each rounded up to a multiple of 12.
  */
 const SCALAR_TABLE_BITS = [264, 456];
 const RANDOMNESS_TABLE_BITS = [756, 948];
 const LONG_TABLE_BITS = [1872, 2064];
 
-/** The space of encryption randomness: order bits of its integers, bits sampled, bits that a proof's response stays below. */
+/**
+ * The space of encryption randomness: the order bits, the sampled bits, and the bound in bits of a proof's response.
+ */
 const RANDOMNESS_SPACE = concatBytes(...[1536, 749, 1278].map(uint32ToLittleEndian));
 
 const COMPUTATIONAL_SECURITY_BITS = 112;
@@ -105,13 +107,13 @@ function curveGroup(constants: CurveConstants): Uint8Array {
   );
 }
 
-/** A discriminant -p*q^(2k+1) as (q, k, value), its integers `limbs` 64-bit words long. */
+/** A discriminant -p*q^(2k+1) as (q, k, value). Its integers have `limbs` 64-bit words. */
 function discriminant(q: bigint, k: number, value: bigint, limbs: number): Uint8Array {
   const integer = (of: bigint) => encodeVector(bigIntToLittleEndian(of, 8 * limbs));
   return concatBytes(integer(q), uint32ToLittleEndian(k), integer(value));
 }
 
-/** The class groups' set-up: both discriminants, q, p, k, and q^2, by which the two groups' forms are mapped. */
+/** The class groups' setup: both discriminants, q, p, k, and q^2, which maps forms between the two groups. */
 function setup(group: ClassGroup): Uint8Array {
   const { q, p } = group;
   return concatBytes(
@@ -125,18 +127,18 @@ function setup(group: ClassGroup): Uint8Array {
   );
 }
 
-/** A form with all three coefficients and the length of its discriminant: 778 bytes. */
+/** A form: all three coefficients and the bit length of its discriminant, 778 bytes. */
 function longForm(group: ClassGroup, { a, b, c }: Form): Uint8Array {
   const integers = [a, b, c].map((integer) => encodeVector(bigIntToLittleEndian(integer, 256)));
   return concatBytes(...integers, uint32ToLittleEndian(bitLength(group.discriminant)));
 }
 
-/** A form with the discriminant it belongs to. */
+/** A form with its discriminant. */
 function element(group: ClassGroup, form: Form): Uint8Array {
   return concatBytes(longForm(group, form), discriminant(group.q, 1, group.discriminant, 32));
 }
 
-/** BCS map from base to its tables, in the order of the bases' bytes. */
+/** A BCS map from each base to its tables, sorted by the bytes of the base. */
 function tableMap(
   group: ClassGroup,
   degree: number,

@@ -5,17 +5,17 @@ import {
   UnsupportedOutputError,
 } from "./network-key-output.ts";
 
-/** Thrown where two outputs of one network key hold different shares or keys: one of them is not the key's. */
+/** Thrown if two outputs of one network key contain different shares or keys: one of them belongs to another key. */
 export class DifferingOutputsError extends Error {
   override readonly name = "DifferingOutputsError";
 }
 
 /**
- * What all readable outputs of one network key say, in the shortest form: version 2 without maps. It is the same for
- * every output of the key, whichever committee made it.
+ * Returns the common content of all readable outputs of one network key in the shortest form: version 2 without maps.
+ * Every output of the key has the same content, whichever committee made it.
  *
- * `outputs`: the key's, the newest first. Throws UnsupportedOutputError, for the newest, where none can be read;
- * DifferingOutputsError; and for any that is malformed what `decodeNetworkKeyOutput` throws.
+ * `outputs` are those of the key, the newest first. Throws UnsupportedOutputError for the newest if none is readable,
+ * DifferingOutputsError, and the errors of `decodeNetworkKeyOutput` for a malformed output.
  */
 export function chooseKeyOutput(outputs: readonly Uint8Array[]): Uint8Array {
   let chosen: Uint8Array | undefined;

@@ -1,11 +1,11 @@
 import { hexToBytes } from "../bytes.ts";
 import { classGroupOfCurve } from "../class-groups/class-group.ts";
 
-/** A curve as the protocol describes it in its public parameters and transcripts. */
+/** The constants that describe a curve in the protocol's public parameters and transcripts. */
 export interface CurveConstants {
   /** The chain's number: 0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO. */
   readonly curve: number;
-  /** The protocol's name, as spelled in its transcripts. */
+  /** The curve's name as the protocol's transcripts spell it. */
   readonly name: string;
   readonly equation: "Weierstrass" | "Montgomery";
   /** The order of the group, and of the scalars. */
@@ -20,7 +20,7 @@ export interface CurveConstants {
   readonly lengthPrefixed: boolean;
 }
 
-/** The constants of a curve by its chain number. Throws a RangeError for an unknown one. */
+/** The constants of a curve by its chain number. Throws a RangeError for an unknown number. */
 export function curveConstants(curve: number): CurveConstants {
   const constants = CURVES[curve];
   if (constants === undefined) throw new RangeError(`unknown curve ${curve}`);

@@ -8,21 +8,21 @@ import { curveConstants } from "./curve-constants.ts";
 /** An encryption (h^r, f^m * ek^r). */
 export type Ciphertext = readonly [Form, Form];
 
-/** One curve's part of the network key: two key shares, encrypted and in public. */
+/** One curve's part of the network key: two key shares, each as a ciphertext and as a public point. */
 export interface NetworkKeyShares {
   readonly encryptedShares: readonly [Ciphertext, Ciphertext];
-  /** The two points, encoded as in the curve's public parameters (33 or 32 bytes each), not checked to be points. */
+  /** Both points as in the curve's public parameters, 33 or 32 bytes each. The decoder does not check them. */
   readonly publicShares: readonly [Uint8Array, Uint8Array];
 }
 
-/** What a network key's outputs say to clients: one key part per curve (by chain number), one key per class group. */
+/** The part of a network key's output that clients use: key shares and an encryption key per curve. */
 export interface NetworkKeyOutput {
   readonly shares: readonly [NetworkKeyShares, NetworkKeyShares, NetworkKeyShares, NetworkKeyShares];
-  /** The network's encryption keys by curve; ED25519 and RISTRETTO share theirs. */
+  /** The network's encryption keys by chain number of the curve; ED25519 and RISTRETTO have the same key. */
   readonly encryptionKeys: readonly [Form, Form, Form, Form];
 }
 
-/** Thrown for an output of a version that this code cannot read. It may well be a key's output. */
+/** Thrown for an output with a version that this code cannot read. The output may be valid. */
 export class UnsupportedOutputError extends Error {
   override readonly name = "UnsupportedOutputError";
   /** The output's version, from 1 on. */
@@ -30,7 +30,7 @@ export class UnsupportedOutputError extends Error {
 
   constructor(version: number) {
     super(
-      `the network key's output is of version ${version}; readable are versions ${OLDEST_VERSION} to ${NEWEST_VERSION}`,
+      `the network key's output has version ${version}; supported are versions ${OLDEST_VERSION} to ${NEWEST_VERSION}`,
     );
     this.version = version;
   }
@@ -38,16 +38,15 @@ export class UnsupportedOutputError extends Error {
 
 const OLDEST_VERSION = 2;
 const NEWEST_VERSION = 4;
-/** Ids of parties are 16 bits wide; a network of ten times today's validators is far below this. */
+/** Far above ten times the number of today's validators. Party ids have 16 bits. */
 const MAX_PARTY_COUNT = 2_048;
 
 /**
  * Reads versions 2, 3 and 4 of the versioned output (BCS) of a network key's DKG or of one of its reconfigurations. All
- * begin alike: the shares and keys of the four curves, with a map from party to verification key after some of them. The
- * maps are skipped, and so is what follows, which differs from version to version and is for the network's own parties.
+ * versions begin with the shares and keys of the four curves, with a map from party to verification key after some of
+ * them. The reader skips the maps and the rest, which differs between versions and serves the network's own parties.
  *
- * Throws UnsupportedOutputError for other versions; MalformedBytesError or InvalidFormError for bytes that are no such
- * output.
+ * Throws UnsupportedOutputError for other versions, and MalformedBytesError or InvalidFormError for malformed bytes.
  */
 export function decodeNetworkKeyOutput(bytes: Uint8Array): NetworkKeyOutput {
   const outer = byteReader(bytes, "network key output");
@@ -71,19 +70,19 @@ export function decodeNetworkKeyOutput(bytes: Uint8Array): NetworkKeyOutput {
   };
 }
 
-/** What of an output {@link decodeNetworkKeyOutput} skips. */
+/** The parts of an output that {@link decodeNetworkKeyOutput} skips. */
 export interface SkippedParts {
   /** 2, 3 or 4. */
   readonly version: number;
-  /** The verification keys of the network's parties, the same in each of the three maps. Ids are 16 bits wide. */
+  /** The verification keys of the network's parties, the same in all three maps. Ids have 16 bits. */
   readonly parties: ReadonlyMap<number, Form>;
-  /** What follows the last map. */
+  /** The bytes after the last map. */
   readonly tail: Uint8Array;
 }
 
 /**
- * Writes what {@link decodeNetworkKeyOutput} reads; by default as ika-wasm 0.2.1 takes it: version 2, empty maps, and
- * zeros for the parts that only the network's own parties use.
+ * Encodes an output for {@link decodeNetworkKeyOutput}. By default it writes the form that ika-wasm 0.2.1 accepts:
+ * version 2, empty maps, and zeros for the parts that only the network's own parties use.
  */
 export function encodeNetworkKeyOutput(
   output: NetworkKeyOutput,
@@ -134,11 +133,11 @@ function readForm(reader: ByteReader, curve: number): Form {
   return decodeForm(classGroupOfCurve(curve), reader.vector(FORM_BYTES));
 }
 
-/** Each entry is a party's id, two bytes, and a form, which is not looked at. */
+/** Each entry is a party's id (two bytes) and a form, which is not decoded. */
 function skipPartyMap(reader: ByteReader): void {
   const count = reader.uleb128();
   if (count > MAX_PARTY_COUNT)
-    throw new MalformedBytesError(`network key output: ${count} parties are more than ${MAX_PARTY_COUNT}`);
+    throw new MalformedBytesError(`network key output: ${count} parties exceed the limit of ${MAX_PARTY_COUNT}`);
   for (let party = 0; party < count; party++) {
     reader.take(2);
     reader.vector(FORM_BYTES);

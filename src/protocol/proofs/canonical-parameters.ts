@@ -6,12 +6,12 @@ import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { type Curve, pointJson, scalarJson } from "./curve.ts";
 
 /**
- * Public parameters in the canonical form that transcripts absorb: JSON whose key order and spelling are the
- * protocol's, so nothing here may be renamed or reordered. Exponentiation tables are not part of it.
+ * Public parameters in the canonical form that transcripts absorb. The protocol fixes the order and the spelling of the
+ * JSON's keys, so do not rename or reorder anything here. The form excludes exponentiation tables.
  */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** Bounds of the integers that are sampled as encryption randomness. */
+/** The bounds of the integers used as encryption randomness. */
 export const RANDOMNESS_SPACE = { order_bits: 1536, sample_bits: 749, upper_bound_bits: 1278 } as const;
 
 /** Integers modulo the curve's order. */

@@ -7,12 +7,12 @@ import { equalForms, type Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import type { Curve } from "./curve.ts";
 
-/** A ciphertext in the protocol's messages: two vectors of 256 bytes. */
+/** Encodes a ciphertext as in the protocol's messages: two vectors of 256 bytes. */
 export function encodeCiphertext(ciphertext: Ciphertext): Uint8Array {
   return concatBytes(...ciphertext.map((form) => encodeVector(encodeForm(form))));
 }
 
-/** Reads {@link encodeCiphertext}; throws InvalidFormError for forms that are not the group's. */
+/** Reads the output of {@link encodeCiphertext}. Throws InvalidFormError for forms outside the group. */
 export function readCiphertext(curve: Curve, reader: ByteReader): Ciphertext {
   const form = (): Form => decodeForm(curve.group, reader.vector(FORM_BYTES));
   return [form(), form()];

@@ -25,13 +25,13 @@ export interface CurvePoint {
   /** For 0 <= scalar < order. */
   multiplyUnsafe(scalar: bigint): CurvePoint;
   isTorsionFree(): boolean;
-  /** Has the point remember a table for its multiplications, which it builds at the first one. */
+  /** Makes the point cache a table for its multiplications. The first multiplication builds the table. */
   precompute(windowSize: number): CurvePoint;
   toBytes(compressed?: boolean): Uint8Array;
   toAffine(): { readonly x: bigint; readonly y: bigint };
 }
 
-/** A curve by its chain number, with its arithmetic and the class group that encrypts its scalars. */
+/** A curve with its arithmetic and the class group that encrypts its scalars. */
 export interface Curve {
   readonly constants: CurveConstants;
   readonly order: bigint;
@@ -41,7 +41,7 @@ export interface Curve {
   readonly decode: (bytes: Uint8Array) => CurvePoint;
 }
 
-/** The curve of a chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). An unknown one is rejected. */
+/** The curve of a chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). Rejects an unknown number. */
 export function curveByNumber(number: number): Curve {
   const curve = CURVES[number];
   rejectUnless(curve !== undefined, `unknown curve ${number}`);
@@ -54,51 +54,51 @@ export function scaleBase(curve: Curve, scalar: bigint): CurvePoint {
   return reduced === 0n ? curve.zero : curve.base.multiply(reduced);
 }
 
-/** scalar * point, in a time that depends on the scalar. */
+/** scalar * point. Not constant-time: for public scalars. */
 export function scale(curve: Curve, point: CurvePoint, scalar: bigint): CurvePoint {
   return point.multiplyUnsafe(floorMod(scalar, curve.order));
 }
 
-/** A point without a length: 33 bytes compressed, or 32 bytes. */
+/** Encodes a point without a length: 33 bytes compressed, or 32 bytes. */
 export function pointBytes(point: CurvePoint): Uint8Array {
   return point.toBytes(true);
 }
 
-/** A point as BCS has it in the protocol's messages. */
+/** Encodes a point in BCS as in the protocol's messages. */
 export function encodePoint(curve: Curve, point: CurvePoint): Uint8Array {
   return curve.constants.lengthPrefixed ? encodeVector(pointBytes(point)) : pointBytes(point);
 }
 
-/** Reads {@link encodePoint}; rejects what is not a point of the prime-order group, and the neutral one. */
+/** Reads the output of {@link encodePoint}. Rejects bytes that are no point of the prime-order group, and zero. */
 export function readPoint(curve: Curve, reader: ByteReader, what: string): CurvePoint {
   return decodePoint(curve, curve.constants.lengthPrefixed ? reader.vector(33) : reader.take(32), what);
 }
 
-/** Reads {@link pointBytes}, with the checks of {@link readPoint}. */
+/** Decodes the output of {@link pointBytes}, with the checks of {@link readPoint}. */
 export function decodePoint(curve: Curve, bytes: Uint8Array, what: string): CurvePoint {
   let point: CurvePoint;
   try {
     point = curve.decode(bytes);
   } catch {
-    // The library throws plain errors with its own wording; why the bytes are no point does not matter here.
+    // The library throws plain errors with its own wording. The reason does not matter here.
     throw new RejectedInput(`${what} is not a point of the curve`);
   }
   rejectUnless(point.isTorsionFree() && !point.equals(curve.zero), `${what} is not in the prime-order group`);
   return point;
 }
 
-/** A scalar in 32 bytes: big-endian on the Weierstrass curves, else little-endian. */
+/** Encodes a scalar in 32 bytes: big-endian on the Weierstrass curves, else little-endian. */
 export function scalarBytes(curve: Curve, scalar: bigint): Uint8Array {
   return curve.constants.lengthPrefixed ? bigIntToBigEndian(scalar, 32) : bigIntToLittleEndian(scalar, 32);
 }
 
-/** A scalar as BCS has it in the protocol's messages. */
+/** Encodes a scalar in BCS as in the protocol's messages. */
 export function encodeScalar(curve: Curve, scalar: bigint): Uint8Array {
   const bytes = scalarBytes(curve, scalar);
   return curve.constants.lengthPrefixed ? encodeVector(bytes) : bytes;
 }
 
-/** Reads a scalar of a message; rejects one that is not reduced. */
+/** Reads a scalar of a message. Rejects a scalar that is not reduced. */
 export function readScalar(curve: Curve, reader: ByteReader, what: string): bigint {
   const scalar = curve.constants.lengthPrefixed
     ? bigIntFromBigEndian(reader.vector(32))

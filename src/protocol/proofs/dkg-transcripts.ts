@@ -41,7 +41,9 @@ export function shareProofTranscript(
   return proof;
 }
 
-/** Both sides draw these from the user's message, so that neither chooses the network's share alone. */
+/**
+ * Draws the randomisers. Both sides derive them from the user's message, so neither chooses the network's share alone.
+ */
 export function shareRandomizers(
   curve: Curve,
   sessionDigest: Uint8Array,
@@ -67,6 +69,6 @@ export function shareRandomizers(
   return [draw("$\\mu_{x}^{0}$"), draw("$\\mu_{x}^{1}$"), draw("$\\mu_{x}^{G}$")];
 }
 
-/** The name under which the protocol derives every randomiser, in DKG and in signing alike. */
+/** The transcript name under which the protocol derives every randomiser, in the DKG and in signing. */
 export const RANDOMIZER_TRANSCRIPT =
   "DKG randomize decentralized party public key share and encryption of secret key share";

@@ -19,10 +19,10 @@ import { nonceRandomizers } from "./nonce-randomizers.ts";
 import { rejectUnless } from "./rejected-input.ts";
 import type { SignContext } from "./sign-context.ts";
 
-/** The weights of g's, and of a pair's, encryptions. */
+/** The weights of a pair of encryptions and of the encryption of g, in this order. */
 type Weights = readonly [bigint, bigint, bigint];
 
-/** Ciphertexts that follow from the presign. Whoever verifies computes them, or checks what they are claimed to be. */
+/** Ciphertexts that follow from the presign. A verifier computes them, or checks claimed values. */
 export interface DerivedCiphertexts {
   /** g times the dWallet's network share. */
   readonly maskedKeyShare: Ciphertext;
@@ -31,8 +31,8 @@ export interface DerivedCiphertexts {
 }
 
 /**
- * All that the eight proofs of an ECDSA sign message claim. Hashes are checked here and throw a verdict; the equations
- * are the caller's to check. `digest` is the message's hash modulo the order.
+ * The equations of the eight proofs of an ECDSA sign message. This function checks the hashes and throws RejectedInput;
+ * the caller checks the equations. `digest` is the message's hash modulo the order.
  */
 export function ecdsaEquations(
   context: SignContext,
@@ -88,14 +88,14 @@ export function ecdsaEquations(
   };
 }
 
-/** r, the nonce's x coordinate modulo the order. Zero is rejected. */
+/** r, the nonce's x coordinate modulo the order. Rejects zero. */
 export function nonceAbscissa(curve: Curve, nonce: CurvePoint): bigint {
   const r = bigIntFromBigEndian(pointBytes(nonce).subarray(1)) % curve.order;
   rejectUnless(r !== 0n, "nonce has x = 0");
   return r;
 }
 
-/** R'_B, the network's nonce under the message's weights. The neutral point is rejected. */
+/** R'_B, the network's nonce under the message's weights. Rejects the neutral point. */
 export function networkNonce({ curve, presign }: SignContext, weights: Weights): CurvePoint {
   const nonce = scale(curve, presign.noncePoints[0], weights[0])
     .add(scale(curve, presign.noncePoints[1], weights[1]))
@@ -104,7 +104,7 @@ export function networkNonce({ curve, presign }: SignContext, weights: Weights):
   return nonce;
 }
 
-/** What the network's masked key share of a dWallet is combined from. */
+/** The terms whose sum is the network's masked key share of a dWallet. */
 export function maskedKeyShareTerms({ dwallet, presign }: SignContext): readonly CiphertextTerm[] {
   return weighted(
     [presign.ciphertexts[1]!, presign.ciphertexts[2]!, presign.ciphertexts[0]!],
@@ -112,14 +112,14 @@ export function maskedKeyShareTerms({ dwallet, presign }: SignContext): readonly
   );
 }
 
-/** What the network's masked nonce share is combined from. */
+/** The terms whose sum is the network's masked nonce share. */
 export function maskedNonceShareTerms({ presign }: SignContext, weights: Weights): readonly CiphertextTerm[] {
   return weighted([presign.ciphertexts[3]!, presign.ciphertexts[4]!, presign.ciphertexts[0]!], weights);
 }
 
 /**
- * What the coefficients of the encrypted partial signature, r*k*x_A + m*k and r*k, are committed to: it follows from
- * the commitments to k, homomorphically.
+ * The commitments to the coefficients of the encrypted partial signature, r*k*x_A + m*k and r*k. They follow
+ * homomorphically from the commitments to k.
  */
 export function partialSignatureCommitments(
   curve: Curve,

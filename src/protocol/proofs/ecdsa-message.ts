@@ -7,7 +7,7 @@ import { FISCHLIN_REPETITIONS } from "./fischlin.ts";
 import { encodeVersion0, openVersion0, readRandomnessResponse, readUint128 } from "./message-parts.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
-/** First messages that are points, and responses that are scalars: a Maurer proof over the curve. */
+/** A Maurer proof over the curve: the first messages are points, the responses are scalars. */
 export interface PointProof {
   readonly masks: readonly CurvePoint[];
   readonly responses: readonly bigint[];
@@ -26,7 +26,9 @@ export interface LinearEvaluationProof {
   readonly maskCommitments: readonly [CurvePoint, CurvePoint];
   readonly coefficientResponses: readonly [bigint, bigint];
   readonly commitmentResponses: readonly [bigint, bigint];
-  /** For the plaintext's mask, a multiple of q: it changes no ciphertext, so no equation contains it. */
+  /**
+   * The response for the plaintext's mask. The mask is a multiple of q and changes no ciphertext: no equation uses it.
+   */
   readonly plaintextMaskResponse: bigint;
   readonly randomnessResponse: bigint;
 }
@@ -35,7 +37,7 @@ export interface LinearEvaluationProof {
 export interface EcdsaSignMessage {
   /** R, whose x coordinate is the signature's r. */
   readonly nonce: CurvePoint;
-  /** R_B = k*R, the network's nonce as the user displaced it. */
+  /** R_B = k*R, the network's nonce after the user's displacement. */
   readonly displacedNonce: CurvePoint;
   /** Commitments: to k, alpha and beta with base G, and to k with base X_A. */
   readonly commitK: CurvePoint;
@@ -55,7 +57,7 @@ export interface EcdsaSignMessage {
   readonly proofDisplacedNonceShare: LinearEvaluationProof;
 }
 
-/** Reads a versioned ECDSA sign message (7144 bytes); throws a verdict on anything malformed. */
+/** Decodes a versioned ECDSA sign message (7144 bytes). Throws RejectedInput if it is malformed. */
 export function decodeEcdsaSignMessage(curve: Curve, bytes: Uint8Array): EcdsaSignMessage {
   const reader = openVersion0(bytes, "user sign message");
   const point = () => readPoint(curve, reader, "point of the user sign message");
@@ -81,7 +83,7 @@ export function decodeEcdsaSignMessage(curve: Curve, bytes: Uint8Array): EcdsaSi
   return message;
 }
 
-/** Writes what {@link decodeEcdsaSignMessage} reads. */
+/** Encodes a message for {@link decodeEcdsaSignMessage}. */
 export function encodeEcdsaSignMessage(curve: Curve, message: EcdsaSignMessage): Uint8Array {
   const points = (all: readonly CurvePoint[]) => all.map((point) => encodePoint(curve, point));
   const scalars = (all: readonly bigint[]) => all.map((scalar) => encodeScalar(curve, scalar));
@@ -158,7 +160,7 @@ function readLinearEvaluationProof(curve: Curve, reader: ByteReader): LinearEval
   };
 }
 
-/** A coefficient blinded by a multiple of q, and masked: 48 words, below the protocol's bound of 1535 bits. */
+/** The response for a coefficient, blinded by a multiple of q: 48 words, below the protocol's bound of 1535 bits. */
 function readCoefficientResponse(reader: ByteReader): bigint {
   const response = bigIntFromLittleEndian(reader.vector(COEFFICIENT_BYTES));
   rejectUnless(
@@ -168,5 +170,5 @@ function readCoefficientResponse(reader: ByteReader): bigint {
   return response;
 }
 
-/** Bounds of the blinded coefficients, as the proofs' language states them. */
+/** The bounds of the blinded coefficients, as in the language of the proofs. */
 export const COEFFICIENT_SPACE = { order_bits: 3072, sample_bits: 1006, upper_bound_bits: 1535 } as const;

@@ -6,7 +6,7 @@ import { verifyFischlinHashes } from "./fischlin.ts";
 import { appendMasks, proofTranscript, type SignContext } from "./sign-context.ts";
 import { proofChallenge } from "./transcript.ts";
 
-/** What a Maurer proof of a statement claims: phi(z) = M + e*S for each image, with the transcript's challenge e. */
+/** The equations of a Maurer proof: phi(z) = M + e*S for each image, with the transcript's challenge e. */
 export function pointProofEquations(
   context: SignContext,
   statement: PointStatement,
@@ -18,8 +18,8 @@ export function pointProofEquations(
 }
 
 /**
- * What a Fischlin proof of a statement with one image claims: the same for each repetition, with its own challenge.
- * The hashes are checked here, and throw a verdict.
+ * The equations of a Fischlin proof of a statement with one image: one for each repetition, with its own challenge.
+ * This function checks the hashes and throws RejectedInput.
  */
 export function repeatedProofEquations(
   context: SignContext,
@@ -39,7 +39,7 @@ export function repeatedProofEquations(
   );
 }
 
-/** The opening of a commitment, in the transcript's JSON: a vector of one value, and the randomness. */
+/** The opening of a commitment in the transcript's JSON: a vector of one value, and the randomness. */
 export function openingJson(curve: Curve, [value, randomness]: readonly [bigint, bigint]) {
   return [[scalarJson(curve, value)], scalarJson(curve, randomness)];
 }

@@ -10,15 +10,15 @@ import { pedersenJson, pedersenPairJson, randomnessGenerator } from "./pedersen.
 import type { ProofStatement, SignContext } from "./sign-context.ts";
 
 /**
- * A statement about points: there is a witness w with images[i] = the sum of w[j] * rows[i][j] over the bases that the
- * row has. All proofs of an ECDSA sign message on the curve are Maurer proofs of such statements.
+ * A statement about points: there is a witness w such that images[i] is the sum of w[j] * rows[i][j] over the bases in
+ * row i. All proofs of an ECDSA sign message that are over the curve alone prove such statements.
  */
 export interface PointStatement extends ProofStatement {
-  /** What a verdict calls the proof. */
+  /** The name of the proof in a rejection. */
   readonly label: string;
   readonly images: readonly CurvePoint[];
   readonly rows: readonly (readonly (CurvePoint | undefined)[])[];
-  /** First messages as the transcript holds them. */
+  /** The first messages in the transcript's JSON. */
   masksJson(masks: readonly CurvePoint[]): Json[];
 }
 
@@ -30,7 +30,7 @@ export interface EcdsaCommitments {
   readonly commitKx: CurvePoint;
 }
 
-/** R, and R_B = k*R, the network's nonce as the user displaced it. */
+/** R, and R_B = k*R, the network's nonce after the user's displacement. */
 export interface EcdsaNonces {
   readonly nonce: CurvePoint;
   readonly displacedNonce: CurvePoint;
@@ -48,7 +48,7 @@ export function statementAlpha({ curve }: SignContext, { commitAlpha }: EcdsaCom
   return decommitment(curve, "pi_alpha", name, commitAlpha, curve.base);
 }
 
-/** pi_beta: C_beta opens; proved by Fischlin's transform, so that a simulator could extract beta. */
+/** pi_beta: C_beta opens. Uses Fischlin's transform, so that a simulator can extract beta. */
 export function statementBeta({ curve }: SignContext, { commitBeta }: EcdsaCommitments): PointStatement {
   const name = "$\\pi_{\\beta}$ - Commitment to Beta Displacer UC Proof";
   return decommitment(curve, "pi_beta", name, curve.base, commitBeta);

@@ -28,7 +28,7 @@ import { encodeVersion0, openVersion0, readRandomnessResponse } from "./message-
 import { rejectUnless } from "./rejected-input.ts";
 import { proofChallenge, transcript } from "./transcript.ts";
 
-/** The user's share encrypted to the user, with the proof that it is the logarithm of the public share. */
+/** The user's share encrypted to the user, with the proof that it is the discrete logarithm of the public share. */
 export interface EncryptedShareAndProof {
   readonly maskCiphertext: Ciphertext;
   readonly maskPoint: CurvePoint;
@@ -37,7 +37,7 @@ export interface EncryptedShareAndProof {
   readonly ciphertext: Ciphertext;
 }
 
-/** Reads a versioned encrypted share with its proof; rejects anything malformed. */
+/** Decodes a versioned encrypted share with its proof. Throws RejectedInput if it is malformed. */
 export function decodeEncryptedShare(curve: Curve, bytes: Uint8Array): EncryptedShareAndProof {
   const reader = openVersion0(bytes, "encrypted user share");
   const message = {
@@ -51,7 +51,7 @@ export function decodeEncryptedShare(curve: Curve, bytes: Uint8Array): Encrypted
   return message;
 }
 
-/** Writes what {@link decodeEncryptedShare} reads: 1,296 bytes on the secp curves, else 1,293. */
+/** Encodes a share for {@link decodeEncryptedShare}: 1,296 bytes on the secp curves, else 1,293. */
 export function encodeEncryptedShare(curve: Curve, message: EncryptedShareAndProof): Uint8Array {
   return encodeVersion0(
     encodeCiphertext(message.maskCiphertext),
@@ -63,8 +63,8 @@ export function encodeEncryptedShare(curve: Curve, message: EncryptedShareAndPro
 }
 
 /**
- * Checks that a share was encrypted under `encryptionKey` and is the logarithm of `publicShare`: a Maurer proof for the
- * language (Enc(x; r), x*G) over the class group and the curve. Throws a verdict otherwise.
+ * Verifies that a share is encrypted under `encryptionKey` and is the discrete logarithm of `publicShare`: a Maurer
+ * proof for the language (Enc(x; r), x*G) over the class group and the curve. Throws RejectedInput otherwise.
  */
 export function verifyEncryptedShare(
   curve: Curve,

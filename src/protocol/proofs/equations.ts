@@ -10,34 +10,34 @@ export interface PointTerm {
   readonly scalar: bigint;
 }
 
-/** The sum of all terms is the neutral point. */
+/** Claims that the sum of all terms is the neutral point. */
 export interface PointEquation {
-  /** What a verdict says if it does not hold. */
+  /** The reason of the rejection if the equation does not hold. */
   readonly label: string;
   readonly terms: readonly PointTerm[];
 }
 
-/** The product of all powers is the neutral class. */
+/** Claims that the product of all powers is the neutral class. */
 export interface FormEquation {
   readonly label: string;
   readonly terms: readonly PowerTerm[];
 }
 
-/** An equation between the first, or the second, forms of ciphertexts. */
+/** An equation between the first (0) or the second (1) forms of ciphertexts. */
 export interface PartEquation extends FormEquation {
   readonly part: 0 | 1;
 }
 
-/** All that a set of proofs claims, apart from hashes: both groups' equations. */
+/** The equations of a set of proofs in both groups. Hash checks are not included. */
 export interface ProofEquations {
   readonly points: readonly PointEquation[];
   readonly forms: readonly PartEquation[];
 }
 
-/** How a verifier computes a product of powers; one with tables of some bases does it faster. */
+/** Computes a product of powers. A verifier with tables for some bases has a faster one. */
 export type PowerProduct = (terms: readonly PowerTerm[]) => Form;
 
-/** Rejects unless every equation holds, in order, with the label of the first one that does not. */
+/** Checks every equation in order. Rejects with the label of the first one that does not hold. */
 export function checkEach(
   curve: Curve,
   { points, forms }: ProofEquations,
@@ -50,10 +50,10 @@ export function checkEach(
 }
 
 /**
- * One combination of all equations in each group, which holds if they all hold. Every equation is raised to a random
- * weight of its own, so that a false one passes once in as many draws as there are weights (small orders in the class
- * group aside, which no computation that merely went wrong hits). A base that stands in several equations is raised
- * once.
+ * Combines all equations of each group into one, which holds if they all hold. Every equation gets its own random
+ * weight, so a false equation passes with a probability of one over the number of weights. (Elements of small order in
+ * the class group are an exception, but no accidental error produces one.) A base that occurs in several equations is
+ * raised once.
  */
 export function combineEquations(
   { points, forms }: ProofEquations,
@@ -76,10 +76,10 @@ export function combineEquations(
   };
 }
 
-/** The sum of all terms, in a time that depends on the scalars: for public ones. */
+/** The sum of all terms. Not constant-time: for public scalars. */
 export function pointSum(curve: Curve, terms: readonly PointTerm[]): CurvePoint {
   return terms.reduce((sum, { point, scalar }) => {
-    // The representative of smaller magnitude: weights and challenges are short, and many are negative.
+    // Uses the representative of smaller magnitude: weights and challenges are short, and many are negative.
     const reduced = floorMod(scalar, curve.order);
     const centered = 2n * reduced > curve.order ? reduced - curve.order : reduced;
     return sum.add((centered < 0n ? point.negate() : point).multiplyUnsafe(absolute(centered)));

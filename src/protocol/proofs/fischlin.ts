@@ -3,7 +3,7 @@ import type { Json } from "./canonical-parameters.ts";
 import { rejectUnless } from "./rejected-input.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 
-/** How often a Fischlin proof repeats its statement: 16 hashes with 8 zero bits each make 128 bits. */
+/** The repetitions of a Fischlin proof: 16 hashes with 8 zero bits each give 128 bits of security. */
 export const FISCHLIN_REPETITIONS = 16;
 
 /** One repetition of a Fischlin proof, without its first message. */
@@ -14,14 +14,14 @@ export interface FischlinAnswer {
   readonly responseJson: Json;
 }
 
-/** The hash that binds every repetition of a proof to all first messages. It is drawn from the proof's transcript. */
+/** Draws the hash that binds every repetition of a proof to all first messages from the proof's transcript. */
 export function fischlinCommonHash(proof: Transcript): Uint8Array {
   return proof.challenge("common hash", 32);
 }
 
 /**
- * The check of one repetition: true if the hash of the first messages, the index, the challenge and the response
- * starts with a zero byte. What all answers have in common is absorbed once.
+ * Returns the check of one repetition: true if the hash of the first messages, the index, the challenge and the
+ * response starts with a zero byte. The part that all answers have in common is absorbed once.
  */
 export function fischlinCheck(commonHash: Uint8Array, index: number): (answer: FischlinAnswer) => boolean {
   const check = transcript("Fischlin hash check");
@@ -36,12 +36,12 @@ export function fischlinCheck(commonHash: Uint8Array, index: number): (answer: F
   };
 }
 
-/** One challenge in 256 is right: that none of so many is happens once in 2^184. */
+/** One challenge in 256 is right. All of these challenges fail with a probability of 2^-184. */
 const MAX_CHALLENGE_COUNT = 1n << 15n;
 
 /**
- * Looks for the first challenge whose response has the leading zero byte; `next` goes from one challenge's response to
- * the following one's. Undefined if there is none.
+ * Finds the first challenge whose hash has a leading zero byte. `next` maps the response of one challenge to that of
+ * the following challenge. Returns undefined if no challenge fits.
  */
 export function findFischlinAnswer<Response>(
   commonHash: Uint8Array,

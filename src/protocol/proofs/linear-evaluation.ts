@@ -19,14 +19,14 @@ import { pedersenPairJson, randomnessGenerator } from "./pedersen.ts";
 import { appendMasks, proofTranscript, type SignContext } from "./sign-context.ts";
 import { proofChallenge, type Transcript } from "./transcript.ts";
 
-/** ciphertext = c1*inputs[0] + c2*inputs[1] + Enc(0), with c1 and c2 modulo q in the commitments (to base G). */
+/** ciphertext = c1*inputs[0] + c2*inputs[1] + Enc(0); the commitments (base G) commit to c1 and c2 modulo q. */
 export interface LinearEvaluation {
   readonly ciphertext: Ciphertext;
   readonly inputs: readonly [Ciphertext, Ciphertext];
   readonly commitments: readonly [CurvePoint, CurvePoint];
 }
 
-/** What a linear evaluation proof is called: in verdicts, and in the protocol's context. */
+/** The names of a linear evaluation proof: `label` in rejections, `name` in the protocol's context. */
 export interface LinearEvaluationName {
   readonly label: string;
   readonly name: string;
@@ -69,8 +69,8 @@ export function imageJson(
 }
 
 /**
- * What the proof of a committed linear evaluation claims: a Maurer proof that mixes both groups, with coefficients as
- * integers, blinded by a large multiple of q so that the ciphertext shows them modulo q only.
+ * The equations of the proof of a committed linear evaluation: a Maurer proof over both groups. The coefficients are
+ * integers, blinded by a large multiple of q so that the ciphertext reveals them only modulo q.
  */
 export function evaluationEquations(
   context: SignContext,

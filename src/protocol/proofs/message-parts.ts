@@ -13,17 +13,17 @@ export function openVersion0(bytes: Uint8Array, what: string): ByteReader {
   return byteReader(body, what);
 }
 
-/** What {@link openVersion0} opens: 00 | vec(body). */
+/** Encodes a body for {@link openVersion0}: 00 | vec(body). */
 export function encodeVersion0(...body: readonly Uint8Array[]): Uint8Array {
   return concatBytes(Uint8Array.of(0), encodeVector(concatBytes(...body)));
 }
 
-/** A 128-bit challenge. */
+/** Reads a 128-bit challenge. */
 export function readUint128(reader: ByteReader): bigint {
   return bigIntFromLittleEndian(reader.vector(16));
 }
 
-/** A proof's answer for encryption randomness: 24 words, below the protocol's bound of 1278 bits. */
+/** Reads a proof's response for encryption randomness: 24 words, below the protocol's bound of 1278 bits. */
 export function readRandomnessResponse(reader: ByteReader): bigint {
   const response = bigIntFromLittleEndian(reader.vector(192));
   rejectUnless(response >> 1278n === 0n, "randomness response exceeds 1278 bits");

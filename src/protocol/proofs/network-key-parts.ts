@@ -9,19 +9,19 @@ import { type Curve, type CurvePoint, pointJson, readPoint } from "./curve.ts";
 import { ELEMENT_BYTES } from "./parameters-ends.ts";
 import { transcript } from "./transcript.ts";
 
-/** What is public of the network's key for one curve, as far as a user's messages follow from it. */
+/** The public parts of the network key for one curve that a user's messages depend on. */
 export interface NetworkKeyParts {
-  /** X_0 and X_1, from which the network's public share of every dWallet is combined. */
+  /** X_0 and X_1. The network's public share of every dWallet is a combination of them. */
   readonly publicShares: readonly [CurvePoint, CurvePoint];
-  /** Under which everything is encrypted to the network. */
+  /** The key for everything that is encrypted to the network. */
   readonly encryptionKey: Form;
-  /** Binds dWallets and presigns to this key: 32 bytes. */
+  /** The commitment that binds dWallets and presigns to this key: 32 bytes. */
   readonly commitment: Uint8Array;
 }
 
 /**
- * Reads the network's key out of a curve's protocol parameters: its points and ciphertexts stand at the start, its
- * encryption key at the end, whatever tables lie between. Throws MalformedBytesError, InvalidFormError or RejectedInput.
+ * Reads the network key from a curve's protocol parameters: points and ciphertexts at the start, the encryption key at
+ * the end. Ignores the tables between them. Throws MalformedBytesError, InvalidFormError or RejectedInput.
  */
 export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): NetworkKeyParts {
   const reader = byteReader(parameters, "protocol parameters");
@@ -35,7 +35,7 @@ export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): Netwo
   return { publicShares, encryptionKey, commitment };
 }
 
-/** The commitment to a network key, which dWallets and presigns carry: 32 bytes. */
+/** The commitment to a network key that dWallets and presigns contain: 32 bytes. */
 export function keyCommitment(
   curve: Curve,
   key: {

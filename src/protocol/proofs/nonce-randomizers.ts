@@ -10,15 +10,15 @@ import { pedersenJson } from "./pedersen.ts";
 import type { SignContext } from "./sign-context.ts";
 import { transcript, uniformScalar } from "./transcript.ts";
 
-/** What the randomisers of the network's nonce follow from: commitments, and the proofs that they open. */
+/** The commitments, and the proofs that they open, from which the randomisers of the network's nonce are derived. */
 export type NonceCommitments = Pick<
   EcdsaSignMessage,
   "commitK" | "commitAlpha" | "commitBeta" | "commitKx" | "proofK" | "proofAlpha" | "proofBeta"
 >;
 
 /**
- * The three weights that turn the presign's nonce shares and G into the network's nonce for this message: both sides
- * draw them from all that was fixed before. `digest` is the message's hash modulo the order, `maskedKeyShare` the
+ * The three weights that turn the presign's nonce shares and G into the network's nonce for this message. Both sides
+ * derive them from all values fixed before. `digest` is the message's hash modulo the order. `maskedKeyShare` is the
  * presign's encryption of g times the dWallet's network share.
  */
 export function nonceRandomizers(

@@ -7,7 +7,7 @@ import { type Curve, type CurvePoint, pointJson } from "./curve.ts";
 
 /**
  * message * generator + randomness * H: a Pedersen commitment to a secret scalar. Both scalars are between 1 and the
- * order less one; points are multiplied as noble does it for secrets.
+ * order minus one. Uses noble's multiplication for secrets.
  */
 export function commitSecretly(
   curve: Curve,
@@ -53,9 +53,9 @@ function commitmentGroups(message: Json, randomness: Json, commitment: Json): Js
 }
 
 /**
- * H, whose logarithm nobody knows: a fixed text hashed to the curve (RFC 9380, random oracle, simplified SWU).
- * The curves differ in expander and domain: SHAKE-256 with a domain of its own for secp256k1, SHA-256 with the domain of
- * the RFC's test vectors for secp256r1. Both found by solving a wasm-made proof for H. ECDSA's curves only (RangeError).
+ * H, a point with an unknown discrete logarithm: a fixed text hashed to the curve (RFC 9380, random oracle, simplified
+ * SWU). secp256k1 uses SHAKE-256 with its own domain; secp256r1 uses SHA-256 with the domain of the RFC's test vectors.
+ * Both were confirmed by solving a proof of the wasm module for H. Throws a RangeError for curves without ECDSA.
  */
 export function randomnessGenerator(curve: Curve): CurvePoint {
   const generator = GENERATORS[curve.constants.curve];
@@ -65,7 +65,7 @@ export function randomnessGenerator(curve: Curve): CurvePoint {
 
 const TEXT = new TextEncoder().encode("commitment/pedersen: randomness generator");
 
-/** A message commits about thirty times. The table is as large as noble's for the base point. */
+/** Creating a sign message takes about thirty commitments. The table is as large as noble's for the base point. */
 const TABLE_WIDTH = 8;
 
 const GENERATORS = [
@@ -78,7 +78,7 @@ const GENERATORS = [
       expand: "xof",
       hash: shake256,
     });
-    // For a prime field the library takes the bare element and gives a point; its types say otherwise.
+    // For a prime field the library accepts the bare element and returns a point; its types say otherwise.
     const { mapToCurve } = secp256k1_hasher as unknown as { mapToCurve(fieldElement: bigint): CurvePoint };
     return mapToCurve(elements[0]![0]!).add(mapToCurve(elements[1]![0]!)).precompute(TABLE_WIDTH);
   }),

@@ -7,18 +7,18 @@ import { rejectUnless } from "./rejected-input.ts";
 /** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
 export type PresignFamily = "ecdsa" | "schnorr";
 
-/** A presign as its bytes say. */
+/** A decoded presign. */
 export interface PublicPresign {
   readonly sessionId: Uint8Array;
   /** ECDSA: encryptions of g, g*x0, g*x1, g*k0, g*k1. Schnorr: of k0, k1. */
   readonly ciphertexts: readonly Ciphertext[];
   /** k0*G and k1*G. */
   readonly noncePoints: readonly [CurvePoint, CurvePoint];
-  /** To the network key that it was made under: 32 bytes. */
+  /** The commitment to the network key that the presign was made under: 32 bytes. */
   readonly commitment: Uint8Array;
 }
 
-/** Reads version 2 of a presign; throws a verdict on anything malformed. */
+/** Decodes version 2 of a presign. Throws RejectedInput if it is malformed. */
 export function readPresign(curve: Curve, family: PresignFamily, bytes: Uint8Array): PublicPresign {
   const outer = byteReader(bytes, "presign");
   rejectUnless(outer.uint8() === 1, "presign is not version 2");

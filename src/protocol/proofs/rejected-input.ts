@@ -1,7 +1,7 @@
 import { MalformedBytesError } from "../bytes.ts";
 import { InvalidFormError } from "../class-groups/class-group.ts";
 
-/** The protocol's verdict on bad input; its message is the reason that the outcome carries. Never holds a secret. */
+/** Thrown for input that the protocol rejects. Its message is the reason in the outcome. Never contains a secret. */
 export class RejectedInput extends Error {
   override readonly name = "RejectedInput";
 }
@@ -11,7 +11,7 @@ export function rejectUnless(condition: boolean, reason: string): asserts condit
   if (!condition) throw new RejectedInput(reason);
 }
 
-/** The reason if `error` is a verdict on the input, undefined if it is a fault of ours. */
+/** The reason if `error` rejects the input; undefined if it is a fault of this code. */
 export function rejectionReason(error: unknown): string | undefined {
   const verdict =
     error instanceof RejectedInput ||

@@ -4,13 +4,13 @@ import type { Json } from "./canonical-parameters.ts";
 import { type Curve, type CurvePoint, pointJson } from "./curve.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 
-/** What every proof of one ECDSA sign message is about: public parts of the dWallet's output and of the presign. */
+/** The common context of all proofs of one ECDSA sign message: public parts of the dWallet's output and the presign. */
 export interface SignContext {
   readonly curve: Curve;
   readonly dwallet: {
     readonly publicKey: CurvePoint;
     readonly userPublicShare: CurvePoint;
-    /** mu_0, mu_1 and mu_G, which combine the network key's parts to this dWallet's network share. */
+    /** mu_0, mu_1 and mu_G, which combine the network key's parts into this dWallet's network share. */
     readonly randomizers: readonly [bigint, bigint, bigint];
   };
   readonly presign: {
@@ -22,9 +22,9 @@ export interface SignContext {
   };
 }
 
-/** One proof's statement: which language it is in, under which name, and what it claims. */
+/** One proof's statement: its language, its name and its claim. */
 export interface ProofStatement {
-  /** The transcript's name: the language's. */
+  /** The name of the language, which is the transcript's name. */
   readonly language: string;
   /** The proof's name in the protocol's context. */
   readonly name: string;
@@ -49,7 +49,7 @@ export function proofTranscript(context: SignContext, proof: ProofStatement): Tr
   return hash;
 }
 
-/** Absorbs the first messages, each in the statement's own shape. */
+/** Absorbs the first messages, each in the shape of the statement. */
 export function appendMasks(to: Transcript, masks: readonly Json[]): void {
   for (const mask of masks) to.appendJson("statement mask value", mask);
 }

@@ -2,7 +2,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { bigIntFromLittleEndian } from "../bytes.ts";
 import { createTranscript } from "../merlin.ts";
 
-/** A Merlin transcript as the 2PC-MPC protocol uses it: bytes as they are, everything else as JSON. */
+/** A Merlin transcript as the 2PC-MPC protocol uses it: it absorbs bytes unchanged and everything else as JSON. */
 export interface Transcript {
   /** Absorbs bytes under a label. */
   append(label: string, message: Uint8Array): void;
@@ -10,7 +10,7 @@ export interface Transcript {
   appendJson(label: string, value: unknown): void;
   /** Squeezes `length` bytes. */
   challenge(label: string, length: number): Uint8Array;
-  /** Remembers where it stands; each call of what is returned takes it back there. */
+  /** Saves the current state. Each call of the returned function restores it. */
   mark(): () => void;
 }
 
@@ -30,7 +30,7 @@ export function proofChallenge(from: Transcript): bigint {
   return bigIntFromLittleEndian(from.challenge("challenge", 16));
 }
 
-/** A scalar that is uniform up to 2^-64: a wider number, reduced. */
+/** Draws a scalar that is uniform up to 2^-64, by reducing a wider number. */
 export function uniformScalar(from: Transcript, label: string, order: bigint): bigint {
   const low = from.challenge(label, 32);
   const high = from.challenge("statistically secure sized challenge used to mask challenge", 8);

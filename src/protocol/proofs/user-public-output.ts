@@ -5,8 +5,8 @@ import type { ShareRandomizers } from "./dkg-transcripts.ts";
 import type { NetworkKeyParts } from "./network-key-parts.ts";
 
 /**
- * X_B, the network's public share of a dWallet: mu_0 X_0 + mu_1 X_1 + mu_G G. All of it is public, and takes a time
- * that depends on it.
+ * X_B, the network's public share of a dWallet: mu_0 X_0 + mu_1 X_1 + mu_G G. Not constant-time, because all values are
+ * public.
  */
 export function networkPublicShare(
   curve: Curve,
@@ -34,5 +34,5 @@ export function encodeUserPublicOutput(
   return concatBytes(VERSION_2, encodeVector(body));
 }
 
-/** The variant tag of the second version, which the body repeats. */
+/** The variant tag of version 2. The body repeats it. */
 const VERSION_2 = Uint8Array.of(1);

@@ -50,14 +50,14 @@ describe("an output of a network key", () => {
     );
     const bytes = encodeNetworkKeyOutput(output, { version: 4, parties, tail: new Uint8Array() });
     expect(() => decodeNetworkKeyOutput(bytes)).toThrow(
-      new MalformedBytesError("network key output: 2049 parties are more than 2048"),
+      new MalformedBytesError("network key output: 2049 parties exceed the limit of 2048"),
     );
   });
 
   it.each([1, 5, 256])("of version %i is refused by that name", (version) => {
     const decode = () => decodeNetworkKeyOutput(reconfigurationVersion4.with(0, version - 1));
     expect(decode).toThrow(UnsupportedOutputError);
-    expect(decode).toThrow(`is of version ${version}; readable are versions 2 to 4`);
+    expect(decode).toThrow(`has version ${version}; supported are versions 2 to 4`);
   });
 
   it.each([
