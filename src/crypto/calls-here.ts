@@ -3,7 +3,7 @@ import type { PlainEngine } from "./engine-over.ts";
 import { loadPart } from "./load-part.ts";
 import { type InputOf, type Method, type OutputOf, wipeSecrets } from "./plain-data.ts";
 
-/** Runs an engine's calls on the caller's own thread. What computes is loaded at the first of them. */
+/** Runs an engine's calls on the caller's thread. Loads the code for the computations at the first call. */
 export function callsHere(): PlainEngine {
   const running = new Set<AbortController>();
   let isClosed = false;
@@ -50,7 +50,7 @@ async function runHere<M extends Method>(
   return await runPlainCall(method, input, { signal });
 }
 
-/** What a call gets of an engine that is closed. */
+/** The error of a call to a closed engine. */
 export function closedEngine(): EngineError {
   return new EngineError("the engine is closed");
 }

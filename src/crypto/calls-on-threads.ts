@@ -9,14 +9,14 @@ import { createThreadSlot, type ThreadSlot } from "./thread-slot.ts";
 export interface ThreadsOptions {
   readonly start: StartEngineThread;
   readonly workerCount: number;
-  /** Takes over when no worker can be started. */
+  /** Returns the engine to use when no worker can be started. */
   readonly onStartFailure: (cause: unknown) => PlainEngine;
 }
 
 /** The maximum number of waiting calls. */
 const MAX_WAITING_COUNT = 1_000;
 
-/** Runs an engine's calls on workers, in the order in which they come. */
+/** Runs an engine's calls on workers, in order of arrival. */
 export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOptions): PlainEngine {
   const waiting: ThreadCall[] = [];
   const running = new Set<ThreadCall>();
@@ -84,7 +84,7 @@ export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOp
       const call = idle.length > 0 ? waiting.shift() : undefined;
       if (call === undefined) break;
       running.add(call);
-      // Alone each is as fast, and nothing is computed twice: two work together when no other call waits.
+      // Two workers share a call only if no other call waits: sharing repeats some work.
       call.runOn(call.isShareable && waiting.length === 0 ? idle.slice(0, 2) : idle.slice(0, 1));
     }
     holdProcess();
@@ -116,7 +116,7 @@ export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOp
     tellWatchers();
   }
 
-  /** Goes on with those that there are, or on the caller's thread. */
+  /** Continues with the running workers, or on the caller's thread if there are none. */
   function onStartFailed(cause: unknown): void {
     slotMaxCount = slots.size;
     if (slotMaxCount > 0) return;
@@ -135,7 +135,7 @@ export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOp
     for (const tell of told) tell();
   }
 
-  /** A process that only has idle workers may end. */
+  /** Lets the process exit while all workers are idle. */
   function holdProcess(): void {
     const isAwaited = waiting.length > 0 || watchers.length > 0;
     for (const slot of slots) slot.hold(isAwaited);

@@ -24,22 +24,23 @@ import type { Steps } from "../protocol/steps.ts";
 import { EngineError } from "./engine.ts";
 import type { Part } from "./part-split.ts";
 
-/** What the prover made on its way. */
+/** The intermediate results of the prover. */
 export interface ProverState {
-  /** The ciphertexts that it derived from the presign. */
+  /** The ciphertexts that the prover derived from the presign. */
   readonly maskedKeyShare: Ciphertext;
   readonly maskedNonceShare: Ciphertext;
-  /** Every ladder that it raised a base with. */
+  /** All ladders that the prover used. */
   readonly ladders: readonly PowerLadder[];
-  /** The parts of the ciphertexts that this thread made and checks. */
+  /** The parts of the ciphertexts that this thread computed and checks. */
   readonly parts: readonly Part[];
 }
 
 /**
- * Checks a finished message as the network will: from its bytes, with all eight proofs, but all equations in one
- * random combination for each group. Of two threads each checks the class group's equations of its own parts, and every
- * other one of the curve's. A computation that went wrong so spends no presign, and gives nothing away:
- * since a repeat has the same nonces, a wrong message beside the right one could. Throws EngineError.
+ * Checks a finished message as the network does: it decodes the bytes and verifies all eight proofs. Unlike the
+ * network, it combines all equations of each group into one random combination. If two threads share the work, each
+ * checks the class-group equations of its own parts and half of the curve's equations. A faulty computation therefore
+ * spends no presign and leaks nothing. Without the check, a wrong and a right message with the same nonces could leak
+ * the share. Throws EngineError.
  */
 export function* checkEcdsaMessage(
   context: SignContext,
@@ -72,10 +73,10 @@ export function* checkEcdsaMessage(
   } catch (error) {
     if (rejectionReason(error) === undefined) throw error;
   }
-  throw new EngineError("sign message: the computation went wrong; nothing was sent");
+  throw new EngineError("sign message: the result failed its check; nothing was sent");
 }
 
-/** The claimed combination, taken away from what it is said to be, is the neutral class in both parts. */
+/** The equations that the claimed ciphertext is the combination of the terms, one for each part. */
 function derivationEquations(terms: readonly CiphertextTerm[], claimed: Ciphertext): PartEquation[] {
   return ([0, 1] as const).map((part) => ({
     label: "derived ciphertext",
@@ -88,9 +89,9 @@ function derivationEquations(terms: readonly CiphertextTerm[], claimed: Cipherte
 }
 
 /**
- * The product of all powers, with the prover's ladders. A wrong rung in one does not go unseen: the response that is
- * raised to is not the sum of what the prover raised to, bit by bit, but has carries, which reach over the rung unless
- * all bits below are zero. The lowest rungs, where that may be, are squared again.
+ * The product of all powers, with the prover's ladders. It still detects a wrong rung: the response in the exponent is
+ * not the bitwise sum of the prover's exponents but has carries, which reach across the rung unless all lower bits are
+ * zero. That can happen at the lowest rungs, so those are squared again.
  */
 function* productOnLadders(
   group: FormGroup,
@@ -106,7 +107,7 @@ function* productOnLadders(
       others.push(term);
       continue;
     }
-    // Weighted exponents are somewhat longer than the ladder.
+    // Weighted exponents are slightly longer than the ladder.
     const bits = ladder.length - 1;
     onLadders.push({ ladder, exponent: BigInt.asUintN(bits, term.exponent) });
     others.push({ base: ladder[bits]!, exponent: term.exponent >> BigInt(bits) });
@@ -114,7 +115,7 @@ function* productOnLadders(
   for (const ladder of ladders) {
     for (let rung = 0; rung < LOW_RUNGS; rung++) {
       const isSquare = equalForms(squareForm(group, ladder[rung]!), ladder[rung + 1]!);
-      rejectUnless(isSquare, "a ladder's rung is not the square of the one below");
+      rejectUnless(isSquare, "a ladder's rung is not the square of the rung below");
     }
   }
   const product = yield* ladderProduct(group, onLadders);

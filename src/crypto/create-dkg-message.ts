@@ -27,19 +27,19 @@ import { EngineError } from "./engine.ts";
 export interface DkgMessage {
   /** 00 | vec(16 first messages | 16 responses | 16 challenges | X_A): 1,381 bytes on the secp curves, else 1,331. */
   readonly userDkgMessage: Uint8Array;
-  /** What the user expects the network to publish: 238 bytes on the secp curves, else 232. */
+  /** The output that the user expects the network to publish: 238 bytes on the secp curves, else 232. */
   readonly userPublicOutput: Uint8Array;
 }
 
 /**
- * Proves that the user knows the share behind X_A = x_A G, for one session, and computes what the DKG leads to. The
- * proof is Fischlin's (Crypto 2005) over Schnorr's: 16 times a first message M = m G and the first challenge c for
- * which the hash of the response z = m + c x_A has a leading zero byte. The first messages are random, so that two
- * calls give two messages and two outputs for one share. About a quarter of a second.
+ * Proves for one session that the user knows the share x_A behind X_A = x_A G, and computes the output of the DKG. The
+ * proof applies Fischlin's transform (Crypto 2005) to Schnorr's proof: 16 times a first message M = m G and the first
+ * challenge c for which the hash of the response z = m + c x_A has a leading zero byte. The first messages are random,
+ * so two calls return different messages and outputs for one share. Takes about a quarter of a second.
  *
- * Point multiplications by secrets are noble's, which aims at constant time. The responses are computed with BigInt,
- * whose time depends on the share: do not run this where others can measure it to the microsecond. The numbers in
- * between cannot be overwritten. Throws EngineError for parameters or a share of another form.
+ * noble multiplies points by secrets and aims at constant time. The responses use BigInt, whose time depends on the
+ * share: do not run this where others can measure it to the microsecond. Intermediate numbers cannot be overwritten.
+ * Throws EngineError for malformed parameters or a malformed share.
  */
 export function* createDkgMessage(
   curveName: CurveName,
@@ -48,7 +48,7 @@ export function* createDkgMessage(
   userSecretKeyShare: Uint8Array,
 ): Steps<DkgMessage> {
   const curve = curveByNumber(curveNumber(curveName));
-  if (sessionDigest.length !== 32) throw new EngineError("DKG message: the session digest has 32 bytes");
+  if (sessionDigest.length !== 32) throw new EngineError("DKG message: the session digest must have 32 bytes");
   const { key, share } = readInput(curve, parameters, userSecretKeyShare);
   const message = yield* proveShare(curve, sessionDigest, share);
   const randomizers = shareRandomizers(curve, sessionDigest, key.publicShares, message);

@@ -35,13 +35,13 @@ import { provePoints, proveRepeatedly } from "./prove-points.ts";
 import { type OpenSignRequest, openSignRequest, type SignRequest, signContext } from "./sign-request.ts";
 
 /**
- * The user's half of an ECDSA signature with its eight proofs, 7,144 bytes. With the nonce share k, the displacers
- * alpha and beta, and the network's nonce R'_B for this message, the signature's nonce is R = (alpha R'_B + beta G) / k,
- * and the two ciphertexts hold r*k*x_A + m*k + r*k*x_B and alpha k' + beta, each times the presign's mask. All random
- * numbers follow from the share and the request. What is returned was verified. About 0.8 s.
+ * Computes the user's half of an ECDSA signature with its eight proofs, 7,144 bytes. With the nonce share k, the
+ * displacers alpha and beta, and the network's nonce R'_B for this message, the signature's nonce is
+ * R = (alpha R'_B + beta G) / k. The two ciphertexts contain r*k*x_A + m*k + r*k*x_B and alpha k' + beta, each times
+ * the presign's mask. All randomness is derived from the share and the request. Verifies the result. Takes about 0.8 s.
  *
- * Two threads may share the work: each runs this with the same request and a `split` of its own. Both get the same
- * octets, of which each has verified its parts, so that octets leave only when both have them.
+ * Two threads can share the work: each runs this function with the same request and its own `split`. Both return the
+ * same bytes and each verifies its own parts, so the caller must use the bytes only if both threads return them.
  * Throws as {@link openSignRequest} does, and EngineError.
  */
 export function* createEcdsaMessage(request: SignRequest, split: PartSplit = BOTH_PARTS): Steps<Uint8Array> {
@@ -161,7 +161,7 @@ function* prove(opened: OpenSignRequest, digest: bigint, split: PartSplit): Step
   return bytes;
 }
 
-/** A linear combination of ciphertexts, each part where it is computed. */
+/** A linear combination of ciphertexts. This thread computes its own parts of it. */
 function* combine(curve: Curve, terms: readonly CiphertextTerm[], split: PartSplit): Steps<Ciphertext> {
   const forms: (Form | undefined)[] = [undefined, undefined];
   for (const part of split.parts) {
@@ -172,13 +172,13 @@ function* combine(curve: Curve, terms: readonly CiphertextTerm[], split: PartSpl
 }
 
 interface MessageLadders {
-  /** By part; those that this thread does not compute have none. */
+  /** By part. Undefined for a part that this thread does not compute. */
   readonly partialSignature: readonly (EvaluationLadders | undefined)[];
   readonly displacedNonceShare: readonly (EvaluationLadders | undefined)[];
   readonly all: readonly PowerLadder[];
 }
 
-/** The ladders of one message: the mask's serve both ciphertexts, those of h and of the encryption key every message. */
+/** Builds the ladders of one message. Both ciphertexts use those of the mask; all messages share h's and the key's. */
 function* buildLadders(
   { curve, key, presign }: OpenSignRequest,
   parts: readonly Part[],

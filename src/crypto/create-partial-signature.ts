@@ -10,9 +10,10 @@ import { EngineError } from "./engine.ts";
 import { openSignRequest, type SignRequest } from "./sign-request.ts";
 
 /**
- * The user's half of a Taproot, EdDSA or Schnorrkel signature: his nonce K_A = k_A G and his part z_A = k_A + e x_A of
- * the response. k_A follows from the share and all that e follows from, so that no two challenges ever meet one nonce.
- * What is returned was verified. A few milliseconds. Throws as {@link openSignRequest} does, and EngineError.
+ * Computes the user's half of a Taproot, EdDSA or Schnorrkel signature: the user's nonce K_A = k_A G and the user's
+ * part z_A = k_A + e x_A of the response. k_A is derived from the share and all inputs of e, so one nonce never serves
+ * two challenges. Verifies the result. Takes a few milliseconds. Throws as {@link openSignRequest} does, and
+ * EngineError.
  */
 export function createPartialSignature(
   request: SignRequest,
@@ -28,7 +29,7 @@ export function createPartialSignature(
   const response = floorMod(signed(nonce, terms.isNonceNegated) + answer, curve.order);
   const userSignMessage = encodeVersion0(encodePoint(curve, publicNonce), encodeScalar(curve, response));
   if (!verifyPartialSignature({ ...request, signatureAlgorithm, userSignMessage })) {
-    throw new EngineError("sign message: the computation went wrong; nothing was sent");
+    throw new EngineError("sign message: the result failed its check; nothing was sent");
   }
   return userSignMessage;
 }

@@ -5,10 +5,10 @@ import { BOTH_PARTS, type PartSplit } from "./part-split.ts";
 import type { SignRequest } from "./sign-request.ts";
 
 /**
- * The user's half of one signature, 00 | vec(body): 7,144 bytes for ECDSA, 69 for Taproot, else 66. The same request
- * gives the same bytes. It keeps no state and needs nothing of its surroundings, so that any thread can run it. What
- * it returns was verified. Two threads share an ECDSA half where each has a `split`. Throws MalformedBytesError, InvalidFormError, RejectedInput or EngineError, never with a
- * secret.
+ * Computes the user's half of one signature, 00 | vec(body): 7,144 bytes for ECDSA, 69 for Taproot, else 66. The same
+ * request always gives the same bytes. The function has no state, so any thread can run it. It verifies the result. Two
+ * threads can share an ECDSA half, each with its own `split`. Throws MalformedBytesError, InvalidFormError,
+ * RejectedInput or EngineError. No error contains a secret.
  */
 export function* createSignMessage(request: SignRequest, split: PartSplit = BOTH_PARTS): Steps<Uint8Array> {
   const { signatureAlgorithm } = request.triple;

@@ -12,26 +12,26 @@ export interface SignRandomnessInput {
   readonly share: bigint;
   readonly dwalletOutput: Uint8Array;
   readonly presign: Uint8Array;
-  /** To the network key in the protocol parameters: 32 bytes. */
+  /** The commitment to the network key in the protocol parameters: 32 bytes. */
   readonly commitment: Uint8Array;
   /** The message before hashing. */
   readonly message: Uint8Array;
 }
 
-/** The secret numbers of one sign message, each under a name of its own. A name is drawn once. */
+/** The secret random numbers of one sign message, each with its own name. Draw each name only once. */
 export interface SignRandomness {
-  /** Uniform up to 2^-256 in 1..order-1. `binding`: what else this number depends on. */
+  /** A scalar in 1..order-1, uniform up to 2^-256. It also depends on `binding`. */
   scalar(name: string, binding?: Uint8Array): bigint;
-  /** Uniform below 2^bits. */
+  /** An integer, uniform below 2^bits. */
   integer(name: string, bits: number, binding?: Uint8Array): bigint;
   /** Overwrites the key that the numbers are derived from. */
   destroy(): void;
 }
 
 /**
- * The randomness of a sign message, version 1 of `docs/user-share.md`: derived from the share and from all that the
- * message depends on, as RFC 6979 does for ECDSA's nonce. The same input gives the same octets, in any process; an
- * input that differs in one bit gives numbers that have nothing to do with them.
+ * Derives the randomness of a sign message (version 1 of `docs/user-share.md`) from the share and all inputs of the
+ * message, as RFC 6979 does for ECDSA's nonce. The same input gives the same numbers in any process. An input that
+ * differs in one bit gives independent numbers.
  */
 export function deriveSignRandomness(curve: Curve, input: SignRandomnessInput): SignRandomness {
   const { triple, share, dwalletOutput, presign, commitment, message } = input;
@@ -70,6 +70,6 @@ export function deriveSignRandomness(curve: Curve, input: SignRandomnessInput): 
 
 /** The version of the derivation. A change of a message's bytes for any input requires a new label. */
 const SIGN_RANDOMNESS_LABEL = new TextEncoder().encode("threshold-signing-service/sign-randomness/v1");
-/** 256 bits more than the order has. */
+/** 256 bits more than the order, against bias. */
 const WIDE_BYTES = 64;
 const NOTHING = new Uint8Array();

@@ -8,23 +8,23 @@ import { encodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
-/** What the user's share of one dWallet is derived from. */
+/** The inputs of the user's share of one dWallet. */
 export interface UserShareInput {
-  /** 32 bytes: the root of all of a user's keys. It is read, not kept. */
+  /** The root of all of a user's keys, 32 bytes. Not kept after the call. */
   readonly seed: Uint8Array;
   readonly curve: CurveName;
-  /** The object id of the network encryption key that the dWallet is made under: 0x and 64 hex digits. */
+  /** The object id of the dWallet's network encryption key: 0x and 64 hex digits. */
   readonly networkEncryptionKeyId: string;
   /** The digest of the DKG's session identifier, 32 bytes: see `sessionIdentifierDigest`. */
   readonly sessionDigest: Uint8Array;
 }
 
 /**
- * The user's secret share x_A of one dWallet, as version 1 of `docs/user-share.md` derives it, in the form that the
- * protocol's calls take: 00 | vec(scalar). Whoever has the seed can compute it again, and nobody else can choose it.
+ * Derives the user's secret share x_A of one dWallet (version 1 of `docs/user-share.md`), encoded as the protocol's
+ * calls expect it: 00 | vec(scalar). The owner of the seed can compute it again, and nobody else can choose it.
  *
  * HKDF-SHA-512 runs in constant time. The reduction and the encoding use BigInt, whose time depends on the secret: do
- * not run this where others can measure it to the microsecond. The numbers in between cannot be overwritten.
+ * not run this where others can measure it to the microsecond. Intermediate numbers cannot be overwritten.
  */
 export function deriveUserShare(input: UserShareInput): SecretBytes {
   const { seed, networkEncryptionKeyId, sessionDigest } = input;
@@ -37,12 +37,12 @@ export function deriveUserShare(input: UserShareInput): SecretBytes {
   const curve = curveByNumber(number);
   const info = concatBytes(Uint8Array.of(number), hexToBytes(networkEncryptionKeyId.slice(2)), sessionDigest);
   const wide = hkdf(sha512, seed, DERIVATION_LABEL, info, WIDE_BYTES);
-  // 256 bits more than the order has: the remainder is uniform up to 2^-256, and never zero.
+  // 256 bits more than the order: the remainder is uniform up to 2^-256. The result is never zero.
   const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
   wide.fill(0);
   return new SecretBytes(encodeUserShare(input.curve, scalar));
 }
 
-/** The version of the derivation. Another way to derive gets another label, and is tried beside this one. */
+/** The version of the derivation. A new derivation must get a new label and exist beside this one. */
 const DERIVATION_LABEL = new TextEncoder().encode("threshold-signing-service/dkg-user-share/v1");
 const WIDE_BYTES = 64;

@@ -16,9 +16,10 @@ import { forgetLadders, knownLadder } from "./known-network-key.ts";
 import { MASK_BITS, maskedResponse, RANDOMNESS_BITS } from "./mask-lengths.ts";
 
 /**
- * The share encrypted under a class-groups key, with the proof that it is the logarithm of the public share: a Maurer
- * proof for (Enc(x; r), x*G). Randomness is drawn anew each time. What is returned was verified.
- * About a third of a second. Throws MalformedBytesError or InvalidFormError for a key of another form.
+ * Encrypts the share under a class-groups key and proves that it is the discrete logarithm of the public share: a
+ * Maurer proof for (Enc(x; r), x*G). Each call draws new randomness. Verifies the result. Takes about a third of a
+ * second. Throws MalformedBytesError or InvalidFormError for a malformed key, and EngineError if the result fails its
+ * check.
  */
 export function* encryptShare(
   curve: Curve,
@@ -50,7 +51,7 @@ export function* encryptShare(
     verifyEncryptedShare(curve, encryptionKey, publicShare, message);
   } catch (cause) {
     forgetLadders(group.h);
-    throw new EngineError("share encryption: the computation went wrong; nothing was sent", { cause });
+    throw new EngineError("share encryption: the result failed its check; nothing was sent", { cause });
   }
   return encodeEncryptedShare(curve, message);
 }

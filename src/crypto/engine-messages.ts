@@ -1,37 +1,37 @@
 import type { Part } from "./part-split.ts";
 import type { InputOf, Method, OutputOf } from "./plain-data.ts";
 
-/** What an engine tells its worker. */
+/** A message from an engine to its worker. */
 export type ToWorker =
   | CallMessage
-  /** Ends a call, which is answered all the same. */
+  /** Aborts a call. The worker still answers it. */
   | { readonly kind: "cancel"; readonly id: number }
-  /** Ends all calls; the worker answers once it holds nothing any more. */
+  /** Aborts all calls. The worker answers after it has overwritten everything. */
   | { readonly kind: "close" };
 
-/** One call. The input's buffers are transferred with it. */
+/** One call. The message transfers the buffers of its input. */
 export interface CallMessage<M extends Method = Method> {
   readonly kind: "call";
   readonly id: number;
   readonly method: M;
   readonly input: InputOf<M>;
-  /** Where two workers share the call: this worker's part, and the way to the other one. */
+  /** If two workers share the call: this worker's part, and the port to the other worker. */
   readonly peer?: { readonly part: Part; readonly port: MessagePort };
 }
 
-/** What a worker tells its engine. Each call is answered once. */
+/** A message from a worker to its engine. The worker answers each call once. */
 export type FromWorker =
-  /** The first message: the worker takes calls. */
+  /** The first message: the worker accepts calls. */
   | { readonly kind: "ready" }
-  /** The output's buffers are transferred with it. */
+  /** The message transfers the buffers of the output. */
   | { readonly kind: "result"; readonly id: number; readonly output: OutputOf<Method> }
-  /** The protocol refused the input. */
+  /** The protocol rejects the input. */
   | { readonly kind: "refused"; readonly id: number; readonly reason: string }
-  /** Something else: a fault of ours, or the call was cancelled. */
+  /** Another failure: a fault of this code, or the call was cancelled. */
   | { readonly kind: "failed"; readonly id: number; readonly reason: string }
   | { readonly kind: "closed" };
 
-/** The buffers of all byte strings in plain data, each of which has one of its own. */
+/** The buffers of all byte strings in plain data. Each byte string must have its own buffer. */
 export function buffersOf(data: object | boolean): ArrayBuffer[] {
   const values: unknown[] = data instanceof Uint8Array ? [data] : Object.values(data);
   return values.flatMap((value) =>

@@ -7,14 +7,14 @@ import { SecretBytes } from "./secret-bytes.ts";
 /** Runs an engine's calls, on this thread or another. */
 export interface PlainEngine {
   ready(): Promise<void>;
-  /** Runs a call. It owns the input, overwrites the secrets in it, and may transfer its buffers. */
+  /** Runs a call. The engine owns the input: it overwrites the secrets in it and may transfer its buffers. */
   run<M extends Method>(method: M, input: InputOf<M>, signal: AbortSignal | undefined): Promise<OutputOf<M>>;
   close(): Promise<void>;
 }
 
 /**
- * An engine for callers. It copies what a call is given: neither may a nonce's input change under the computation, nor
- * is a caller's secret overwritten or taken away.
+ * The public engine over a plain one. It copies the input of each call, so that the caller can neither change the input
+ * of a nonce during the computation nor lose a secret to it.
  */
 export function engineOver(plain: PlainEngine): CryptoEngine {
   return {
@@ -73,7 +73,7 @@ export function engineOver(plain: PlainEngine): CryptoEngine {
   };
 }
 
-/** With a buffer of its own, whatever the bytes are a view of. */
+/** A copy with its own buffer, even if the bytes are a view of a larger one. */
 function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }

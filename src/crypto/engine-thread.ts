@@ -1,32 +1,32 @@
 import type { FromWorker, ToWorker } from "./engine-messages.ts";
 import { type Movable, type NodeThreads, nodeThreads } from "./node-threads.ts";
 
-/** A worker as its engine sees it. */
+/** The engine's handle of a worker. */
 export interface EngineThread {
   post(message: ToWorker, transfer: readonly Movable[]): void;
-  /** Whether a Node process stays alive for this worker. It does not at first. */
+  /** Sets whether this worker keeps a Node process alive. Initially it does not. */
   hold(isHeld: boolean): void;
-  /** Ends it at once, with whatever it does. */
+  /** Ends the worker at once, even during a call. */
   terminate(): void;
 }
 
-/** What an engine hears of a worker. */
+/** The events of a worker. */
 export interface EngineThreadEvents {
   onMessage(message: FromWorker): void;
-  /** It ended, or was never there. Nothing follows. */
+  /** The worker ended or failed to start. This is the last event. */
   onEnd(cause: unknown): void;
 }
 
-/** Starts a worker. Throws where that is impossible; what turns out later is an `onEnd`. */
+/** Starts a worker. Throws if that is impossible; reports later failures through `onEnd`. */
 export type StartEngineThread = (events: EngineThreadEvents) => EngineThread;
 
-/** How many workers are of use: two share an ECDSA half. */
+/** The default number of workers: two, which can share an ECDSA half, or one on a machine with one processor. */
 export function usefulThreadCount(): number {
   const parallelCount = nodeThreads()?.parallelCount ?? globalThis.navigator?.hardwareConcurrency ?? 1;
   return Math.min(2, parallelCount);
 }
 
-/** A worker of Node's, of a module or of a program's text. */
+/** Starts a Node worker from a module's URL or from the text of a program. */
 export function nodeEngineThread(
   { Worker }: NodeThreads,
   source: URL | string,
@@ -47,9 +47,9 @@ export function nodeEngineThread(
   };
 }
 
-/** A worker of a browser's. */
+/** Starts a browser's worker. */
 export function webEngineThread(start: () => Worker, { onMessage, onEnd }: EngineThreadEvents): EngineThread {
-  if (typeof Worker === "undefined") throw new Error("there are no workers here");
+  if (typeof Worker === "undefined") throw new Error("this platform has no workers");
   const worker = start();
   worker.onmessage = ({ data }: MessageEvent<FromWorker>) => onMessage(data);
   const end = (cause: unknown): void => {
@@ -57,7 +57,7 @@ export function webEngineThread(start: () => Worker, { onMessage, onEnd }: Engin
     worker.terminate();
     onEnd(cause);
   };
-  // An error that nobody caught does not end a browser's worker, and nobody knows what it does afterwards.
+  // An uncaught error does not end a browser's worker but leaves it in an unknown state.
   worker.onerror = (event) => {
     event.preventDefault();
     end(new Error(event.message ?? "a worker could not be loaded"));

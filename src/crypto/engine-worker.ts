@@ -1,4 +1,4 @@
-/** What a worker of `createWorkerEngine` runs, in Node and in browsers. */
+/** The program of a `createWorkerEngine` worker, in Node and in browsers. */
 import { nodeThreads } from "./node-threads.ts";
 import { type EnginePort, serveEngine } from "./serve-engine.ts";
 

@@ -2,51 +2,50 @@ import type { AlgorithmTriple, CurveName } from "../protocol/algorithms.ts";
 import type { SecretBytes } from "./secret-bytes.ts";
 
 /**
- * The user's half of the protocol, as far as it is heavy: class-groups keys, DKG, decryption and sign messages.
- * An engine may work on the caller's thread or on another; it never does network calls. Every call rejects with
- * {@link EngineError} when the protocol refuses its input, and the error never carries a secret. What a call is given
- * is copied before the call returns.
- * Lengths and layouts are those of @ika.xyz/sdk 0.4.1.
+ * The heavy computations of the user's half of the protocol: class-groups keys, DKG, decryption and sign messages.
+ * An engine works on the caller's thread or on others. It never accesses the network. Every call copies its input
+ * before it returns. It rejects with {@link EngineError} if the protocol rejects the input; the error never contains a
+ * secret. Lengths and layouts are those of @ika.xyz/sdk 0.4.1.
  */
 export interface CryptoEngine {
-  /** Loads what the engine needs, so that the first real call does not pay for it. */
+  /** Loads the engine's code, so that the first call is fast. */
   ready(): Promise<void>;
-  /** The protocol parameters that the other calls take, from an output of the network key. */
+  /** Derives the protocol parameters for the other calls from an output of the network key. */
   buildParameters(input: BuildParametersInput): Promise<Uint8Array>;
-  /** The keys of a seed on one curve: the very keys of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`. */
+  /** Derives a seed's keys on one curve, equal to those of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`. */
   deriveUserKeys(input: DeriveUserKeysInput): Promise<UserKeys>;
-  /** The user's DKG message for a share, bound to a session, and the share encrypted to the user. */
+  /** Computes the user's DKG message for a share, bound to a session, and encrypts the share to the user. */
   prepareDkg(input: PrepareDkgInput): Promise<PreparedDkg>;
-  /** The user's secret share out of its encryption. */
+  /** Decrypts the user's secret share. */
   decryptShare(input: DecryptShareInput): Promise<SecretBytes>;
-  /** True if a dWallet's public output is one that the user's share and the network's key lead to, in both halves. */
+  /** True if both halves of a dWallet's public output follow from the user's share and the network key. */
   isOutputOfShare(input: OutputOfShareInput): Promise<boolean>;
-  /** The Ed25519 signature of a user's signer, 64 bytes: over an encryption key, or over a dWallet's public output. */
+  /** Signs an encryption key or a dWallet's public output with the user's Ed25519 signer. Returns 64 bytes. */
   signAsUser(input: SignAsUserInput): Promise<Uint8Array>;
-  /** The user's half of one signature. It must never be computed twice for one presign with different messages. */
+  /** Computes the user's half of one signature. Never call it for one presign with two different messages. */
   createSignMessage(input: CreateSignMessageInput): Promise<Uint8Array>;
-  /** Ends the engine and overwrites what it holds. Calls that run or wait reject, and so do later ones. */
+  /** Closes the engine and overwrites its secrets. Running, waiting and later calls reject. */
   close(): Promise<void>;
 }
 
-/** Thrown when the protocol refuses an input, or an engine is closed. */
+/** Thrown if the protocol rejects an input, a result fails its check, or the engine is closed or cannot work. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
 }
 
 /** Options of every heavy call. */
 export interface Abortable {
-  /** Ends the computation with the signal's reason. An engine that cannot be interrupted ignores it. */
+  /** Aborts the computation with the signal's reason. An engine that cannot be interrupted ignores it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An output of the network key, as the chain has it. */
+/** An output of the network key, as the chain stores it. */
 export interface BuildParametersInput extends Abortable {
   readonly curve: CurveName;
   readonly networkKeyOutput: Uint8Array;
 }
 
-/** `seed`: 32 bytes, the root of all of a user's keys. It is read, not kept. */
+/** `seed` is the root of all of a user's keys, 32 bytes. Not kept after the call. */
 export interface DeriveUserKeysInput extends Abortable {
   readonly curve: CurveName;
   readonly seed: Uint8Array;
@@ -55,13 +54,13 @@ export interface DeriveUserKeysInput extends Abortable {
 /** A user's keys on one curve. Destroy them after use. */
 export interface UserKeys extends Disposable {
   readonly curve: CurveName;
-  /** The class-groups encryption key as registered on chain, 261 bytes. */
+  /** The class-groups encryption key as registered on the chain, 261 bytes. */
   readonly encryptionKey: Uint8Array;
   /** The class-groups decryption key, 194 bytes. */
   readonly decryptionKey: SecretBytes;
-  /** The Ed25519 public key that signs for the encryption key and for outputs, 32 bytes. */
+  /** The Ed25519 public key that verifies the signatures over the encryption key and over outputs, 32 bytes. */
   readonly signerPublicKey: Uint8Array;
-  /** The Sui address of the signer: the name of the user. */
+  /** The Sui address of the signer, which identifies the user. */
   readonly signerAddress: string;
   /** The Ed25519 secret key of the signer, 32 bytes. */
   readonly signerSecretKey: SecretBytes;
@@ -72,7 +71,7 @@ export interface UserKeys extends Disposable {
 /** Input of {@link CryptoEngine.prepareDkg}. */
 export interface PrepareDkgInput extends Abortable {
   readonly curve: CurveName;
-  /** What `deriveUserShare` gave: an engine does not choose the share. It is read, not kept. */
+  /** The result of `deriveUserShare`. Not kept after the call. */
   readonly userSecretKeyShare: SecretBytes;
   /** The digest of the DKG's session identifier, 32 bytes. */
   readonly sessionDigest: Uint8Array;
@@ -89,7 +88,7 @@ export interface PreparedDkg {
   readonly encryptedUserShareAndProof: Uint8Array;
 }
 
-/** An encrypted share with what opens and checks it. */
+/** An encrypted share with the inputs that decrypt and check it. */
 export interface DecryptShareInput extends Abortable {
   readonly curve: CurveName;
   readonly parameters: Uint8Array;
@@ -99,7 +98,7 @@ export interface DecryptShareInput extends Abortable {
   readonly encryptedShareAndProof: Uint8Array;
 }
 
-/** A share, and the public output that it is said to lead to. */
+/** A share and the public output to compare it with. */
 export interface OutputOfShareInput extends Abortable {
   readonly curve: CurveName;
   readonly parameters: Uint8Array;
@@ -113,7 +112,7 @@ export interface SignAsUserInput extends Abortable {
   readonly message: Uint8Array;
 }
 
-/** One message and what it is signed with. */
+/** One message and the inputs that sign it. */
 export interface CreateSignMessageInput extends Abortable {
   readonly triple: AlgorithmTriple;
   readonly parameters: Uint8Array;

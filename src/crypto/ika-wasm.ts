@@ -4,18 +4,18 @@ import { curveNumber } from "../protocol/algorithms.ts";
 import { EngineError } from "./engine.ts";
 
 /**
- * The one file that knows ika-wasm 0.2.1: how it is loaded and the order of its arguments. Every call blocks its
- * thread. Byte strings come back as plain arrays of numbers.
+ * The calls of ika-wasm 0.2.1. Only this file knows how to load it and the order of its arguments. Every call blocks
+ * its thread.
  */
 export interface IkaWasmCalls {
-  /** The share encrypted under a class-groups key, with its proof. About 2 s. */
+  /** Encrypts the share under a class-groups key, with its proof. Takes about 2 s. */
   encryptShare(
     curve: CurveName,
     share: Uint8Array,
     encryptionKey: Uint8Array,
     parameters: Uint8Array,
   ): Uint8Array;
-  /** The share out of its encryption, about 2 s; refused if it does not fit the dWallet's output. */
+  /** Decrypts the share in about 2 s. Rejects a share that does not match the dWallet's output. */
   decryptShare(
     curve: CurveName,
     decryptionKey: Uint8Array,
@@ -23,7 +23,7 @@ export interface IkaWasmCalls {
     encryptedShareAndProof: Uint8Array,
     parameters: Uint8Array,
   ): Uint8Array;
-  /** The user's sign message: 10 s for ECDSA, a few milliseconds for the others. */
+  /** Computes the user's sign message: 10 s for ECDSA, a few milliseconds for the others. */
   createSignMessage(
     triple: AlgorithmTriple,
     parameters: Uint8Array,
@@ -36,7 +36,7 @@ export interface IkaWasmCalls {
 
 let loading: Promise<IkaWasmCalls> | undefined;
 
-/** Loads the wasm once per thread. Throws {@link EngineError} if the platform cannot; a later call tries again. */
+/** Loads the wasm once per thread. Throws {@link EngineError} if that fails; the next call tries again. */
 export function loadIkaWasm(): Promise<IkaWasmCalls> {
   loading ??= load().catch((cause) => {
     loading = undefined;
@@ -47,8 +47,8 @@ export function loadIkaWasm(): Promise<IkaWasmCalls> {
 
 async function load(): Promise<IkaWasmCalls> {
   const module = await importPackage();
-  // In Node the package is CommonJS that is ready at once, which its types do not say; in browsers the default export
-  // fetches the wasm.
+  // In Node the package is CommonJS and ready at once, unlike its types say. In browsers the default export fetches the
+  // wasm.
   const entry: unknown = module.default;
   const wasm = typeof entry === "object" && entry !== null ? (entry as Calls) : module;
   if (isInitializer(entry)) await entry();
@@ -72,7 +72,7 @@ async function load(): Promise<IkaWasmCalls> {
     createSignMessage: (triple, parameters, dwalletOutput, share, presign, message) =>
       attempt("sign message", () =>
         Uint8Array.from(
-          // Unlike its sibling for the user's own output, this call takes curve, algorithm, hash in this order.
+          // Unlike the call for the user's own output, this one takes curve, algorithm, hash in this order.
           wasm.create_sign_centralized_party_message(
             parameters,
             dwalletOutput,
@@ -88,7 +88,7 @@ async function load(): Promise<IkaWasmCalls> {
   };
 }
 
-/** In a `try`, so that a bundler leaves a package that is not installed to this moment. */
+/** The `try` makes bundlers treat a missing package as a run-time error. */
 async function importPackage(): Promise<typeof IkaWasm> {
   try {
     return await import("@ika.xyz/ika-wasm");
@@ -111,11 +111,11 @@ function takeSecret(list: ByteList): Uint8Array {
   return secret;
 }
 
-/** The wasm's messages say what it was given; only what failed is passed on. */
+/** Hides the wasm's error messages, because they contain its input. */
 function attempt<T>(what: string, call: () => T): T {
   try {
     return call();
   } catch {
-    throw new EngineError(`${what}: the protocol refused the input`);
+    throw new EngineError(`${what}: the protocol rejected the input`);
   }
 }

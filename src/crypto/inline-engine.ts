@@ -3,8 +3,8 @@ import type { CryptoEngine } from "./engine.ts";
 import { engineOver } from "./engine-over.ts";
 
 /**
- * The engine on the caller's own thread, for Node and browsers, all in TypeScript. The longer calls work in slices of
- * about 20 milliseconds, between which the event loop goes on.
+ * An engine on the caller's thread, for Node and browsers, all in TypeScript. Longer calls run in slices of about 20
+ * milliseconds and let the event loop run in between.
  */
 export function createInlineEngine(): CryptoEngine {
   return engineOver(callsHere());

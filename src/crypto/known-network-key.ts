@@ -7,13 +7,13 @@ import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/ne
 import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { Steps } from "../protocol/steps.ts";
 
-/** How many keys are remembered: two network keys on four curves. */
+/** The size of the cache: two network keys on four curves. */
 const MAX_REMEMBERED_COUNT = 8;
 const KEY_PARTS = new Map<string, NetworkKeyParts>();
 
 /**
- * The network's key in the protocol parameters. Reading it takes some milliseconds, so it is remembered by the bytes
- * that it is read from. Throws as reading it does.
+ * Reads the network key from the protocol parameters. That takes a few milliseconds, so the result is cached by a hash
+ * of the bytes. Throws as `readNetworkKeyParts` does.
  */
 export function knownNetworkKey(curve: Curve, parameters: Uint8Array): NetworkKeyParts {
   const read = withoutTables(parameters);
@@ -27,16 +27,16 @@ export function knownNetworkKey(curve: Curve, parameters: Uint8Array): NetworkKe
   return key;
 }
 
-/** As long as the longest randomness that is raised to: masks of 941 bits. 0.6 MB for each base. */
+/** The length of the longest exponent, a mask of 941 bits. A ladder takes 0.6 MB. */
 const LADDER_BITS = 941;
 const LADDERS = new WeakMap<Form, PowerLadder>();
 
-/** Has the ladders of these bases built anew: what was computed with them turned out to be wrong. */
+/** Drops the cached ladders of these bases after a wrong result, so that the next use builds them again. */
 export function forgetLadders(...bases: readonly Form[]): void {
   for (const base of bases) LADDERS.delete(base);
 }
 
-/** The ladder of a base that outlives one message: h, or an encryption key. Built once, which takes 0.05 s. */
+/** The cached ladder of a base that many messages use: h, or an encryption key. Building it takes 0.05 s. */
 export function* knownLadder(curve: Curve, base: Form): Steps<PowerLadder> {
   const known = LADDERS.get(base);
   if (known !== undefined) return known;

@@ -1,13 +1,14 @@
 import { nextTask } from "./next-task.ts";
 
-/** Thrown when a part of the code cannot be loaded, such as a chunk of a page whose files were replaced meanwhile. */
+/** Thrown if a part of the code cannot be loaded, such as a chunk of a web page that was deployed again. */
 export class PartMissingError extends Error {
   override readonly name = "PartMissingError";
 }
 
 /**
- * Loads a part of the code that is not needed from the start: `load` is `() => import("./part.ts")`, so that a bundler
- * sees the module. Its evaluation is a task apart from what its caller does next. Rejects with a {@link PartMissingError}, and at once with the signal's reason when it is aborted.
+ * Loads a part of the code on demand. `load` is `() => import("./part.ts")`, so that a bundler sees the module. The
+ * caller continues in a new task after the module's evaluation. Rejects with a {@link PartMissingError}, and at once
+ * with the signal's reason when it aborts.
  */
 export async function loadPart<Part>(
   load: () => Promise<Part>,

@@ -1,4 +1,4 @@
-/** A task of its own, without the milliseconds that browsers add to nested timers. */
+/** Resolves in a new task, without the milliseconds that browsers add to nested timers. */
 export function nextTask(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

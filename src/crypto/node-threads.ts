@@ -1,15 +1,15 @@
-/** What an engine moves to a worker. */
+/** A value that an engine transfers to a worker. */
 export type Movable = ArrayBuffer | MessagePort;
 
 export interface NodeThreads {
   readonly Worker: new (source: URL | string, options?: { readonly eval?: boolean }) => NodeWorker;
   /** The parent's end in a worker, null on the main thread. */
   readonly parentPort: unknown;
-  /** How many threads this machine runs at once. */
+  /** The number of threads that this machine runs in parallel. */
   readonly parallelCount: number;
 }
 
-/** A worker of Node's. */
+/** The part of Node's `Worker` that engines use. */
 export interface NodeWorker {
   on(event: "message", listener: (message: unknown) => void): void;
   on(event: "error", listener: (cause: unknown) => void): void;
@@ -21,15 +21,15 @@ export interface NodeWorker {
 }
 
 /**
- * Node's threads, or undefined where this is no Node. Asked of the running program, not imported: bundlers for browsers
- * see no module of Node's, and need no configuration.
+ * Node's threads, or undefined outside Node. Loads them from the running process instead of importing them, so that
+ * bundlers for browsers see no Node module and need no configuration.
  */
 export function nodeThreads(): NodeThreads | undefined {
   const load = globalThis.process?.getBuiltinModule;
-  // Older than Node 20.16, or a browser.
+  // A Node older than 20.16, or a browser.
   if (load === undefined) return undefined;
   const { Worker, parentPort } = load("node:worker_threads");
-  // The ports that the types of browsers and of Node tell apart are the same here.
+  // The types of browsers and of Node distinguish two kinds of port, which are the same at run time.
   const Narrow = Worker as unknown as NodeThreads["Worker"];
   return { Worker: Narrow, parentPort, parallelCount: load("node:os").availableParallelism() };
 }

@@ -2,7 +2,7 @@ import type { CurveName } from "../protocol/algorithms.ts";
 import type { UserKeys } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
-/** The keys of a seed on one curve as plain data, which can go from thread to thread. */
+/** The keys of a seed on one curve as plain data, which threads can exchange. */
 export interface PlainUserKeys {
   readonly curve: CurveName;
   readonly encryptionKey: Uint8Array;
@@ -14,7 +14,7 @@ export interface PlainUserKeys {
   readonly signerSecretKey: Uint8Array;
 }
 
-/** Takes plain keys over and gives their secrets a lifetime. */
+/** Takes ownership of plain keys and gives their secrets a lifetime. */
 export function ownUserKeys(keys: PlainUserKeys): UserKeys {
   const { decryptionKey, signerSecretKey } = keys;
   const secrets = [new SecretBytes(decryptionKey), new SecretBytes(signerSecretKey)] as const;

@@ -2,13 +2,13 @@ import type { Form } from "../protocol/class-groups/forms.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import type { Steps } from "../protocol/steps.ts";
 
-/** A ciphertext has two forms, which are computed apart. */
+/** The index of one of a ciphertext's two forms, which are computed separately. */
 export type Part = 0 | 1;
 
-/** Which parts of all ciphertexts a thread computes, and how it gets the others. */
+/** The parts of all ciphertexts that a thread computes, and its source of the others. */
 export interface PartSplit {
   readonly parts: readonly Part[];
-  /** The whole ciphertext, out of the parts that this thread computed. */
+  /** Completes the ciphertext, given the parts that this thread computed. */
   join(own: readonly (Form | undefined)[]): Steps<Ciphertext>;
 }
 
@@ -21,16 +21,16 @@ export const BOTH_PARTS: PartSplit = {
   },
 };
 
-/** What two threads tell each other: public forms, in order. */
+/** A message between the two threads: a public form and its number in order. */
 interface PartMessage {
   readonly count: number;
   readonly form: Form;
 }
 
 /**
- * One of two threads that run the same computation on the same input. Each computes its part of every ciphertext and
- * sends it to the other one, and both come to the same octets. The forms are public. That the other thread's are right
- * is for it to check, on the finished octets, as this thread checks its own.
+ * The split for one of two threads that run the same computation on the same input. Each computes its part of every
+ * ciphertext and sends it to the other thread, and both arrive at the same bytes. The forms are public. Each thread
+ * checks its own forms in the finished bytes.
  */
 export function splitWithPeer(part: Part, peer: MessagePort): PartSplit {
   const received: PartMessage[] = [];

@@ -17,8 +17,8 @@ import { derivePlainUserKeys } from "./user-keys.ts";
 import { isOutputOfShare } from "./user-output.ts";
 
 /**
- * Runs a call on this thread, in slices. It owns the input, and overwrites the secrets in it at the end. Throws
- * EngineError for what the protocol refuses, and the signal's reason once it is aborted.
+ * Runs a call on this thread, in slices. It owns the input and overwrites the secrets in it at the end. Throws
+ * EngineError if the protocol rejects the input, and the signal's reason when it aborts.
  */
 export async function runPlainCall<M extends Method>(
   method: M,
@@ -35,7 +35,7 @@ export async function runPlainCall<M extends Method>(
   }
 }
 
-/** What a call is called in an error. */
+/** The names of the calls in error messages. */
 const NAMES: Readonly<Record<Method, string>> = {
   buildParameters: "protocol parameters",
   deriveUserKeys: "keys",

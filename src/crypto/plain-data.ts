@@ -3,12 +3,12 @@ import type { PreparedDkg } from "./engine.ts";
 import type { PlainUserKeys } from "./own-user-keys.ts";
 import type { SignRequest } from "./sign-request.ts";
 
-/** The calls of an engine as plain data in and out, which can go from thread to thread. */
+/** The inputs and outputs of an engine's calls as plain data, which threads can exchange. */
 export interface PlainCalls {
   buildParameters: Call<{ readonly curve: CurveName; readonly networkKeyOutput: Uint8Array }, Uint8Array>;
   deriveUserKeys: Call<{ readonly curve: CurveName; readonly seed: Uint8Array }, PlainUserKeys>;
   prepareDkg: Call<PlainDkgInput, PreparedDkg>;
-  /** The share. */
+  /** The output is the share. */
   decryptShare: Call<PlainDecryptInput, Uint8Array>;
   isOutputOfShare: Call<PlainOutputInput, boolean>;
   signAsUser: Call<{ readonly signerSecretKey: Uint8Array; readonly message: Uint8Array }, Uint8Array>;

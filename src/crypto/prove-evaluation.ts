@@ -27,17 +27,17 @@ import { transcriptBinding } from "./prove-points.ts";
 /** A pair of numbers, one for each input. */
 type Pair = readonly [bigint, bigint];
 
-/** What is evaluated, with the ladders of all bases. */
+/** A linear evaluation with the ladders of all bases. */
 export interface EvaluationTask {
   readonly name: LinearEvaluationName;
   readonly encryptionKey: Form;
   readonly inputs: readonly [Ciphertext, Ciphertext];
-  /** Of the inputs' forms and of h and the encryption key, by part. Only the split's parts have some. */
+  /** The ladders of the inputs' forms, h and the encryption key, by part. Undefined for parts outside the split. */
   readonly ladders: readonly (EvaluationLadders | undefined)[];
   readonly split: PartSplit;
   /** c1 and c2 modulo the order. Secret. */
   readonly coefficients: Pair;
-  /** Pedersen commitments to the coefficients, and what they were made with. */
+  /** Pedersen commitments to the coefficients, and their randomness. */
   readonly commitments: readonly [CurvePoint, CurvePoint];
   readonly commitmentRandomness: Pair;
 }
@@ -48,7 +48,7 @@ export interface EvaluationLadders {
   readonly randomizer: PowerLadder;
 }
 
-/** c1*inputs[0] + c2*inputs[1] + Enc(0), with the proof that its coefficients are the committed ones. */
+/** Computes c1*inputs[0] + c2*inputs[1] + Enc(0), and proves that the coefficients are the committed ones. */
 export function* proveEvaluation(
   context: SignContext,
   task: EvaluationTask,
@@ -56,7 +56,7 @@ export function* proveEvaluation(
 ): Steps<{ readonly ciphertext: Ciphertext; readonly proof: LinearEvaluationProof }> {
   const { curve } = context;
   const { label } = task.name;
-  // A multiple of q changes no plaintext, and hides what the coefficient was as an integer.
+  // A multiple of q does not change the plaintext. It hides the coefficient as an integer.
   const blinded = task.coefficients.map(
     (coefficient, index) =>
       coefficient + randomness.integer(`${label}/blinding/${index}`, RANDOMNESS_BITS) * curve.order,

@@ -65,8 +65,8 @@ export function* proveRepeatedly(
 }
 
 /**
- * What a proof's nonces are derived from beside everything else: all that its transcript has absorbed. Should the
- * context, the language or the statement ever differ, so do the nonces, and no nonce meets two challenges.
+ * The transcript's content so far, as an extra input of a proof's nonces. If the context, the language or the statement
+ * differs, so do the nonces: one nonce never serves two challenges.
  */
 export function transcriptBinding(transcript: Transcript): Uint8Array {
   const rewind = transcript.mark();
@@ -75,7 +75,7 @@ export function transcriptBinding(transcript: Transcript): Uint8Array {
   return binding;
 }
 
-/** The images of a witness of scalars between 1 and the order less one, each point times scalar in constant time. */
+/** The images of a witness of scalars between 1 and the order minus one. Multiplies points in constant time. */
 function pointImages(curve: Curve, { rows }: PointStatement, witness: readonly bigint[]): CurvePoint[] {
   return rows.map((row) =>
     row.reduce<CurvePoint>(

@@ -10,10 +10,9 @@ import { deriveUserKeys } from "./user-keys.ts";
 import { isOutputOfShare } from "./user-output.ts";
 
 /**
- * The engine that leaves encryption, decryption and sign messages to ika-wasm 0.2.1, for comparison. Its calls block
- * the caller's thread for as long as they take: up to two seconds for the parameters of a curve, two for a DKG, ten for
- * an ECDSA sign message. Sign
- * messages are random: two for one input differ.
+ * An engine that uses ika-wasm 0.2.1 for encryption, decryption and sign messages, for comparison. Its calls block the
+ * caller's thread: up to two seconds for the parameters of a curve, two for a DKG, ten for an ECDSA sign message. Sign
+ * messages are random: two messages for one input differ.
  */
 export function createReferenceEngine(): CryptoEngine {
   let isClosed = false;

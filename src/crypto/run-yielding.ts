@@ -1,12 +1,12 @@
 import type { Steps } from "../protocol/steps.ts";
 import { nextTask } from "./next-task.ts";
 
-/** How long the event loop waits at most, about; a step may be somewhat longer. */
+/** The approximate length of a slice. A step may take slightly longer. */
 const SLICE_MS = 20;
 
 /**
- * Runs a long computation in slices: after each one the event loop handles what came up meanwhile. Throws the signal's
- * reason once it is aborted, also while the computation waits.
+ * Runs a long computation in slices and lets the event loop run in between. Throws the signal's reason when it aborts,
+ * also while the computation waits.
  */
 export async function runYielding<T>(
   steps: Steps<T>,
@@ -28,12 +28,12 @@ export async function runYielding<T>(
       await (waiting === undefined ? nextTask() : untilAborted(waiting, signal));
     }
   } finally {
-    // Overwrites what an aborted computation holds.
+    // Lets an aborted computation overwrite its secrets.
     steps.return(undefined as T);
   }
 }
 
-/** Ends with the promise, or once the signal is aborted, which the caller looks for. */
+/** Resolves with the promise or when the signal aborts. The caller checks the signal. */
 async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return await promise;
   let wake = (): void => {};

@@ -1,12 +1,12 @@
 /**
- * Secret bytes with a lifetime. They print as `[redacted]` and are overwritten with zeros when destroyed, as far as a
- * garbage-collected language allows: copies that others made stay. `using` works where the
- * platform has Symbol.dispose, which not every browser does: this project calls `destroy`.
+ * Secret bytes with a lifetime. They print as `[redacted]`. `destroy` overwrites them with zeros, but copies made by
+ * other code stay in memory. `using` requires Symbol.dispose, which some browsers lack, so this project calls
+ * `destroy`.
  */
 export class SecretBytes implements Disposable {
   #bytes: Uint8Array | undefined;
 
-  /** Takes the bytes over; the caller must not keep them. */
+  /** Takes ownership of the bytes; the caller must not keep them. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }

@@ -4,15 +4,15 @@ import { BOTH_PARTS, splitWithPeer } from "./part-split.ts";
 import { runPlainCall } from "./plain-calls.ts";
 import type { Method, OutputOf } from "./plain-data.ts";
 
-/** The engine's end of a worker, as the worker sees it: Node's and a browser's alike. */
+/** The worker's port to its engine, in Node and in browsers. */
 export interface EnginePort {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   postMessage(message: FromWorker, transfer?: ArrayBuffer[]): void;
 }
 
 /**
- * Answers an engine's calls on a worker. The input of a call was transferred, so this is its only copy; its secrets are
- * overwritten once the call has ended, and those of an output leave with it.
+ * Answers an engine's calls on a worker. The worker owns the only copy of a call's input and overwrites its secrets
+ * when the call ends. The output is transferred to the engine.
  */
 export function serveEngine(port: EnginePort): void {
   const running = new Map<number, { readonly abort: AbortController; readonly ended: Promise<void> }>();
@@ -53,7 +53,7 @@ export function serveEngine(port: EnginePort): void {
   }
 }
 
-/** Byte strings that are views of larger buffers are copied, so that the buffers can be transferred. */
+/** Copies byte strings that are views of larger buffers, so that their buffers can be transferred. */
 function withOwnBuffers(output: OutputOf<Method>): OutputOf<Method> {
   if (typeof output === "boolean") return output;
   if (output instanceof Uint8Array) return withOwnBuffer(output);

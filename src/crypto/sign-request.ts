@@ -17,19 +17,19 @@ import { decodeUserShare } from "../protocol/user-share.ts";
 import { deriveSignRandomness, type SignRandomness } from "./derive-sign-randomness.ts";
 import { knownNetworkKey } from "./known-network-key.ts";
 
-/** The bytes that a user's half of one signature is made from. */
+/** The inputs of a user's half of one signature. */
 export interface SignRequest {
   readonly triple: AlgorithmTriple;
   readonly parameters: Uint8Array;
   readonly dwalletOutput: Uint8Array;
-  /** 00 | vec(scalar). It is read, not kept. */
+  /** 00 | vec(scalar). Not kept after the call. */
   readonly userSecretKeyShare: Uint8Array;
   readonly presign: Uint8Array;
   /** The message before hashing. */
   readonly message: Uint8Array;
 }
 
-/** A sign request that was read, and whose parts belong together. */
+/** A decoded sign request whose parts belong together. */
 export interface OpenSignRequest {
   readonly curve: Curve;
   /** x_A. Secret. */
@@ -45,30 +45,30 @@ export interface OpenSignRequest {
 }
 
 /**
- * Reads a sign request. dWallet and presign must be bound to the network key in the parameters, and the share must be
- * the dWallet's. Throws MalformedBytesError, InvalidFormError or RejectedInput.
+ * Decodes a sign request. The dWallet and the presign must be bound to the network key in the parameters, and the share
+ * must belong to the dWallet. Throws MalformedBytesError, InvalidFormError or RejectedInput.
  */
 export function openSignRequest(request: SignRequest): OpenSignRequest {
   const { triple, dwalletOutput, parameters } = request;
   const { curveNumber, signatureAlgorithmNumber, hashNumber } = triple;
   const named = findTripleByNumbers(curveNumber, signatureAlgorithmNumber, hashNumber);
-  // The nonces follow from the numbers, the challenge from the names.
+  // The nonces depend on the numbers and the challenge on the names, so both must agree.
   rejectUnless(
     named?.curve === triple.curve &&
       named.signatureAlgorithm === triple.signatureAlgorithm &&
       named.hash === triple.hash,
-    "the names of the algorithm are not those of its numbers",
+    "the algorithm's names do not match its numbers",
   );
   const curve = curveByNumber(curveNumber);
   const key = knownNetworkKey(curve, parameters);
   const dwallet = parseDWalletOutput(triple.curve, dwalletOutput);
   const family = isEcdsa(triple.signatureAlgorithm) ? "ecdsa" : "schnorr";
   const presign = readPresign(curve, family, request.presign);
-  rejectUnless(equalBytes(dwallet.commitment, key.commitment), "the dWallet is of another network key");
-  rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign is of another network key");
+  rejectUnless(equalBytes(dwallet.commitment, key.commitment), "the dWallet belongs to another network key");
+  rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign belongs to another network key");
   const userPublicShare = decodePoint(curve, dwallet.userPublicShare.toBytes(), "user's public share");
   const share = decodeUserShare(triple.curve, request.userSecretKeyShare);
-  rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share is not the dWallet's");
+  rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share does not belong to the dWallet");
   const { commitment } = key;
   return {
     curve,
@@ -82,7 +82,7 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
   };
 }
 
-/** What the proofs of an ECDSA message are about. */
+/** The context of an ECDSA message's proofs. */
 export function signContext(opened: OpenSignRequest): SignContext {
   const { curve, publicKey, userPublicShare, dwallet, presign } = opened;
   return { curve, dwallet: { publicKey, userPublicShare, randomizers: dwallet.randomizers }, presign };

@@ -3,8 +3,8 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 
 /**
- * The Ed25519 secret key at a path of hardened indices below a seed (SLIP-0010). `path` holds the indices without the
- * hardened bit. What is returned is the caller's to overwrite; everything in between is overwritten here.
+ * Derives the Ed25519 secret key at a path of hardened indices below a seed (SLIP-0010). `path` contains the indices
+ * without the hardened bit. The caller must overwrite the result; this function overwrites all intermediate secrets.
  */
 export function deriveEd25519SecretKey(seed: Uint8Array, path: readonly number[]): Uint8Array {
   let node = hmac(sha512, new TextEncoder().encode("ed25519 seed"), seed);

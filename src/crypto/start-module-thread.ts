@@ -1,7 +1,7 @@
 import { nodeEngineThread, type StartEngineThread, webEngineThread } from "./engine-thread.ts";
 import { nodeThreads } from "./node-threads.ts";
 
-/** Starts workers from a module beside this one, named in the form that bundlers know. */
+/** Starts workers from a module beside this one. Bundlers recognize the form of its URL. */
 export const startModuleThread: StartEngineThread = (events) => {
   const threads = nodeThreads();
   if (threads !== undefined) return nodeEngineThread(threads, nodeWorkerUrl(), events);
@@ -11,7 +11,7 @@ export const startModuleThread: StartEngineThread = (events) => {
   );
 };
 
-/** Run from source, Node needs a module that has TypeScript loaded first. */
+/** From source, Node needs a module that first loads TypeScript support. */
 function nodeWorkerUrl(): URL {
   const name = import.meta.url.endsWith(".ts") ? "./engine-worker-from-source.mjs" : "./engine-worker.js";
   return new URL(name, import.meta.url);

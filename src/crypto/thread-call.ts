@@ -7,21 +7,21 @@ import type { Part } from "./part-split.ts";
 import { type InputOf, type Method, type OutputOf, wipeOutput, wipeSecrets } from "./plain-data.ts";
 import type { ThreadAnswer, ThreadSlot } from "./thread-slot.ts";
 
-/** A call that waits for a worker, or is at one or two. */
+/** A call that waits for a worker or runs on one or two. */
 export interface ThreadCall {
-  /** Two workers may share it. */
+  /** True if two workers can share the call. */
   readonly isShareable: boolean;
-  /** Runs it on one worker, or on two. */
+  /** Runs the call on one worker or on two. */
   runOn(slots: readonly ThreadSlot[]): void;
-  /** Runs it where there are no workers. */
+  /** Runs the call on another engine, if there are no workers. */
   runWith(engine: PlainEngine): void;
-  /** Ends it with an error, wherever it is. */
+  /** Fails the call, whether it waits or runs. */
   fail(cause: unknown): void;
 }
 
 let lastId = 0;
 
-/** A call with the promise of its output. */
+/** Creates a call with the promise of its output. */
 export function createThreadCall<M extends Method>(
   method: M,
   input: InputOf<M>,
@@ -41,7 +41,7 @@ export function createThreadCall<M extends Method>(
   function fail(cause: unknown): void {
     if (isOver) return;
     isOver = true;
-    // What was transferred is the worker's to overwrite.
+    // After the transfer the worker owns the input and overwrites it.
     if (!isBegun) wipeSecrets(input);
     for (const found of outputs) wipeOutput(found);
     for (const slot of running) slot.cancel();
@@ -53,7 +53,7 @@ export function createThreadCall<M extends Method>(
     if ("failure" in answer) {
       fail(answer.failure);
     } else if (isOver) {
-      // It was aborted when the output was on its way.
+      // The call was aborted while the output was in transit.
       wipeOutput(answer.output);
     } else {
       outputs.push(answer.output);
@@ -63,11 +63,11 @@ export function createThreadCall<M extends Method>(
 
   function finish(): void {
     if (!areEqual(outputs)) {
-      fail(new EngineError("sign message: two workers made different halves; nothing was sent"));
+      fail(new EngineError("sign message: two workers computed different halves; nothing was sent"));
       return;
     }
     isOver = true;
-    // The worker was asked for this method's output.
+    // The worker ran this method, so this is its output.
     resolve(outputs[0] as OutputOf<M>);
   }
 
@@ -103,7 +103,7 @@ export function createThreadCall<M extends Method>(
   };
 }
 
-/** Two workers that share a half both make the whole of it. */
+/** Two workers that share a half both return the whole half. */
 function areEqual([first, second]: readonly OutputOf<Method>[]): boolean {
   if (second === undefined) return true;
   return first instanceof Uint8Array && second instanceof Uint8Array && equalBytes(first, second);

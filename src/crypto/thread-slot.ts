@@ -4,36 +4,36 @@ import type { StartEngineThread } from "./engine-thread.ts";
 import type { Movable } from "./node-threads.ts";
 import type { Method, OutputOf } from "./plain-data.ts";
 
-/** One worker with the call that it is at. */
+/** One worker and its current call. */
 export interface ThreadSlot {
-  /** It has answered, so it takes calls. */
+  /** True once the worker has reported that it accepts calls. */
   readonly isReady: boolean;
-  /** It is ready, and at no call. */
+  /** True if the worker is ready and runs no call. */
   readonly isIdle: boolean;
-  /** Runs a call, whose outcome `onAnswer` is told once. Only while the slot is idle. Throws for what cannot be sent. */
+  /** Runs a call on an idle slot and calls `onAnswer` once with its outcome. Throws if the input cannot be sent. */
   run(message: CallMessage, transfer: readonly Movable[], onAnswer: (answer: ThreadAnswer) => void): void;
-  /** Ends the call that runs, if one does. The worker goes on with the next one; a worker that hangs is ended. */
+  /** Cancels the current call, if any. The worker continues with the next call; a worker that hangs is terminated. */
   cancel(): void;
-  /** Keeps a Node process alive while a call runs, or while the caller waits for this worker. */
+  /** Keeps a Node process alive while a call runs or the caller waits for this worker. */
   hold(isAwaited: boolean): void;
-  /** Has the worker leave its call and overwrite what it holds, and ends it. */
+  /** Lets the worker abort its call and overwrite its secrets, then terminates it. */
   close(): Promise<void>;
 }
 
-/** What became of a call. */
+/** The outcome of a call. */
 export type ThreadAnswer = { readonly output: OutputOf<Method> } | { readonly failure: Error };
 
-/** What the owner of a slot hears. */
+/** The events of a slot. */
 export interface ThreadSlotEvents {
-  /** It became ready or idle. */
+  /** The slot became ready or idle. */
   onChange(): void;
-  /** The worker is gone. */
+  /** The worker ended. */
   onEnd(cause: unknown): void;
 }
 
-/** How long a worker may take until its first message. */
+/** The time limit for a worker's first message. */
 const START_TIMEOUT_MS = 30_000;
-/** How long a worker may take to leave its call: its longest step takes a tenth of a second. */
+/** The time limit for a worker to abort its call. The longest step takes a tenth of a second. */
 const LEAVE_TIMEOUT_MS = 5_000;
 
 /** Starts a worker. Throws as `start` does. */
@@ -58,7 +58,7 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
       if (isEnded) return;
       isEnded = true;
       patience.stop();
-      answer({ failure: new EngineError("a worker ended in the middle of the call", { cause }) });
+      answer({ failure: new EngineError("a worker ended during the call", { cause }) });
       tellEnded();
       events.onEnd(cause);
     },
@@ -80,7 +80,7 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
       return isReady && !isEnded && current === undefined;
     },
     run(message, transfer, onAnswer) {
-      // First: an input that cannot be sent leaves the worker free.
+      // Comes first: if the input cannot be sent, the worker stays idle.
       thread.post(message, transfer);
       current = { id: message.id, onAnswer, isCancelled: false };
     },
@@ -117,7 +117,7 @@ function answerOf(message: Answer): ThreadAnswer {
   return { failure: message.kind === "refused" ? new EngineError(reason) : new Error(reason) };
 }
 
-/** One timer at a time, for which no Node process stays alive. */
+/** One timer at a time. It does not keep a Node process alive. */
 function createTimer(onTime: () => void): { start(ms: number): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {

@@ -9,9 +9,9 @@ import { ownUserKeys, type PlainUserKeys } from "./own-user-keys.ts";
 import { deriveEd25519SecretKey } from "./slip10.ts";
 
 /**
- * The keys of a seed on one curve, equal to those of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`: each
- * key's own seed is keccak256(domain || curve number || seed); the signer is SLIP-0010 at Sui's path below its own.
- * Takes about 50 ms, on the caller's thread.
+ * Derives the keys of a seed on one curve, equal to those of the Ika SDK's `UserShareEncryptionKeys.fromRootSeedKey`.
+ * The seed of each key is keccak256(domain || curve number || seed). The signer is derived from its seed with SLIP-0010
+ * at Sui's path. Takes about 50 ms on the caller's thread.
  */
 export function derivePlainUserKeys(seed: Uint8Array, curve: CurveName): PlainUserKeys {
   if (seed.length !== 32) throw new EngineError(`seed: 32 bytes, not ${seed.length}`);
@@ -26,17 +26,17 @@ export function derivePlainUserKeys(seed: Uint8Array, curve: CurveName): PlainUs
   return { curve, encryptionKey, decryptionKey, signerPublicKey, signerAddress, signerSecretKey };
 }
 
-/** {@link derivePlainUserKeys}, owned. */
+/** Like {@link derivePlainUserKeys}, with secrets that the caller can destroy. */
 export function deriveUserKeys(seed: Uint8Array, curve: CurveName): UserKeys {
   return ownUserKeys(derivePlainUserKeys(seed, curve));
 }
 
-/** The signer's signature over the encryption key, which registering it on chain asks for. 64 bytes. */
+/** Signs the encryption key, as its registration on the chain requires. Returns 64 bytes. */
 export function signEncryptionKey(keys: UserKeys): Uint8Array {
   return ed25519.sign(keys.encryptionKey, keys.signerSecretKey.reveal());
 }
 
-/** The signer's signature over a dWallet's public output, which accepting the share asks for. 64 bytes. */
+/** Signs a dWallet's public output, as accepting the share requires. Returns 64 bytes. */
 export function signDWalletOutput(keys: UserKeys, dwalletOutput: Uint8Array): Uint8Array {
   return ed25519.sign(dwalletOutput, keys.signerSecretKey.reveal());
 }

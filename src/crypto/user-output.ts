@@ -9,11 +9,10 @@ import { EngineError } from "./engine.ts";
 import { knownNetworkKey } from "./known-network-key.ts";
 
 /**
- * True if a dWallet's public output is one that the user's share and the network's key lead to. The user's public
- * output is computed again from the share and from the network key in the parameters, with the randomisers of the
- * dWallet's output, and compared whole. So neither X_A nor X_B can be another's: whoever could choose X_B could choose
- * X = X_A + X_B as a key of his own. A few milliseconds. Throws EngineError for bytes of another form, and
- * never shows the share.
+ * True if a dWallet's public output follows from the user's share and the network key. Computes the user's public
+ * output again from the share and the network key in the parameters, with the randomisers of the dWallet's output, and
+ * compares all of it. So the output proves both X_A and X_B: an attacker that could choose X_B could choose X = X_A +
+ * X_B as its own key. Takes a few milliseconds. Throws EngineError for malformed bytes. Never reveals the share.
  */
 export function isOutputOfShare(
   curveName: CurveName,

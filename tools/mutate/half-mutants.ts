@@ -81,7 +81,7 @@ export const HALF_MUTANTS: readonly Mutant[] = [
   {
     name: "a half is made for a presign of another network key",
     file: "src/crypto/sign-request.ts",
-    find: 'rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign is of another network key");',
+    find: 'rejectUnless(equalBytes(presign.commitment, key.commitment), "the presign belongs to another network key");',
     replace: "",
     tests: HALF,
   },

@@ -160,7 +160,7 @@ test(
     const crashed = engine.createSignMessage(inputOf(ecdsa));
     const next = engine.createSignMessage(inputOf(eddsa));
     threads[0]!.terminate();
-    await expect(crashed).rejects.toThrow("ended in the middle of the call");
+    await expect(crashed).rejects.toThrow("ended during the call");
     expect(sha256(await next)).toBe(eddsa.halfSha256Hex);
     expect(threads).toHaveLength(2);
     await engine.close();
@@ -241,7 +241,7 @@ describe("an ECDSA half", () => {
 
   test("of two workers leaves only when both made the same octets", async () => {
     for (const [second, outcome] of [
-      [1, "EngineError: sign message: two workers made different halves; nothing was sent"],
+      [1, "EngineError: sign message: two workers computed different halves; nothing was sent"],
       [0, "9,0"],
     ] as const) {
       const { start, threads } = played();
@@ -267,7 +267,7 @@ describe("an ECDSA half", () => {
     const half = begin(engine);
     await vi.waitFor(() => expect(threads.map(({ sent }) => sent.length)).toEqual([1, 1]));
     threads[1]!.events.onEnd(new Error("out of memory"));
-    expect(String(await half)).toContain("ended in the middle of the call");
+    expect(String(await half)).toContain("ended during the call");
     expect(threads[0]!.sent.map(({ kind }) => kind)).toEqual(["call", "cancel"]);
   });
 });
