@@ -48,7 +48,8 @@ export function* createDkgMessage(
   userSecretKeyShare: Uint8Array,
 ): Steps<DkgMessage> {
   const curve = curveByNumber(curveNumber(curveName));
-  if (sessionDigest.length !== 32) throw new EngineError("DKG message: the session digest must have 32 bytes");
+  if (sessionDigest.length !== 32)
+    throw new EngineError("DKG message: the session digest must have 32 bytes");
   const { key, share } = readInput(curve, parameters, userSecretKeyShare);
   const message = yield* proveShare(curve, sessionDigest, share);
   const randomizers = shareRandomizers(curve, sessionDigest, key.publicShares, message);

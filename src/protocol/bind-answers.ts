@@ -117,7 +117,10 @@ function checkOwned(
   for (const object of objects) {
     checkObject(object.objectId, object);
     if (addressOf(object.owner?.address) !== addressOf(owner))
-      throw new MixedUpAnswerError("owner", `asked for objects of ${owner}, got one of ${object.owner?.address}`);
+      throw new MixedUpAnswerError(
+        "owner",
+        `asked for objects of ${owner}, got one of ${object.owner?.address}`,
+      );
     if (objectType === undefined) continue;
     const [wanted, found] = [typeOf(objectType), typeOf(object.objectType)];
     // A requested type without type parameters matches the type with any parameters.

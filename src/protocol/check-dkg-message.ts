@@ -85,7 +85,8 @@ function checkPublicOutput(curve: CurveName, bytes: Uint8Array, publicShare: Gro
   const [userShare, publicKey, networkShare] = [readPoint(body), readPoint(body), readPoint(body)];
   for (let number = 0; number < 4; number++) body.vector(32);
   body.end();
-  if (!userShare.equals(publicShare)) throw new MalformedBytesError("the public share is not that of the DKG message");
+  if (!userShare.equals(publicShare))
+    throw new MalformedBytesError("the public share is not that of the DKG message");
   if (!userShare.add(networkShare).equals(publicKey)) {
     throw new MalformedBytesError("the public shares do not add up to the public key");
   }

@@ -137,7 +137,9 @@ function readForm(reader: ByteReader, curve: number): Form {
 function skipPartyMap(reader: ByteReader): void {
   const count = reader.uleb128();
   if (count > MAX_PARTY_COUNT)
-    throw new MalformedBytesError(`network key output: ${count} parties exceed the limit of ${MAX_PARTY_COUNT}`);
+    throw new MalformedBytesError(
+      `network key output: ${count} parties exceed the limit of ${MAX_PARTY_COUNT}`,
+    );
   for (let party = 0; party < count; party++) {
     reader.take(2);
     reader.vector(FORM_BYTES);

@@ -37,7 +37,7 @@ test("an algorithm whose names are not those of its numbers gets no half", async
     presign: presign!,
     message,
   });
-  await expect(refused).rejects.toThrow("the names of the algorithm");
+  await expect(refused).rejects.toThrow("the algorithm's names do not match its numbers");
 });
 
 test.each([
