@@ -74,7 +74,7 @@ export const HALF_MUTANTS: readonly Mutant[] = [
   {
     name: "a half is made with a share that is not the dWallet's",
     file: "src/crypto/sign-request.ts",
-    find: 'rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share is not the dWallet\'s");',
+    find: 'rejectUnless(scaleBase(curve, share).equals(userPublicShare), "the share does not belong to the dWallet");',
     replace: "",
     tests: HALF,
   },
