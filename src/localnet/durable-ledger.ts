@@ -145,7 +145,7 @@ function checkHeader(bytes: Uint8Array, identity: NetworkIdentity, path: string)
   if (header.format !== FORMAT_VERSION) throw new Error(`the journal ${path} has format ${header.format}`);
   if (Buffer.compare(bytes, encodeHeader(identity)) !== 0) {
     throw new Error(
-      `the local network in ${path} was made for hot wallet ${header.hotWalletAddress} with ${header.operatorCount} operator caps and its own seed; start it with the same options, or delete the folder`,
+      `the local network in ${path} was created for hot wallet ${header.hotWalletAddress} with ${header.operatorCount} operator caps and its own seed; start it with the same options, or delete the folder`,
     );
   }
 }

@@ -22,15 +22,15 @@ import { coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
 import { timestampProto } from "./fullnode/transaction-proto.ts";
 
 const SYSTEM_VERSION = 1n;
-/** Gas coins per account, and what each holds in MIST. */
+/** The number of gas coins per account, and the balance of each in MIST. */
 const GAS_COIN_COUNT = 16;
 const GAS_COIN_MIST = 1_000_000_000_000n;
-/** What an account's one IKA coin holds, in the smallest unit. */
+/** The balance of an account's only IKA coin, in the smallest unit. */
 const IKA_COIN_AMOUNT = 1_000_000_000_000_000n;
 /** Enough zeros to decode a default value of any struct. */
 const ZEROS = new Uint8Array(64 * 1024);
 
-/** The first commit of a network. Its digest, which is the chain's id, also depends on when the network was made. */
+/** The first commit of a network. Its digest is the chain's id and also depends on the time of creation. */
 export function genesisCommit(options: GenesisOptions): Commit {
   const { timestampMs } = options;
   const time = bcs.u64().serialize(timestampMs).toBytes();
@@ -66,7 +66,7 @@ export function genesisCommit(options: GenesisOptions): Commit {
   };
 }
 
-/** The Ika system object: clients read its version and package, nothing else of it is used here. */
+/** The Ika system object. Clients read only its version and package. */
 function systemGenesis(addresses: NetworkAddresses): GenesisObject[] {
   const { systemId, ikaSystemPackageId } = addresses;
   const contents = SystemModule.System.serialize({

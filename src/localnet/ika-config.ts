@@ -1,7 +1,7 @@
 import type { IkaConfig } from "@ika.xyz/sdk";
 import type { NetworkAddresses } from "./contracts/addresses.ts";
 
-/** The network's ids in the form that `IkaClient` takes. A new one each time, as a client changes the one it gets. */
+/** The network's ids in the form of `IkaClient`. Returns a new object each time, because a client changes its own. */
 export function ikaConfigOf(addresses: NetworkAddresses): IkaConfig {
   return {
     packages: {

@@ -34,33 +34,35 @@ import { networkRoute } from "./network-route.ts";
 import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
-/** What a local network is like; everything has a default. */
+/** Options of a local network. All have defaults. */
 export interface LocalChainOptions {
-  /** Keeps the chain's state here, across restarts and kills. Without it the state ends with the process. */
+  /**
+   * The folder for the chain's state, which survives restarts and kills. Without it the state ends with the process.
+   */
   readonly dataDirectory?: string;
-  /** Owns the Treasury's caps and gets gas coins; default: the address of `localnetHotWalletSecret`. */
+  /** Owns the Treasury's caps and receives gas coins; default: the address of `localnetHotWalletSecret`. */
   readonly hotWalletAddress?: string;
   /** Further addresses that start with gas coins and IKA. */
   readonly accounts?: readonly string[];
-  /** 32 bytes that every id and the network encryption key follow from; default the public LOCALNET_SEED. */
+  /** 32 bytes from which all ids and the network encryption key are derived; default: the public LOCALNET_SEED. */
   readonly seed?: Uint8Array;
-  /** The network's cryptography; default the real one, on a worker thread. One that is given is not closed here. */
+  /** The network's cryptography; default: the real one on a worker thread. The caller closes the one that it passes. */
   readonly mpc?: NetworkMpc;
-  /** Where the real cryptography keeps its tables; default inside `dataDirectory`, else the system's folder for such. */
+  /** The folder for the tables of the real cryptography; default: inside `dataDirectory` or the temporary folder. */
   readonly cacheDirectory?: string;
-  /** Whether network keys have a DKG output of version 1, as on the live networks, beside that of a reconfiguration. */
+  /** True for network keys with a DKG output of version 1 and a reconfiguration output, as on the live networks. */
   readonly hasVersion1Dkg?: boolean;
-  /** OperatorCaps of the Treasury, default 4. */
+  /** The number of the Treasury's OperatorCaps; default 4. */
   readonly operatorCount?: number;
-  /** Length of a Sui epoch, default 24 hours. */
+  /** The length of a Sui epoch; default 24 hours. */
   readonly epochDurationMs?: number;
   /** Milliseconds since the epoch; default Date.now. */
   readonly clock?: () => number;
-  /** How delays are waited for; default by the time of this machine. */
+  /** Waits for the delays of faults; default: in real time. */
   readonly pause?: (durationMs: number) => Promise<void>;
-  /** What goes wrong from the start; default nothing. It can be changed while the network runs. */
+  /** The initial faults; default none. They can be changed while the network runs. */
   readonly faults?: Partial<FaultSettings>;
-  /** What the dice for faults follow from; default the network's seed. */
+  /** The seed of the random draws for faults; default: the network's seed. */
   readonly faultSeed?: Uint8Array;
   readonly log?: WriteLog;
 }
@@ -73,34 +75,34 @@ export interface LocalnetTreasury {
   readonly operatorCapIds: readonly string[];
 }
 
-/** A local network, whether or not it listens. */
+/** A local network, with or without a listening server. */
 export interface LocalChain {
   readonly chainId: string;
-  /** A copy for one `IkaClient`, which changes the config that it is given. */
+  /** A new copy on each access, because an `IkaClient` changes its config. */
   readonly ikaConfig: IkaConfig;
   readonly treasury: LocalnetTreasury;
-  /** The first one. */
+  /** The first network encryption key. */
   readonly networkEncryptionKeyId: string;
   readonly ikaCoinType: string;
   readonly hotWalletAddress: string;
   /** Gives an address 1,000 SUI and 1,000 IKA. */
   fund(address: string): Promise<readonly FaucetCoin[]>;
-  /** What goes wrong; also over `POST /localnet/faults`. */
+  /** The faults to inject; also over `POST /localnet/faults`. */
   readonly faults: Faults;
-  /** Changes of the chain that the network makes by itself; also over `POST /localnet/...`. */
+  /** Changes of the chain by the network itself; also over `POST /localnet/...`. */
   readonly controls: ChainControls;
   /** Answers a call to the fullnode. */
   readonly answerCall: AnswerCall;
-  /** What else it serves where it listens. */
+  /** Further HTTP routes for a listening server. */
   readonly routes: readonly JsonRoute[];
-  /** Lets running sessions end, and writes nothing after that. */
+  /** Stops the network: abandons running sessions, which a restart resumes, and waits for pending writes. */
   close(): Promise<void>;
 }
 
 const DEFAULT_OPERATOR_COUNT = 4;
 const SEED_BYTES = 32;
 
-/** Makes an Ika network with a Sui fullnode in this process, which nobody can reach over a socket yet. */
+/** Creates an Ika network with a Sui fullnode in this process, without a listening socket. */
 export async function openLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const seed = options.seed ?? LOCALNET_SEED;
   if (seed.length !== SEED_BYTES) throw new Error(`seed must have ${SEED_BYTES} bytes, has ${seed.length}`);
@@ -126,7 +128,7 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
     );
     const epochDurationMs = epochDurationOf(options);
     const ledger = createLedger(history.commits, { epochDurationMs, log: history.log, clock });
-    // An epoch that was ended early stays ended: time goes on from where the chain left it.
+    // An epoch that was ended early stays ended: time continues from the chain's last timestamp.
     skippedMs = Math.max(0, Number(ledger.now().timestampMs) - clock());
     const keyring = createKeyring(mpc, async (index) => {
       const made = options.mpc ?? (await realMpc(networkKeySeed(seed, index), options));

@@ -1,7 +1,7 @@
 import { startFullnodeServer } from "./fullnode/server.ts";
 import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
 
-/** How to start a local network; everything has a default. */
+/** Options of a listening local network. All have defaults. */
 export interface LocalnetOptions extends LocalChainOptions {
   /** Default 0: a free port. */
   readonly port?: number;
@@ -9,14 +9,14 @@ export interface LocalnetOptions extends LocalChainOptions {
   readonly host?: string;
 }
 
-/** A running local network. Its `close` answers what is under way first. */
+/** A running local network. `close` first answers the pending requests. */
 export interface Localnet extends Omit<LocalChain, "answerCall" | "routes"> {
-  /** The fullnode's base URL, for `SuiGrpcClient`; the faucet listens there too. */
+  /** The fullnode's base URL for `SuiGrpcClient`. It also serves the faucet. */
   readonly url: string;
   readonly port: number;
 }
 
-/** Starts an Ika network on a Sui fullnode in this process. */
+/** Starts an Ika network with a listening Sui fullnode in this process. */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const { answerCall, routes, ...chain } = await openLocalChain(options);
   try {

@@ -2,15 +2,15 @@ import type { IkaConfig } from "@ika.xyz/sdk";
 import type { JsonRoute } from "./fullnode/server.ts";
 import type { LocalnetTreasury } from "./local-chain.ts";
 
-/** What a service needs to know of a localnet that runs elsewhere. */
+/** The parameters that a service needs to use a localnet in another process. */
 export interface LocalnetDescription {
   readonly ikaConfig: IkaConfig;
   readonly treasury: LocalnetTreasury;
-  /** The address that the Treasury's caps and the gas coins were given to. */
+  /** The address that owns the Treasury's caps and received the gas coins. */
   readonly hotWalletAddress: string;
 }
 
-/** `GET /localnet/network`: the ids by which to use the network. */
+/** `GET /localnet/network`: the network's ids. */
 export function networkRoute(describe: () => LocalnetDescription): JsonRoute {
   return {
     method: "GET",

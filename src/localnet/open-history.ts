@@ -12,7 +12,7 @@ import type { WriteLog } from "./network.ts";
 
 const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
 
-/** What a history is made with. */
+/** The inputs of a history. */
 export interface LedgerParts {
   readonly seed: Uint8Array;
   readonly log: WriteLog;
@@ -23,7 +23,7 @@ export interface LedgerParts {
   readonly clock: () => number;
 }
 
-/** The network's commits so far: those in its data folder, or a genesis. */
+/** Opens the network's history from its data folder, or creates a genesis. */
 export async function openHistory(
   options: LocalChainOptions,
   parts: LedgerParts,
@@ -53,7 +53,7 @@ export async function openHistory(
   return history;
 }
 
-/** The outputs of a key that is new in this epoch. One whose DKG output no client reads has been reconfigured. */
+/** The outputs of a new key in this epoch. With a DKG output of version 1, there is also a reconfiguration output. */
 export async function firstOutputs(
   mpc: NetworkMpc,
   { hasVersion1Dkg = false }: Pick<LocalChainOptions, "hasVersion1Dkg">,
@@ -68,7 +68,7 @@ export async function firstOutputs(
   };
 }
 
-/** Length of a Sui epoch in milliseconds. */
+/** The length of a Sui epoch in milliseconds. */
 export function epochDurationOf(options: LocalChainOptions): bigint {
   return BigInt(options.epochDurationMs ?? DEFAULT_EPOCH_DURATION_MS);
 }

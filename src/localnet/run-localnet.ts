@@ -2,20 +2,20 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Localnet, type LocalnetOptions, startLocalnet } from "./localnet.ts";
 
-/** How to run a local network by itself. */
+/** Options of a stand-alone local network. */
 export interface RunLocalnetOptions extends LocalnetOptions {
-  /** Where the state and `ika-config.json` go. */
+  /** The folder for the state and `ika-config.json`. */
   readonly dataDirectory: string;
-  /** Ends the network when it fires. */
+  /** Stops the network when it aborts. */
   readonly signal: AbortSignal;
-  /** Takes one line for the user. */
+  /** Prints one line for the user. */
   readonly print: (line: string) => void;
 }
 
-/** The config file's name inside the data folder; `IkaClient` takes its content as it is. */
+/** The config file's name in the data folder. Its content is a valid config for `IkaClient`. */
 export const IKA_CONFIG_FILE = "ika-config.json";
 
-/** Runs a local network by itself until the signal fires: prints how to reach it and writes its Ika config. */
+/** Runs a stand-alone local network until the signal aborts. Prints its addresses and writes its Ika config. */
 export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
   const localnet = await startLocalnet(options);
   try {
@@ -30,7 +30,7 @@ export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
 
 async function writeConfig(dataDirectory: string, path: string, localnet: Localnet): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });
-  // Readers never see half a file.
+  // Renaming ensures that readers never see a partial file.
   await writeFile(`${path}.tmp`, `${JSON.stringify(localnet.ikaConfig, undefined, 2)}\n`);
   await rename(`${path}.tmp`, path);
 }

@@ -1,11 +1,11 @@
 import { concatBytes, hexToBytes as decodeHex } from "@noble/hashes/utils.js";
 
-/** Thrown when bytes or a hex string do not have the shape that the reader asked for. Never carries the bytes. */
+/** Thrown for bytes or a hex string of the wrong shape. Never contains the bytes. */
 export class MalformedBytesError extends Error {
   override readonly name = "MalformedBytesError";
 }
 
-/** True if both byte strings are the same. Not constant-time: for public values only. */
+/** True if both byte strings are equal. Not constant-time: use it for public values only. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
@@ -27,7 +27,7 @@ export function bigIntToLittleEndian(value: bigint, length: number): Uint8Array 
   const bits = 8 * length;
   const fits = value < 0n ? BigInt.asIntN(bits, value) === value : BigInt.asUintN(bits, value) === value;
   if (!fits) throw new RangeError(`integer does not fit in ${length} bytes`);
-  // Eight bytes at a time: shifting a long integer byte by byte is what makes the plain loop slow.
+  // Eight bytes at a time, because shifting a long integer byte by byte is slow.
   const padded = new Uint8Array(Math.ceil(length / 8) * 8);
   const view = new DataView(padded.buffer);
   let rest = BigInt.asUintN(bits, value);
@@ -38,7 +38,7 @@ export function bigIntToLittleEndian(value: bigint, length: number): Uint8Array 
   return padded.subarray(0, length);
 }
 
-/** The unsigned integer that little-endian `bytes` spell; no bytes are zero. */
+/** Reads little-endian `bytes` as an unsigned integer. Empty input gives zero. */
 export function bigIntFromLittleEndian(bytes: Uint8Array): bigint {
   const whole = bytes.length - (bytes.length % 8);
   let value = 0n;
@@ -50,7 +50,7 @@ export function bigIntFromLittleEndian(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** The integer that little-endian `bytes` spell in two's complement. */
+/** Reads little-endian `bytes` as an integer in two's complement. */
 export function signedBigIntFromLittleEndian(bytes: Uint8Array): bigint {
   return BigInt.asIntN(8 * bytes.length, bigIntFromLittleEndian(bytes));
 }
@@ -58,11 +58,11 @@ export function signedBigIntFromLittleEndian(bytes: Uint8Array): bigint {
 /** `value` in `length` bytes, big-endian, unsigned. Throws a RangeError if it is negative or does not fit. */
 export function bigIntToBigEndian(value: bigint, length: number): Uint8Array {
   if (value < 0n) throw new RangeError("integer is negative");
-  // In place: a copy of a secret would stay.
+  // Reverses in place, because a copy of a secret would stay in memory.
   return bigIntToLittleEndian(value, length).reverse();
 }
 
-/** The unsigned integer that big-endian `bytes` spell; no bytes are zero. */
+/** Reads big-endian `bytes` as an unsigned integer. Empty input gives zero. */
 export function bigIntFromBigEndian(bytes: Uint8Array): bigint {
   const odd = bytes.length % 8;
   let value = 0n;

@@ -3,22 +3,22 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { blake2b256 } from "../fullnode/bytes.ts";
 import { type FaultSettings, NO_FAULTS } from "./fault-settings.ts";
 
-/** What goes wrong now, and the dice for it. */
+/** The current fault settings and the random draws for them. */
 export interface Faults {
   readonly settings: FaultSettings;
-  /** Changes these settings and leaves the others. */
+  /** Changes these settings and keeps the others. */
   set(settings: Partial<FaultSettings>): void;
-  /** Throws the dice. Under one seed the n-th throw is always the same. */
+  /** Draws at random with this probability. The n-th draw under one seed is always the same. */
   happens(probability: number): boolean;
-  /** `baseMs` and up to `jitterMs` more. */
+  /** Returns `baseMs` plus a random part of `jitterMs`. */
   duration(baseMs: number, jitterMs: number): number;
-  /** Waits for so long. */
+  /** Waits for this time. */
   pause(durationMs: number): Promise<void>;
   /** Calls back after each change of the settings. */
   onChange(listener: () => void): void;
 }
 
-/** Faults with dice that follow from the seed. `pause` is how they wait; default by the time of this machine. */
+/** Creates faults with random draws derived from the seed. `pause` waits for delays; default: in real time. */
 export function createFaults(
   seed: Uint8Array,
   initial: Partial<FaultSettings> = {},
@@ -35,7 +35,7 @@ export function createFaults(
       settings = { ...settings, ...changes };
       for (const listener of listeners) listener();
     },
-    // No throw is used up by what is off, so that switching one fault on leaves the others' order alone.
+    // A disabled fault draws nothing, so enabling one fault does not change the order of the others' draws.
     happens: (probability) => probability > 0 && random() < probability,
     duration: (baseMs, jitterMs) => baseMs + (jitterMs > 0 ? random() * jitterMs : 0),
     pause,
@@ -45,12 +45,12 @@ export function createFaults(
   };
 }
 
-/** The node itself keeps the process; one that has closed does not wait for an answer that nobody gets. */
+/** Unreferenced: the server keeps the process alive, and a closed one need not wait for an answer. */
 async function pauseUnref(durationMs: number): Promise<void> {
   await sleep(durationMs, undefined, { ref: false });
 }
 
-/** Numbers from 0 to 1 (without 1): xorshift32 from a hash of the seed. */
+/** Returns a generator of numbers in [0, 1): xorshift32, started from a hash of the seed. */
 function dice(seed: Uint8Array): () => number {
   const start = blake2b256(utf8ToBytes("ika-localnet/faults/"), seed);
   let state = new DataView(start.buffer, start.byteOffset).getUint32(0) || 1;

@@ -2,7 +2,7 @@ import { moveAbort } from "../fullnode/failures.ts";
 import { type FunctionTable, functionTable } from "../fullnode/move-function.ts";
 import type { Faults } from "./faults.ts";
 
-/** The node's Move functions, some of whose calls abort. */
+/** Wraps the node's Move functions so that some calls abort. */
 export function faultyFunctions(functions: FunctionTable, faults: Faults): FunctionTable {
   return functionTable(
     [...functions.values()].map((target) => ({

@@ -5,8 +5,8 @@ import type { Faults } from "./faults.ts";
 const EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction";
 
 /**
- * The node's methods with latency, refusals, lost replies and lag. `lagging` are the same methods of a node that is
- * behind; those that it lacks are never answered late.
+ * Wraps the node's methods with latency, rejections, lost replies and stale reads. `lagging` are the methods of a node
+ * that lags behind. A method that it lacks is never stale.
  */
 export function faultyMethods(
   methods: readonly UnaryMethod[],

@@ -2,7 +2,7 @@ import type { MpcOutcome, NetworkMpc } from "../mpc/engine.ts";
 import type { SessionName } from "./fault-settings.ts";
 import type { Faults } from "./faults.ts";
 
-/** The network's cryptography with delays, rejections, pauses and wrong signatures. */
+/** Wraps the network's cryptography with delays, rejections, pauses and wrong signatures. */
 export function faultyMpc(mpc: NetworkMpc, faults: Faults): NetworkMpc {
   let resume: (() => void)[] = [];
   faults.onChange(() => {

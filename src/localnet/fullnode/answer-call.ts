@@ -3,8 +3,8 @@ import { decodeGrpcWebBody, encodeGrpcWebBody, type GrpcWebFormat } from "./grpc
 import { NoAnswer, type UnaryMethod } from "./unary-method.ts";
 
 /**
- * Answers a call, whichever way it came: the path and a gRPC-web body in, a gRPC-web body out, failures included. Rejects
- * with {@link NoAnswer} alone, where the caller gets no answer.
+ * Answers a call over any transport: takes the path and a gRPC-web body, returns a gRPC-web body, also for failures. It
+ * only rejects with {@link NoAnswer}, when the caller must get no answer.
  */
 export type AnswerCall = (
   path: string,
@@ -12,7 +12,7 @@ export type AnswerCall = (
   format: GrpcWebFormat,
 ) => Promise<Buffer>;
 
-/** Answers with these methods. */
+/** Creates a function that answers calls with these methods. */
 export function createCallAnswerer(
   unaryMethods: readonly UnaryMethod[],
   log: (message: string, fields: Readonly<Record<string, unknown>>) => void,

@@ -11,7 +11,7 @@ import { type Borrows, refuseGasByValue, useArgument } from "./slots.ts";
 import { coinTypeOf } from "./sui-types.ts";
 import type { PtbArgument, PtbCommand } from "./transaction-data.ts";
 
-/** `SplitCoins`: new coins out of one, in order. */
+/** `SplitCoins`: splits new coins from one coin, in order. */
 export function splitCoins(
   program: Program,
   command: PtbCommand & { kind: "split" },
@@ -33,7 +33,7 @@ export function splitCoins(
   });
 }
 
-/** `MergeCoins`: every source becomes part of the destination. */
+/** `MergeCoins`: merges every source into the destination. */
 export function mergeCoins(
   program: Program,
   command: PtbCommand & { kind: "merge" },
@@ -58,7 +58,7 @@ export function mergeCoins(
   return [];
 }
 
-/** `TransferObjects`: the only command that may take the gas coin itself. */
+/** `TransferObjects`: the only command that may take the gas coin by value. */
 export function transferObjects(
   program: Program,
   command: PtbCommand & { kind: "transfer" },
@@ -82,7 +82,7 @@ export function transferObjects(
   return [];
 }
 
-/** `MakeMoveVec`: a vector of objects, or of plain values of the given type. */
+/** `MakeMoveVec`: makes a vector of objects, or of plain values of the given type. */
 export function makeVector(
   program: Program,
   command: PtbCommand & { kind: "vector" },

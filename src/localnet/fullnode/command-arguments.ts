@@ -1,7 +1,7 @@
 import { normalizeStructTag } from "@mysten/sui/utils";
 import { ArgumentFailure, ExecutionError, FailureKind } from "./failures.ts";
 
-/** Runs `work` for one argument of a command; its fault becomes a command argument error of that argument. */
+/** Runs `work` for one argument of a command. An ArgumentFailure becomes a command argument error of that argument. */
 export function atArgument<T>(argument: number, work: () => T): T {
   try {
     return work();
@@ -16,7 +16,7 @@ export function atArgument<T>(argument: number, work: () => T): T {
   }
 }
 
-/** A type argument with long addresses; a type argument error when it is none. */
+/** Normalizes a type argument to long addresses. Throws a type argument error if it is malformed. */
 export function longType(type: string): string {
   try {
     return type.includes("::") ? normalizeStructTag(type) : type;

@@ -1,11 +1,11 @@
 import { bcs } from "@mysten/sui/bcs";
 import { type ChainObject, type Owner, ownerBcs } from "./object.ts";
 
-/** One step of the ledger: a transaction as clients read it, and every object that it wrote or deleted. */
+/** One step of the ledger: a transaction in its client form, and every object that it wrote or deleted. */
 export interface Commit {
   /** Base58 digest of the transaction. */
   readonly digest: string;
-  /** Sequence number of the checkpoint, which holds this transaction alone. */
+  /** Sequence number of the checkpoint, which contains only this transaction. */
   readonly checkpoint: bigint;
   readonly timestampMs: bigint;
   /** `sui.rpc.v2.ExecutedTransaction` in protobuf. */
@@ -42,7 +42,7 @@ const CommitBcs = bcs.struct("Commit", {
   deleted: bcs.vector(bcs.Address),
 });
 
-/** A commit in the form that the journal keeps. */
+/** Encodes a commit for the journal. */
 export function encodeCommit(commit: Commit): Uint8Array {
   return CommitBcs.serialize({
     ...commit,
@@ -55,7 +55,7 @@ export function encodeCommit(commit: Commit): Uint8Array {
   }).toBytes();
 }
 
-/** Reads back what `encodeCommit` wrote; throws on anything else. */
+/** Decodes the output of `encodeCommit`. Throws on anything else. */
 export function decodeCommit(bytes: Uint8Array): Commit {
   const commit = CommitBcs.parse(bytes);
   return {

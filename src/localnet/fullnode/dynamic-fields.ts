@@ -21,7 +21,7 @@ export interface FieldName {
   readonly bytes: Uint8Array;
 }
 
-/** A `Table`, `ObjectTable` or `Bag` as it stands inside its parent: entries are fields of its own id. */
+/** A `Table`, `ObjectTable` or `Bag` inside its parent object. Its entries are dynamic fields of its own id. */
 export interface TableHandle {
   id: string;
   size: string;
@@ -42,7 +42,7 @@ export function bytesName(value: Uint8Array): FieldName {
   return { type: "vector<u8>", bytes: concatBytes(encodeUleb128(value.length), value) };
 }
 
-/** The id of the field object under `name`: the hash that Sui derives it by. */
+/** The id of the field object under `name`, derived by the same hash as on Sui. */
 export function fieldId(parentId: string, name: FieldName): string {
   const parts = [
     addressBytes(parentId),
@@ -58,7 +58,7 @@ export function objectFieldId(parentId: string, name: FieldName): string {
   return fieldId(parentId, { type: wrapperType(name.type), bytes: name.bytes });
 }
 
-/** The parts of a field object that holds its value inside. */
+/** The parts of a field object that contains its value. */
 export function fieldParts(parentId: string, name: FieldName, valueType: string, value: Uint8Array) {
   const id = fieldId(parentId, name);
   const field: FieldInfo = { nameType: name.type, name: name.bytes, valueType, childId: undefined };
@@ -73,7 +73,7 @@ export function objectFieldParts(parentId: string, name: FieldName, childId: str
   return { ...parts, field: { nameType: name.type, name: name.bytes, valueType: childType, childId } };
 }
 
-/** Adds a value under `name`; aborts when the name is taken. */
+/** Adds a value under `name`. Aborts if the name is taken. */
 export function addField(
   state: ExecutionState,
   table: TableHandle,
@@ -88,7 +88,7 @@ export function addField(
   resize(table, 1n);
 }
 
-/** The bytes under `name`, undefined when there are none. */
+/** The bytes under `name`; undefined if there are none. */
 export function fieldValue(
   state: ExecutionState,
   table: TableHandle,
@@ -99,7 +99,7 @@ export function fieldValue(
   return object === undefined ? undefined : state.contents(object).subarray(32 + name.bytes.length);
 }
 
-/** Takes the value under `name` out; aborts when there is none. */
+/** Removes and returns the value under `name`. Aborts if there is none. */
 export function removeField(state: ExecutionState, table: TableHandle, name: FieldName): Uint8Array {
   const value = fieldValue(state, table, name);
   const object = state.find(fieldId(table.id, name));
@@ -111,7 +111,7 @@ export function removeField(state: ExecutionState, table: TableHandle, name: Fie
   return value;
 }
 
-/** Puts an object under `name`; aborts when the name is taken. */
+/** Adds an object under `name`. Aborts if the name is taken. */
 export function addObject(
   state: ExecutionState,
   table: TableHandle,
@@ -128,7 +128,7 @@ export function addObject(
   resize(table, 1n);
 }
 
-/** The object under `name`, undefined when there is none. */
+/** The object under `name`; undefined if there is none. */
 export function findObject(
   state: ExecutionState,
   table: TableHandle,
@@ -139,14 +139,14 @@ export function findObject(
   return field?.field?.childId === undefined ? undefined : state.find(field.field.childId);
 }
 
-/** The object under `name`; aborts when there is none. */
+/** The object under `name`. Aborts if there is none. */
 export function borrowObject(state: ExecutionState, table: TableHandle, name: FieldName): WorkingObject {
   const child = findObject(state, table, name);
   if (child === undefined) throw moveAbort(`${DYNAMIC_FIELD}::borrow_child_object`, FIELD_DOES_NOT_EXIST);
   return child;
 }
 
-/** Takes the object under `name` out, into the transaction's hands; aborts when there is none. */
+/** Removes the object under `name`, so that the transaction holds it. Aborts if there is none. */
 export function removeObject(state: ExecutionState, table: TableHandle, name: FieldName): WorkingObject {
   const field = state.find(objectFieldId(table.id, name));
   const child = findObject(state, table, name);

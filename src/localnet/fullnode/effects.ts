@@ -9,7 +9,7 @@ import type { GasUsed } from "./gas.ts";
 import { type ChainObject, type Owner, ownerBcs } from "./object.ts";
 import type { CommandFailure } from "./program.ts";
 
-/** One object that a transaction made, changed or deleted. */
+/** One object that a transaction created, changed or deleted. */
 export interface ObjectChange {
   readonly id: string;
   readonly type: string;
@@ -17,7 +17,7 @@ export interface ObjectChange {
   readonly after: ChainObject | undefined;
 }
 
-/** What an execution leaves behind, before it is written in the forms that clients read. */
+/** The result of an execution, from which the effects are built. */
 export interface EffectsInput {
   readonly digest: string;
   readonly epoch: bigint;
@@ -35,7 +35,7 @@ export interface EffectsInput {
 const { ChangedObject_IdOperation, ChangedObject_InputObjectState, ChangedObject_OutputObjectState } =
   GrpcTypes;
 
-/** Transaction effects as sui.rpc.v2 has them, with their BCS form and digest. */
+/** Builds transaction effects in their sui.rpc.v2 form, with their BCS form and digest. */
 export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects {
   const changes = [...input.changes].sort((a, b) => (a.id < b.id ? -1 : 1));
   const changedObjects = changes.map(changedObject);
@@ -70,7 +70,7 @@ export function buildEffects(input: EffectsInput): GrpcTypes.TransactionEffects 
   };
 }
 
-/** An owner as sui.rpc.v2 has it. */
+/** An owner in its sui.rpc.v2 form. */
 export function ownerProto(owner: Owner): GrpcTypes.Owner {
   switch (owner.kind) {
     case "address":

@@ -14,7 +14,7 @@ type ProgramInput = typeof bcs.ProgrammableTransaction.$inferInput;
 type InputInput = ProgramInput["inputs"] extends Iterable<infer T> ? T : never;
 type CommandInput = ProgramInput["commands"] extends Iterable<infer T> ? T : never;
 
-/** The BCS bytes of a resolved transaction; INVALID_ARGUMENT when a value does not fit its type. */
+/** The BCS bytes of a resolved transaction. Throws INVALID_ARGUMENT if a value does not fit its type. */
 export function encodeTransaction(content: TransactionContent): Uint8Array {
   try {
     return bcs.TransactionData.serialize({ V1: encodeData(content) }).toBytes();

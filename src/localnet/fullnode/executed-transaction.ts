@@ -3,7 +3,7 @@ import type { ExecutionOutcome } from "./execute.ts";
 import type { EmittedEvent } from "./execution-state.ts";
 import { timestampProto } from "./transaction-proto.ts";
 
-/** Who sent a transaction and how its bytes and signatures read; a system transaction has neither. */
+/** A transaction's sender, content and signatures. A system transaction has no content and no signatures. */
 export interface TransactionFrame {
   readonly digest: string;
   readonly sender: string;
@@ -11,7 +11,7 @@ export interface TransactionFrame {
   readonly signatures: readonly Uint8Array[];
 }
 
-/** An executed (or simulated) transaction as sui.rpc.v2 has it. */
+/** An executed or simulated transaction in its sui.rpc.v2 form. */
 export function executedTransaction(
   frame: TransactionFrame,
   outcome: Pick<ExecutionOutcome, "effects" | "events" | "balanceChanges">,

@@ -6,7 +6,7 @@ import { LIMITS } from "./limits.ts";
 import { type ChainObject, Coin, type FieldInfo, type Owner } from "./object.ts";
 import { SUI_FRAMEWORK } from "./sui-types.ts";
 
-/** A BCS type in the narrow form that objects are read and written with. */
+/** The part of a BCS type that reads and writes objects. */
 export interface Codec<T> {
   parse(bytes: Uint8Array): T;
   serialize(value: NoInfer<T>): { toBytes(): Uint8Array };
@@ -16,9 +16,9 @@ export interface Codec<T> {
 export interface WorkingObject {
   readonly id: string;
   readonly type: string;
-  /** Undefined while the transaction holds the value, which must find an owner or be deleted. */
+  /** Undefined while the transaction holds the object. By its end, the object must have an owner or be deleted. */
   owner: Owner | undefined;
-  /** The version before the transaction; undefined for an object that the transaction made. */
+  /** The version before the transaction; undefined for an object that the transaction created. */
   readonly input: ChainObject | undefined;
   field: FieldInfo | undefined;
   mutated: boolean;
@@ -33,15 +33,15 @@ export interface EmittedEvent {
   readonly contents: Uint8Array;
 }
 
-/** Everything that one transaction reads and writes; nothing reaches the store before the commit. */
+/** The reads and writes of one transaction. Nothing reaches the store before the commit. */
 export interface ExecutionState {
   readonly events: readonly EmittedEvent[];
   find(id: string): WorkingObject | undefined;
   create(init: NewObject): WorkingObject;
   remove(object: WorkingObject): void;
-  /** The decoded contents; decoded once per transaction, shared by every reader. */
+  /** The decoded contents. They are decoded once per transaction and shared by all readers. */
   read<T>(object: WorkingObject, codec: Codec<T>): T;
-  /** Changes the decoded contents in place; they are encoded once, when the transaction ends. */
+  /** Changes the decoded contents in place. They are encoded once, when the transaction ends. */
   update<T>(object: WorkingObject, codec: Codec<T>, change: (value: T) => void): void;
   contents(object: WorkingObject): Uint8Array;
   newId(): string;
@@ -69,7 +69,7 @@ interface Entry {
   value: unknown;
 }
 
-/** A fresh view over `lookup` for the transaction with this base58 digest. */
+/** Creates a state over `lookup` for the transaction with this base58 digest. */
 export function createExecutionState(
   lookup: (id: string) => ChainObject | undefined,
   transactionDigest: string,
@@ -83,7 +83,7 @@ export function createExecutionState(
 
   function entryOf(object: WorkingObject): Entry {
     const entry = entries.get(object);
-    if (entry === undefined) throw new Error(`object ${object.id} is not of this transaction`);
+    if (entry === undefined) throw new Error(`object ${object.id} does not belong to this transaction`);
     return entry;
   }
 
@@ -184,7 +184,7 @@ export function setBalance(state: ExecutionState, coin: WorkingObject, balance: 
   });
 }
 
-/** A new coin of an object type `0x2::coin::Coin<T>`, in the transaction's hands. */
+/** Creates a coin of an object type `0x2::coin::Coin<T>`, which the transaction holds. */
 export function createCoin(state: ExecutionState, objectType: string, balance: bigint): WorkingObject {
   const id = state.newId();
   return state.create({ id, type: objectType, contents: Coin.serialize({ id, balance }).toBytes() });

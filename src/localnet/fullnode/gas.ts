@@ -8,17 +8,17 @@ export interface GasUsed {
   readonly nonRefundableStorageFee: bigint;
 }
 
-/** One gas unit's price in MIST at which this network runs; transactions may offer more, never less. */
+/** The price of one gas unit on this network, in MIST. Transactions may offer more but not less. */
 export const REFERENCE_GAS_PRICE = 1_000n;
 
-/** Units of computation: Sui charges by bucket, and every transaction of this network fits the first ones. */
+/** Computation units per bucket. Sui charges by bucket, and transactions of this network fit the first buckets. */
 const BUCKET_UNITS = 1_000n;
 const COMMANDS_PER_BUCKET = 32;
 /** MIST per byte of stored object: 100 storage units of 76 MIST. */
 const STORAGE_PRICE_PER_BYTE = 7_600n;
-/** Bytes of an object beside its contents. */
+/** The size of an object without its contents, in bytes. */
 const OBJECT_OVERHEAD_BYTES = 140;
-/** The returned part of a rebate, of 10,000. */
+/** The returned part of a rebate, per 10,000. */
 const REBATE_RATE = 9_900n;
 
 /** Returns the cost of storing an object. */

@@ -1,13 +1,13 @@
 import { RpcFailure, Status } from "./failures.ts";
 
-/** How a gRPC-web body is written: raw octets, or the same in base64. */
+/** The encoding of a gRPC-web body: raw bytes, or base64. */
 export type GrpcWebFormat = "binary" | "text";
 
 const TRAILER_FLAG = 0x80;
 const COMPRESSED_FLAG = 0x01;
 const FRAME_HEADER_BYTES = 5;
 
-/** The format of a content type; undefined when it is not gRPC-web. */
+/** The format of a content type; undefined if it is not gRPC-web. */
 export function grpcWebFormat(contentType: string | undefined): GrpcWebFormat | undefined {
   const type = contentType?.split(";")[0]?.trim().toLowerCase();
   if (type === "application/grpc-web-text" || type === "application/grpc-web-text+proto") return "text";
@@ -20,7 +20,7 @@ export function grpcWebContentType(format: GrpcWebFormat): string {
   return format === "text" ? "application/grpc-web-text+proto" : "application/grpc-web+proto";
 }
 
-/** The one message of a unary request's body; INVALID_ARGUMENT when there is not exactly one. */
+/** Decodes the message in the body of a unary request. Throws INVALID_ARGUMENT unless there is exactly one. */
 export function decodeGrpcWebBody(body: Uint8Array, format: GrpcWebFormat): Uint8Array {
   const octets = format === "text" ? decodeBase64(body) : body;
   if (octets.length < FRAME_HEADER_BYTES) throw malformed("incomplete message frame");
@@ -33,7 +33,7 @@ export function decodeGrpcWebBody(body: Uint8Array, format: GrpcWebFormat): Uint
   return octets.subarray(FRAME_HEADER_BYTES);
 }
 
-/** A reply: the message, if there is one, and the trailers with the status. */
+/** Encodes a reply: the message, if there is one, and the trailers with the status. */
 export function encodeGrpcWebBody(
   message: Uint8Array | undefined,
   status: { readonly code: number; readonly message: string },
@@ -52,7 +52,7 @@ function frame(flags: number, payload: Uint8Array): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** A text body may be several base64 strings one after the other, each with its own padding. */
+/** Decodes a text body: one or more concatenated base64 strings, each with its own padding. */
 function decodeBase64(body: Uint8Array): Buffer {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1").trim();
   if (!/^[A-Za-z0-9+/=]*$/.test(text)) throw malformed("body is not base64");

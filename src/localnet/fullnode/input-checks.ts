@@ -17,18 +17,18 @@ export interface CheckContext {
   readonly epoch: bigint;
   readonly timestampMs: bigint;
   readonly chainId: string;
-  /** False for simulations without checks: sizes are still limited, owners are not compared. */
+  /** False for simulations without checks, which limit sizes but ignore owners. */
   readonly checkOwners: boolean;
 }
 
-/** The objects that a checked transaction starts from. */
+/** The input objects of a checked transaction. */
 export interface CheckedInputs {
   readonly gas: readonly ChainObject[];
   /** One per input of the transaction; undefined for pure inputs. */
   readonly objects: readonly (ChainObject | undefined)[];
 }
 
-/** Refuses a transaction as Sui does before execution, without a charge. Throws RpcFailure. */
+/** Runs Sui's checks before execution. Throws RpcFailure for a rejected transaction, which pays nothing. */
 export function checkInputs(content: TransactionContent, context: CheckContext): CheckedInputs {
   checkSizes(content);
   checkExpiration(content.expiration, context);
@@ -44,7 +44,7 @@ export function checkInputs(content: TransactionContent, context: CheckContext):
   return { gas, objects };
 }
 
-/** Refuses a serialised transaction that is too long, signatures included. */
+/** Throws RpcFailure for a serialised transaction that is too long, including its signatures. */
 export function checkTransactionSize(bytes: number): void {
   if (bytes > LIMITS.transactionBytes) {
     throw invalidInput(

@@ -7,7 +7,7 @@ import { CommandFailure, type Program } from "./program.ts";
 import { type Borrows, refuseGasByValue, type Slot, useArgument } from "./slots.ts";
 import type { PtbArgument, PtbCommand } from "./transaction-data.ts";
 
-/** Runs all commands in order and checks that no value is left over; throws CommandFailure. */
+/** Runs all commands in order and checks that no value stays unused. Throws CommandFailure. */
 export function runCommands(program: Program, commands: readonly PtbCommand[]): void {
   for (const [index, command] of commands.entries()) {
     try {

@@ -2,7 +2,7 @@ import type { Commit } from "./commit.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import { createObjectStore, type ObjectStore } from "./object-store.ts";
 
-/** Where commits are kept; a commit is durable when the promise resolves. */
+/** The storage of commits. A commit is durable when the promise resolves. */
 export interface CommitLog {
   append(commit: Commit): Promise<void>;
 }
@@ -15,14 +15,14 @@ export interface LedgerTransaction {
   readonly executed: Uint8Array;
 }
 
-/** The point in time that the next transaction executes at. */
+/** The time at which the next transaction executes. */
 export interface LedgerTime {
   readonly checkpoint: bigint;
   readonly timestampMs: bigint;
   readonly epoch: bigint;
 }
 
-/** The chain's state: current objects and every executed transaction. Only durable commits are visible. */
+/** The chain's state: the current objects and all executed transactions. Only durable commits are visible. */
 export interface Ledger {
   readonly objects: ObjectStore;
   readonly chainId: string;
@@ -33,8 +33,8 @@ export interface Ledger {
   readonly latestCheckpoint: bigint;
   now(): LedgerTime;
   /**
-   * Runs `work` exclusively: it sees the state after every earlier commit, and its result is made durable, then
-   * visible. `work` returns undefined to commit nothing.
+   * Runs `work` exclusively. It sees the state after all earlier commits. Its result becomes durable, then visible.
+   * `work` returns undefined to commit nothing.
    */
   exclusive(work: (time: LedgerTime) => Commit | undefined): Promise<void>;
   /** Calls `listener` after each commit. */
@@ -49,7 +49,7 @@ export interface LedgerOptions {
   readonly clock: () => number;
 }
 
-/** A ledger that starts from `history`, whose first commit is the genesis. */
+/** Creates a ledger from `history`, whose first commit is the genesis. */
 export function createLedger(history: Iterable<Commit>, options: LedgerOptions): Ledger {
   const objects = createObjectStore();
   const transactions = new Map<string, LedgerTransaction>();
@@ -86,7 +86,7 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
       return latest().checkpoint;
     },
     now() {
-      // A clock that is set back must not make the chain's time run backwards.
+      // If the clock is set back, the chain's time must not run backwards.
       const wall = BigInt(options.clock());
       const timestampMs = wall > latest().timestampMs ? wall : latest().timestampMs;
       const epoch = (timestampMs - ledger.genesisTimestampMs) / options.epochDurationMs + 1n;

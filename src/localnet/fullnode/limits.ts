@@ -1,13 +1,13 @@
 /**
- * Sui's protocol limits as this node enforces them (sui-protocol-config).
- * Where the protocol compares with "less than", the constant is the first value that is refused.
+ * The limits of Sui's protocol that this node enforces (sui-protocol-config).
+ * If the protocol compares with "less than", the constant is the first rejected value.
  */
 export const LIMITS = {
-  /** Serialised transaction with its signatures; this many bytes are still accepted. */
+  /** The largest accepted serialised transaction, including its signatures. */
   transactionBytes: 128 * 1024,
-  /** One pure argument; this many bytes are refused. */
+  /** The smallest rejected pure argument. */
   pureArgumentBytes: 16_384,
-  /** Commands of a programmable transaction; this many are refused. */
+  /** The smallest rejected number of commands in a programmable transaction. */
   commands: 1_024,
   inputObjects: 2_048,
   argumentsPerCommand: 512,
@@ -16,7 +16,7 @@ export const LIMITS = {
   eventBytes: 250 * 1024,
   objectBytes: 250 * 1024,
   newIds: 2_048,
-  /** Dynamic fields that one transaction may touch. */
+  /** The most dynamic field accesses of one transaction. */
   dynamicFieldAccesses: 1_000,
   minGasBudget: 2_000_000n,
   maxGasBudget: 50_000_000_000n,

@@ -1,9 +1,9 @@
 import type { WorkingObject } from "./execution-state.ts";
 
-/** A value that a transaction's commands pass on. */
+/** A value that the commands of a transaction exchange. */
 export type MoveValue =
   | {
-      /** Anything that is not an object; `type` is undefined for the untyped bytes of a pure input. */
+      /** A value that is not an object. `type` is undefined for the untyped bytes of a pure input. */
       readonly kind: "data";
       readonly type: string | undefined;
       readonly bytes: Uint8Array;

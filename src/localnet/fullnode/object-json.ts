@@ -12,7 +12,9 @@ export interface ContentsCodec {
   parse(bytes: Uint8Array): unknown;
 }
 
-/** JSON for objects whose codec `codecOf` knows. `numberLists` names the fields that are lists of numbers, not bytes. */
+/**
+ * Renders objects as JSON if `codecOf` has their codec. `numberLists` names the fields with numbers instead of bytes.
+ */
 export function objectJson(
   codecOf: (type: string) => ContentsCodec | undefined,
   numberLists: ReadonlySet<string>,

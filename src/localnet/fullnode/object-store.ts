@@ -1,11 +1,11 @@
 import type { ChainObject } from "./object.ts";
 
-/** The current version of every object, with the indexes that the read calls need. */
+/** The current version of every object, with indexes for the read calls. */
 export interface ObjectStore {
   get(id: string): ChainObject | undefined;
   /** Writes new versions and removes deleted ids as one step. */
   apply(written: readonly ChainObject[], deleted: readonly string[]): void;
-  /** Objects of an address in id order; `type` limits to one type, or to one generic type without its arguments. */
+  /** An address's objects in id order. `type` filters by a type, or by a generic type without its arguments. */
   owned(address: string, type?: string): ChainObject[];
   /** Dynamic fields of a parent in id order. */
   fields(parentId: string): ChainObject[];

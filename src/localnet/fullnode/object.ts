@@ -6,13 +6,13 @@ import { addressBytes, typeTagBytes } from "./address-bytes.ts";
 import { blake2b256, u64Bytes } from "./bytes.ts";
 import { coinTypeOf, SUI_COIN_TYPE } from "./sui-types.ts";
 
-/** Who may use an object. */
+/** The owner of an object: an address, a parent object, or everyone. */
 export type Owner =
   | { readonly kind: "address"; readonly address: string }
   | { readonly kind: "object"; readonly parentId: string }
   | { readonly kind: "shared"; readonly initialVersion: bigint };
 
-/** What a dynamic field object says about its name and value; `childId` is set for dynamic object fields. */
+/** The name and the value's type of a dynamic field object. `childId` is set for dynamic object fields. */
 export interface FieldInfo {
   readonly nameType: string;
   readonly name: Uint8Array;
@@ -20,7 +20,7 @@ export interface FieldInfo {
   readonly childId: string | undefined;
 }
 
-/** One version of a Move object. Never changed in place: a new version is a new value. */
+/** One version of a Move object. It is never changed in place. */
 export interface ChainObject {
   readonly id: string;
   readonly version: bigint;
@@ -30,7 +30,7 @@ export interface ChainObject {
   readonly contents: Uint8Array;
   /** Base58 digest of the transaction that wrote this version. */
   readonly previousTransaction: string;
-  /** MIST that is given back when the object is deleted or rewritten. */
+  /** The refund in MIST when the object is deleted or rewritten. */
   readonly storageRebate: bigint;
   readonly field: FieldInfo | undefined;
 }
@@ -43,7 +43,7 @@ export function sealObject(object: Omit<ChainObject, "digest">): ChainObject {
   return { ...object, digest: toBase58(blake2b256(utf8ToBytes("Object::"), objectBcs(object))) };
 }
 
-/** The object in Sui's own BCS form (`ObjectInner`). */
+/** The object in Sui's BCS form (`ObjectInner`). */
 export function objectBcs(object: Omit<ChainObject, "digest">): Uint8Array {
   const publicTransfer = object.owner.kind === "address" ? 1 : 0;
   return concatBytes(
@@ -61,7 +61,7 @@ export function objectBcs(object: Omit<ChainObject, "digest">): Uint8Array {
   );
 }
 
-/** An owner as the BCS enum takes it. */
+/** An owner in the form of the BCS enum. */
 export function ownerBcs(owner: Owner): typeof bcs.Owner.$inferInput {
   switch (owner.kind) {
     case "address":

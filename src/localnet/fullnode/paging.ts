@@ -9,7 +9,7 @@ export interface ListingPage<T> {
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1_000;
 
-/** Cuts a page out of items in key order. The token is the last key of the page before. */
+/** Returns one page of items that are in key order. The token is the last key of the previous page. */
 export function pageOf<T>(
   items: readonly T[],
   key: (item: T) => string,

@@ -11,7 +11,7 @@ export interface Program {
   readonly slots: Slots;
 }
 
-/** A failed command: the failure and which command it was. */
+/** Thrown when a command fails, with the failure and the index of the command. */
 export class CommandFailure extends Error {
   readonly failure: ExecutionError;
   readonly command: number;

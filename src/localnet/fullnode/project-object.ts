@@ -9,10 +9,10 @@ type Mask = { readonly paths: readonly string[] } | undefined;
 
 const DEFAULTS = ["object_id", "version", "digest"];
 
-/** An object as sui.rpc.v2 has it, limited to the read mask (by default id, version and digest). */
+/** Returns an object in its sui.rpc.v2 form, limited to the read mask (by default id, version and digest). */
 export type ProjectObject = (object: ChainObject, mask: Mask) => GrpcTypes.Object;
 
-/** The projection of a node that can write these objects as JSON. */
+/** Creates the projection. `toJson` renders objects as JSON. */
 export function createObjectProjection(toJson: ObjectJson): ProjectObject {
   return (object, mask) => project(object, mask, toJson);
 }

@@ -1,4 +1,4 @@
-/** What the projection needs to know of a protobuf message type. */
+/** The part of a protobuf message type that the projection uses. */
 export interface MessageShape {
   readonly fields: readonly {
     readonly name: string;
@@ -13,8 +13,8 @@ export interface MessageShape {
 type Tree = Map<string, Tree>;
 
 /**
- * Keeps of `message` only what the field mask names, paths being proto names joined by dots. A path keeps
- * everything below it; `*` keeps everything; without a mask `defaults` apply. Unknown paths name nothing.
+ * Keeps only the fields of `message` that the mask names. A path consists of proto names joined by dots and keeps
+ * everything below it; `*` keeps everything. Without a mask, `defaults` apply. Unknown paths are ignored.
  */
 export function applyReadMask<T extends object>(
   shape: MessageShape,
@@ -27,7 +27,7 @@ export function applyReadMask<T extends object>(
   return project(shape, message, treeOf(paths)) as T;
 }
 
-/** Whether the mask asks for this path, or for something above or below it. */
+/** True if the mask names this path, or a path above or below it. */
 export function masks(
   mask: { readonly paths: readonly string[] } | undefined,
   defaults: readonly string[],

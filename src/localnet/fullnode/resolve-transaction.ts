@@ -17,14 +17,14 @@ import { commandsFromProto, expirationFromProto } from "./transaction-proto.ts";
 
 const InputKind = GrpcTypes.Input_InputKind;
 
-/** A transaction with its inputs resolved; its gas may still be open. */
+/** A transaction with resolved inputs. Its gas may still be unresolved. */
 export interface ResolvedTransaction {
   readonly content: TransactionContent;
   readonly budgetGiven: boolean;
 }
 
 /**
- * Resolves what a client left open: object versions and digests, whether a shared object is mutable, the gas
+ * Resolves the fields that a client left open: object versions and digests, the mutability of shared objects, the gas
  * owner and price. Gas coins are selected later, when the budget is known.
  */
 export function resolveInputs(
@@ -58,7 +58,7 @@ export function resolveInputs(
   };
 }
 
-/** The coins that pay `budget` for `content`, largest first; all of them when the commands use the gas coin. */
+/** Selects the coins that pay `budget`, largest first. Selects all coins if the commands use the gas coin. */
 export function selectGas(
   content: TransactionContent,
   objects: ObjectStore,
@@ -133,7 +133,7 @@ function resolveInput(
   };
 }
 
-/** Which inputs some command uses in a way that needs them mutable. */
+/** Tells for each used input whether some command needs it mutable. */
 function mutableInputs(commands: readonly PtbCommand[], functions: FunctionTable): Map<number, boolean> {
   const mutable = new Map<number, boolean>();
   const mark = (argument: PtbArgument, asMutable: boolean): void => {

@@ -6,7 +6,7 @@ import { LIMITS } from "./limits.ts";
 import { sealObject } from "./object.ts";
 import { CommandFailure } from "./program.ts";
 
-/** The new versions of everything that a transaction touched, without what it made and deleted again. */
+/** The changes of all objects that a transaction touched, without objects that it created and deleted again. */
 export function sealChanges(state: ExecutionState, version: bigint, digest: string): ObjectChange[] {
   const changes: ObjectChange[] = [];
   for (const object of state.touched()) {
@@ -32,7 +32,7 @@ export function sealChanges(state: ExecutionState, version: bigint, digest: stri
   return changes;
 }
 
-/** Fails the last command when an object grew beyond what the protocol lets an object have. */
+/** Fails the last command if an object exceeds the protocol's size limit. */
 export function refuseLargeObjects(state: ExecutionState, commandCount: number): void {
   for (const object of state.touched()) {
     if (!object.mutated || object.deleted) continue;

@@ -6,14 +6,14 @@ import { RpcFailure, Status } from "./failures.ts";
 import { type GrpcWebFormat, grpcWebContentType, grpcWebFormat } from "./grpc-web.ts";
 import { NoAnswer } from "./unary-method.ts";
 
-/** A plain HTTP route beside the gRPC calls; answers JSON. */
+/** An HTTP route beside the gRPC calls. It answers with JSON. */
 export interface JsonRoute {
   readonly method: "GET" | "POST";
   readonly path: string;
   handle(body: Uint8Array): Promise<{ readonly status: number; readonly json: unknown }>;
 }
 
-/** What a node serves and where. */
+/** The address and the services of a node. */
 export interface FullnodeServerOptions {
   readonly host: string;
   /** 0 takes a free port. */
@@ -23,19 +23,19 @@ export interface FullnodeServerOptions {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** A node that listens. */
+/** A listening node. */
 export interface FullnodeServer {
   readonly url: string;
   readonly port: number;
-  /** Takes no new requests, answers those under way, then closes every connection. */
+  /** Stops accepting requests, answers the pending ones, then closes every connection. */
   close(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Clients that compute for seconds must find their connection alive. */
+/** Long enough for clients that compute for seconds between two requests. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 
-/** What is under way when the node closes is answered within this time. */
+/** The time to answer pending requests when the node closes. */
 const CLOSE_GRACE_MS = 1_000;
 
 const CORS_HEADERS = {
@@ -47,10 +47,10 @@ const CORS_HEADERS = {
 export async function startFullnodeServer(options: FullnodeServerOptions): Promise<FullnodeServer> {
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
   let closing = false;
-  /** Those who wait for an answer that will not come. */
+  /** The requests that never get an answer. */
   const held = new Set<ServerResponse>();
   const server = createServer((request, response) => {
-    // A connection that answers its last request would otherwise hold the server open until it idles out.
+    // Otherwise a connection would keep the closing server open after its last response until the idle time-out.
     response.on("prefinish", () => {
       if (closing) request.socket.end();
     });
@@ -102,7 +102,7 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     end(response, 200, { "content-type": grpcWebContentType(format) }, body);
   }
 
-  /** Leaves the caller without an answer until it or the node goes away. */
+  /** Leaves the request unanswered until the caller or the node closes the connection. */
   async function hold(response: ServerResponse): Promise<void> {
     if (response.closed) return;
     held.add(response);
@@ -150,7 +150,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    // What is left of the body is read and dropped, so that the client gets to read the answer.
+    // Reads and drops the rest of the body, so that the client can read the answer.
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES)
@@ -170,7 +170,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Node does not count a connection as idle on which nothing was ever asked.
+    // Node does not treat a connection without any request as idle.
     const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
     server.close((error) => {
       clearTimeout(cut);

@@ -4,7 +4,7 @@ import { RpcFailure, Status } from "./failures.ts";
 
 /**
  * Checks that exactly the sender and the gas owner signed these transaction bytes. Throws RpcFailure INVALID_ARGUMENT
- * with Sui's wording.
+ * with the same messages as Sui.
  */
 export async function checkSignatures(
   bytes: Uint8Array,

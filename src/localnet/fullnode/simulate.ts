@@ -17,13 +17,13 @@ import { SUI_COIN_TYPE } from "./sui-types.ts";
 import { decodeTransaction, type TransactionContent } from "./transaction-data.ts";
 import { transactionProto } from "./transaction-proto.ts";
 
-/** The id of the coin that stands in when a simulation brings no gas. */
+/** The id of the mock coin for simulations without gas coins. */
 const MOCK_GAS_ID = `0x${"f".repeat(64)}`;
 const MOCK_GAS_BALANCE = 1_000_000_000_000_000_000n;
-/** Units of computation beyond the simulated cost that an estimated budget allows for. */
+/** The computation units that an estimated budget adds to the simulated cost. */
 const BUDGET_OVERHEAD_UNITS = 1_000n;
 
-/** Tries a transaction out against the current state: resolves it, picks gas when asked, commits nothing. */
+/** Simulates a transaction on the current state: resolves it, selects gas on request, commits nothing. */
 export async function simulate(
   ledger: Ledger,
   functions: FunctionTable,
@@ -66,7 +66,7 @@ function resolve(
   return resolveInputs(transaction, ledger.objects, functions);
 }
 
-/** Fills in the budget, from a trial with mock gas, and the coins that pay it. */
+/** Adds the budget, estimated with mock gas, and the coins that pay it. */
 async function withGas(
   ledger: Ledger,
   functions: FunctionTable,
@@ -77,7 +77,7 @@ async function withGas(
   const budget = resolved.budgetGiven
     ? content.gas.budget
     : estimate(ledger, functions, content, checkOwners);
-  // The trial for the budget and the one that is answered each take their own turn of the event loop.
+  // The simulation for the budget and the one for the answer run in separate turns of the event loop.
   if (!resolved.budgetGiven) await setImmediate();
   const withBudget = { ...content, gas: { ...content.gas, budget } };
   if (content.gas.payment.length > 0) return withBudget;
@@ -92,7 +92,7 @@ function estimate(
 ): bigint {
   const mocked = { ...content, gas: { ...content.gas, payment: [], budget: LIMITS.maxGasBudget } };
   const { gasUsed } = tryOut(ledger, functions, mocked, checkOwners).outcome;
-  // The rebate is left out of account, so the budget also holds when an object grew in the meantime.
+  // Ignores the rebate, so that the budget suffices even if an object grows in the meantime.
   const cost = gasUsed.computationCost + BUDGET_OVERHEAD_UNITS * content.gas.price + gasUsed.storageCost;
   if (cost < LIMITS.minGasBudget) return LIMITS.minGasBudget;
   return cost > LIMITS.maxGasBudget ? LIMITS.maxGasBudget : cost;

@@ -3,25 +3,25 @@ import type { Reference } from "./move-function.ts";
 import type { MoveValue } from "./move-value.ts";
 import type { PtbArgument } from "./transaction-data.ts";
 
-/** A place that holds a value: an input, the gas coin or one result of a command. Empty once the value is taken. */
+/** A slot for a value: an input, the gas coin or one result of a command. Undefined once the value is taken. */
 export interface Slot {
   value: MoveValue | undefined;
   readonly origin: "input" | "gas" | "result";
-  /** How an object input may be used; results are free. */
+  /** The permitted use of an object input. Results have no restrictions. */
   readonly access: "owned" | "sharedMutable" | "sharedReadOnly" | "free";
 }
 
-/** The places of one transaction. */
+/** The slots of one transaction. */
 export interface Slots {
   readonly inputs: readonly Slot[];
   readonly gas: Slot | undefined;
   readonly results: Slot[][];
 }
 
-/** The borrows of one command: they end with it. */
+/** The borrows of one command. They end with the command. */
 export type Borrows = Map<Slot, Reference>;
 
-/** Takes or borrows the value of an argument for one command, by the rules of programmable transactions. */
+/** Takes or borrows the value of an argument for one command under the rules of programmable transactions. */
 export function useArgument(
   slots: Slots,
   argument: PtbArgument,
@@ -49,7 +49,7 @@ export function useArgument(
   return value;
 }
 
-/** The gas coin may be borrowed by any command but taken only by TransferObjects. */
+/** Rejects the gas coin by value. Any command may borrow it, but only TransferObjects may take it. */
 export function refuseGasByValue(argument: PtbArgument): void {
   if (argument.kind === "gas") throw new ArgumentFailure(ArgumentFault.INVALID_GAS_COIN_USAGE);
 }

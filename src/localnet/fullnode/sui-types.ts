@@ -1,7 +1,7 @@
 import { isValidSuiAddress, normalizeStructTag, normalizeSuiAddress } from "@mysten/sui/utils";
 import { RpcFailure, Status } from "./failures.ts";
 
-/** The standard library's address; every type string on this node is written with long addresses. */
+/** The standard library's address. All type strings on this node use long addresses. */
 export const MOVE_STDLIB = normalizeSuiAddress("0x1");
 /** The Sui framework's address. */
 export const SUI_FRAMEWORK = normalizeSuiAddress("0x2");
@@ -18,13 +18,13 @@ export function coinObjectType(coinType: string): string {
   return `${SUI_FRAMEWORK}::coin::Coin<${coinType}>`;
 }
 
-/** The coin type of a coin object's type, undefined for any other object. */
+/** The coin type of a coin object's type; undefined for any other object. */
 export function coinTypeOf(objectType: string): string | undefined {
   const prefix = `${SUI_FRAMEWORK}::coin::Coin<`;
   return objectType.startsWith(prefix) ? objectType.slice(prefix.length, -1) : undefined;
 }
 
-/** An address or object id from a request in its long form; INVALID_ARGUMENT when it is none. */
+/** Normalizes an address or object id from a request to its long form. Throws INVALID_ARGUMENT if it is invalid. */
 export function parseAddress(value: string | undefined, name: string): string {
   if (value === undefined || value === "") throw new RpcFailure(Status.InvalidArgument, `missing ${name}`);
   let address: string;
@@ -39,7 +39,7 @@ export function parseAddress(value: string | undefined, name: string): string {
   return address;
 }
 
-/** A struct type from a request in its long form; INVALID_ARGUMENT when it is none. */
+/** Normalizes a struct type from a request to its long form. Throws INVALID_ARGUMENT if it is invalid. */
 export function parseStructType(value: string, name: string): string {
   try {
     return normalizeStructTag(value);

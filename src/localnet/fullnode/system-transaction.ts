@@ -9,12 +9,12 @@ import { createExecutionState, type ExecutionState } from "./execution-state.ts"
 import type { Ledger, LedgerTime } from "./ledger.ts";
 import { sealChanges } from "./seal-changes.ts";
 
-/** The sender of transactions that the network itself makes. */
+/** The sender of the network's own transactions. */
 const SYSTEM_SENDER = `0x${"0".repeat(64)}`;
 
 /**
- * A commit of the network's own: no signature, no gas. `name` must be unique forever, as the digest follows from
- * it. `inputIds` are shared objects that it writes; their versions decide the new version.
+ * Creates a commit of the network itself, without signature and gas. `name` must be unique forever, because the digest
+ * is derived from it. `inputIds` are the shared objects that it writes; their versions determine the new version.
  */
 export function systemCommit(
   ledger: Pick<Ledger, "objects">,

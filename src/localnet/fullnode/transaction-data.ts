@@ -2,7 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { fromBase64 } from "@mysten/sui/utils";
 import { RpcFailure, Status } from "./failures.ts";
 
-/** A transaction as the node works with it: decoded, with every input resolved. */
+/** A decoded transaction with all inputs resolved. */
 export interface TransactionContent {
   readonly sender: string;
   readonly gas: GasContent;
@@ -81,7 +81,7 @@ type BcsInput = NonNullable<BcsData["kind"]["ProgrammableTransaction"]>["inputs"
 type BcsCommand = NonNullable<BcsData["kind"]["ProgrammableTransaction"]>["commands"][number];
 type BcsArgument = typeof bcs.Argument.$inferType;
 
-/** Decodes `TransactionData` in BCS; INVALID_ARGUMENT for bytes that are none or ask for what this node lacks. */
+/** Decodes `TransactionData` in BCS. Throws INVALID_ARGUMENT for malformed bytes and unsupported features. */
 export function decodeTransaction(bytes: Uint8Array): TransactionContent {
   const data = parseData(bytes);
   const program = data.kind.ProgrammableTransaction;

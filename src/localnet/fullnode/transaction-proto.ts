@@ -12,7 +12,7 @@ import type {
 const { Argument_ArgumentKind: ArgumentKind, Input_InputKind: InputKind } = GrpcTypes;
 const ExpirationKind = GrpcTypes.TransactionExpiration_TransactionExpirationKind;
 
-/** A resolved transaction as sui.rpc.v2 has it, with its BCS form and digest. */
+/** A resolved transaction in its sui.rpc.v2 form, with its BCS form and digest. */
 export function transactionProto(
   content: TransactionContent,
   bytes: Uint8Array,
@@ -43,7 +43,7 @@ export function transactionProto(
   };
 }
 
-/** The commands of a transaction from its sui.rpc.v2 form; INVALID_ARGUMENT for what this node lacks. */
+/** Decodes a transaction's commands from their sui.rpc.v2 form. Throws INVALID_ARGUMENT for unsupported commands. */
 export function commandsFromProto(commands: readonly GrpcTypes.Command[]): PtbCommand[] {
   return commands.map(({ command }): PtbCommand => {
     switch (command.oneofKind) {
@@ -91,7 +91,7 @@ export function commandsFromProto(commands: readonly GrpcTypes.Command[]): PtbCo
   });
 }
 
-/** A transaction's expiration from its sui.rpc.v2 form. */
+/** Decodes a transaction's expiration from its sui.rpc.v2 form. */
 export function expirationFromProto(expiration: GrpcTypes.TransactionExpiration | undefined): Expiration {
   switch (expiration?.kind) {
     case undefined:

@@ -1,13 +1,13 @@
 import { RpcFailure, Status } from "./failures.ts";
 
-/** A unary call of the node: its path, and bytes in, bytes out. */
+/** A unary method of the node: its path, and a handler from request bytes to response bytes. */
 export interface UnaryMethod {
   /** `/package.Service/Method` */
   readonly path: string;
   handle(request: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Thrown by a handler that gives no answer: the connection stays silent until the caller leaves, or breaks. */
+/** Thrown by a handler to give no answer: the connection stays silent until the caller closes it, or it breaks. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
   readonly how: "until the client gives up" | "and the connection breaks";

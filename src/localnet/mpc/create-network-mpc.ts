@@ -4,24 +4,24 @@ import type { MpcOutcome, NetworkMpc } from "./engine.ts";
 import { reconfigurationOutput } from "./reconfiguration-output.ts";
 import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 
-/** Thrown by every call that the worker could not answer: it failed, or it was closed. Not a verdict on the input. */
+/** Thrown by calls that the worker cannot answer because it failed or is closed. Says nothing about the input. */
 export class NetworkMpcError extends Error {
   override readonly name = "NetworkMpcError";
 }
 
-/** What a network's keys and tables come from. */
+/** The source of a network's keys and tables. */
 export interface NetworkMpcOptions {
-  /** 32 bytes; the same seed is the same network. */
+  /** 32 bytes. The same seed gives the same network. */
   readonly seed: Uint8Array;
-  /** Folder for exponentiation tables (public values, about 260 KB each); without it each start builds them. */
+  /** The folder for exponentiation tables (public values, about 260 KB each). Without it each start builds them. */
   readonly cacheDirectory?: string;
 }
 
 /**
- * Starts the network's half of the protocol on a worker thread; resolves when the thread runs.
- * One job runs at a time. Presigns wait for everything else: refilling a pool must not delay a signature.
- * Throws a RangeError for a seed of another length; rejects with NetworkMpcError if the thread cannot start.
- * `start` makes the thread, by default from the module beside this one.
+ * Starts the network's half of the protocol on a worker thread. Resolves when the thread runs.
+ * One job runs at a time. Presigns have the lowest priority, because refilling a pool must not delay a signature.
+ * Throws a RangeError for a seed of another length. Rejects with NetworkMpcError if the thread cannot start.
+ * `start` creates the thread; by default from the module beside this one.
  */
 export async function createNetworkMpc(
   options: NetworkMpcOptions,
@@ -41,7 +41,7 @@ export async function createNetworkMpc(
     try {
       worker.postMessage(running.job);
     } catch (error) {
-      // Only a job that cannot be copied to another thread gets here; it must not hold up those behind it.
+      // The job cannot be copied to another thread. It must not block the jobs behind it.
       running.reject(
         new NetworkMpcError("the call's input cannot be sent to the MPC worker", { cause: error }),
       );

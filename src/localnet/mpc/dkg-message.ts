@@ -3,7 +3,7 @@ import type { UserDkgMessage } from "../../protocol/proofs/dkg-transcripts.ts";
 import { FISCHLIN_REPETITIONS } from "../../protocol/proofs/fischlin.ts";
 import { openVersion0, readUint128 } from "../../protocol/proofs/message-parts.ts";
 
-/** Reads a versioned user DKG message; rejects anything malformed. */
+/** Decodes a versioned user DKG message. Throws RejectedInput if it is malformed. */
 export function decodeUserDkgMessage(curve: Curve, bytes: Uint8Array): UserDkgMessage {
   const reader = openVersion0(bytes, "user DKG message");
   const times = <T>(read: () => T): T[] => Array.from({ length: FISCHLIN_REPETITIONS }, read);

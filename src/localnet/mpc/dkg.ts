@@ -27,9 +27,9 @@ import type { NetworkDkgInput } from "./engine.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
 /**
- * The network's side of a dWallet's DKG: checks that the user knows the logarithm of the public share and encrypted
- * that very share to the registered key, randomises the network's share, and makes the versioned dWallet public
- * output. Throws a verdict (see rejectionReason) on bad input.
+ * The network's half of a dWallet's DKG. Verifies that the user knows the discrete logarithm of the public share and
+ * encrypted the same share to the registered key, randomises the network's share, and returns the versioned public
+ * output of the dWallet. Throws an error with a rejectionReason for bad input.
  */
 export function runDkg(key: CurveNetworkKey, input: NetworkDkgInput): Uint8Array {
   const { curve } = key;
@@ -67,7 +67,7 @@ export function runDkg(key: CurveNetworkKey, input: NetworkDkgInput): Uint8Array
   return concatBytes(ONE, encodeVector(pointBytes(publicKey)), encodeVector(output));
 }
 
-/** Variant tags of the second version, and of the output inside it. */
+/** The variant tag of version 2, and of the output inside it. */
 const ONE = Uint8Array.of(1);
 
 function verifyShareProof(curve: Curve, sessionId: Uint8Array, message: UserDkgMessage): void {

@@ -1,42 +1,45 @@
 /**
- * The network's half of the 2PC-MPC protocol, as the localnet's contracts need it.
+ * The network's half of the 2PC-MPC protocol for the localnet's contracts.
  * Every call is asynchronous because the arithmetic runs on a worker thread: the fullnode's event loop stays free.
- * Integers for curve, signature algorithm and hash scheme are the chain's own
- * (curve 0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO; the algorithm counts per curve, the hash per algorithm).
+ * Integers for curve, signature algorithm and hash scheme are the chain's (curve 0 SECP256K1, 1 SECP256R1, 2 ED25519,
+ * 3 RISTRETTO; algorithms are numbered per curve, hashes per algorithm).
  */
 export interface NetworkMpc {
   /** The versioned network DKG public output (BCS) that clients derive protocol parameters from. */
   networkDkgPublicOutput(): Promise<Uint8Array>;
-  /** The versioned output (BCS) of the reconfiguration for an epoch, which says the same to clients. */
+  /** The versioned output (BCS) of the reconfiguration for an epoch. Its content for clients is the same. */
   networkReconfigurationPublicOutput(epoch: bigint): Promise<Uint8Array>;
-  /** Checks the user's DKG proof and the encrypted share's proof; completes with the dWallet's public output. */
+  /** Verifies the user's DKG proof and the encrypted share's proof. Completes with the dWallet's public output. */
   dkg(input: NetworkDkgInput): Promise<MpcOutcome>;
-  /** Makes a presign for `sessionId`; completes with the versioned presign. */
+  /** Makes a presign for `sessionId`. Completes with the versioned presign. */
   presign(input: NetworkPresignInput): Promise<MpcOutcome>;
-  /** Checks the user's sign message and completes with the signature as the chain stores it. */
+  /** Verifies the user's sign message. Completes with the signature as the chain stores it. */
   sign(input: NetworkSignInput): Promise<MpcOutcome>;
-  /** Ends the worker; calls under way reject. */
+  /** Ends the worker. Pending calls reject. */
   close(): Promise<void>;
 }
 
-/** The result of a session. `rejected` is the protocol's verdict on bad input, never a crash. */
+/** The result of a session. `rejected` means that the protocol rejects the input; a crash is an error instead. */
 export type MpcOutcome =
   | { readonly kind: "completed"; readonly output: Uint8Array }
   | { readonly kind: "rejected"; readonly reason: string };
 
-/** `sessionId`: 32 bytes, keccak256(u64be(0) || "USER" || session identifier preimage). All byte strings as in the request event. */
+/**
+ * A DKG request. `sessionId` is keccak256(u64be(0) || "USER" || session identifier preimage), 32 bytes. All other byte
+ * strings are as in the request event.
+ */
 export interface NetworkDkgInput {
   readonly curve: number;
   readonly sessionId: Uint8Array;
   readonly userDkgMessage: Uint8Array;
   readonly userPublicOutput: Uint8Array;
   readonly encryptedShareAndProof: Uint8Array;
-  /** The registered class-groups encryption key the share is encrypted under (261 bytes). */
+  /** The registered class-groups encryption key under which the share is encrypted (261 bytes). */
   readonly encryptionKey: Uint8Array;
 }
 
 /**
- * A presign request: for a curve's algorithm, not yet for a hash, a dWallet or a message.
+ * A presign request for a curve's algorithm. It does not depend on a hash, a dWallet or a message.
  * `sessionId`: 32 bytes, as in {@link NetworkDkgInput}.
  */
 export interface NetworkPresignInput {

@@ -2,16 +2,16 @@ import { type CombTable, combPower, combTable } from "../../protocol/class-group
 import type { PowerTerm } from "../../protocol/class-groups/exponentiation.ts";
 import { type Form, type FormGroup, squareForm } from "../../protocol/class-groups/forms.ts";
 
-/** A base that is raised often: a table for exponents of {@link FIXED_BASE_BITS} bits, and the power to go on from. */
+/** A frequent base with its table for exponents of {@link FIXED_BASE_BITS} bits, and a power for longer exponents. */
 export interface FixedBase {
   readonly table: CombTable;
-  /** base^(2^FIXED_BASE_BITS), for what an exponent has beyond the table. */
+  /** base^(2^FIXED_BASE_BITS), for the bits of an exponent beyond the table. */
   readonly high: Form;
 }
 
-/** A randomiser has 749 bits; ten rows of 75. */
+/** A randomiser has 749 bits, which fit ten rows of 75. */
 export const FIXED_BASE_BITS = 750;
-/** Ten rows: 1024 forms, built in about 0.1 s; a power then takes 75 squarings and products, about 9 ms. */
+/** Ten rows: 1024 forms, built in about 0.1 s. A power then takes 75 squarings and products, about 9 ms. */
 export const FIXED_BASE_DEGREE = 10;
 
 /** Builds the table of a base. */
@@ -22,8 +22,8 @@ export function fixedBase(group: FormGroup, base: Form): FixedBase {
 }
 
 /**
- * base^exponent as two factors: a power from the table, and a term for the caller's own run of squarings, which the
- * masked exponents of proofs need (they are about 190 bits longer than the table).
+ * base^exponent as two factors: a power from the table, and a term for the caller's multi-exponentiation. The masked
+ * exponents of proofs need the second factor, because they are about 190 bits longer than the table.
  */
 export function fixedBaseFactors(
   group: FormGroup,

@@ -4,11 +4,11 @@ import type { NetworkMpc } from "./engine.ts";
 export interface Keyring {
   /** Returns the cryptography under the n-th key, created on first use. */
   at(index: number): Promise<NetworkMpc>;
-  /** Closes the parts created here. The owner of the first one closes it. */
+  /** Closes the instances created here. The owner of the first one closes it. */
   close(): Promise<void>;
 }
 
-/** A ring with `first` at 0; `make` makes the others. */
+/** Creates a keyring with `first` at index 0. `make` creates the others. */
 export function createKeyring(first: NetworkMpc, make: (index: number) => Promise<NetworkMpc>): Keyring {
   const made = new Map<number, Promise<NetworkMpc>>();
   return {

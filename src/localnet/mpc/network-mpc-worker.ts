@@ -3,7 +3,7 @@ import { lowerPriority } from "../../threads/lower-priority.ts";
 import { type NetworkParty, networkParty } from "./network-party.ts";
 import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 
-/** The thread's entry: answers one message with one message. */
+/** The worker's entry. It answers each message with one message. */
 lowerPriority();
 const { seed, cacheDirectory } = workerData as MpcWorkerData;
 const party = networkParty(seed, cacheDirectory);

@@ -14,7 +14,7 @@ import { signSchnorr } from "./sign-schnorr.ts";
 import { type SignatureScheme, signatureScheme } from "./signature-scheme.ts";
 import { tableSource } from "./table-cache.ts";
 
-/** The network's half, synchronous: every call blocks its thread for up to a second. */
+/** The network's half of the protocol. Every call blocks its thread for up to a second. */
 export interface NetworkParty {
   networkDkgPublicOutput(): Uint8Array;
   dkg(input: NetworkDkgInput): MpcOutcome;
@@ -23,8 +23,8 @@ export interface NetworkParty {
 }
 
 /**
- * Plays all of the network's parties with keys that follow from a 32-byte seed. A curve's key is set up when it is
- * first used. `cacheDirectory`: where exponentiation tables are kept; none are kept without one.
+ * Plays all parties of the network with keys derived from a 32-byte seed. Derives a curve's key at its first use.
+ * `cacheDirectory` is the folder for exponentiation tables; without it none are stored.
  */
 export function networkParty(seed: Uint8Array, cacheDirectory: string | undefined): NetworkParty {
   const tables = tableSource(cacheDirectory);
@@ -79,7 +79,7 @@ function published(key: CurveNetworkKey): NetworkKeyShares {
   return { encryptedShares: key.encryptedShares, publicShares: [pointBytes(first), pointBytes(second)] };
 }
 
-/** A verdict becomes an outcome; a fault of ours stays an error. */
+/** Turns a rejection of the input into an outcome. A fault of this code stays an error. */
 function outcome(run: () => Uint8Array): MpcOutcome {
   try {
     return { kind: "completed", output: run() };

@@ -19,8 +19,8 @@ const TAIL_BYTES_PER_PARTY = 6 * 1024;
 
 /**
  * The output of the reconfiguration that hands a network key over to an epoch's committee, in the form of the live
- * networks: the key's shares and keys, which stay, and maps and a tail that are the committee's. This network has no
- * committees: the forms in the maps are some forms, and the tail is noise.
+ * networks: the key's unchanged shares and keys, and the committee's maps and tail. This network has no committees, so
+ * the maps contain arbitrary forms and the tail is noise.
  */
 export function reconfigurationOutput(dkgPublicOutput: Uint8Array, epoch: bigint): Uint8Array {
   const output = decodeNetworkKeyOutput(dkgPublicOutput);
@@ -36,12 +36,12 @@ export function reconfigurationOutput(dkgPublicOutput: Uint8Array, epoch: bigint
   return encodeNetworkKeyOutput(output, { version: VERSION, parties, tail });
 }
 
-/** A key's DKG output as the oldest networks wrote it, which clients of today do not read. */
+/** A key's DKG output in version 1, which today's clients cannot read. */
 export function version1Output(dkgPublicOutput: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(0), encodeVector(noise(dkgPublicOutput, dkgPublicOutput.length)));
 }
 
-/** Bytes that follow from a label. */
+/** Pseudo-random bytes derived from a label. */
 function noise(label: Uint8Array, length: number): Uint8Array {
   const blocks: Uint8Array[] = [];
   for (let index = 0n; blocks.length * 32 < length; index++)

@@ -30,8 +30,9 @@ import type { Presign } from "./presign.ts";
 export type SchnorrScheme = "Taproot" | "EdDSA" | "Schnorrkel";
 
 /**
- * Completes a Schnorr signature: the user's message is its nonce share K_A and partial response z_A; with the joint
- * nonce K and challenge e it must satisfy z_A*G = K_A + e*X_A. Returns R | s, 64 bytes. Throws a verdict otherwise.
+ * Completes a Schnorr signature. The user's message consists of the nonce share K_A and the partial response z_A. With
+ * the joint nonce K and challenge e it must satisfy z_A*G = K_A + e*X_A. Returns R | s, 64 bytes. Throws an error with
+ * a rejectionReason for an invalid message.
  */
 export function signSchnorr(
   key: CurveNetworkKey,
@@ -53,7 +54,7 @@ export function signSchnorr(
   const nonce = userNonce.add(scaleBase(curve, networkNonce));
   rejectUnless(!nonce.equals(curve.zero), "joint nonce is the neutral point");
 
-  // BIP-340 signs for the points with even y, so shares of a point with odd y are negated.
+  // BIP-340 uses points with even y, so shares of a point with odd y are negated.
   const nonceSign = scheme === "Taproot" && hasOddY(nonce) ? -1n : 1n;
   const keySign = scheme === "Taproot" && hasOddY(dwallet.publicKey) ? -1n : 1n;
   const challenge = CHALLENGE[scheme](nonce, dwallet.publicKey, message) % curve.order;
@@ -66,7 +67,7 @@ export function signSchnorr(
   const response = floorMod(userResponse + networkPart, curve.order);
   if (scheme === "Taproot") return concatBytes(xOnly(nonce), bigIntToBigEndian(response, 32));
   const signature = concatBytes(pointBytes(nonce), bigIntToLittleEndian(response, 32));
-  // schnorrkel marks its signatures so that they are not taken for Ed25519's (schnorrkel, Signature::to_bytes).
+  // schnorrkel marks its signatures to distinguish them from Ed25519 signatures (schnorrkel, Signature::to_bytes).
   if (scheme === "Schnorrkel") signature[63]! |= 128;
   return signature;
 }

@@ -2,14 +2,14 @@ import { RejectedInput } from "../../protocol/proofs/rejected-input.ts";
 import type { EcdsaHash } from "./sign-ecdsa.ts";
 import type { SchnorrScheme } from "./sign-schnorr.ts";
 
-/** How a curve's algorithm signs: which half of the code, and what its transcripts call the hash. */
+/** The scheme of a curve's algorithm: its family, and the name of the hash in its transcripts. */
 export type SignatureScheme =
   | { readonly family: "ecdsa"; readonly hash: EcdsaHash }
   | { readonly family: "schnorr"; readonly name: SchnorrScheme; readonly hash: string };
 
 /**
- * The scheme of the chain's integers: algorithms count per curve, hashes per algorithm. Without a hash (a presign does
- * not know it yet) the algorithm's first one stands in. Rejects a combination that the network does not sign with.
+ * The scheme of the chain's integers: algorithms are numbered per curve, hashes per algorithm. Without a hash, as for a
+ * presign, it uses the algorithm's first hash. Rejects a combination that the network does not support.
  */
 export function signatureScheme(
   curve: number,
@@ -19,7 +19,7 @@ export function signatureScheme(
   const scheme = SCHEMES[curve]?.[signatureAlgorithm]?.[hashScheme ?? 0];
   if (scheme === undefined) {
     const hash = hashScheme === undefined ? "" : `, hash ${hashScheme}`;
-    throw new RejectedInput(`curve ${curve} does not sign with algorithm ${signatureAlgorithm}${hash}`);
+    throw new RejectedInput(`curve ${curve} does not support algorithm ${signatureAlgorithm}${hash}`);
   }
   return scheme;
 }

@@ -8,17 +8,17 @@ import { decodeReducedForm, encodeForm, FORM_BYTES } from "../../protocol/class-
 import type { Form, FormGroup } from "../../protocol/class-groups/forms.ts";
 import { FIXED_BASE_BITS, FIXED_BASE_DEGREE, type FixedBase, fixedBase } from "./fixed-base.ts";
 
-/** Where fixed-base tables come from. */
+/** A source of fixed-base tables. */
 export interface TableSource {
-  /** The table of `base`, built or read. */
+  /** Builds or reads the table of `base`. */
   fixedBase(group: FormGroup, base: Form): FixedBase;
 }
 
 /**
- * Tables kept as files in `directory`, or always built anew without one. A file's name is the digest of what it is the
- * table of; it starts with the digest of its content. A file that is short, altered or of another base is built anew.
- * Several processes may share a directory: a file appears by renaming, so none is ever seen half written.
- * A directory that cannot be written only costs the time to build. Tables hold public values.
+ * Stores tables as files in `directory`; without a directory it builds each table anew. The name of a file is a digest
+ * of the base and the table's shape. The file begins with the digest of its content. A file that is short, altered or
+ * for another base is replaced. Several processes may share a directory: files appear by renaming, so a reader never
+ * sees a partial file. If the directory is not writable, each start builds the tables. Tables contain public values.
  */
 export function tableSource(directory: string | undefined): TableSource {
   if (directory === undefined) return { fixedBase };
@@ -57,7 +57,7 @@ function readTable(path: string, group: FormGroup, base: Form): FixedBase | unde
       high,
     };
   } catch {
-    // Missing, unreadable, or not forms of this group: all the same, the table is built.
+    // The file is missing, unreadable, or contains no forms of this group: build the table.
     return undefined;
   }
 }
@@ -68,7 +68,7 @@ function writeTable(directory: string, path: string, { table, high }: FixedBase)
   try {
     mkdirSync(directory, { recursive: true });
   } catch {
-    // The cache is a convenience: a disk that cannot hold it must not stop the network. The same below.
+    // The cache is optional: a disk that cannot store it must not stop the network. The same applies below.
     return;
   }
   try {

@@ -6,7 +6,7 @@ export interface MpcWorkerData {
   readonly cacheDirectory: string | undefined;
 }
 
-/** One call; the worker answers them in order, one message each. */
+/** One call. The worker answers calls in order with one message each. */
 export type MpcJob =
   | { readonly method: "networkDkgPublicOutput" }
   | { readonly method: "dkg"; readonly input: NetworkDkgInput }

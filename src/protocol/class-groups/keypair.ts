@@ -6,17 +6,17 @@ import { type ClassGroup, classGroupOfCurve, decodeForm, encodeForm, FORM_BYTES 
 import { powerForm } from "./exponentiation.ts";
 import type { Form } from "./forms.ts";
 
-/** A class-groups key pair in the bytes that the chain and ika-wasm use. */
+/** A class-groups key pair, encoded as the chain and ika-wasm do. */
 export interface ClassGroupsKeypair {
-  /** The versioned encryption key h^dk, as registered on chain: 261 bytes. */
+  /** The versioned encryption key h^dk, as registered on the chain: 261 bytes. */
   readonly encryptionKey: Uint8Array;
   /** The decryption key dk: 194 bytes. Secret. */
   readonly decryptionKey: Uint8Array;
 }
 
 /**
- * The key pair that ika-wasm 0.2.1 derives from the same seed (`createClassGroupsKeypair` of the Ika SDK), in about
- * a fiftieth of its time. Not constant-time. Throws a RangeError for an unknown curve or a seed that is not 32 bytes.
+ * Derives the same key pair as ika-wasm 0.2.1 from the same seed (`createClassGroupsKeypair` of the Ika SDK), in about
+ * one fiftieth of its time. Not constant-time. Throws a RangeError for an unknown curve or a seed that is not 32 bytes.
  */
 export function deriveClassGroupsKeypair(curve: number, seed: Uint8Array): ClassGroupsKeypair {
   const group = classGroupOfCurve(curve);
@@ -27,12 +27,12 @@ export function deriveClassGroupsKeypair(curve: number, seed: Uint8Array): Class
   };
 }
 
-/** The versioned encryption key on chain: version 0, then a vector that holds the form's vector. */
+/** Encodes an encryption key as the chain does: version 0, then a vector that contains the vector of the form. */
 export function encodeEncryptionKey(key: Form): Uint8Array {
   return concatBytes(Uint8Array.of(0), encodeVector(encodeVector(encodeForm(key))));
 }
 
-/** Reads {@link encodeEncryptionKey}. Throws MalformedBytesError or InvalidFormError. */
+/** Decodes the output of {@link encodeEncryptionKey}. Throws MalformedBytesError or InvalidFormError. */
 export function decodeEncryptionKey(group: ClassGroup, bytes: Uint8Array): Form {
   const outer = byteReader(bytes, "encryption key");
   const version = outer.uint8();
@@ -45,9 +45,10 @@ export function decodeEncryptionKey(group: ClassGroup, bytes: Uint8Array): Form 
 }
 
 /**
- * A uniform number below 2^749 from ChaCha20's key stream: the highest word first, drawn again while it alone exceeds
- * the bound's (bits beyond the bound's length masked off), then the 92 lower bytes; all again if the whole reached
- * the bound. 2^749 is the statistical bound on the group's order that the protocol samples keys and randomisers from.
+ * Draws a uniform number below 2^749 from ChaCha20's key stream. It draws the highest word first, masks the bits beyond
+ * the length of the bound, and repeats while the word exceeds the highest word of the bound. Then it draws the 92 lower
+ * bytes. If the number reaches the bound, it starts over. 2^749 is the statistical bound on the group's order below
+ * which the protocol samples keys and randomisers.
  */
 export function deriveDecryptionExponent(seed: Uint8Array): bigint {
   const stream = byteReader(chacha20KeyStream(seed, KEY_STREAM_BYTES), "key stream");

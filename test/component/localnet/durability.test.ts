@@ -178,9 +178,9 @@ test("a folder made with another seed or wallet is refused and left as it is", a
   await (await startLocalnet({ mpc: createCheapMpc(), dataDirectory })).close();
   const before = await readFile(join(dataDirectory, "localnet.journal"));
   const other = startLocalnet({ mpc: createCheapMpc(), dataDirectory, hotWalletAddress: "0x5" });
-  await expect(other).rejects.toThrow("was made for hot wallet");
+  await expect(other).rejects.toThrow("was created for hot wallet");
   const seeded = startLocalnet({ mpc: createCheapMpc(), dataDirectory, seed: new Uint8Array(32) });
-  await expect(seeded).rejects.toThrow("was made for hot wallet");
+  await expect(seeded).rejects.toThrow("was created for hot wallet");
   expect(await readFile(join(dataDirectory, "localnet.journal"))).toEqual(before);
 });
 

@@ -47,7 +47,7 @@ export interface DkgRequest {
   readonly sessionIdentifier: WorkingObject;
 }
 
-/** The new dWallet's cap, in the transaction's hands, and its ids. */
+/** The new dWallet's id and its cap, which the transaction holds. */
 export interface RequestedDwallet {
   readonly cap: WorkingObject;
   readonly dwalletId: string;

@@ -57,7 +57,7 @@ export function encryptionKeyFunctions(addresses: NetworkAddresses): readonly Mo
   ];
 }
 
-/** The encryption key object of a signer address, undefined when it registered none. */
+/** The encryption key object of a signer address; undefined if the signer has registered none. */
 export function findEncryptionKey(
   state: ExecutionState,
   addresses: NetworkAddresses,

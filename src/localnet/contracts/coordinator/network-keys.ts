@@ -49,7 +49,7 @@ export function networkKeySeed(seed: Uint8Array, index: number): Uint8Array {
     : blake2b256(utf8ToBytes("ika-localnet/network-key/"), seed, u64Bytes(BigInt(index)));
 }
 
-/** How many network encryption keys the chain has. */
+/** The number of network encryption keys on the chain. */
 export function networkKeyCount(objects: ObjectStore, seed: Uint8Array): number {
   return objects.fields(genesisNetworkKeysTableId(seed)).length;
 }

@@ -100,7 +100,7 @@ export interface GlobalPresignRequest {
   readonly sessionIdentifier: WorkingObject;
 }
 
-/** Creates the presign session, pays and queues it; its cap is in the transaction's hands. */
+/** Creates the presign session, pays for it and queues it. The transaction holds its cap. */
 export function requestGlobalPresign(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -154,7 +154,7 @@ export function requestGlobalPresign(
   return { presignId, cap: state.create({ id: capId, type: types.inner("UnverifiedPresignCap"), contents }) };
 }
 
-/** Exchanges the cap of a completed presign for a verified one; the session follows the new cap. */
+/** Exchanges the cap of a completed presign for a verified one. The session then refers to the new cap. */
 export function verifyPresignCap(
   state: ExecutionState,
   addresses: NetworkAddresses,

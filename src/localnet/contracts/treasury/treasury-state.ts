@@ -14,7 +14,7 @@ import type { PaymentCoins } from "../coordinator/payment.ts";
 /** The package version that a Treasury object must carry. */
 export const TREASURY_VERSION = 1n;
 
-/** Operations that the Treasury pays for, as its price ceilings number them. */
+/** The operations that the Treasury pays for, with their numbers in the price ceilings. */
 export const TreasuryOperation = { Dkg: 0, Presign: 1, Sign: 2 } as const;
 
 /** Abort codes of `treasury::treasury`. */
@@ -99,7 +99,7 @@ export function emitTreasury(
   });
 }
 
-/** Aborts unless the Treasury is of this version, not paused, and has authorised the operator's cap. */
+/** Aborts unless the Treasury has this version, is not paused, and has authorised the OperatorCap. */
 export function assertOperator(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -115,7 +115,7 @@ export function assertOperator(
   }
 }
 
-/** Aborts unless the admin's cap is this Treasury's. */
+/** Aborts unless the AdminCap belongs to this Treasury. */
 export function assertAdmin(
   state: ExecutionState,
   addresses: NetworkAddresses,
@@ -127,7 +127,7 @@ export function assertAdmin(
   }
 }
 
-/** Takes `count` times the ceiling of an operation out of the Treasury. */
+/** Withdraws `count` times the ceiling of an operation from the Treasury. */
 export function takeCeiling(
   state: ExecutionState,
   addresses: NetworkAddresses,

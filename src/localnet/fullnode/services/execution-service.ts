@@ -15,7 +15,7 @@ import { transactionProto } from "../transaction-proto.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
 /**
- * `sui.rpc.v2.TransactionExecutionService`: execute a signed transaction, or try one out. `isCongested` is asked for
+ * `sui.rpc.v2.TransactionExecutionService`: executes a signed transaction, or simulates one. Calls `isCongested` for
  * each transaction with shared objects.
  */
 export function executionService(
@@ -52,7 +52,7 @@ export function executionService(
   ];
 }
 
-/** Executes once: the same digest again answers with the first execution. */
+/** Executes a transaction once. A repeated digest returns the first execution. */
 async function executeTransaction(
   ledger: Ledger,
   functions: FunctionTable,

@@ -178,7 +178,7 @@ function getCheckpoint(ledger: Ledger, request: GrpcTypes.GetCheckpointRequest):
   return applyReadMask(GrpcTypes.Checkpoint, checkpoint, request.readMask, ["sequence_number", "digest"]);
 }
 
-/** A checkpoint holds one transaction, whose digest also stands for the checkpoint's. */
+/** A checkpoint contains one transaction and has the same digest. */
 function findCheckpoint(
   ledger: Ledger,
   id: GrpcTypes.GetCheckpointRequest["checkpointId"],
@@ -228,5 +228,5 @@ function systemState(epoch: bigint, startMs: bigint, epochDurationMs: bigint): G
 
 function refuseLargeBatch(count: number): void {
   if (count > MAX_BATCH)
-    throw new RpcFailure(Status.InvalidArgument, `a batch may hold ${MAX_BATCH} requests`);
+    throw new RpcFailure(Status.InvalidArgument, `a batch may contain at most ${MAX_BATCH} requests`);
 }

@@ -15,7 +15,7 @@ import {
 } from "../sui-types.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-/** What `GetCoinInfo` says of a coin type. */
+/** A coin type's metadata for `GetCoinInfo`. */
 export interface CoinInfo {
   readonly coinType: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface CoinInfo {
   readonly decimals: number;
 }
 
-/** `sui.rpc.v2.StateService`: what an address owns and what an object holds. */
+/** `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object. */
 export function stateService(
   ledger: Ledger,
   coins: readonly CoinInfo[],
@@ -81,7 +81,7 @@ function listOwnedObjects(
   };
 }
 
-/** As on a real fullnode: by type, coins with the largest balance first, then by id. */
+/** The sort key of a real fullnode: by type, then coins by descending balance, then by id. */
 function listingKey(object: ChainObject): string {
   if (coinTypeOf(object.type) === undefined) return `${object.type} ${object.id}`;
   const inverted = (1n << 64n) - 1n - coinBalance(object.contents);
@@ -120,7 +120,7 @@ function fieldProto(
   object: ChainObject,
 ): GrpcTypes.DynamicField {
   const field = object.field;
-  if (field === undefined) throw new Error(`object ${object.id} is no dynamic field`);
+  if (field === undefined) throw new Error(`object ${object.id} is not a dynamic field`);
   const child = field.childId === undefined ? undefined : ledger.objects.get(field.childId);
   const kinds = GrpcTypes.DynamicField_DynamicFieldKind;
   return {
