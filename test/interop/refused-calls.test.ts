@@ -42,8 +42,8 @@ describe("curl over HTTP/2", () => {
   });
 });
 
-describe("a call whose compression nobody knows", () => {
-  it("over gRPC is told which are known", async () => {
+describe("a call with an unknown compression", () => {
+  it("over gRPC receives the list of supported compressions", async () => {
     const session = connect(server.url);
     const stream = session.request({
       ":method": "POST",
@@ -61,7 +61,7 @@ describe("a call whose compression nobody knows", () => {
     expect(head["grpc-accept-encoding"]).toMatch(/\bgzip\b/);
   });
 
-  it("over Connect is told which are known", async () => {
+  it("over Connect receives the list of supported compressions", async () => {
     const reply = await fetch(server.url + CALL, {
       method: "POST",
       headers: { "content-type": "application/json", "content-encoding": "snappy" },

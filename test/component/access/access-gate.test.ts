@@ -87,7 +87,7 @@ const { getNetwork } = Onboarding.method;
 const { getPresignHealth } = Admin.method;
 
 describe("the gate", () => {
-  it("lets a project's key through and says who it is", async () => {
+  it("admits a project's key and identifies its project", async () => {
     const key = await newKey();
     for (const headers of [bearer(key.plaintext), { "x-api-key": key.plaintext }]) {
       const context = await knock(reserveSign, headers);
@@ -103,18 +103,18 @@ describe("the gate", () => {
     }
   });
 
-  it("asks nobody for a key on public methods", async () => {
+  it("requires no key on public methods", async () => {
     const context = await knock(getNetwork, {});
     expect(callerOf(context, "anonymous")).toEqual({ kind: "anonymous", network: "localnet" });
     expect(() => callerOf(context, "project")).toThrow("the gate let anonymous through");
   });
 
-  it("takes the admin key on admin methods, and there only", async () => {
+  it("accepts the admin key on admin methods only", async () => {
     expect(callerOf(await knock(getPresignHealth, bearer(ADMIN_KEY)), "admin").origin.actor).toBe("admin");
     await expect(knock(reserveSign, bearer(ADMIN_KEY))).rejects.toMatchObject({ reason: "INVALID_KEY" });
   });
 
-  it("takes a named admin key on admin methods, and there only, and says whose it is", async () => {
+  it("accepts a named admin key on admin methods only, and identifies it", async () => {
     const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name: "alice" });
     expect(plaintext).toMatch(/^tss_admin_[0-9A-Za-z]{32}$/);
     const context = await knock(getPresignHealth, bearer(plaintext));
@@ -129,7 +129,7 @@ describe("the gate", () => {
     await expect(knock(getPresignHealth, bearer(unknown))).rejects.toMatchObject({ reason: "INVALID_KEY" });
   });
 
-  it("wants ADMIN_API_KEY itself where an admin key is made", async () => {
+  it("requires ADMIN_API_KEY to create an admin key", async () => {
     const { plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name: "bob" });
     await expect(knock(Admin.method.createAdminKey, bearer(plaintext))).rejects.toMatchObject({
       reason: "ROOT_KEY_ONLY",
@@ -138,7 +138,7 @@ describe("the gate", () => {
     await knock(Admin.method.revokeAdminKey, bearer(plaintext));
   });
 
-  it("refuses an admin key at once where it was revoked, elsewhere within seconds, and once it has expired", async () => {
+  it("refuses a revoked admin key at once in this process and within seconds in others, and an expired one", async () => {
     const { id, plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name: "carol" });
     await knock(getPresignHealth, bearer(plaintext));
     await revokeAdminKey({ db: database, lookup: { forget() {} } }, TEST_OPERATOR, id);
@@ -161,7 +161,7 @@ describe("the gate", () => {
     });
   });
 
-  it("refuses no key, unknown keys and keys of another form", async () => {
+  it("refuses missing, unknown and malformed keys", async () => {
     await expect(knock(reserveSign, {})).rejects.toMatchObject({ reason: "MISSING_KEY" });
     await expect(knock(reserveSign, { authorization: "Basic YTpi" })).rejects.toMatchObject({
       reason: "MISSING_KEY",
@@ -187,7 +187,7 @@ describe("the gate", () => {
     await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "REVOKED_KEY" });
   });
 
-  it("hears at once that another replica revoked a key, where there is something between them", async () => {
+  it("learns at once that another replica revoked a key if the replicas share signals", async () => {
     const { signals } = createLocalCoordination();
     const [own, other] = [1, 2].map(() =>
       createApiKeyLookup({ database, signals, log: silentLog, now: () => nowMs }),
@@ -226,7 +226,7 @@ describe("the gate", () => {
     await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({ reason: "EXPIRED_KEY" });
   });
 
-  it("wants the scope of the method", async () => {
+  it("requires the method's scope", async () => {
     const key = await newKey(["read"]);
     await knock(getSign, bearer(key.plaintext));
     await expect(knock(reserveSign, bearer(key.plaintext))).rejects.toMatchObject({
@@ -235,7 +235,7 @@ describe("the gate", () => {
     });
   });
 
-  it("keeps networks apart", async () => {
+  it("separates the networks", async () => {
     const local = await newKey();
     const test = await newKey(
       SCOPES,
@@ -254,7 +254,7 @@ describe("the gate", () => {
     });
   });
 
-  it("wants to know the network where there are several", async () => {
+  it("requires x-network if there are several networks", async () => {
     const both = ["testnet", "mainnet"];
     await expect(knock(getNetwork, {}, both)).rejects.toMatchObject({ reason: "VALIDATION" });
     const context = await knock(getNetwork, { "x-network": "mainnet" }, both);
@@ -290,7 +290,7 @@ describe("the rate of calls", () => {
     };
   }
 
-  it("is told with every call, and limited by the class of the method", async () => {
+  it("is sent with every reply, and limited by the method's class", async () => {
     const enter = gateOf({ read: 0.002, write: 0.001 });
     const key = bearer((await newKey()).plaintext);
     const first = await enter(getSign, key);
@@ -310,7 +310,7 @@ describe("the rate of calls", () => {
     await enter(getSign, key);
   });
 
-  it("is one for each key, wherever its calls come from, and one for each address without a key", async () => {
+  it("is counted per key from any address, and per address without a key", async () => {
     const enter = gateOf({ read: 0.001 });
     const [one, other] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
     await enter(getSign, one);
@@ -325,7 +325,7 @@ describe("the rate of calls", () => {
     await expect(enter(getPresignHealth, bearer(ADMIN_KEY))).rejects.toThrow(/too many/);
   });
 
-  it("of wrong keys is limited by address, and no right one is refused for them", async () => {
+  it("with wrong keys is limited by address, and does not block right keys", async () => {
     const enter = gateOf({ refusedKey: 0.002 });
     const wrong = bearer(`tss_local_${"0".repeat(32)}`);
     const [inUse, fresh] = [bearer((await newKey()).plaintext), bearer((await newKey()).plaintext)];
@@ -348,8 +348,8 @@ describe("the rate of calls", () => {
   });
 });
 
-describe("what is stored of keys", () => {
-  it("is not enough to use one, and tells when it was last used", async () => {
+describe("the stored part of a key", () => {
+  it("is not enough to use the key, and shows its last use", async () => {
     const key = await newKey();
     await knock(reserveSign, bearer(key.plaintext));
     const stored = await database.prisma.apiKey.findUniqueOrThrow({ where: { id: key.id } });

@@ -59,7 +59,7 @@ async function call(key: string, peer: string, at = replica, forwardedFor?: stri
 }
 
 describe("a key with allowed addresses", () => {
-  it("is taken from them and from nowhere else, asked for or remembered", async () => {
+  it("is accepted only from those addresses, whether it is cached or not", async () => {
     const { apiKey, plaintext } = await made(["203.0.113.7", "198.51.100.0/24", "2001:DB8::/32"]);
     expect(apiKey?.allowedAddresses).toEqual(["203.0.113.7", "198.51.100.0/24", "2001:db8::/32"]);
     for (const [address, outcome] of [
@@ -77,14 +77,14 @@ describe("a key with allowed addresses", () => {
     expect(replica.lookup.recall(plaintext)).toBeDefined();
   });
 
-  it("is judged by the caller that a trusted proxy names, and by no other's word", async () => {
+  it("is checked against the address that a trusted proxy reports, and no other", async () => {
     const { plaintext } = await made(["203.0.113.7"]);
     expect(await call(plaintext, "10.0.0.1", replica, "203.0.113.7")).toBe("let in");
     expect(await call(plaintext, "10.0.0.1", replica, "203.0.113.7, 192.0.2.1")).toBe("ADDRESS_NOT_ALLOWED");
     expect(await call(plaintext, "192.0.2.1", replica, "203.0.113.7")).toBe("ADDRESS_NOT_ALLOWED");
   });
 
-  it("goes by a change at once where it was made, elsewhere within seconds", async () => {
+  it("applies a change at once in this process and within seconds in others", async () => {
     const { apiKey, plaintext } = await made();
     const apiKeyId = apiKey!.apiKeyId;
     for (const at of [replica, other]) expect(await call(plaintext, "192.0.2.1", at)).toBe("let in");
@@ -129,7 +129,7 @@ describe("a key with allowed addresses", () => {
 });
 
 describe("a list of addresses", () => {
-  it("has each block once, in one spelling, and names the item that is wrong", () => {
+  it("contains each block once in canonical form, and the error names an invalid item", () => {
     expect(readAllowedAddresses(["2001:DB8:0::1", "2001:db8::1/128", "::ffff:192.0.2.0/120"])).toEqual([
       "2001:db8::1",
       "192.0.2.0/24",
@@ -137,7 +137,7 @@ describe("a list of addresses", () => {
     expect(() => readAllowedAddresses(["192.0.2.1", "x"])).toThrow(/^allowed_addresses\[1\]/);
   });
 
-  it("keeps the families apart", () => {
+  it("separates IPv4 and IPv6", () => {
     expect(createAddressList(["::/0"])("192.0.2.1")).toBe(false);
     expect(createAddressList(["0.0.0.0/0"])("2001:db8::1")).toBe(false);
   });

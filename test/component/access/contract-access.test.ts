@@ -110,7 +110,7 @@ async function expectRefusal(
   expect(open.reached).toEqual([]);
 }
 
-describe("a key that is none", () => {
+describe("an unknown key", () => {
   it.each(withKey)("is refused by $name over $face", async (call) => {
     await expectRefusal(call, {}, "MISSING_KEY");
     await expectRefusal(call, { authorization: "Basic YTpi" }, "MISSING_KEY");
@@ -135,7 +135,7 @@ describe("a key of the wrong kind", () => {
 });
 
 describe("a named admin key", () => {
-  it.each(ofAdmins)("is let through to $name over $face, unless it wants ADMIN_API_KEY", async (call) => {
+  it.each(ofAdmins)("may call $name over $face unless it requires ADMIN_API_KEY", async (call) => {
     const { reason } = await open[call.face](call.method, bearer(keys.named));
     const isRootOnly = call.method.name === "CreateAdminKey";
     const hasBody = call.face === "rest" && reason !== undefined;
@@ -143,8 +143,8 @@ describe("a named admin key", () => {
   });
 });
 
-describe("a key that may not be used from here", () => {
-  it.each(ofProjects)("is refused by $name over $face, whatever else is wrong", async (call) => {
+describe("a key from an address that it does not allow", () => {
+  it.each(ofProjects)("is refused by $name over $face before any other check", async (call) => {
     await expectRefusal(call, bearer(keys.elsewhere), "ADDRESS_NOT_ALLOWED");
     await expectRefusal(call, { ...bearer(keys.elsewhere), ...testnet }, "ADDRESS_NOT_ALLOWED");
   });
@@ -191,8 +191,8 @@ describe("too many calls", () => {
   });
 });
 
-describe("whoever may call", () => {
-  it.each(faces)("is let through to $name over $face", async (call) => {
+describe("a permitted caller", () => {
+  it.each(faces)("may call $name over $face", async (call) => {
     const { reason } = await open[call.face](call.method, { ...goodKeyOf(call), "x-network": "localnet" });
     // The body of a REST call is no JSON, which is found out after the gate only.
     const hasBody = call.face === "rest" && reason !== undefined;

@@ -62,7 +62,7 @@ function lookupOf(standing: Partial<KeyStanding> = {}) {
 }
 
 describe("looking up keys", () => {
-  it("asks the database with one query at a time, however many unknown keys are tried from everywhere", async () => {
+  it("runs one database query at a time, regardless of the number of unknown keys", async () => {
     const { lookup, queries, query } = lookupOf();
     const tried = Array.from({ length: 500 }, (_, index) =>
       lookup.find(`wrong-${index}`, `address-${index % 50}`),
@@ -75,7 +75,7 @@ describe("looking up keys", () => {
     expect(queries.map(({ hashes }) => hashes.length)).toEqual([1, 256, 243]);
   });
 
-  it("refuses unknown keys beyond what may wait, of one address and of all", async () => {
+  it("refuses unknown keys beyond the limit of waiting look-ups, per address and in total", async () => {
     const { lookup, query } = lookupOf();
     const first = lookup.find("wrong", "elsewhere");
     await query(0);
@@ -89,7 +89,7 @@ describe("looking up keys", () => {
     expect(await first).toBeUndefined();
   });
 
-  it("reads a key that was good by itself, ahead of all that are tried, when its time is over", async () => {
+  it("reads a previously good key alone and before unknown keys when its cache entry expires", async () => {
     const { lookup, queries, query, ask, make, pass } = lookupOf();
     await make("good");
     expect(await ask("good")).toMatchObject({ id: "good" });
@@ -103,7 +103,7 @@ describe("looking up keys", () => {
     expect(await finding).toMatchObject({ id: "good" });
   });
 
-  it("asks once about a key that is wrong, revoked or expired, for some seconds", async () => {
+  it("looks up a wrong, revoked or expired key only once within some seconds", async () => {
     for (const standing of [undefined, { isRevoked: true }, { isExpired: true }]) {
       const { lookup, queries, ask, make, pass } = lookupOf(standing);
       if (standing) await make("wrong");
@@ -118,7 +118,7 @@ describe("looking up keys", () => {
     }
   });
 
-  it("remembers a key no longer than the database says is left of it", async () => {
+  it("caches a key no longer than its remaining lifetime in the database", async () => {
     const { lookup, ask, make, pass } = lookupOf({ leftMs: 300 });
     await make("good");
     await ask("good");
@@ -128,7 +128,7 @@ describe("looking up keys", () => {
     expect(lookup.recall("good")).toBeUndefined();
   });
 
-  it("goes on after a query that failed", async () => {
+  it("continues after a failed query", async () => {
     let fails = true;
     const lookup = createKeyLookup<TestKey>({
       kind: "api-key",

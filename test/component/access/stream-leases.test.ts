@@ -101,7 +101,7 @@ async function reasonOf(next: Promise<unknown>): Promise<string> {
 }
 
 describe("an open stream", () => {
-  it("ends at once when its key is revoked, with what a new call gets, and leaves others alone", async () => {
+  it("ends at once when its key is revoked, with the error of a new call, and other streams continue", async () => {
     const [key, other] = [await newKey(), await newKey()];
     const [watch, kept] = [await open(key.plaintext), await open(other.plaintext)];
     await revokeApiKey({ db: database, lookup }, TEST_OPERATOR, key.id);
@@ -128,7 +128,7 @@ describe("an open stream", () => {
     expect(await watch.end).toMatch(reason);
   });
 
-  it("goes on while the database does not answer", async () => {
+  it("continues while the database does not answer", async () => {
     const key = await newKey();
     const watch = await open(key.plaintext);
     isDown = true;
@@ -157,7 +157,7 @@ describe("the streams of one caller", () => {
     await open(two.plaintext);
   });
 
-  it("are bounded by address where they take no key", async () => {
+  it("are bounded per address without a key", async () => {
     const health = createClient(Health, transport());
     const watch = () => health.watch({})[Symbol.asyncIterator]();
     await watch().next();

@@ -49,8 +49,8 @@ const codeOf = async (work: Promise<unknown>) => {
   }
 };
 
-describe("what anyone may ask of the server itself", () => {
-  it("is limited by address, whatever of it is asked, and health over HTTP is not", async () => {
+describe("a call that needs no key", () => {
+  it("is limited per address across all routes, except health over HTTP", async () => {
     const transport = createGrpcTransport({ baseUrl: server.url, sessionManager: sessions });
     const check = (address: string) => codeOf(createClient(Health, transport).check({}, from(address)));
     const reflect = async (address: string) => {
@@ -72,7 +72,7 @@ describe("what anyone may ask of the server itself", () => {
   });
 });
 
-describe("what is answered to a key", () => {
+describe("a reply to a key", () => {
   const path = "/tss.v1.Signing/GetSign";
   const post = (contentType: string, body: string | Uint8Array<ArrayBuffer>): RequestInit => ({
     method: "POST",
@@ -93,12 +93,12 @@ describe("what is answered to a key", () => {
       expect(reply.headers.get("vary")).toContain(name);
   });
 
-  it("is no document's business, which caches ask for again", async () => {
+  it("is not cached, while caches revalidate documents", async () => {
     const reply = await get("/openapi.json", "192.0.2.3");
     expect(reply.headers.get("cache-control")).toBe("no-cache");
   });
 
-  it("is not kept either where it is an error that caches keep by themselves", async () => {
+  it("is not cached if it is an error that caches store by default", async () => {
     const reply = await fetch(`${server.url}/v1/nothing`);
     expect(reply.status).toBe(404);
     expect(reply.headers.get("cache-control")).toBe("no-store");

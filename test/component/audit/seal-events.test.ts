@@ -38,12 +38,12 @@ describe("sealing", () => {
     expect(await verified(await exported(database))).toMatchObject({ faults: [], sealCount: 2n });
   }, 30_000);
 
-  it("makes no seal of nothing", async () => {
+  it("creates no seal without events", async () => {
     expect(await sealEvents({ database, key: undefined })).toBe(0);
     expect(await verified(await exported(database))).toMatchObject({ faults: [], sealCount: 0n });
   });
 
-  it("passes over the numbers of events that were rolled back", async () => {
+  it("skips the numbers of events that were rolled back", async () => {
     await write("one");
     const rollback = database.transaction(async (db) => {
       await writeAuditEvent(db, { actor: "admin" }, { action: "test", subject: "never" });
@@ -101,7 +101,7 @@ describe("sealing", () => {
   });
 });
 
-it("a seal that somebody else signed in the name of a trusted key is found out", async () => {
+it("detects a seal that another key signed in the name of a trusted key", async () => {
   await write("signed");
   await sealAll(database, createSealKey(new Secret(SECRET)));
   const publicKey = ed25519.getPublicKey(Buffer.from(SECRET, "hex"));

@@ -46,7 +46,7 @@ const reread = (changed: readonly Uint8Array[]) =>
   );
 
 describe("an export", () => {
-  it("as it was written has no fault", async () => {
+  it("is valid as it was written", async () => {
     expect(await verified(lines)).toMatchObject({ faults: [], isCut: false, sealCount: 4n, entryCount: 25n });
     expect((await reread(lines)).faults).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe("an export", () => {
     await expect(exported(database, { fromSeal: 3n, toSeal: 2n })).rejects.toThrow("ends before it begins");
   });
 
-  it("with any one bit flipped is found out", async () => {
+  it("is invalid with any one bit flipped", async () => {
     const bits = lines.flatMap((line, index) =>
       Array.from({ length: 8 * line.length }, (_, bit) => [index, bit]),
     );
@@ -81,23 +81,23 @@ describe("an export", () => {
     }
   }, 30_000);
 
-  it("without any one of its lines is found out", async () => {
+  it("is invalid without any one of its lines", async () => {
     for (const index of lines.keys()) expect(await faultsOf(lines.toSpliced(index, 1))).not.toEqual([]);
   });
 
-  it("with any two lines swapped is found out", async () => {
+  it("is invalid with any two lines swapped", async () => {
     for (let a = 0; a < lines.length; a++) {
       for (let b = a + 1; b < lines.length; b++) expect(await faultsOf(swapped(a, b))).not.toEqual([]);
     }
   }, 30_000);
 
-  it("with any line twice is found out", async () => {
+  it("is invalid with any line repeated", async () => {
     for (const [index, line] of lines.entries()) {
       expect(await faultsOf(lines.toSpliced(index, 0, line))).not.toEqual([]);
     }
   });
 
-  it("cut at any byte is found out", async () => {
+  it("is invalid if it is cut at any byte", async () => {
     const whole = Buffer.concat(lines);
     for (let length = 0; length < whole.length; length += 61) {
       expect((await reread([whole.subarray(0, length)])).faults).not.toEqual([]);

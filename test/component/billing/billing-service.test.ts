@@ -72,7 +72,7 @@ async function allEntries(pageSize: number, between: () => Promise<unknown> = as
   return entries;
 }
 
-it("the whole price table is told", async () => {
+it("returns the whole price table", async () => {
   expect(await billing.getPricing({})).toMatchObject({
     signPriceMicroUsd: 10n,
     signPrices: [
@@ -88,7 +88,7 @@ it("the whole price table is told", async () => {
   });
 });
 
-it("a dWallet's charge and refund are listed with its id", async () => {
+it("lists a dWallet's charge and refund with its id", async () => {
   const dwallet = await dwalletOf(database, projectId);
   const charged = { dwalletId: dwallet.rowId, projectId, network: "localnet", priceMicroUsd: 20n };
   await chargeDkg(database, { ...charged, operationId: newId(), priority: 20, traceParent: undefined });
@@ -104,7 +104,7 @@ it("a dWallet's charge and refund are listed with its id", async () => {
   expect(ledgerEntries.map(({ signRequestId }) => signRequestId)).toEqual([undefined, undefined]);
 });
 
-it("each movement is listed, the newest first, with what it was for and the balance after it", async () => {
+it("lists each movement, the newest first, with its reason and the balance after it", async () => {
   const before = Date.now();
   const signRequestId = await refundedSign();
   const entries = await allEntries(50);
@@ -134,7 +134,7 @@ it("each movement is listed, the newest first, with what it was for and the bala
   expect(timestampDate(entries[0]!.createTime!).getTime()).toBeGreaterThanOrEqual(before - 1_000);
 });
 
-it("balances run on over pages, while money moves", async () => {
+it("keeps balances consistent across pages while money moves", async () => {
   for (const [index, amount] of [5n, -30n, 1n, -60n, 7n, 200n].entries())
     expect(await credit(amount, `${index}`)).toBe(true);
   const expected = await allEntries(200);
@@ -152,7 +152,7 @@ it("balances run on over pages, while money moves", async () => {
   expect(count).toBe(4);
 });
 
-it("no other project's entries are listed, and no other project's token is taken", async () => {
+it("lists no other project's entries and rejects another project's token", async () => {
   await credit(1n, "a");
   const { nextPageToken: pageToken } = await billing.listLedgerEntries({ pageSize: 1 });
   expect(pageToken).not.toBe("");

@@ -25,7 +25,7 @@ describe("back-off", () => {
     return !ran;
   }
 
-  it("keeps all calls back for a while after the fullnode has refused one for being one too many", async () => {
+  it("delays all calls for a while after the fullnode has rate-limited one", async () => {
     const backOff = createBackOffs({ ...systemClock, now: () => nowMs }).work;
     expect(await isKeptBack(backOff)).toBe(false);
     await expect(backOff.run(tooMuch)).rejects.toThrow("slow down");
@@ -35,7 +35,7 @@ describe("back-off", () => {
     expect(await isKeptBack(backOff)).toBe(false);
   });
 
-  it("doubles the pause while refusals go on, and forgets them after a success", async () => {
+  it("doubles the delay while rejections continue, and resets it after a success", async () => {
     const backOff = createBackOffs({ ...systemClock, now: () => nowMs }).work;
     await backOff.run(tooMuch).catch(() => undefined);
     nowMs = 250;
@@ -49,13 +49,13 @@ describe("back-off", () => {
     expect(await isKeptBack(backOff)).toBe(false);
   });
 
-  it("is not begun by another failure", async () => {
+  it("does not start after another kind of failure", async () => {
     const backOff = createBackOffs({ ...systemClock, now: () => nowMs }).work;
     await expect(backOff.run(() => Promise.reject(new Error("fetch failed")))).rejects.toThrow();
     expect(await isKeptBack(backOff)).toBe(false);
   });
 
-  it("of callers, and of what the service looks at, never keeps back the work on the chain", async () => {
+  it("of callers and background reads never delays the work on the chain", async () => {
     const { work, background, callers } = createBackOffs({ ...systemClock, now: () => nowMs });
     for (let count = 0; count < 100; count++) {
       await callers.run(tooMuch).catch(() => undefined);
@@ -68,7 +68,7 @@ describe("back-off", () => {
     expect([await isKeptBack(background), await isKeptBack(callers)]).toEqual([true, true]);
   });
 
-  it("of the work on the chain keeps everything back, so that it is the first to get through again", async () => {
+  it("of the work on the chain delays all calls, so that this work resumes first", async () => {
     const { work, background, callers } = createBackOffs({ ...systemClock, now: () => nowMs });
     await work.run(tooMuch).catch(() => undefined);
     nowMs = 249;

@@ -42,7 +42,7 @@ function held() {
 }
 
 describe("reads for calls", () => {
-  it("of one project are at most those of its budget, and leave others theirs", async () => {
+  it("stay within a project's budget and leave the budgets of others alone", async () => {
     const { read, reads, pass } = setUp({ projectPerSecond: 5 });
     const outcomes: string[] = [];
     for (let count = 0; count < 300; count++) outcomes.push(await read("hostile"));
@@ -54,14 +54,14 @@ describe("reads for calls", () => {
     expect([await read("hostile"), await read("hostile")]).toEqual(["read", "project"]);
   });
 
-  it("of all projects together are at most those of the callers' budget", async () => {
+  it("of all projects together stay within the callers' budget", async () => {
     const { read, reads } = setUp({ totalPerSecond: 4 });
     const outcomes = await Promise.all(Array.from({ length: 30 }, (_, at) => read(`project ${at}`)));
     expect(reads()).toBe(8);
     expect(outcomes.filter((one) => one === "total")).toHaveLength(22);
   });
 
-  it("that a fullnode does not answer are few at a time, of each project and of all", async () => {
+  it("are bounded per project and in total while the fullnode does not answer", async () => {
     const { read, reads } = setUp();
     const { call, release } = held();
     const first = Array.from({ length: 20 }, () => read("0", call));

@@ -26,7 +26,7 @@ function countReads<T>(items: T[]): { items: T[]; readCount: () => number } {
 const KEY = { projectId: "018f6b1c-7a1e-7bbb-8ccc-1234567890ab", name: "a key" };
 
 describe("a list that is too long", () => {
-  it("is refused for its length, and its items are not looked at", () => {
+  it("is rejected for its length without checking its items", () => {
     const { items, readCount } = countReads(Array<number>(40_000).fill(99));
     const request = Object.assign(create(CreateApiKeyRequestSchema, KEY), { scopes: items });
     const result = validator.validate(CreateApiKeyRequestSchema, request);
@@ -36,7 +36,7 @@ describe("a list that is too long", () => {
 });
 
 describe("a message with few items", () => {
-  it("is told all of its violations", () => {
+  it("reports all of its violations", () => {
     const fields = validate(SubmitSignRequestSchema, { signRequestId: "x" }).violations;
     expect(fields).toHaveLength(2);
     const scopes = validate(CreateApiKeyRequestSchema, {
@@ -46,7 +46,7 @@ describe("a message with few items", () => {
     expect(scopes).toHaveLength(2);
   });
 
-  it("that is right is right", () => {
+  it("passes if it is valid", () => {
     expect(validate(CreateApiKeyRequestSchema, { ...KEY, scopes: [1] }).kind).toBe("valid");
   });
 });
@@ -58,7 +58,7 @@ describe("a text with a pattern", () => {
     expect(validate(GetProtocolParametersRequestSchema, { sha256: "x".repeat(64) }).kind).toBe("invalid");
   });
 
-  it("is refused unread where it is longer than any that is right", () => {
+  it("is rejected without matching if it is longer than any valid text", () => {
     let readCount = 0;
     const long = "0".repeat(100_000);
     const { exec } = RegExp.prototype;

@@ -65,7 +65,7 @@ describe("an expected failure", () => {
     });
   });
 
-  it("says half a character, to which a caller's words were cut, as the sign for one that is none", () => {
+  it("replaces half a surrogate pair in a shortened text with the replacement character", () => {
     const cut = "\u{1f511}".slice(0, 1);
     const violations = [{ field: cut, description: `unknown ${cut}` }];
     const error = mapping().map(new ServiceError("VALIDATION", `no ${cut}, but \u{1f511}`, { violations }));
@@ -111,7 +111,7 @@ describe("a failure of the transport", () => {
     expect(error.findDetails(BadRequestSchema)[0]?.fieldViolations).toMatchObject(violations);
   });
 
-  it("that is a passed deadline is DEADLINE; a caller that left is told and logged nothing", () => {
+  it("is DEADLINE for a passed deadline, and neither sent nor logged for a caller that left", () => {
     const { map, failures } = mapping();
     expect(reasonOf(map(new ConnectError("late", Code.DeadlineExceeded)))).toBe("DEADLINE");
     const gone = new ConnectError("gone", Code.Canceled);

@@ -42,7 +42,7 @@ it.each([
   },
 );
 
-it("what all replicas lack together takes none of them out", async () => {
+it("a dependency that all replicas lack makes none of them unready", async () => {
   const { status, body } = await ask([{ ...parts.fullnode, check: broken }]);
   expect([status, body.status]).toEqual([200, "degraded"]);
 });

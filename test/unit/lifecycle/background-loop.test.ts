@@ -22,7 +22,7 @@ it("runs a pass at once, and another one for each wake-up", async () => {
   expect(passes.count()).toBe(2);
 });
 
-it("goes on without a pause while there is more to do", async () => {
+it("runs without a pause while there is more to do", async () => {
   const passes = countedPasses((count) => count < 5);
   const loop = createBackgroundLoop({
     clock: systemClock,
@@ -60,7 +60,7 @@ it("does not lose a wake-up that comes during a pass", async () => {
   await loop.stop();
 });
 
-it("logs a pass that fails and goes on", async () => {
+it("logs a failed pass and continues", async () => {
   const errors: object[] = [];
   const passes = countedPasses(undefined, async (count) => {
     if (count === 1) throw new Error("no");

@@ -19,7 +19,7 @@ function answerWith(publicFullnodeUrl: string | undefined) {
   return describeNetwork({ network, reader, parameters: { ready: () => [] } as never });
 }
 
-describe("what anyone is told of the network", () => {
+describe("the public description of the network", () => {
   it("names the fullnode that the operator chose for clients, or none, and never the service's own", async () => {
     expect((await answerWith("https://fullnode.testnet.sui.io")).fullnodeUrl).toBe(
       "https://fullnode.testnet.sui.io",

@@ -40,7 +40,7 @@ it("fills an empty bucket to its low water", () => {
   expect(planRefill(none, bounds)).toBe(5);
 });
 
-it("asks for what waits beside the low water", () => {
+it("asks for the waiting callers' presigns in addition to the low water", () => {
   expect(planRefill({ ...none, waitingCount: 3 }, bounds)).toBe(8);
 });
 
@@ -50,7 +50,7 @@ it("asks for one at a time while presigns fail, and for none after the third", (
   expect(planRefill({ ...none, spoiltCount: 3 }, bounds)).toBe(0);
 });
 
-it("goes on as usual while more presigns succeed than fail", () => {
+it("refills normally while more presigns succeed than fail", () => {
   expect(planRefill({ ...none, spoiltCount: 3, madeCount: 3 }, bounds)).toBe(5);
 });
 
@@ -92,7 +92,7 @@ it("never passes the high water or the most that may be pending", () => {
   );
 });
 
-it("is done after one step: planning again on its result asks for nothing more", () => {
+it("asks for nothing more when it plans again on its result", () => {
   fc.assert(
     fc.property(anyDemand, anyBounds, (demand, limits) => {
       const pendingCount = demand.pendingCount + planRefill(demand, limits);

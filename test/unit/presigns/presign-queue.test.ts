@@ -20,7 +20,7 @@ afterEach(() => {
 });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-it("gives what is there without a wait", async () => {
+it("returns an available presign without waiting", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals });
   presigns = ["a"];
   expect(await queue.take(bucket, patient, attempt)).toBe("a");
@@ -50,7 +50,7 @@ it("asks for a refill when somebody has to wait, and serves them in the order in
   expect(queue.waitingCount(bucket)).toBe(0);
 });
 
-it("lets nobody pass by those who wait", async () => {
+it("serves no new caller before those that wait", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const first = queue.take(bucket, patient, attempt);
   await settled();
@@ -74,7 +74,7 @@ it("lets projects take turns, and keeps the order within each", async () => {
   expect(served).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
 });
 
-it("turns one project away before it fills the line", async () => {
+it("rejects a project's callers before they fill the queue", async () => {
   const queue = createPresignQueue({
     clock: systemClock,
     signals,
@@ -90,7 +90,7 @@ it("turns one project away before it fills the line", async () => {
   expect(await Promise.all([...waiting, neighbour])).toEqual(["a", "c", "b"]);
 });
 
-it("looks by itself when a signal is lost", async () => {
+it("polls when a signal is lost", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: 1 });
   const waiting = queue.take(bucket, patient, attempt);
   await settled();
@@ -98,7 +98,7 @@ it("looks by itself when a signal is lost", async () => {
   expect(await waiting).toBe("a");
 });
 
-it("keeps buckets apart", async () => {
+it("separates the buckets", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
   const waiting = queue.take(bucket, patient, attempt);
   await settled();
@@ -120,7 +120,7 @@ it("gives up when the time is over or the caller has gone, and lets the next one
   expect(await last).toBe("a");
 });
 
-it("turns away more than it has room for", async () => {
+it("rejects callers beyond its capacity", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS, waitingMaxCount: 1 });
   const waiting = queue.take(bucket, patient, attempt);
   await settled();
@@ -129,7 +129,7 @@ it("turns away more than it has room for", async () => {
   await waiting;
 });
 
-it("passes on what an attempt throws, and goes on with the next one", async () => {
+it("rethrows an attempt's error and continues with the next caller", async () => {
   const queue = createPresignQueue({ clock: systemClock, signals, pollMs: 1 });
   let isBroke = false;
   const failing = queue.take(bucket, patient, async () => {

@@ -29,12 +29,12 @@ function record<T>(answers: readonly (T | undefined | Error)[]): {
   };
 }
 
-test("what the first look finds is returned without any wait", async () => {
+test("a poll returns the result of its first attempt without waiting", async () => {
   await expect(poll(async () => 1, { timeoutMs: 1000 })).resolves.toBe(1);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("waits grow from the first to the longest and no further", async () => {
+test("a poll's waits grow from the initial to the longest interval", async () => {
   const { at, look } = record<string>([...Array.from({ length: 8 }, () => undefined), "found"]);
   const result = poll(look, {
     timeoutMs: 60_000,
@@ -47,7 +47,7 @@ test("waits grow from the first to the longest and no further", async () => {
   expect(at).toEqual([0, 100, 300, 700, 1100, 1500, 1900, 2300, 2700]);
 });
 
-test("an error ends it at once, a transient one is waited out", async () => {
+test("an error ends a poll at once, and a transient error is retried", async () => {
   const isTransient = (error: unknown): boolean => (error as Error).message === "transient";
   const fatal = record<string>([new Error("transient"), new Error("fatal"), "never"]);
   const result = poll(fatal.look, { timeoutMs: 60_000, isTransient });
@@ -55,7 +55,7 @@ test("an error ends it at once, a transient one is waited out", async () => {
   expect(fatal.at).toHaveLength(2);
 });
 
-test("when the time is up it ends, with the last transient error as the cause", async () => {
+test("a poll that times out has the last transient error as its cause", async () => {
   const { at, look } = record<string>([new Error("transient")]);
   const result = poll(look, { timeoutMs: 1000, maxIntervalMs: 300, isTransient: () => true });
   await Promise.all([
@@ -68,7 +68,7 @@ test("when the time is up it ends, with the last transient error as the cause", 
   expect(at.at(-1)).toBeLessThanOrEqual(1000);
 });
 
-test("an abort ends a wait and a look at once with the signal's reason", async () => {
+test("an abort ends a poll's wait or attempt at once with the signal's reason", async () => {
   const waiting = new AbortController();
   const result = poll(async () => undefined, { timeoutMs: 60_000, signal: waiting.signal });
   waiting.abort(new Error("stop"));
@@ -104,7 +104,7 @@ describe("an object on the chain", () => {
     };
   };
 
-  test("is waited for while it is absent, pending or unreadable, and returned in the wanted state", async () => {
+  test("is polled while it is absent, pending or unreadable, and returned in the wanted state", async () => {
     const reader = chain([undefined, "Requested", new Error("503"), "Completed", "never read"]);
     const result = pollObject(reader, "0x1", parse, ["Completed"], { timeoutMs: 60_000 });
     await vi.runAllTimersAsync();
@@ -134,7 +134,7 @@ describe("an object on the chain", () => {
     await expect(pollObject(reader, "0x1", refuse, [], { timeoutMs: 60_000 })).rejects.toThrow("layout");
   });
 
-  test("of a fullnode that never answers ends as a time-out", async () => {
+  test("times out if the fullnode never answers", async () => {
     const result = pollObject(chain([new Error("503")]), "0x1", parse, ["Active"], { timeoutMs: 3000 });
     await Promise.all([expect(result).rejects.toBeInstanceOf(PollTimeoutError), vi.runAllTimersAsync()]);
   });

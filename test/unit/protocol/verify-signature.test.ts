@@ -22,7 +22,7 @@ function claimOf({ triple, publicKey, message, chainSignature }: SignatureVector
 describe.each(SIGNATURE_VECTORS.map((vector) => [name(vector.triple), claimOf(vector)] as const))(
   "%s",
   (_name, claim) => {
-    test("the network's signature is accepted here and by the outside judge", () => {
+    test("the network's signature verifies here and with an outside library", () => {
       expect(verifySignature(claim)).toBe(true);
       expect(judge(claim)).toBe(true);
     });
@@ -127,7 +127,7 @@ describe("signatures that outside libraries make", () => {
     expect(verifySignature(claim)).toBe(true);
   });
 
-  test("of libsecp256k1's ECDSA exactly one recovery id is accepted", () => {
+  test("libsecp256k1's ECDSA is accepted with exactly one recovery id", () => {
     const secret = new Uint8Array(32).fill(11);
     const publicKey = pointFromScalar(secret, true)!;
     const compact = signSecp(messageDigest("DoubleSHA256", message), secret);
@@ -144,7 +144,7 @@ describe("signatures that outside libraries make", () => {
     expect(accepted[0]).toBeLessThan(2);
   });
 
-  test("of OpenSSL's P-256 signatures only those with low s are accepted", () => {
+  test("OpenSSL's P-256 signatures are accepted only with low s", () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const { x, y } = publicKey.export({ format: "jwk" });
     const isOdd = (Buffer.from(y!, "base64url").at(-1)! & 1) === 1;

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 describe("a name", () => {
-  test("that nothing has is given to a new dWallet", async () => {
+  test("without a dWallet is given to a new dWallet", async () => {
     const { dwallet } = await getOrCreate(service.context, args);
     expect(dwallet.id).toBe(DWALLET_ID);
     const find = (method: string) => service.seen.find((call) => call.method === method)?.request;
@@ -33,7 +33,7 @@ describe("a name", () => {
     expect((find("createDWallet") as CreateDWalletRequest).name).toBe("treasury");
   });
 
-  test("that a dWallet has gives that one, and asks for no other", async () => {
+  test("of an existing dWallet returns that dWallet and requests no other", async () => {
     service.script.named = () => NAMED;
     service.script.dwalletState = () => ({ Active: service.script.made.output });
     const { dwallet } = await getOrCreate(service.context, args);
@@ -41,7 +41,7 @@ describe("a name", () => {
     expect(service.counts()).toEqual({ listDWallets: 1, getDWallet: 2 });
   });
 
-  test("that somebody gives away at the same time is waited for, and his dWallet is accepted", async () => {
+  test("that another caller takes at the same time returns the other caller's dWallet", async () => {
     const answers = [[], [{ name: "treasury", dwalletId: "" }], NAMED];
     service.script.named = () => answers.shift() ?? NAMED;
     let isAccepted = false;

@@ -66,7 +66,7 @@ describe("a presign", () => {
     expect(halves()).toBe(0);
   });
 
-  it("of version 3 gets no half, and is refused by its version or its algorithm", async () => {
+  it("with version 3 is refused by its version or its algorithm before a half is computed", async () => {
     const version3 = PRESIGN.with(0, 2);
     service.script.presign = version3;
     service.script.chainPresign = () => presignSession(PRESIGN_ID, { Completed: version3 }, EDDSA);
@@ -118,7 +118,7 @@ describe("the halves that a client made", () => {
   });
   const presign = (at: number) => Uint8Array.of(at);
 
-  it("are one for two who ask at once", async () => {
+  it("are computed once for two simultaneous callers", async () => {
     const made = createMadeHalves();
     let count = 0;
     const make = async () => Uint8Array.of(++count);
@@ -133,7 +133,7 @@ describe("the halves that a client made", () => {
     expect(count).toBe(1);
   });
 
-  it("are made by the one who waits when the one who began is aborted", async () => {
+  it("are computed by the waiting caller if the first caller aborts", async () => {
     const made = createMadeHalves();
     let abort = (_reason: Error): void => {};
     const begun = new Promise<Uint8Array>((_, reject) => {

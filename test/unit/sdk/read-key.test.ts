@@ -36,7 +36,7 @@ test("the key of a dWallet that is not Active, or on another curve, is refused",
   });
 });
 
-test("with the seed the public key is proven to be the one that the user's share leads to", async () => {
+test("a read with the seed proves that the public key follows from the user's share", async () => {
   const service = createFakeService();
   service.script.dwalletState = () => ({ Active: DWALLET.output });
   const { publicKeyHex } = await readKey(service.context, args);
@@ -46,7 +46,7 @@ test("with the seed the public key is proven to be the one that the user's share
   await expect(readKey(service.context, given)).resolves.toMatchObject({ publicKeyHex });
 });
 
-test("with the seed a public key that the fullnode made up is refused", async () => {
+test("a read with the seed refuses a public key that the fullnode made up", async () => {
   const service = createFakeService();
   const other = makeDWallet(new Uint8Array([0, 32, ...new Uint8Array(32).fill(3)]));
   service.script.dwalletState = () => ({ Active: other.output });

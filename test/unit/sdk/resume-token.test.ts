@@ -84,13 +84,13 @@ describe("a resume token", () => {
     }
   });
 
-  test("of another version says which", () => {
+  test("with another version is refused with an error that names the version", () => {
     const octets = octetsOf(TOKEN);
     octets[0] = 9;
     expect(refusalOf(sealed(octets))).toBe("VALIDATION, token: is of version 9; this client reads version 1");
   });
 
-  test("of another network says which", () => {
+  test("for another network is refused with an error that names the network", () => {
     expect(refusalOf(TOKEN, "testnet")).toBe("VALIDATION, token: is of localnet; this client is for testnet");
   });
 

@@ -118,7 +118,7 @@ describe("a list", () => {
     expect(seen).toHaveLength(2);
   });
 
-  test("of empty pages without end ends with a TssError", async () => {
+  test("with endless empty pages ends with a TssError", async () => {
     const { seen, transport } = recording(() => ({ signRequests: [], nextPageToken: "again" }));
     const reading = all(createProjectCalls(transport).listSigns());
     await expect(reading).rejects.toMatchObject({ name: "TssError", reason: "INTERNAL" });
@@ -158,7 +158,7 @@ describe("a call whose connection breaks", () => {
     }
   });
 
-  test("for good ends as UNREACHABLE, with the key to make it again", async () => {
+  test("permanently ends as UNREACHABLE, with the idempotency key for a retry", async () => {
     const { transport } = recording(() => {
       throw new ConnectError("refused", Code.Unavailable);
     });

@@ -79,7 +79,7 @@ test("a second signature reads neither network, parameters nor dWallet again", a
 });
 
 describe("the request is followed", () => {
-  test("by one stream, which goes on at its cursor when it breaks", async () => {
+  test("by one stream, which resumes at its cursor when it breaks", async () => {
     let messageCount = 0;
     const cursors: string[] = [];
     service.script.watching = (cursor) => {
@@ -99,7 +99,7 @@ describe("the request is followed", () => {
     expect(timers()).toBe(before);
   });
 
-  test("by GetSign where no stream gets through", async () => {
+  test("by GetSign if no stream can be opened", async () => {
     failFirst("watchSign", ...Array.from({ length: 9 }, () => serviceError(Code.ResourceExhausted, "LIMIT")));
     service.script.signStatuses = [Status.queued, ...Array(5).fill(Status.submitted), Status.completed];
     await expect(sign(service.context, args)).resolves.toEqual(expected);
@@ -113,7 +113,7 @@ describe("the request is followed", () => {
     expect(service.counts()).toMatchObject({ watchSign: 1, getSign: 2 });
   });
 
-  test("by GetSign where the stream stays silent", async () => {
+  test("by GetSign if the stream stays silent", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       service.script.watching = () => {
@@ -232,7 +232,7 @@ describe("a call is made again", () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test("when the service says that it helps", async () => {
+  test("if the service sends a retry hint", async () => {
     failFirst("reserveSign", serviceError(Code.Unavailable, "PRESIGN_POOL_EMPTY", { retryAfterMs: 5 }));
     await expect(sign(service.context, args)).resolves.toEqual(expected);
     expect(service.counts()["reserveSign"]).toBe(2);
@@ -245,7 +245,7 @@ describe("a call is made again", () => {
     expect(service.engineCalls.filter((call) => call === "createSignMessage")).toHaveLength(1);
   });
 
-  test("not for ever when nobody answers", async () => {
+  test("a bounded number of times if the service does not answer", async () => {
     service.script.before = (method) => {
       if (method === "reserveSign") throw new ConnectError("refused", Code.Unavailable);
     };
@@ -303,7 +303,7 @@ test("a signature that does not verify is never returned", async () => {
 });
 
 describe("after a time-out", () => {
-  test("the key in the error goes on with the same request, without a second half or charge", async () => {
+  test("the key in the error resumes the same request without a second half or charge", async () => {
     service.script.signStatuses = [Status.queued];
     const { onProgress, restore } = hourAt("queued");
     const error = await sign(service.context, args, { onProgress }).catch((cause: unknown) => cause);
@@ -335,7 +335,7 @@ describe("after a time-out", () => {
   });
 });
 
-test("an abort ends the wait at once and says how to go on", async () => {
+test("an abort ends the wait at once, and its error tells how to resume", async () => {
   service.script.signStatuses = [Status.queued];
   const abort = new AbortController();
   const result = sign(service.context, args, {

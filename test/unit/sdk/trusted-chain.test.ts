@@ -70,7 +70,7 @@ afterEach(() => {
 });
 
 describe("the chain", () => {
-  test("is asked for its identifier at the first use, and not again", async () => {
+  test("is asked for its identifier only at the first use", async () => {
     const fullnode = node([share(1)]);
     const chain = chainOf([fullnode]);
     await act((action) => chain.reader(action, ENCRYPTED_SHARE));
@@ -92,7 +92,7 @@ describe("the chain", () => {
     },
   );
 
-  test("is asked for again after it was refused", async () => {
+  test("is asked for its identifier again after a refusal", async () => {
     const fullnode = node([share(1)], "another");
     const chain = chainOf([fullnode]);
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -101,7 +101,7 @@ describe("the chain", () => {
     }
   });
 
-  test("that nobody pinned is one for all fullnodes", async () => {
+  test("must be the same on all fullnodes if it is not pinned", async () => {
     const chain = createTrustedChain({
       fullnodes: async () => [node([], "one"), node([], "another")],
       ids: async () => ika,
@@ -116,12 +116,12 @@ describe("the chain", () => {
 describe("fullnodes", () => {
   const contents = bytesToHex(share(1).content);
 
-  test("that agree are believed", async () => {
+  test("are trusted if they agree", async () => {
     expect(await read([node([share(1)]), node([share(1)]), node([share(1)])])).toBe(contents);
     expect(await read([node([undefined]), node([undefined])])).toBe("");
   });
 
-  test("of which one lags behind are waited for", async () => {
+  test("are polled again while one lags behind", async () => {
     const late = node([undefined, share(0), share(1)]);
     expect(await read([node([share(1)]), late])).toBe(contents);
     expect(late.readCount).toBe(3);
@@ -142,7 +142,7 @@ describe("fullnodes", () => {
     expect(liar.readCount).toBeLessThan(40);
   });
 
-  test("that disagree leave the action time to say so", async () => {
+  test("that disagree end the action with an error within its time limit", async () => {
     const chain = chainOf([node([share(1)]), node([share(2)])]);
     const result = act(async (action) => {
       await (await chain.reader(action, ENCRYPTED_SHARE)).getObjects([ID]);
@@ -151,7 +151,7 @@ describe("fullnodes", () => {
     await expect(result).rejects.toMatchObject({ reason: "FULLNODES_DISAGREE" });
   });
 
-  test("of which one is down are asked twice, and the others do not answer for it", async () => {
+  test("are asked twice if one is down, and the others cannot replace its answer", async () => {
     const down = node([new Error("connect ECONNREFUSED")]);
     await expect(read([node([share(1)]), down])).rejects.toMatchObject({
       reason: "CHAIN_UNAVAILABLE",

@@ -58,7 +58,7 @@ function follower(id: string) {
 }
 
 describe("looks", () => {
-  it("are made together, each is told of its own, and who has changed is not looked for again", async () => {
+  it("are batched, notify each follower of its own request, and stop after a change", async () => {
     const { db, next } = asked();
     const looks = createBatchedLooks(db, systemClock, 1);
     const [a, b] = [follower("a"), follower("b")];
@@ -76,7 +76,7 @@ describe("looks", () => {
     expect(a.heard).toEqual([false]);
   });
 
-  it("are made once more of who is told of a change while one is under way", async () => {
+  it("are repeated for a follower that is signalled during a query", async () => {
     const { db, next } = asked();
     const looks = createBatchedLooks(db, systemClock, NEVER_MS);
     const { one, heard, told } = follower("a");
@@ -91,7 +91,7 @@ describe("looks", () => {
     expect(heard).toEqual([false, true]);
   });
 
-  it("that fail end those that were in them, and no others", async () => {
+  it("that fail end only their own followers", async () => {
     const { db, next } = asked();
     const looks = createBatchedLooks(db, systemClock, NEVER_MS);
     const [a, b] = [follower("a"), follower("b")];

@@ -32,7 +32,7 @@ function setUp(budgetCount: number) {
 }
 
 describe("wrong halves", () => {
-  it("beyond a project's budget are refused without a look, and others are looked at as before", async () => {
+  it("beyond a project's budget are refused unchecked, and other projects are checked as before", async () => {
     const { looks, reason } = setUp(10);
     const reasons: string[] = [];
     for (let count = 0; count < 300; count++) reasons.push(await reason("hostile"));
@@ -42,7 +42,7 @@ describe("wrong halves", () => {
     expect(await reason("honest")).toBe("taken");
   });
 
-  it("are looked at again as the budget fills, one at a time", async () => {
+  it("are checked again one at a time as the budget refills", async () => {
     const { looks, reason, pass } = setUp(2);
     for (let count = 0; count < 5; count++) await reason("hostile");
     expect(looks).toHaveLength(3);

@@ -7,7 +7,7 @@ import { Secret } from "../../../src/telemetry/secret.ts";
 const KEY = `tss_live_${"aB3".repeat(11)}`;
 const PASSWORD = 'p"ss\\word/with=all';
 
-describe("what looks like a secret in a text", () => {
+describe("a text that looks like a secret", () => {
   const redact = createRedact();
 
   it.each([

@@ -24,7 +24,7 @@ describe("a fair queue", () => {
     expect(drained(queue)).toEqual(["b1", "a2", "a3"]);
   });
 
-  it("refuses an item of a subject that has its share", () => {
+  it("refuses an item of a subject at its limit", () => {
     const queue = createFairQueue<string>({ maxCount: 10, subjectMaxCount: 2 });
     expect([1, 2, 3].map((n) => queue.push("a", `a${n}`))).toEqual([undefined, undefined, "a3"]);
     expect(queue.push("b", "b1")).toBeUndefined();
@@ -32,7 +32,7 @@ describe("a fair queue", () => {
     expect(queue.push("a", "a4")).toBeUndefined();
   });
 
-  it("gives up the newest item of whoever has most where all of it is full", () => {
+  it("drops the newest item of the subject with the most items when it is full", () => {
     const queue = createFairQueue<string>({ maxCount: 3, subjectMaxCount: 3 });
     for (const item of ["a1", "a2", "b1"]) expect(queue.push(item[0]!, item)).toBeUndefined();
     expect(queue.push("c", "c1")).toBe("a2");
@@ -41,7 +41,7 @@ describe("a fair queue", () => {
     expect(drained(queue)).toEqual(["a1", "b1", "c1"]);
   });
 
-  it("is empty once it is cleared, and gives what it had", () => {
+  it("is empty after it is cleared, and returns its items", () => {
     const queue = createFairQueue<string>({ maxCount: 2, subjectMaxCount: 2 });
     queue.push("a", "a1");
     queue.push("a", "a2");

@@ -53,7 +53,7 @@ const scan = () => scanAddress(deposits, { address, projectId });
 const balance = async () => (await moneyOf(database, projectId)).balance;
 
 describe("a deposit", () => {
-  it("is credited once at the price of that moment, with the price, its value and its entry told", async () => {
+  it("is credited once at the current price, and shows the price, its value and its ledger entry", async () => {
     const txDigest = chain.pay(address, [SUI, 2_000_000_001n], [IKA, 100_000_000_000n]);
     await scan();
     prices.SUI = "7";
@@ -84,7 +84,7 @@ describe("a deposit", () => {
     expect(audited).toHaveLength(2);
   });
 
-  it("below the minimum waits, is told, and is credited with others that together reach it", async () => {
+  it("below the minimum waits, is listed, and is credited once the sum of deposits reaches it", async () => {
     chain.pay(address, [SUI, 100_000_000n]);
     await scan();
     expect(await balance()).toBe(0n);
@@ -113,7 +113,7 @@ describe("a deposit", () => {
     expect(await balance()).toBe(6_000_000n);
   });
 
-  it("of a cheap coin is worth what its price says to the last digit", async () => {
+  it("in a cheap coin is valued exactly, to the last digit of its price", async () => {
     prices.IKA = "0.000000000123";
     deposits = { ...deposits, minimumMicroUsd: 0n };
     chain.pay(address, [IKA, 18_000_000_000_000_000_000n]);
@@ -123,7 +123,7 @@ describe("a deposit", () => {
 });
 
 describe("a declaration", () => {
-  it("credits at once, and again tells the same", async () => {
+  it("credits at once, and a repeat returns the same", async () => {
     const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
     const first = await billing.declareDeposit({ txDigest });
     prices.SUI = "1";
@@ -131,7 +131,7 @@ describe("a declaration", () => {
     expect(await balance()).toBe(3_500_000n);
   });
 
-  it("of a transaction that paid no one, or that the fullnode does not know yet, is refused", async () => {
+  it("is refused for a transaction that paid no deposit address or that the fullnode does not know yet", async () => {
     const txDigest = chain.pay(address.replace(/.$/, "z"), [SUI, 1n]);
     expect(await refusalOf(billing.declareDeposit({ txDigest }))).toBe("DEPOSIT_NOT_FOUND");
     chain.knowsTransactions = false;
@@ -143,7 +143,7 @@ describe("a declaration", () => {
     expect(await balance()).toBe(3_500_000n);
   });
 
-  it("of another project's deposit is refused and credits nobody", async () => {
+  it("is refused for another project's deposit and credits nobody", async () => {
     const other = await projectWith(database, 0n);
     const txDigest = chain.pay(await depositAddress(deposits, other), [SUI, 1_000_000_000n]);
     expect(await refusalOf(billing.declareDeposit({ txDigest }))).toBe("DEPOSIT_TAKEN");
@@ -152,7 +152,7 @@ describe("a declaration", () => {
 });
 
 describe("the list of deposits", () => {
-  it("goes on page by page, the newest first, of one state or of all", async () => {
+  it("is paged, the newest first, with or without a filter by state", async () => {
     for (let count = 0; count < 3; count++) {
       chain.pay(address, [SUI, 1_000_000_000n]);
       await scan();
@@ -194,7 +194,7 @@ describe("the recomputation of the ledger", () => {
 });
 
 describe("looking at an address", () => {
-  it("is no busier for coins whose transactions paid nothing", async () => {
+  it("ignores coins whose transactions paid nothing", async () => {
     for (let count = 0; count < 101; count++) chain.pay(address, [SUI, 1n], [IKA, 0n]);
     const paid = chain.payments;
     chain.payments = async (...call) => (await paid(...call))?.filter(({ amount }) => amount > 0n);
@@ -213,7 +213,7 @@ describe("looking at an address", () => {
     expect(found.map(({ digest }) => digest).sort()).toEqual(paid.slice(0, 100).sort());
   });
 
-  it("that the fullnode is slow about keeps no other waiting", async () => {
+  it("with a slow answer delays no other address", async () => {
     const other = await projectWith(database, 0n);
     const otherAddress = await depositAddress(deposits, other);
     chain.pay(address, [SUI, 1_000_000_000n]);
