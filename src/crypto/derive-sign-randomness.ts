@@ -30,7 +30,7 @@ export interface SignRandomness {
 
 /**
  * Derives the randomness of a sign message (version 1 of `docs/user-share.md`) from the share and all inputs of the
- * message, as RFC 6979 does for ECDSA's nonce. The same input gives the same numbers in any process. An input that
+ * message, as RFC 6979 does for ECDSA's nonce. Every process gets the same numbers from the same input. An input that
  * differs in one bit gives independent numbers.
  */
 export function deriveSignRandomness(curve: Curve, input: SignRandomnessInput): SignRandomness {

@@ -2,17 +2,17 @@ import { create, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Validator } from "@bufbuild/protovalidate";
 
-/** A message with more items than this, in all of its lists and maps, is told its first violation only. */
+/** For a message with more items than this in all lists and maps, only the first violation is reported. */
 const THOROUGH_ITEMS_COUNT = 256;
-/** No pattern of the contract describes a longer text, and matching one takes as long as the text is. */
+/** No pattern of the contract matches a longer text, and the time to match grows with the text. */
 const PATTERN_TEXT_CHARS = 4096;
 
 /**
- * Checks the rules of the protos with work that does not grow with what is wrong. The first pass stops at the first
- * violation, and meets the size of a list before its items. A second pass collects all violations for the caller, but
- * only in messages with few items.
- * @param messages whose rules are compiled now, because compiling them with the first request would block the event loop
- *   for tens of milliseconds
+ * Creates a validator of the protos' rules whose work does not grow with the number of violations. The first pass stops
+ * at the first violation, and checks the size of a list before its items. A second pass collects all violations for the
+ * caller, but only in messages with few items.
+ * @param messages the messages whose rules are compiled now: compiling them at the first request would block the event
+ *   loop for tens of milliseconds
  */
 export function createBoundedValidator(messages: readonly DescMessage[] = []): Validator {
   const first = createValidator({ failFast: true, regexMatch: matchPattern });
@@ -30,7 +30,7 @@ export function createBoundedValidator(messages: readonly DescMessage[] = []): V
 
 const patterns = new Map<string, RegExp>();
 
-/** The patterns are the contract's own, so there are few of them, and none backtracks. */
+/** All patterns come from the contract, so there are few of them, and none backtracks. */
 function matchPattern(pattern: string, text: string): boolean {
   if (text.length > PATTERN_TEXT_CHARS) return false;
   let compiled = patterns.get(pattern);
@@ -41,7 +41,7 @@ function matchPattern(pattern: string, text: string): boolean {
   return compiled.test(text);
 }
 
-/** The items in all lists and maps of a message. Stops counting soon after `enough`. */
+/** Counts the items in all lists and maps of a message. Stops soon after `enough`. */
 function countItems(message: ReflectMessage, enough: number): number {
   let count = 0;
   for (const field of message.fields) {

@@ -7,15 +7,15 @@ export interface ErrorKind {
   readonly meaning: string;
   /** Seconds after which a retry may help; sent as RetryInfo and `retry-after`. */
   readonly retryAfterSeconds?: number;
-  /** Each reply says its own number of seconds in place of {@link retryAfterSeconds}. */
+  /** If true, each reply computes its own number of seconds instead of {@link retryAfterSeconds}. */
   readonly isRetryComputed?: boolean;
-  /** Keys that the ErrorInfo's metadata may have: public facts for programs. Default: none. */
+  /** The keys of the ErrorInfo's metadata: public facts for programs. Default: none. */
   readonly metadata?: readonly string[];
-  /** The HTTP status over REST where it differs from the code's. */
+  /** The HTTP status over REST, if it differs from that of the code. */
   readonly httpStatus?: number;
 }
 
-/** The closed catalogue: every reason that a reply may carry in its `google.rpc.ErrorInfo`. */
+/** The closed catalogue of all reasons that a reply can have in its `google.rpc.ErrorInfo`. */
 export const ERROR_CATALOGUE = {
   MISSING_KEY: kind(
     Code.Unauthenticated,

@@ -1,20 +1,20 @@
 /**
- * SQLSTATEs of a server that goes, comes, has no room or was too slow: class 08; admin_shutdown, crash_shutdown,
- * cannot_connect_now, idle_session_timeout; too_many_connections, out_of_memory; query_canceled, which is what
- * statement_timeout gives; lock_not_available; idle_in_transaction_session_timeout; and read_only_sql_transaction, which
- * a server gives that became a standby.
+ * The SQLSTATEs of a server that stops, starts, is full or too slow: class 08; admin_shutdown, crash_shutdown,
+ * cannot_connect_now, idle_session_timeout; too_many_connections, out_of_memory; query_canceled, which
+ * statement_timeout causes; lock_not_available; idle_in_transaction_session_timeout; and read_only_sql_transaction,
+ * which a server returns after it became a standby.
  */
 const SQL_STATE = /^(08\w{3}|57P0[1235]|53300|53200|57014|55P03|25P03|25006)$/;
 const SYSTEM = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
-/** Prisma's: not reachable, timed out, closed, too many connections. */
+/** Prisma's codes: not reachable, timed out, closed, too many connections. */
 const PRISMA = /^(P1001|P1002|P1008|P1017|P2037)$/;
-/** `pg` gives these failures no code. The last one is a pool that is full. */
+/** Failures to which `pg` gives no code. The last one is a full pool. */
 const DRIVER =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
 /**
- * Whether a statement failed because the database cannot be reached, has no room, was too slow or ended the connection,
- * by the errors of `pg` and of Prisma over it. That passes by itself.
+ * True if a statement failed because the database is unreachable, full or too slow, or ended the connection. Recognizes
+ * the errors of `pg` and of Prisma. Such failures are temporary.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -25,7 +25,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** What the driver said, where Prisma put a code of its own around it. */
+/** The driver's code, if Prisma wrapped the driver's error. */
 function originalCode(error: Error): unknown {
   return ["meta", "driverAdapterError", "cause", "originalCode"].reduce<unknown>(fieldOf, error);
 }

@@ -4,8 +4,8 @@ import type { ErrorMapping, FailedCall } from "../transport/error-mapping.ts";
 import { requestIdKey } from "../transport/request-id.ts";
 
 /**
- * The one place where what handlers throw becomes a ConnectError. Goes first, outside of validation, so that it
- * sees every failure of unary calls and of streams, before and after their first message.
+ * Converts everything that handlers throw to a ConnectError. It must be the first interceptor, outside of validation,
+ * so that it sees every failure of unary calls and of streams, before and after their first message.
  */
 export function createErrorInterceptor(errors: ErrorMapping): Interceptor {
   return (next) => async (request) => {
@@ -19,14 +19,14 @@ export function createErrorInterceptor(errors: ErrorMapping): Interceptor {
   };
 }
 
-/** By what a call is named. */
+/** The parts of a call that identify it. */
 type CallNames = Pick<UnaryRequest | StreamRequest, "contextValues" | "method">;
 
 function callOf({ contextValues, method }: CallNames): FailedCall {
   return { requestId: contextValues.get(requestIdKey), method: `${method.parent.typeName}/${method.name}` };
 }
 
-/** Messages whose failure is mapped. A class and no generator, because streams are many and long. */
+/** Messages whose failure is mapped. A class instead of a generator, because there are many long streams. */
 class MappedMessages<T> implements AsyncIterableIterator<T> {
   readonly #messages: AsyncIterable<T>;
   readonly #errors: ErrorMapping;
@@ -37,7 +37,7 @@ class MappedMessages<T> implements AsyncIterableIterator<T> {
   constructor(messages: AsyncIterable<T>, errors: ErrorMapping, { contextValues, method }: CallNames) {
     this.#messages = messages;
     this.#errors = errors;
-    // Of the request only this, as it would be kept for as long as the stream lasts.
+    // Keeps only this part of the request: the stream would retain the whole request while it lasts.
     this.#contextValues = contextValues;
     this.#method = method;
   }

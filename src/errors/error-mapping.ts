@@ -17,9 +17,9 @@ import { violationsOf } from "./validation-violations.ts";
 /** The `domain` of every ErrorInfo that this service sends. */
 export const ERROR_DOMAIN = "tss";
 
-/** One failure for the log. Nothing in it goes to the caller but `reason`, `message` and `requestId`. */
+/** One failure for the log. The caller receives only `reason`, `message` and `requestId`. */
 export interface FailureRecord {
-  /** `warn` for the caller's mistakes and for what passes by itself, `error` for our faults. */
+  /** `warn` for the caller's mistakes and temporary failures, `error` for faults of the service. */
   readonly level: "warn" | "error";
   readonly reason: ErrorReason;
   readonly message: string;
@@ -31,9 +31,9 @@ export interface FailureRecord {
 }
 
 /**
- * Maps everything that a call can fail with to what goes over the wire: code, public message, `ErrorInfo` from the
- * catalogue, `BadRequest` for fields, `RetryInfo` and `retry-after` where a retry may help.
- * What nobody expected becomes INTERNAL with the request id and no other word. Each failure is logged once.
+ * Maps every failure of a call to its form on the wire: code, public message, `ErrorInfo` from the catalogue,
+ * `BadRequest` for fields, `RetryInfo` and `retry-after` if a retry may help.
+ * An unexpected failure becomes INTERNAL with the request id and nothing else. Each failure is logged once.
  */
 export function createErrorMapping(log: (failure: FailureRecord) => void): ErrorMapping {
   return {
@@ -52,7 +52,7 @@ export function createErrorMapping(log: (failure: FailureRecord) => void): Error
   };
 }
 
-/** The catalogue's reason in an error that was mapped, or `undefined`. */
+/** The catalogue's reason in a mapped error, or `undefined`. */
 export function reasonOf(error: ConnectError): ErrorReason | undefined {
   for (const detail of error.details) {
     if (!("desc" in detail) || detail.desc.typeName !== ErrorInfoSchema.typeName) continue;
@@ -63,7 +63,7 @@ export function reasonOf(error: ConnectError): ErrorReason | undefined {
   return undefined;
 }
 
-/** A caller that left receives nothing, and its departure is no fault. */
+/** True if the caller cancelled: it receives nothing, and this is not a fault. */
 function isCallersEnd(error: ConnectError): boolean {
   return error.code === Code.Canceled || error.code === Code.Aborted;
 }
@@ -144,7 +144,7 @@ function toWire(failure: ServiceError, call: FailedCall): ConnectError {
   return new ConnectError(message, kind.code, headers, details, failure);
 }
 
-/** Words of the caller that were shortened may end in half a character, which neither UTF-8 nor gRPC can say. */
+/** A shortened text of the caller may end in half a surrogate pair, which neither UTF-8 nor gRPC can encode. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Cs}/gu, "\u{fffd}");
 }

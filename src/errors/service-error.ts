@@ -1,12 +1,12 @@
 import type { ErrorReason } from "./catalogue.ts";
 
-/** A field that is wrong, for the BadRequest detail. `field` is a path in proto names. */
+/** An invalid field for the BadRequest detail. `field` is a path in proto names. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
 }
 
-/** What a {@link ServiceError} may carry beside its reason and message. */
+/** Optional parts of a {@link ServiceError}. */
 export interface ServiceErrorOptions {
   /** Public machine-readable facts, such as ids and limits. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -16,13 +16,13 @@ export interface ServiceErrorOptions {
   readonly cause?: unknown;
   /** Overrides the catalogue's retry hint. */
   readonly retryAfterSeconds?: number;
-  /** Headers of the reply, beside those that the mapping sets. */
+  /** Additional headers of the reply. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * The one class for expected failures. `message` is public: it goes to the caller as it is and must hold no secret
- * and nothing internal. It becomes a ConnectError in one interceptor.
+ * The only class for expected failures. `message` is public: the caller receives it unchanged, so it must contain no
+ * secrets or internals. The error interceptor converts it to a ConnectError.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";

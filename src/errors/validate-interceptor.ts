@@ -3,7 +3,7 @@ import type { Interceptor, StreamRequest } from "@connectrpc/connect";
 import { createValidateInterceptor } from "@connectrpc/validate";
 import { createBoundedValidator } from "./bounded-validator.ts";
 
-/** The interceptor that enforces the protos' field rules, those of these services compiled beforehand. */
+/** The interceptor that enforces the protos' field rules. It compiles the rules of these services in advance. */
 export function createWarmValidateInterceptor(services: readonly DescService[]): Interceptor {
   const requests = services.flatMap(({ methods }) => methods.map(({ input }) => input));
   const validate = createValidateInterceptor({ validator: createBoundedValidator(requests) });
@@ -11,8 +11,8 @@ export function createWarmValidateInterceptor(services: readonly DescService[]):
     const checked = validate(next);
     return (request) => {
       if (!request.stream) return checked(request);
-      // The library copies a stream's request, which makes its signal. That costs as much as the rest of an idle stream
-      // does, so the request stays the same object, and the copy gives its messages only.
+      // The library copies a stream's request, which creates its signal. That costs as much as the rest of an idle
+      // stream. So the request object stays the same and takes only the messages of the copy.
       return validate((copy) => next(Object.assign(request, { message: copy.message })))(
         withoutSignal(request),
       );

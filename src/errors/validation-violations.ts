@@ -2,7 +2,7 @@ import { pathToString } from "@bufbuild/protobuf/reflect";
 import type { ValidationError } from "@bufbuild/protovalidate";
 import type { FieldViolation } from "./service-error.ts";
 
-/** A caller mends its first mistakes first, and need not hear of all. */
+/** The most violations in a reply. A caller fixes the first ones first. */
 const MAX_VIOLATIONS_COUNT = 20;
 
 /** The first violations of the rules in the protos, with field paths in proto names such as `items[0].dwallet_id`. */

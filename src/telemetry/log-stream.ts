@@ -3,8 +3,8 @@ import { type DestinationStream, destination } from "pino";
 const STANDARD_ERROR = 2;
 
 /**
- * Standard error as a destination for logs, written off the event loop: where it is a file, Node itself writes it
- * synchronously, and each line would wait for the disk. What is not yet written when the process exits is written then.
+ * Opens standard error as a destination for logs and writes it off the event loop. Node itself writes standard error
+ * synchronously if it is a file, so each line would wait for the disk. The rest is flushed when the process exits.
  */
 export function openLogStream(): DestinationStream {
   const stream = destination({ dest: STANDARD_ERROR, sync: false });

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from "pino"
 import { createRedact } from "./redact.ts";
 import type { Secret } from "./secret.ts";
 
-/** Names of fields whose values are secrets at any place, up to three levels deep. */
+/** The names of fields with secret values, redacted up to three levels deep. */
 const SECRET_FIELDS = [
   "authorization",
   "x-api-key",
@@ -25,14 +25,14 @@ export interface LoggerOptions {
   readonly level: string;
   /** Default: standard output. */
   readonly stream?: DestinationStream;
-  /** The process's own secrets, whose values are looked for in each line. Default: none. */
+  /** The process's own secrets. The logger redacts their values in every line. Default: none. */
   readonly secrets?: readonly Secret[];
 }
 
 /**
- * A logger of one JSON object per line with ISO times. Values of {@link SECRET_FIELDS} are replaced; values of the type
- * `Secret` print as `[redacted]` by themselves; and what still looks like a secret in the finished line is taken out of
- * it, wherever it stands. Errors keep type, message, stack and cause.
+ * Creates a logger that writes one JSON object per line, with ISO times. It replaces the values of
+ * {@link SECRET_FIELDS}; values of the type `Secret` print as `[redacted]`. It then removes anything that looks like a
+ * secret from the finished line. Errors keep type, message, stack and cause.
  */
 export function createLogger({ level, stream, secrets = [] }: LoggerOptions): Logger {
   const options = {

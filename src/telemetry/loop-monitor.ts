@@ -1,25 +1,25 @@
 import { readFileSync } from "node:fs";
 import type { Metrics } from "./metrics.ts";
 
-/** Watches what keeps the event loop from its next turn. */
+/** Measures the delays of the event loop. */
 export interface LoopMonitor {
-  /** The longest time that code of this process held the loop, since start or reset. */
+  /** The longest time that code of this process blocked the loop, since start or reset. */
   longestBlockMs(): number;
-  /** The longest time that the loop was ready to run but had no processor: the machine is too busy, not the loop. */
+  /** The longest time that the loop was ready but got no processor: the machine is overloaded, not the loop. */
   longestWaitMs(): number;
-  /** Forgets what was measured, for example after start-up. */
+  /** Resets the measurements, for example after start-up. */
   reset(): void;
   close(): void;
 }
 
-/** How often the loop is asked for a sign of life; what it is late is a block or a wait. */
+/** The interval of the timer whose delay is measured. */
 const INTERVAL_MS = 10;
 const NANOSECONDS_PER_MS = 1e6;
 
 /**
- * Starts watching the loop of the calling thread, and shows the figures as the gauges
- * `service_event_loop_longest_block_seconds` and `service_event_loop_longest_wait_seconds`. Only Linux tells the two apart;
- * elsewhere all is counted as block.
+ * Starts monitoring the loop of the calling thread. Exports the gauges `service_event_loop_longest_block_seconds` and
+ * `service_event_loop_longest_wait_seconds`. Only Linux can distinguish the two; elsewhere every delay counts as a
+ * block.
  */
 export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
   let longestBlockMs = 0;

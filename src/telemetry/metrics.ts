@@ -9,23 +9,23 @@ import {
 } from "prom-client";
 import { plainTwin, wantsOpenMetrics } from "./openmetrics.ts";
 
-/** Gauges among the process's default metrics whose names say that they are counters; each has a twin by type. */
+/** Default metrics that are gauges with the name of a counter. Each has a variant by type. */
 const MISNAMED = [
   "nodejs_active_handles_total",
   "nodejs_active_requests_total",
   "nodejs_active_resources_total",
 ];
 
-/** Every metric of the service begins with this. */
+/** The prefix of all metrics of the service. */
 export const METRICS_PREFIX = "service_";
 
-/** A counter or gauge with its labels fixed by name. Labels must be bounded: states and kinds, never ids. */
+/** Creates metrics with fixed label names. Label values must be bounded: states and kinds, never ids. */
 export interface Metrics {
-  /** A value that only grows. `name` comes without the prefix and ends in `_total`. */
+  /** Creates a value that only grows. `name` has no prefix and ends in `_total`. */
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
   /**
-   * A value that goes up and down.
-   * @param collect reads the value anew before each scrape
+   * Creates a value that goes up and down.
+   * @param collect updates the value before each scrape
    */
   gauge<L extends string>(
     name: string,
@@ -33,14 +33,14 @@ export interface Metrics {
     labels?: readonly L[],
     collect?: (gauge: Gauge<L>) => void | Promise<void>,
   ): Gauge<L>;
-  /** A distribution; buckets are upper bounds in the unit that the name ends in. */
+  /** Creates a distribution. Buckets are upper bounds, in the unit at the end of the name. */
   histogram<L extends string>(
     name: string,
     help: string,
     labels: readonly L[],
     buckets: readonly number[],
   ): Histogram<L>;
-  /** A histogram that keeps an example of each bucket, where exemplars are on. */
+  /** Creates a histogram that keeps an exemplar per bucket if exemplars are on. */
   exemplified<L extends string>(
     name: string,
     help: string,
@@ -48,27 +48,27 @@ export interface Metrics {
     buckets: readonly number[],
   ): ExemplifiedHistogram<L>;
   /**
-   * All metrics in Prometheus' text format, or in OpenMetrics' where exemplars are on and the scraper takes it.
-   * @param accept the scraper's header
+   * Renders all metrics in Prometheus' text format, or in OpenMetrics if exemplars are on and the scraper accepts it.
+   * @param accept the scraper's `accept` header
    */
   render(accept?: string): Promise<{ contentType: string; body: string }>;
-  /** Ends the collection of the process's own metrics. */
+  /** Stops collecting the default metrics of the process. */
   close(): void;
 }
 
-/** A distribution whose observations may name an example. */
+/** A distribution whose observations can have an exemplar. */
 export interface ExemplifiedHistogram<L extends string> {
-  /** @param exemplar labels of the example, such as its trace id; 128 characters at most together */
+  /** @param exemplar labels of the exemplar, such as its trace id; at most 128 characters in total */
   observe(labels: LabelValues<L>, value: number, exemplar?: Readonly<Record<string, string>>): void;
 }
 
-/** How the metrics are kept. */
+/** Options of {@link createMetrics}. */
 export interface MetricsOptions {
-  /** Whether histograms keep exemplars, which only OpenMetrics can say. Default false. */
+  /** Enables exemplars of histograms, which only OpenMetrics can express. Default false. */
   readonly exemplars?: boolean;
 }
 
-/** A registry of its own with the process's default metrics (memory, event-loop lag, garbage collection). */
+/** Creates a registry with the process's default metrics (memory, event-loop lag, garbage collection). */
 export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metrics {
   const register = new Registry<RegistryContentType>();
   if (exemplars) register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);

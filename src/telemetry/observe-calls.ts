@@ -8,18 +8,18 @@ import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 export interface CallObserverOptions {
   readonly logger: Pick<Log, "info">;
   readonly metrics: Pick<Metrics, "exemplified">;
-  /** More fields for the log line, such as the project id that the gate left in the context. */
+  /** Returns more fields for the log line, such as the project id that the gate stores in the context. */
   readonly describe?: (values: ContextValues) => Readonly<Record<string, string>>;
 }
 
 const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Ends the span of each call, writes one line for it, and counts it in `service_request_duration_seconds` by method and
- * code, with the trace as exemplar where it is recorded. Methods come from the contract and paths that match none share
- * one label; calls that were refused for what the caller did share another, so that nobody makes a series of every
- * method with every code.
- * Pass the result to the server as `onCallEnd`, where it sees calls that were refused before any interceptor too.
+ * Ends the span of each call, logs one line for it, and counts it in `service_request_duration_seconds` by method and
+ * code, with the trace as exemplar if it is recorded. Methods come from the contract. Paths without a method share one
+ * label. Calls rejected because of the caller share another, so that a caller cannot create a series for every method
+ * and code.
+ * Pass the result to the server as `onCallEnd`: it then also sees calls that are rejected before any interceptor.
  */
 export function observeCalls({
   logger,
@@ -50,7 +50,7 @@ export function observeCalls({
   };
 }
 
-/** The method label of calls that are refused because of the caller. */
+/** The method label of calls that are rejected because of the caller. */
 const REFUSED = "refused";
 const REFUSALS: ReadonlySet<Code> = new Set([
   Code.Canceled,

@@ -2,7 +2,7 @@ import type { Log } from "./log.ts";
 import type { Secret } from "./secret.ts";
 import { NO_TRACER, type Tracer } from "./tracer.ts";
 
-/** Where traces go, and which. */
+/** The receiver of traces, and the selection of traces. */
 export interface TracingConfig {
   /** Base URL of an OTLP/HTTP receiver; spans go to `<endpoint>/v1/traces`. */
   readonly endpoint: Secret;
@@ -11,14 +11,14 @@ export interface TracingConfig {
   readonly serviceName: string;
   /** The share of traces that are recorded, 0 to 1. */
   readonly sampledShare: number;
-  /** Whether a caller's `traceparent` decides for its calls. */
+  /** If true, a caller's `traceparent` decides whether its calls are recorded. */
   readonly followsCaller: boolean;
 }
 
-/** Where the tracer tells how it goes. */
+/** The tracer's log. */
 export type TracerLog = Pick<Log, "info" | "warn">;
 
-/** The tracer; without a configuration there is none, and nothing of OpenTelemetry is loaded. */
+/** Opens the tracer. Without a configuration it records nothing and does not load OpenTelemetry. */
 export async function openTracer(config: TracingConfig | undefined, log: TracerLog): Promise<Tracer> {
   if (config === undefined) return NO_TRACER;
   return (await import("./otlp/otlp-tracer.ts")).createOtlpTracer(config, log);

@@ -1,13 +1,13 @@
 import { Counter, Registry, type RegistryContentType } from "prom-client";
 
-/** Whether a scraper takes OpenMetrics text, as Prometheus says when it wants exemplars. */
+/** True if a scraper accepts OpenMetrics text, as Prometheus does when it wants exemplars. */
 export function wantsOpenMetrics(accept: string | undefined): boolean {
   return accept?.includes("application/openmetrics-text") === true;
 }
 
 /**
- * A registry that shows the same metrics in the plain format. prom-client cuts `_total` off a counter's own name when
- * it shows OpenMetrics, where the format adds it to each sample; so the twin has names of its own.
+ * A registry that renders the same metrics in the plain format. When prom-client renders OpenMetrics, it cuts `_total`
+ * off a counter's name, because that format adds it to each sample. So this registry has its own names.
  */
 export function plainTwin(register: Registry<RegistryContentType>): Registry {
   const twin = new Registry();

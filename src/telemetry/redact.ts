@@ -1,9 +1,9 @@
 import type { Secret } from "./secret.ts";
 
-/** Takes secrets out of a text. */
+/** Removes secrets from a text. */
 export type Redact = (text: string) => string;
 
-/** What looks like a secret wherever it stands: keys, bearer tokens, the credentials of a URL. */
+/** The patterns of secrets: keys, bearer tokens, the credentials of a URL. */
 const PATTERNS: readonly [RegExp, string][] = [
   [/\btss_(local|test|live|admin)_[0-9A-Za-z_-]{8,}/g, "tss_$1_[redacted]"],
   [/\bsuiprivkey1[0-9a-z]{8,}/g, "suiprivkey1[redacted]"],
@@ -13,14 +13,14 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\]*:)[^\s/"'\\]+@/gi, "$1[redacted]@"],
   [/([?&](?:api[-_]?key|access[-_]?token|token|key|secret|password)=)[^\s&#"'\\]{8,}/gi, "$1[redacted]"],
 ];
-/** A shorter secret would be found in words that are none. */
+/** Shorter secrets are not searched for, because they match ordinary words. */
 const LEAST_CHARACTERS = 8;
-/** A shorter part of a path is rather a word than a key. */
+/** A shorter segment of a path is more likely a word than a key. */
 const LEAST_KEY_CHARACTERS = 16;
 
 /**
- * The second line of defence behind the type `Secret`: takes out of a text what looks like a key, and the values of
- * these secrets themselves, also within JSON and URLs and in base64.
+ * The second line of defence after the type `Secret`. Removes from a text everything that looks like a key, and the
+ * values of these secrets, also inside JSON, URLs and base64.
  */
 export function createRedact(secrets: readonly Secret[] = []): Redact {
   const values = secrets.flatMap((secret) => formsOf(secret.reveal()));
@@ -32,7 +32,7 @@ export function createRedact(secrets: readonly Secret[] = []): Redact {
   };
 }
 
-/** The ways in which a secret may stand in a text. */
+/** The encodings of a secret that may occur in a text. */
 function formsOf(secret: string): string[] {
   const forms = [secret, ...partsOf(secret)].flatMap((value) => [
     ...[
@@ -43,15 +43,15 @@ function formsOf(secret: string): string[] {
     ],
     ...(HEX.test(value) ? base64Of(Buffer.from(value, "hex")) : []),
   ]);
-  // The longest first, so that a part of a secret never leaves the rest of it behind.
+  // The longest come first, so that replacing a part of a secret never leaves the rest.
   return [...new Set(forms)]
     .filter((form) => form.length >= LEAST_CHARACTERS)
     .sort((a, b) => b.length - a.length);
 }
 
 /**
- * What is secret by itself: the credentials of a URL, as they are written there too, what of its path may be a key, the
- * values of its query, and the values of headers.
+ * The parts of a secret that are secret alone: the credentials of a URL, decoded and as written, segments of its path
+ * that may be keys, the values of its query, and the values of headers.
  */
 function partsOf(secret: string): string[] {
   const credentials = URL.canParse(secret) ? credentialsIn(new URL(secret)) : [];
@@ -71,7 +71,7 @@ function credentialsIn({ password, protocol, pathname, searchParams }: URL): str
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const HEADERS = /^[\w-]+=[^,]*(?:,[\w-]+=[^,]*)*$/;
 
-/** Without the padding, which may be left out. */
+/** Base64 without padding, because a text may omit it. */
 function base64Of(bytes: Buffer): string[] {
   return [bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
 }

@@ -6,15 +6,15 @@ import type { Span, Tracer } from "./tracer.ts";
 
 interface CallTrace {
   readonly traceId: string;
-  /** Undefined where the trace is not recorded here. */
+  /** Undefined if the trace is not recorded here. */
   readonly span?: Span;
 }
 
 const callTraceKey = createContextKey<CallTrace | undefined>(undefined, { description: "trace" });
 
 /**
- * Serves each call within a span of its own, a child of the caller's `traceparent` if there is a good one. Without a
- * tracer only the caller's trace id is kept, for the log.
+ * Runs each call in its own span, a child of the caller's `traceparent` if it is valid. Without a tracer it keeps only
+ * the caller's trace id for the log.
  */
 export function traceCalls(tracer: Tracer): CallWrapper {
   return ({ headers, values }, serve) => {
@@ -28,18 +28,18 @@ export function traceCalls(tracer: Tracer): CallWrapper {
   };
 }
 
-/** The trace that a call belongs to, if any. */
+/** The id of a call's trace, if any. */
 export function traceIdOf(values: ContextValues): string | undefined {
   return values.get(callTraceKey)?.traceId;
 }
 
-/** `traceparent` of the call's span, for what is done for it later; undefined where it is not recorded. */
+/** The `traceparent` of the call's span, for later work on its behalf; undefined if it is not recorded. */
 export function traceParentOf(values: ContextValues): string | undefined {
   const span = values.get(callTraceKey)?.span;
   return span && formatTraceParent(span.context);
 }
 
-/** Ends the span of a call; returns the labels of an exemplar, if it is recorded. */
+/** Ends the span of a call. Returns the labels of an exemplar if the span is recorded. */
 export function endCallSpan(call: FinishedCall): { trace_id: string; span_id: string } | undefined {
   const span = call.values.get(callTraceKey)?.span;
   if (span === undefined) return undefined;
@@ -57,14 +57,14 @@ export function endCallSpan(call: FinishedCall): { trace_id: string; span_id: st
   return { trace_id: span.context.traceId, span_id: span.context.spanId };
 }
 
-/** Names of OpenTelemetry's semantic conventions. */
+/** The names of OpenTelemetry's semantic conventions. */
 const SYSTEMS: Readonly<Record<string, string>> = {
   grpc: "grpc",
   "grpc-web": "grpc",
   connect: "connect_rpc",
 };
 
-/** The codes that those conventions count as a server's errors. */
+/** The codes that the conventions count as server errors. */
 const OUR_FAULTS: ReadonlySet<Code> = new Set([
   Code.Unknown,
   Code.DeadlineExceeded,

@@ -1,12 +1,12 @@
-/** Where a span is: what the W3C headers `traceparent` and `tracestate` say (w3.org/TR/trace-context). */
+/** The content of the W3C headers `traceparent` and `tracestate` (w3.org/TR/trace-context). */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
   /** 16 hex digits. */
   readonly spanId: string;
-  /** Whether the trace's originator records it. */
+  /** True if the trace's originator records it. */
   readonly isSampled: boolean;
-  /** `tracestate`, passed on as it came. */
+  /** `tracestate`, passed on unchanged. */
   readonly state?: string;
 }
 
@@ -16,8 +16,8 @@ const SAMPLED = 1;
 const STATE_MAX_CHARACTERS = 512;
 
 /**
- * Reads the headers; undefined for what is not a `traceparent`, which the standard wants ignored. A later version of it
- * may say more at its end.
+ * Parses the headers. Returns undefined for an invalid `traceparent`, which the standard tells to ignore. A later
+ * version may have more fields at its end.
  */
 export function parseTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   if (typeof traceparent !== "string") return undefined;

@@ -3,34 +3,34 @@ import type { TraceContext } from "./trace-context.ts";
 /** The attributes of a span. They never contain values from a caller or secrets. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** How a span begins. */
+/** Options of a span. */
 export interface SpanOptions {
   /** Default `internal`. */
   readonly kind?: "internal" | "server" | "client" | "consumer";
   readonly attributes?: SpanAttributes;
-  /** The span that it is a part of. Default: the one that the caller runs in. */
+  /** The parent span. Default: the span in which the caller runs. */
   readonly parent?: TraceContext | undefined;
-  /** Whether it begins a trace when it has no parent. Default: without a parent there is no span. */
+  /** If true, a span without a parent begins a trace. Default: without a parent there is no span. */
   readonly isRoot?: boolean;
-  /** Spans of other traces that it has to do with. */
+  /** Related spans of other traces. */
   readonly links?: readonly TraceContext[];
 }
 
-/** A piece of work that is recorded. */
+/** A recorded piece of work. */
 export interface Span {
   readonly context: TraceContext;
   set(attributes: SpanAttributes): void;
   rename(name: string): void;
-  /** Marks it as failed, by the kind of failure; failures' texts stay in the log. */
+  /** Marks the span as failed with the kind of failure. The text of the failure belongs in the log. */
   fail(kind: string): void;
-  /** Runs work as a part of it: spans that begin there are its children. */
+  /** Runs work inside the span: spans that begin there are its children. */
   run<T>(work: () => T): T;
   end(): void;
 }
 
-/** Where spans go. */
+/** Creates spans and sends them to a receiver. */
 export interface Tracer {
-  /** False if there are never spans, so that callers can skip preparations. */
+  /** False if no span is ever recorded, so that callers can skip preparations. */
   readonly isOn: boolean;
   /** Begins a span, or returns undefined when it is not recorded. */
   startSpan(name: string, options?: SpanOptions): Span | undefined;
@@ -38,14 +38,14 @@ export interface Tracer {
   close(): Promise<void>;
 }
 
-/** No traces. */
+/** A tracer that records nothing. */
 export const NO_TRACER: Tracer = {
   isOn: false,
   startSpan: () => undefined,
   close: () => Promise.resolve(),
 };
 
-/** Does the work within a span of its own, which ends with it and tells its failure. */
+/** Runs work in a new span. The span ends with the work and records its failure. */
 export async function inSpan<T>(
   tracer: Tracer,
   name: string,
@@ -64,7 +64,7 @@ export async function inSpan<T>(
   }
 }
 
-/** What kind of failure it is, without its text: a code such as an SQLSTATE, or the name of the error. */
+/** The kind of a failure without its text: a code such as an SQLSTATE, or the name of the error. */
 export function failureKind(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;

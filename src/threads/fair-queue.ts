@@ -1,26 +1,26 @@
-/** A queue that serves its subjects in turn, so that the many items of one do not delay the few of another. */
+/** A queue that serves its subjects in turn, so that a subject with many items does not delay one with few. */
 export interface FairQueue<Item> {
   /**
-   * Adds an item, and returns the item that has no place, if there is one: this item where its subject has its share
-   * already; where the whole queue is full, the newest item of the subject that has most.
+   * Adds an item. Returns the dropped item, if any: this item if its subject is at its limit; if the whole queue is
+   * full, the newest item of the subject with the most items.
    */
   push(subject: string, item: Item): Item | undefined;
-  /** Removes the next item: the oldest of the subject whose turn it is. */
+  /** Removes and returns the oldest item of the next subject in turn. */
   shift(): Item | undefined;
   /** Removes and returns all items. */
   clear(): Item[];
 }
 
-/** How many items a {@link FairQueue} holds. */
+/** The limits of a {@link FairQueue}, in items. */
 export interface FairQueueBounds {
   readonly maxCount: number;
   /** For one subject. */
   readonly subjectMaxCount: number;
 }
 
-/** An empty queue. */
+/** Creates an empty queue. */
 export function createFairQueue<Item>({ maxCount, subjectMaxCount }: FairQueueBounds): FairQueue<Item> {
-  /** The subject whose turn it is comes first. None is empty. */
+  /** The items by subject. The next subject in turn comes first. No list is empty. */
   const waiting = new Map<string, Item[]>();
   let count = 0;
   return {

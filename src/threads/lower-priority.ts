@@ -2,8 +2,9 @@ import { readlinkSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 
 /**
- * Lets every other thread of this process go first, for a thread that computes for long: on a machine with few cores
- * the event loops would else wait for it. Linux gives each thread a priority of its own; elsewhere nothing happens.
+ * Gives this thread a lower priority than the other threads of the process. Use it for long computations: on a machine
+ * with few cores the event loops would otherwise wait for them. Works on Linux, where each thread has its own priority;
+ * does nothing elsewhere.
  */
 export function lowerPriority(): void {
   const threadId = linuxThreadId();

@@ -1,11 +1,11 @@
 import { type ResourceLimits, Worker } from "node:worker_threads";
 
 /**
- * Starts a module on a thread of its own, from source through tsx and from the published package as compiled.
+ * Starts a module on a new thread: through tsx when running from source, compiled in the published package.
  * @param importer `import.meta.url` of the caller
- * @param module the module beside it, without its ending, like `./network-mpc-worker`
- * @param workerData what the module finds as its `workerData`
- * @param resourceLimits how much memory it may use; default: Node's own limits
+ * @param module the module beside the caller, without its extension, such as `./network-mpc-worker`
+ * @param workerData the module's `workerData`
+ * @param resourceLimits memory limits; default: Node's limits
  */
 export function startThread(
   importer: string,
@@ -15,7 +15,7 @@ export function startThread(
 ): Worker {
   const options = { workerData, resourceLimits };
   if (!importer.endsWith(".ts")) return new Worker(new URL(`${module}.js`, importer), options);
-  // `--import tsx` registers on a main thread only; its API registers on the thread that calls it.
+  // `--import tsx` registers on the main thread only. tsx's API registers on the calling thread.
   const register = `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register();`;
   const execArgv = ["--import", `data:text/javascript,${encodeURIComponent(register)}`];
   return new Worker(new URL(`${module}.ts`, importer), { ...options, execArgv });

@@ -5,9 +5,9 @@ import { createFairQueue, type FairQueueBounds } from "./fair-queue.ts";
 export interface WorkerPoolOptions extends FairQueueBounds {
   /** Starts a thread that answers each job, one at a time, with a {@link WorkerAnswer}. */
   readonly start: () => Worker;
-  /** How many threads there may be. Each is started when there is a job for it, and kept. */
+  /** The most threads. A thread starts when there is a job for it and then stays. */
   readonly workerMaxCount: number;
-  /** A thread that takes longer for one job is ended, and the job fails. Default 30 s. */
+  /** The time limit of a job. Beyond it the job fails and its thread is terminated. Default 30 s. */
   readonly jobTimeoutMs?: number;
 }
 
@@ -17,15 +17,15 @@ export type WorkerAnswer<Result> = { readonly result: Result } | { readonly fail
 /** Runs jobs on threads, so that they do not delay the event loop. */
 export interface WorkerPool<Job, Result> {
   /**
-   * Runs a job in its subject's turn; a job without a subject goes before all others. Rejects with
-   * {@link PoolFullError} when too many wait, and with an Error when the thread fails or the pool closes.
+   * Runs a job in its subject's turn. Jobs without a subject come before all others. Rejects with
+   * {@link PoolFullError} if too many jobs wait, and with an Error if the thread fails or the pool closes.
    */
   run(job: Job, subject?: string): Promise<Result>;
-  /** Fails what waits, ends all threads, and resolves when they have ended. */
+  /** Fails all waiting jobs and terminates all threads. Resolves when they have ended. */
   close(): Promise<void>;
 }
 
-/** Too many jobs wait already: the subject's own, or everyone's. */
+/** Thrown if too many jobs wait already, of one subject or in total. */
 export class PoolFullError extends Error {
   override readonly name = "PoolFullError";
 }
@@ -39,7 +39,7 @@ interface Task<Job, Result> {
 const DEFAULT_JOB_TIMEOUT_MS = 30_000;
 const NO_SUBJECT = "";
 
-/** A pool without threads yet. */
+/** Creates a pool. It starts its threads on demand. */
 export function createWorkerPool<Job, Result>(options: WorkerPoolOptions): WorkerPool<Job, Result> {
   const { start, workerMaxCount, jobTimeoutMs = DEFAULT_JOB_TIMEOUT_MS } = options;
   const first = createFairQueue<Task<Job, Result>>({
@@ -85,7 +85,7 @@ export function createWorkerPool<Job, Result>(options: WorkerPoolOptions): Worke
   function add(): Worker {
     const worker = start();
     workers.add(worker);
-    // Between jobs nobody listens, and an "error" that nobody listens to ends the process; "exit" follows it.
+    // Between jobs there is no other listener, and an unhandled "error" event would end the process. "exit" follows it.
     worker.on("error", () => {});
     worker.once("exit", () => {
       workers.delete(worker);
@@ -103,7 +103,7 @@ export function createWorkerPool<Job, Result>(options: WorkerPoolOptions): Worke
     }, jobTimeoutMs);
     const onMessage = (answer: WorkerAnswer<Result>) => {
       release();
-      // A pool that waits for its next job does not keep the process alive.
+      // An idle pool does not keep the process alive.
       worker.unref();
       idle.push(worker);
       if ("result" in answer) task.resolve(answer.result);

@@ -21,11 +21,11 @@ import type { Span, Tracer } from "../tracer.ts";
 import { createSampler } from "./sampler.ts";
 import { tellingExporter } from "./telling-exporter.ts";
 
-/** What waits for the receiver; spans beyond it are dropped, so that one that hangs costs no more memory. */
+/** The most spans that wait for the receiver. More are dropped, so that a receiver that hangs costs bounded memory. */
 const QUEUE_MAX_COUNT = 2_048;
 const SEND_INTERVAL_MS = 1_000;
 const SEND_TIMEOUT_MS = 10_000;
-/** How long the end of the process waits for the receiver. */
+/** The time that the process waits for the receiver before it exits. */
 const FLUSH_TIMEOUT_MS = 3_000;
 
 const KINDS = {
@@ -35,7 +35,7 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 } as const;
 
-/** Records spans with OpenTelemetry, and sends them over OTLP/HTTP in batches, off the path of any call. */
+/** Records spans with OpenTelemetry and sends them over OTLP/HTTP in batches. No call waits for it. */
 export function createOtlpTracer(config: TracingConfig, log: TracerLog): Tracer {
   const exporter = new OTLPTraceExporter({
     url: `${config.endpoint.reveal().replace(/\/+$/, "")}/v1/traces`,
@@ -122,12 +122,12 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Escapes of another encoding are passed on as they are.
+    // Passes on escapes of another encoding unchanged.
     return text;
   }
 }
 
-/** Resolves when the work has ended, well or badly, or the time is over. */
+/** Resolves when the work succeeds, fails or times out. */
 async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

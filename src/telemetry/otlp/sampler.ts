@@ -7,7 +7,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { TracingConfig } from "../open-tracer.ts";
 
-/** Which traces are recorded: a share of them, or what the caller decided where callers are followed. */
+/** Selects the traces to record: a share of them, or the caller's choice if the configuration follows callers. */
 export function createSampler({
   sampledShare,
   followsCaller,
@@ -23,7 +23,7 @@ export function createSampler({
     : new ParentBasedSampler({ root, ...byShare(root) });
 }
 
-/** A caller's word counts for nothing; what this service itself began is recorded whole. */
+/** Ignores the caller's choice. Records traces that began in this service completely. */
 function byShare(root: Sampler) {
   return { remoteParentSampled: root, remoteParentNotSampled: root };
 }

@@ -4,7 +4,7 @@ import type { TracerLog } from "../open-tracer.ts";
 /** `ExportResultCode.SUCCESS` of @opentelemetry/core. */
 const SUCCESS = 0;
 
-/** The exporter, which says when the receiver begins to fail and when it is back. Calls never hear of it. */
+/** Wraps an exporter and logs when the receiver begins to fail and when it recovers. Calls are not affected. */
 export function tellingExporter(exporter: SpanExporter, log: TracerLog): SpanExporter {
   let isFailing = false;
   return {
