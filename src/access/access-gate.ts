@@ -18,12 +18,12 @@ import { setStreamStanding } from "./stream-standing.ts";
 /** What the gate looks at of a call, and where it says how many more may come. */
 export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values">;
 
-/** What is known of a call beside its key. */
+/** The facts about a call besides its key. */
 export interface CallTrace {
   readonly requestId: string;
-  /** Where it comes from. */
+  /** The caller's address. */
   readonly address: string;
-  /** `traceparent` of its span; undefined where it is not traced. */
+  /** The `traceparent` of the call's span; undefined if it is not traced. */
   readonly traceParent?: string | undefined;
 }
 
@@ -32,19 +32,19 @@ export interface AccessGateOptions {
   /** Finds named admin keys. */
   readonly adminLookup: Pick<AdminKeyLookup, "find">;
   readonly limiter: RateLimiter;
-  /** Undefined: only named admin keys are taken on admin methods. */
+  /** If undefined, admin methods accept only named admin keys. */
   readonly adminApiKey: Secret | undefined;
-  /** The networks that are served, one at least. */
+  /** The served networks, at least one. */
   readonly networks: readonly string[];
-  /** May refuse the call by throwing. */
+  /** May throw to refuse the call. */
   readonly traceOf: (call: GatedCall) => CallTrace;
   /** Milliseconds that only grow. Default: the process's own. */
   readonly now?: () => number;
 }
 
 /**
- * Decides who may call a method, by its policy in the contract and before the body is read, and leaves the caller in
- * the context for `callerOf`. In this order: the key, where it is used from, the network, the scope, the rate. Throws
+ * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
+ * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, rate. Throws
  * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
  * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION where `x-network` is needed and
  * missing, and what `traceOf` throws.
@@ -66,7 +66,9 @@ export function createAccessGate(options: AccessGateOptions): (call: GatedCall) 
 
 type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };
 
-/** Who calls, where nothing need be waited for: anyone, or a key that was good a moment ago. Most calls are such. */
+/**
+ * Admits a call synchronously: on a public method, or with a key whose valid look-up is cached. Most calls are such.
+ */
 function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Caller | undefined {
   const { access } = methodPolicy(call.method);
   if (access === "public")
@@ -75,12 +77,12 @@ function admitKnown(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Call
   return key && ownerOf(key, call, trace, keeper);
 }
 
-/** Who calls, by a look at the database. A refused key counts against its address. */
+/** Admits a call after looking up its key in the database. A refused key counts against the caller's address. */
 function admit(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Promise<Caller> {
   return keeper.refusedKeys.guard(addressBlock(trace.address), () => judge(call, trace, keeper));
 }
 
-/** What a stream of the caller stands by: the key is judged again as a new call's is, but counts against nobody. */
+/** Stores how to check the key of a stream again. The check is that of a new call, but it counts against no limit. */
 function noteStanding(caller: Caller, call: GatedCall, trace: CallTrace, keeper: Gatekeeper): void {
   if (caller.kind === "anonymous") return;
   const keyId = caller.kind === "project" ? caller.apiKeyId : caller.origin.actor;
@@ -108,7 +110,7 @@ async function judge(call: GatedCall, trace: CallTrace, keeper: Gatekeeper): Pro
   return ownerOf(found, call, trace, keeper);
 }
 
-/** The project of a key that may be used, if it may be used here and for this. */
+/** The project of a valid key. Throws if the key does not permit this address, network or method. */
 function ownerOf(key: KnownApiKey, call: GatedCall, trace: CallTrace, { networks }: Gatekeeper): Caller {
   const { id: apiKeyId, projectId, network, scopes, allows } = key;
   const { address } = trace;
@@ -142,7 +144,7 @@ type Operator = Pick<AuditOrigin, "actor">;
 /** The actor of ADMIN_API_KEY in the audit trail. */
 const ROOT: Operator = { actor: "admin" };
 
-/** Whose key it is. It is looked for even where others are being tried: a good key pays for nobody's mistakes. */
+/** Looks up a key, even while the address sends wrong keys: a valid key must not be blocked by them. */
 async function identify(
   { requestHeader }: GatedCall,
   mayBeAdmin: boolean,
@@ -196,12 +198,12 @@ function networkOf(named: string | undefined, networks: readonly string[]): stri
 
 function networkDisabled(network: string): ServiceError {
   return new ServiceError("NETWORK_DISABLED", "this service does not serve that network", {
-    // Of the caller's text only as much goes back as a name may have.
+    // Returns at most as much of the caller's text as a name can have.
     metadata: { network: network.slice(0, 32) },
   });
 }
 
-/** Compares digests, so that neither content nor length shows in the time. */
+/** Compares digests, so that the time reveals neither content nor length. */
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right));
 }

@@ -5,20 +5,20 @@ export interface AddressBlock {
   /** In one spelling: IPv6 in lower case and short as RFC 5952 has it, IPv4 within IPv6 as IPv4. */
   readonly address: string;
   readonly family: "ipv4" | "ipv6";
-  /** How many bits its addresses have in common; all of them for a single address. */
+  /** The number of common leading bits; all bits for a single address. */
   readonly prefixBits: number;
 }
 
 /**
- * What of an address is limited together: an IPv4 address by itself, of IPv6 the /64 that one subscriber has and in
- * which any address can be had for nothing.
+ * The unit that limits apply to: a single IPv4 address, or the /64 of an IPv6 address, because one subscriber can use
+ * any address of a /64.
  */
 export function addressBlock(address: string): string {
   if (!isIPv6(address)) return address;
   return `${expand(address).slice(0, 4).join(":")}::/64`;
 }
 
-/** The one spelling of an IP address, without its zone, IPv4 within IPv6 as IPv4; undefined for anything else. */
+/** The canonical form of an IP address: no zone, IPv4 within IPv6 as IPv4. Undefined for anything else. */
 export function canonicalAddress(text: string): string | undefined {
   if (!isIPv6(text)) return isIP(text) === 4 ? text : undefined;
   const address = canonical(text);
@@ -37,7 +37,7 @@ export function parseAddressBlock(text: string): AddressBlock | undefined {
   return prefixBits < 0 || prefixBits > allBits ? undefined : { address, family, prefixBits };
 }
 
-/** Whether the address of a block has bits behind the block's prefix: then it is not clear which block is meant. */
+/** True if the address of a block has bits set after its prefix, which makes the block ambiguous. */
 export function hasHostBits({ address, family, prefixBits }: AddressBlock): boolean {
   const value =
     family === "ipv4"

@@ -3,8 +3,8 @@ import { invalidField } from "../errors/service-error.ts";
 import { formatAddressBlock, hasHostBits, parseAddressBlock } from "./address-block.ts";
 
 /**
- * Whether an address is in one of these blocks, which are addresses or CIDR blocks. What is no IP address is in none.
- * Throws for a text that is neither.
+ * Creates a check whether an address is in one of these addresses or CIDR blocks. The check is false for a text that is
+ * no IP address. Throws for an invalid block.
  */
 export function createAddressList(blocks: readonly string[]): (address: string) => boolean {
   // A list of each family: Node's own takes every IPv4 address for a part of `::/0`.
@@ -27,8 +27,8 @@ export function createAddressList(blocks: readonly string[]): (address: string) 
 }
 
 /**
- * The addresses and blocks of a request's field `allowed_addresses`, each once and in one spelling. Throws VALIDATION,
- * naming the item, for one that is neither and for a block whose address has bits behind its prefix.
+ * The addresses and blocks of a request's field `allowed_addresses` in canonical form, without duplicates. Throws
+ * VALIDATION, naming the item, for an invalid item and for a block with bits set after its prefix.
  */
 export function readAllowedAddresses(texts: readonly string[]): string[] {
   const blocks = texts.map((text, index) => {

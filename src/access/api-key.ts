@@ -25,17 +25,17 @@ export function generateAdminKey(): string {
   return `tss_admin_${randomBase62(RANDOM_COUNT)}`;
 }
 
-/** Whether the text looks like a project's key; what does not need not be looked up. */
+/** True if the text has the form of a project's key. Other texts need no look-up. */
 export function isApiKeyForm(text: string): boolean {
   return FORM.test(text);
 }
 
-/** Whether the text looks like a named admin key. */
+/** True if the text has the form of a named admin key. */
 export function isAdminKeyForm(text: string): boolean {
   return ADMIN_FORM.test(text);
 }
 
-/** What is stored of a key. The key is random enough for a plain hash. */
+/** The stored hash of a key. A key has enough entropy for a plain hash. */
 export function hashApiKey(key: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(key).digest());
 }

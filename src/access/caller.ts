@@ -30,19 +30,19 @@ export interface AnonymousCaller {
   readonly network: string;
 }
 
-/** Who is calling, as the gate found. */
+/** The caller that the gate identified. */
 export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
 
-/** Notes who is calling. The gate does. */
+/** Stores the caller in the context. Only the gate calls this. */
 export function setCaller(values: ContextValues, caller: Caller): void {
   values.set(callerKey, caller);
 }
 
 /**
- * The caller of a method that takes this kind of caller. The gate has let nobody else through; if it was left out,
- * this throws.
+ * The caller of a method that accepts this kind of caller. The gate admits no other kind. Throws if the gate did not
+ * run.
  */
 export function callerOf<K extends Caller["kind"]>(
   context: { readonly values: ContextValues },
@@ -53,7 +53,7 @@ export function callerOf<K extends Caller["kind"]>(
   return caller;
 }
 
-/** Who calls, for the log line of a call: nothing where the gate has let nobody through. */
+/** Describes the caller for the log line of a call. Empty if the gate admitted nobody. */
 export function describeCaller(values: ContextValues): Readonly<Record<string, string>> {
   const caller = values.get(callerKey);
   switch (caller?.kind) {

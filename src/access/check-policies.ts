@@ -3,8 +3,8 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type MethodPolicy, methodPolicy } from "./method-policy.ts";
 
 /**
- * Throws, with every fault at once, when a method of these services does not declare its policy or when its
- * declarations contradict each other. To be called at start.
+ * Checks that all methods of these services declare a consistent policy. Throws one error with every fault. Call it at
+ * start.
  */
 export function checkPolicies(services: readonly DescService[]): void {
   const faults = services.flatMap((service) => service.methods.flatMap(faultsOf));
@@ -27,10 +27,10 @@ interface Rule {
   readonly holds: (policy: MethodPolicy, method: DescMethod) => boolean;
 }
 
-/** What must be true of every method. */
+/** The rules for every method. */
 const RULES: readonly Rule[] = [
   {
-    // Connect serves it with GET then, which caches and browsers repeat as they like.
+    // Connect then serves the method with GET, which caches and browsers may repeat.
     rule: "has the idempotency READ exactly if its idempotency_level is NO_SIDE_EFFECTS",
     holds: ({ idempotency }, method) =>
       (idempotency === "read") === (method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS),

@@ -4,7 +4,7 @@ import { invalidField } from "../errors/service-error.ts";
 import { canonicalAddress } from "./address-block.ts";
 import { createAddressList } from "./address-list.ts";
 
-/** Where a call comes from: the connection's peer, or the address that trusted proxies report. */
+/** Returns the address of a caller: the connection's peer, or the address that trusted proxies report. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
 
 /** The context value that holds the caller's address, once it is found. */
@@ -13,11 +13,11 @@ export const clientAddressKey = createContextKey<string | undefined>(undefined, 
 });
 
 /**
- * Finds the address of the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each proxy adds
- * the hop that it was called by to `x-forwarded-for` or `forwarded` (RFC 7239), so the right-most one that is not
- * trusted is the caller; what stands left of it is the caller's own text. The headers of other peers are ignored.
- * Throws VALIDATION for a hop that is no address, and where both headers are sent and name different callers, as a
- * proxy that writes one may pass on the other.
+ * Finds the address of the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each proxy
+ * appends the address of its caller to `x-forwarded-for` or `forwarded` (RFC 7239), so the caller is the right-most
+ * untrusted hop. Hops to its left are unverified text of the caller. Ignores the headers of untrusted peers. Throws
+ * VALIDATION for a hop that is no address, and if both headers name different callers, because a proxy that writes one
+ * header may pass on the other.
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   const isTrusted = createAddressList(trusted);
@@ -36,7 +36,7 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
   };
 }
 
-/** The first hop from the right that is not trusted, or the farthest one when all are; undefined without hops. */
+/** The right-most untrusted hop, or the left-most hop if all are trusted; undefined without hops. */
 function callerOf(
   header: string,
   hops: readonly string[],
@@ -68,7 +68,7 @@ function forOf(element: string): string {
   return quoted ?? token ?? "";
 }
 
-/** An address without port, brackets and zone, in one spelling; IPv4 within IPv6 as IPv4. Undefined for anything else. */
+/** The canonical address without port, brackets and zone; IPv4 within IPv6 as IPv4. Undefined for anything else. */
 function plainAddress(text: string): string | undefined {
   const bare = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
   return canonicalAddress(bare);

@@ -6,15 +6,15 @@ import { insertAdminKey, type NewAdminKey } from "./insert-admin-key.ts";
 import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
 
-/** A named admin key, with its plaintext if this call made it. */
+/** A named admin key, with its plaintext if this call created it. */
 export interface ShownAdminKey {
   readonly details: AdminKeyDetails;
-  /** Undefined for a repeat: only the key's id is remembered. */
+  /** Undefined for a repeat: only the key's id is stored. */
   readonly plaintext: string | undefined;
 }
 
 /**
- * Makes a named admin key, once for each idempotency key; a repeat has the key as it is by then, without its plaintext.
+ * Creates a named admin key, once per idempotency key. A repeat returns the key's current state without its plaintext.
  * Throws ADMIN_KEY_NAME_TAKEN, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function createAdminKey(

@@ -8,16 +8,16 @@ import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 import { requireProject } from "./require-project.ts";
 
-/** A key, with its plaintext if this call made it. */
+/** A key, with its plaintext if this call created it. */
 export interface ShownApiKey {
   readonly details: ApiKeyDetails;
-  /** Undefined for a repeat: only the key's id is remembered. */
+  /** Undefined for a repeat: only the key's id is stored. */
   readonly plaintext: string | undefined;
 }
 
 /**
- * Makes a key for a project of the caller's network, once for each idempotency key; a repeat has the key as it is by
- * then, without its plaintext. Throws VALIDATION, PROJECT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ * Creates a key for a project of the caller's network, once per idempotency key. A repeat returns the key's current
+ * state without its plaintext. Throws VALIDATION, PROJECT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function createApiKey(
   database: Database,

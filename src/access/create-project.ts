@@ -6,7 +6,7 @@ import { insertProject } from "./insert-project.ts";
 import { type ProjectDetails, readProject } from "./read-project.ts";
 
 /**
- * Makes a project on the caller's network, once for each idempotency key; a repeat has the project as it is by then.
+ * Creates a project on the caller's network, once per idempotency key. A repeat returns the project's current state.
  * Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function createProject(

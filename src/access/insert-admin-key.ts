@@ -16,7 +16,7 @@ export interface NewAdminKey {
 }
 
 /**
- * Makes a named admin key. Names are never given twice, so that an actor in the audit trail is one key for good. Throws
+ * Creates a named admin key. A name is never reused, so an actor in the audit trail always means the same key. Throws
  * ADMIN_KEY_NAME_TAKEN.
  */
 export async function insertAdminKey(

@@ -14,7 +14,7 @@ export interface NewApiKey {
   readonly scopes: readonly Scope[];
   /** Default: never. */
   readonly expiresAt?: Date | undefined;
-  /** Where it may be used from, as `readAllowedAddresses` gives them. Default: anywhere. */
+  /** The addresses that may use the key, as `readAllowedAddresses` returns them. Default: any. */
   readonly allowedAddresses?: readonly string[];
   /** The id of the key that it replaces. Default: none. */
   readonly rotatedFrom?: string;
@@ -24,11 +24,11 @@ export interface NewApiKey {
 export interface CreatedApiKey {
   readonly id: string;
   readonly prefix: string;
-  /** The key itself. It is nowhere else; show it once. */
+  /** The key itself. It is stored nowhere; show it once. */
   readonly plaintext: string;
 }
 
-/** Makes a key for a project, bound to the project's network. Throws when there is no such project. */
+/** Creates a key for a project, bound to the project's network. Throws if there is no such project. */
 export async function insertApiKey(
   db: Queryable,
   origin: AuditOrigin,

@@ -1,13 +1,13 @@
 import type { OnceOptions } from "../idempotency/run-once.ts";
 
-/** A key that was made: its plaintext is known to the call that made it, and to no repeat. */
+/** A created key. Only the call that created it knows its plaintext. */
 export interface MadeKey {
   readonly id: string;
   /** Undefined for a repeat. */
   readonly plaintext: string | undefined;
 }
 
-/** Remembers a call that makes a key by the key's id alone. */
+/** Stores only the key's id for the repeats of a call that creates a key. */
 export const KEEP_KEY_ID: Pick<OnceOptions<MadeKey>, "keep" | "recall"> = {
   keep: ({ id }) => ({ subjectId: id }),
   recall({ subjectId }) {

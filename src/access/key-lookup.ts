@@ -6,11 +6,11 @@ import type { Log } from "../telemetry/log.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createLookupQueue, type ReadKeys } from "./lookup-queue.ts";
 
-/** What decides whether a key is good, as the database judged it by its own clock when the key was read. */
+/** The facts that decide whether a key is valid, by the database's clock when the key was read. */
 export interface KeyStanding {
   readonly isRevoked: boolean;
   readonly isExpired: boolean;
-  /** Milliseconds from the reading to the key's end; null for a key without one. */
+  /** Milliseconds from the read to the key's expiry; null for a key that does not expire. */
   readonly leftMs: number | null;
   readonly expiresAt: Date | null;
 }
@@ -18,14 +18,14 @@ export interface KeyStanding {
 /** Finds keys by their plaintext. */
 export interface KeyLookup<Key> {
   /**
-   * The key, revoked and expired ones too; undefined if it is not known. `from` is what look-ups of unknown keys are
-   * bounded by, such as an address. Rejects with RATE_LIMITED beyond that bound, which no key meets that was good
+   * Finds a key, also a revoked or expired one; undefined if it is unknown. Look-ups of unknown keys are bounded per
+   * `from`, such as an address. Rejects with RATE_LIMITED beyond that bound; it does not apply to keys that were valid
    * before.
    */
   find(plaintext: string, from?: string): Promise<Key | undefined>;
-  /** The key if it was good a moment ago, so that nobody need be asked. */
+  /** The cached key if it was valid recently, without asking the database. */
   recall(plaintext: string): Key | undefined;
-  /** Has the key looked up anew, here at once and in other replicas as soon as they hear of it. */
+  /** Drops the cached key, here at once and in other replicas when they receive the signal. */
   forget(keyId: string): void;
 }
 
@@ -83,7 +83,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
 
   async function lookUp(hash: string, from: string): Promise<Key | undefined> {
     const forgottenBefore = forgottenCount;
-    // What is left of a key counts from before it was read, so that it never counts too long.
+    // Measures the remaining time from before the read, so that a key is never cached too long.
     const beganMs = now();
     const key = good.get(hash) ? (await read([hash])).get(hash) : await queue.read(hash, from);
     if (key === undefined || key.isRevoked || key.isExpired) {
@@ -91,7 +91,7 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
       refused.set(hash, { key, untilMs: beganMs + REMEMBERED_MS });
       return key;
     }
-    // What was read while a key was changed may be older than the change.
+    // A read that overlaps a change may return the state before it.
     const isCurrent = forgottenCount === forgottenBefore;
     const rememberedMs = Math.min(REMEMBERED_MS, key.leftMs ?? REMEMBERED_MS);
     good.set(hash, { key, untilMs: isCurrent ? beganMs + rememberedMs : 0 });

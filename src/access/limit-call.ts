@@ -4,8 +4,8 @@ import type { Caller } from "./caller.ts";
 import type { RateClass, RateLimiter, RateVerdict } from "./rate-limiter.ts";
 
 /**
- * Counts a call by its caller's key, or by the address where there is none, and says in `ratelimit-*` what is left.
- * Throws RATE_LIMITED, with the same headers, when nothing is.
+ * Counts a call by its caller's key, or by its address without a key, and sends the remaining budget in `ratelimit-*`.
+ * Throws RATE_LIMITED with the same headers if no budget is left.
  */
 export function limitCall(
   limiter: RateLimiter,
@@ -20,7 +20,7 @@ export function limitCall(
   });
 }
 
-/** The refusal of a call, with the time after which it will be taken. */
+/** The error for a refused call, with the time after which a retry succeeds. */
 export function rateLimited(verdict: RateVerdict, what: string): ServiceError {
   return new ServiceError("RATE_LIMITED", `${what}; try again in ${verdict.retryAfterMs} ms`, {
     retryAfterSeconds: verdict.retryAfterMs / 1_000,

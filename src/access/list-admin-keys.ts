@@ -2,12 +2,12 @@ import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/
 import type { Queryable } from "../store/database.ts";
 import { ADMIN_KEY_COLUMNS, type AdminKeyDetails } from "./read-admin-key.ts";
 
-/** Comes behind every row. */
+/** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
- * Reads a page of the named admin keys, the newest first, revoked and expired ones too. Throws VALIDATION for a token of
- * another list.
+ * Reads a page of the named admin keys, the newest first, revoked and expired ones too. Throws VALIDATION for a token
+ * of another list.
  */
 export function listAdminKeys(db: Queryable, request: PageRequest): Promise<Page<AdminKeyDetails>> {
   return readPage(request, {

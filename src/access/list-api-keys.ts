@@ -3,7 +3,7 @@ import type { Queryable } from "../store/database.ts";
 import { API_KEY_COLUMNS, type ApiKeyDetails } from "./read-api-key.ts";
 import { requireProject } from "./require-project.ts";
 
-/** Comes behind every row. */
+/** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**

@@ -2,7 +2,7 @@ import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/
 import type { Queryable } from "../store/database.ts";
 import { PROJECT_COLUMNS, type ProjectDetails } from "./read-project.ts";
 
-/** Comes behind every row. */
+/** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Reads a page of the network's projects, the newest first. Throws VALIDATION for a token of another list. */

@@ -1,13 +1,13 @@
 import { ServiceError } from "../errors/service-error.ts";
 
-/** Reads many keys by the hashes of their plaintexts, as hex; those that there are, by their hash. */
+/** Reads many keys by the hex hashes of their plaintexts. Returns the existing keys by their hash. */
 export type ReadKeys<Key> = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Key>>;
 
-/** Looks up keys that nothing is known of, at a cost that does not grow with how many are tried. */
+/** Looks up unknown keys at a cost that does not grow with their number. */
 export interface LookupQueue<Key> {
   /**
-   * The key with this hash; undefined where there is none. `from` is what its look-ups are bounded by, such as an
-   * address. Rejects with RATE_LIMITED when too many wait, and with what reading rejects with.
+   * Reads the key with this hash; undefined if there is none. Look-ups are bounded per `from`, such as an address.
+   * Rejects with RATE_LIMITED if too many wait, and with the error of a failed read.
    */
   read(hash: string, from: string): Promise<Key | undefined>;
 }
@@ -27,7 +27,7 @@ interface Waiting<Key> {
   fail(reason: unknown): void;
 }
 
-/** One query at a time, of all keys that wait by then. The first of a quiet time is made at once. */
+/** Runs one query at a time, for all waiting keys. A query after an idle time starts at once. */
 export function createLookupQueue<Key>(read: ReadKeys<Key>): LookupQueue<Key> {
   const waiting = new Map<string, Waiting<Key>>();
   const countOf = new Map<string, number>();
@@ -56,7 +56,7 @@ export function createLookupQueue<Key>(read: ReadKeys<Key>): LookupQueue<Key> {
   }
 
   async function readBatch(batch: readonly (readonly [string, Waiting<Key>])[]): Promise<void> {
-    // Who asks for one of them from now on is to hear of what is written from now on.
+    // A caller that asks for one of them from now on must see later writes.
     for (const [hash, { from }] of batch) leave(hash, from);
     try {
       const found = await read(batch.map(([hash]) => hash));

@@ -14,12 +14,12 @@ import type { Scope } from "./caller.ts";
 /** What a call costs the service; see `CostClass` in the contract. */
 export type CostClassName = "read" | "write" | "chain" | "verify" | "stream";
 
-/** What the contract says of a method: who may call it, and what a call means. */
+/** A method's policy in the contract: its permitted callers, and the effect of a call. */
 export type MethodPolicy = MethodAccess & {
   readonly costClass: CostClassName;
-  /** What happens when the same call is made again; see `Idempotency` in the contract. */
+  /** The effect of repeating the same call; see `Idempotency` in the contract. */
   readonly idempotency: "read" | "natural" | "keyed";
-  /** Whether it leaves a line in the audit trail. */
+  /** True if a call writes an event to the audit trail. */
   readonly isAudited: boolean;
 };
 
@@ -45,7 +45,7 @@ export function methodPolicy(method: DescMethod): MethodPolicy {
   return policy;
 }
 
-/** Reading an option decodes it anew, and every call asks. */
+/** Caches policies, because reading an option decodes it again and every call reads it. */
 const known = new WeakMap<DescMethod, MethodPolicy>();
 
 function readPolicy(method: DescMethod): MethodPolicy {

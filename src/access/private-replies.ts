@@ -1,12 +1,12 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { methodPolicy } from "./method-policy.ts";
 
-/** What a reply to a key depends on beside its URL. */
+/** The headers besides the URL that a reply to a key depends on. */
 const VARY = "authorization, x-api-key, x-network";
 
 /**
- * Has no cache keep what is answered to a key: `cache-control: no-store` and `vary` on every reply of a method that is
- * not public, refusals included. gRPC itself knows no caches, so its replies go without.
+ * Forbids caches to store replies to a key: sets `cache-control: no-store` and `vary` on every reply of a method that
+ * is not public, including errors. Omits both over gRPC, which has no caches.
  */
 export function keepPrivate(call: Pick<HandlerContext, "method" | "protocolName" | "responseHeader">): void {
   if (call.protocolName === "grpc" || methodPolicy(call.method).access === "public") return;

@@ -4,41 +4,41 @@ import type { BucketSize, BucketVerdict } from "../coordination/token-bucket.ts"
 import type { CostClassName } from "./method-policy.ts";
 
 /**
- * What is limited by itself: calls by their cost class, calls whose key was refused, and `open`, what anyone may ask of
- * the server itself.
+ * The classes with separate limits: calls by their cost class, calls with a refused key, and `open`, the server's
+ * routes that need no key.
  */
 export type RateClass = CostClassName | "refusedKey" | "open";
 
-/** How often something may be done. */
+/** The limits on the rate of calls. */
 export interface RateLimits {
   /** Calls per second in the long run, by class; 0 does not limit the class. */
   readonly perSecond: Readonly<Record<RateClass, number>>;
-  /** So many seconds' worth of calls may come at once, 1 at least. */
+  /** The burst, in seconds of the sustained rate; at least one call. */
   readonly burstSeconds: number;
 }
 
-/** What became of a call. */
+/** The result of counting a call. */
 export interface RateVerdict {
   readonly isAllowed: boolean;
-  /** How many calls may come at once. */
+  /** The largest burst of calls. */
   readonly limitCount: number;
-  /** How many more may come now. */
+  /** The number of further calls that are allowed now. */
   readonly remainingCount: number;
-  /** Until {@link limitCount} calls may come at once again. */
+  /** The time until {@link limitCount} calls are allowed at once again. */
   readonly resetMs: number;
-  /** Until one may come; 0 for a call that was allowed. */
+  /** The time until the next call is allowed; 0 for an allowed call. */
   readonly retryAfterMs: number;
 }
 
 /** Counts calls. */
 export interface RateLimiter {
-  /** Counts a call of the subject, such as a key's id. Undefined where the class has no limit. Never rejects. */
+  /** Counts a call of the subject, such as a key's id. Undefined if the class has no limit. Never rejects. */
   take(rateClass: RateClass, subject: string): Promise<RateVerdict> | undefined;
 }
 
 export interface RateLimiterOptions {
   readonly limits: RateLimits;
-  /** Where calls are counted. Default: each process counts for itself. */
+  /** The shared counters. Default: each process counts separately. */
   readonly coordination?: Pick<Coordination, "buckets">;
 }
 

@@ -7,7 +7,7 @@ import type { AdminCaller } from "./caller.ts";
 import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
 
 /**
- * Revokes a named admin key for good; again does nothing. This process refuses it at once, others after a few seconds.
+ * Revokes a named admin key permanently. A repeat does nothing. This process refuses it at once, others in seconds.
  * Returns the key with the time of its first revocation. Throws ADMIN_KEY_NOT_FOUND.
  */
 export async function revokeAdminKey(

@@ -12,10 +12,10 @@ import { insertApiKey } from "./insert-api-key.ts";
 import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
-/** How a key is to be rotated. */
+/** Options of a key's rotation. */
 export interface KeyRotation {
   readonly apiKeyId: string;
-  /** For so long the old key is still taken, never longer than it would have been; 0 revokes it. Default: a day. */
+  /** The time that the old key stays valid, at most until its expiry; 0 revokes it. Default: a day. */
   readonly overlapSeconds?: number | undefined;
   /** The end of the new key. Default: the old one's. */
   readonly expiresAt?: Date | undefined;
@@ -31,8 +31,8 @@ const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 /**
  * Makes a key of the same project, name, scopes and allowed addresses in place of another one, and ends that one after
  * the overlap; once for each idempotency key, where a repeat has both keys as they are by then, without the plaintext.
- * This process applies the old key's new end at once, and others after a few seconds. Throws API_KEY_NOT_FOUND, WRONG_STATE
- * for a key that is revoked, expired or replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
+ * This process applies the old key's new end at once, and others after a few seconds. Throws API_KEY_NOT_FOUND,
+ * WRONG_STATE for a key that is revoked, expired or replaced, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export async function rotateApiKey(
   { database, lookup }: { readonly database: Database; readonly lookup: Pick<ApiKeyLookup, "forget"> },
@@ -77,7 +77,7 @@ async function requireUsable(db: Queryable, key: ApiKeyDetails): Promise<void> {
   throw new ServiceError("WRONG_STATE", `the key is ${state}`, { metadata: { state } });
 }
 
-/** Without an overlap the key is revoked, so that it is over whatever the clocks of replicas say. */
+/** Without an overlap the key is revoked, so that its end does not depend on the clocks of replicas. */
 async function endKey(
   db: Queryable,
   origin: AuditOrigin,

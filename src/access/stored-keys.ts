@@ -7,8 +7,8 @@ export interface StoredKeyLookupOptions
 }
 
 /**
- * Reads the keys with these hashes, in hex, from a table of keys named `k`, by their hash. The database's clock says
- * whether one has expired: no replica's is asked.
+ * Reads the keys with these hex hashes from a table of keys with the alias `k`, by their hash. The database's clock
+ * decides whether a key has expired, not a replica's.
  */
 export async function readStoredKeys<Key extends KeyStanding & { readonly id: string }>(
   database: Queryable,
@@ -26,7 +26,7 @@ export async function readStoredKeys<Key extends KeyStanding & { readonly id: st
   return new Map(rows.map((row) => [row.hash, row]));
 }
 
-/** Notes that a good key is in use: once a minute is exact enough to tell keys in use from forgotten ones. */
+/** Records the use of a valid key, once a minute: enough to distinguish keys in use from forgotten ones. */
 export async function noteKeyUse(
   database: Queryable,
   table: "api_key" | "admin_key",

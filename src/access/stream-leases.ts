@@ -8,7 +8,7 @@ import { addressBlock } from "./address-block.ts";
 import { clientAddressKey } from "./client-address.ts";
 import { type StreamStanding, streamStandingOf } from "./stream-standing.ts";
 
-/** How many streams may be open at once in this process. */
+/** The limits on open streams in this process. */
 export interface StreamBounds {
   readonly perKey: number;
   readonly perProject: number;
@@ -28,7 +28,7 @@ export interface StreamLeaseOptions {
 export interface StreamLeases {
   /** Counts each stream, refuses those beyond the bounds, and ends those whose key ends. */
   readonly interceptor: Interceptor;
-  /** Looks at all keys now, and ends the streams of those that are not good any more. Never rejects. */
+  /** Checks all keys now and ends the streams of invalid ones. Never rejects. */
   sweep(): Promise<void>;
   close(): void;
 }
@@ -36,7 +36,7 @@ export interface StreamLeases {
 /** A stream that is open. */
 interface Lease {
   readonly values: ContextValues;
-  /** Ends it, and what it waits for. */
+  /** Ends the stream and its current wait. */
   cut(reason: unknown): void;
 }
 
@@ -49,9 +49,9 @@ interface LeaseDesk {
 const SWEEP_MS = 1_000;
 
 /**
- * Bounds the streams of each key, project and address, and has none outlive its key: once a key is revoked, has
- * expired, or may not be used from the caller's address any more, its streams end with the reason that a new call gets.
- * All streams share one timer, and those of one key and address one look.
+ * Bounds the streams of each key, project and address, and ends streams with their key: when a key is revoked, expires,
+ * or no longer allows the caller's address, its streams end with the error of a new call. All streams share one timer,
+ * and the streams of one key and address share one check.
  */
 export function createStreamLeases({
   bounds,
@@ -127,7 +127,7 @@ async function judge(leases: ReadonlySet<Lease>): Promise<void> {
   try {
     await standingIn(leases)?.check();
   } catch (reason) {
-    // A database that does not answer says nothing against a key.
+    // A database failure does not make a key invalid.
     if (!isRefusal(reason)) return;
     for (const lease of [...leases]) lease.cut(reason);
   }

@@ -1,6 +1,6 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 
-/** Whether the caller that opened a stream may keep it. */
+/** Checks whether the caller that opened a stream may keep it. */
 export interface StreamStanding {
   /** Of its key and address: streams of the same name stand and fall together. */
   readonly name: string;
@@ -13,12 +13,12 @@ export interface StreamStanding {
 
 const standingKey = createContextKey<StreamStanding | undefined>(undefined, { description: "standing" });
 
-/** Notes by what a stream stands. The gate does. */
+/** Stores a stream's check in the context. Only the gate calls this. */
 export function setStreamStanding(values: ContextValues, standing: StreamStanding): void {
   values.set(standingKey, standing);
 }
 
-/** By what a stream stands; undefined for a call without a key. */
+/** The check of a stream's caller; undefined for a call without a key. */
 export function streamStandingOf(values: ContextValues): StreamStanding | undefined {
   return values.get(standingKey);
 }

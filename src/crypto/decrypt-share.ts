@@ -12,9 +12,9 @@ import type { Steps } from "../protocol/steps.ts";
 import { encodeUserShare } from "../protocol/user-share.ts";
 
 /**
- * The share out of its encryption, as 00 | vec(scalar), about a third of a second. Its proof is verified under the
- * key's own public half first, and the share must be the logarithm of the dWallet's X_A. Throws MalformedBytesError,
- * InvalidFormError or RejectedInput.
+ * Decrypts the share and returns it as 00 | vec(scalar). First verifies its proof under the public half of the key. The
+ * share must be the discrete logarithm of the dWallet's X_A. Takes about a third of a second. Throws
+ * MalformedBytesError, InvalidFormError or RejectedInput.
  */
 export function* decryptShare(
   curve: Curve,
@@ -37,6 +37,6 @@ export function* decryptShare(
   const [randomizer, masked] = encrypted.ciphertext;
   const mask = powerForm(group, randomizer, exponent);
   const share = formToScalar(group, composeForms(group, masked, invertForm(mask)));
-  rejectUnless(scaleBase(curve, share).equals(publicShare), "the share is not the dWallet's");
+  rejectUnless(scaleBase(curve, share).equals(publicShare), "the share does not belong to the dWallet");
   return encodeUserShare(name, share);
 }

@@ -1,6 +1,6 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 
-/** The gRPC status codes that this node answers with. */
+/** The gRPC status codes of this node's answers. */
 export const Status = {
   InvalidArgument: 3,
   DeadlineExceeded: 4,
@@ -12,7 +12,7 @@ export const Status = {
   Unavailable: 14,
 } as const;
 
-/** A request that is answered with a gRPC status instead of a message. */
+/** Thrown to answer a request with a gRPC status instead of a message. */
 export class RpcFailure extends Error {
   readonly code: number;
 
@@ -23,7 +23,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** A transaction that is refused before execution because of its inputs: nothing is charged. */
+/** The failure of a transaction that is rejected before execution because of its inputs. It pays nothing. */
 export function invalidInput(message: string): RpcFailure {
   return new RpcFailure(
     Status.InvalidArgument,
@@ -51,7 +51,7 @@ export type FailureDetail =
   | { readonly kind: "congested"; readonly objectIds: readonly string[] }
   | { readonly kind: "none" };
 
-/** A transaction that executed and failed: its effects say so and its gas is charged. */
+/** Thrown when an execution fails. The effects contain the failure, and the transaction pays gas. */
 export class ExecutionError extends Error {
   readonly failureKind: number;
   readonly detail: FailureDetail;

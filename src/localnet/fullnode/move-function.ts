@@ -4,7 +4,7 @@ import { ArgumentFailure, ArgumentFault } from "./failures.ts";
 import type { MoveValue } from "./move-value.ts";
 import { coinObjectType, ID_TYPE } from "./sui-types.ts";
 
-/** How a parameter takes its argument. */
+/** How a parameter receives its argument: by value or by reference. */
 export type Reference = "value" | "immutable" | "mutable";
 
 /** One parameter of a Move function. In `type`, `$0` stands for the function's first type argument. */
@@ -14,7 +14,7 @@ export interface MoveParameter<T> {
   accept(value: MoveValue, type: string): T;
 }
 
-/** The caller's transaction as a function sees it. */
+/** The context of a function call. */
 export interface MoveCallContext {
   readonly state: ExecutionState;
   readonly sender: string;
@@ -37,7 +37,7 @@ type Arguments<P extends readonly MoveParameter<unknown>[]> = {
   [K in keyof P]: P[K] extends MoveParameter<infer T> ? T : never;
 };
 
-/** Defines a function whose body takes the decoded arguments. */
+/** Defines a function whose body receives the decoded arguments. */
 export function moveFunction<const P extends readonly MoveParameter<unknown>[]>(definition: {
   readonly packageId: string;
   readonly module: string;
@@ -104,7 +104,7 @@ export function coinMut(coinType: string): MoveParameter<WorkingObject> {
   return borrowedMut(coinObjectType(coinType));
 }
 
-/** A struct by value that is not an object: its BCS bytes. */
+/** A struct without an id, by value, as its BCS bytes. */
 export function struct(type: string): MoveParameter<Uint8Array> {
   return {
     reference: "value",
@@ -136,7 +136,7 @@ function pure<T>(
   };
 }
 
-/** BCS has one form per value: bytes that do not encode back to themselves are refused, as Move refuses them. */
+/** Rejects bytes that do not encode back to themselves, as Move does: BCS has exactly one encoding per value. */
 function parseExactly<T>(codec: Codec<T>, input: Uint8Array): T {
   let value: T;
   let again: Uint8Array;

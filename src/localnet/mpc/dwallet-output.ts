@@ -10,13 +10,15 @@ import type { CurveNetworkKey } from "./network-key.ts";
 export interface DWalletShares {
   readonly publicKey: CurvePoint;
   readonly userPublicShare: CurvePoint;
-  /** The randomisers that combine the network key's parts to this dWallet's network share. */
+  /** The randomisers that combine the network key's parts into this dWallet's network share. */
   readonly randomizers: readonly [bigint, bigint, bigint];
   /** The network's share of the key. Secret. */
   readonly networkShare: bigint;
 }
 
-/** Reads version 2 of a dWallet public output and checks that it is this network's; throws a verdict otherwise. */
+/**
+ * Decodes version 2 of a dWallet public output and checks that this network made it. Throws RejectedInput otherwise.
+ */
 export function openDWalletOutput(key: CurveNetworkKey, bytes: Uint8Array): DWalletShares {
   const { curve } = key;
   const outer = byteReader(bytes, "dWallet public output");
@@ -40,6 +42,6 @@ export function openDWalletOutput(key: CurveNetworkKey, bytes: Uint8Array): DWal
     scaleBase(curve, networkShare).equals(networkPoint) &&
     userPublicShare.add(networkPoint).equals(publicKey) &&
     equalBytes(publicKeyBytes, pointBytes(publicKey));
-  rejectUnless(consistent, "dWallet public output is not this network's");
+  rejectUnless(consistent, "dWallet public output was not made by this network");
   return { publicKey, userPublicShare, randomizers, networkShare };
 }

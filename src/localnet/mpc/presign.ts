@@ -7,20 +7,20 @@ import { type PresignFamily, type PublicPresign, readPresign } from "../../proto
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
-/** The network's secrets of a presign: nonce shares, and for ECDSA the mask. */
+/** The network's secrets of a presign: the nonce shares, and the mask for ECDSA. */
 export interface PresignSecrets {
   readonly nonceShares: readonly [bigint, bigint];
   readonly mask: bigint;
 }
 
-/** A decoded presign, checked to be this network's. */
+/** A decoded presign that this network made. */
 export interface Presign extends PublicPresign {
   readonly secrets: PresignSecrets;
 }
 
 /**
- * Makes the versioned presign of a session. Its secrets follow from the network's seed and the session id alone, so
- * the network keeps no state and a restart loses none; that a presign is used once is the contracts' duty.
+ * Makes the versioned presign of a session. Its secrets are derived from the network's seed and the session id alone,
+ * so the network has no state to lose at a restart. The contracts ensure that a presign is used only once.
  */
 export function makePresign(key: CurveNetworkKey, family: PresignFamily, sessionId: Uint8Array): Uint8Array {
   rejectUnless(sessionId.length === 32, "session id is not 32 bytes");
@@ -44,7 +44,7 @@ export function makePresign(key: CurveNetworkKey, family: PresignFamily, session
   return concatBytes(VERSION_2, encodeVector(body));
 }
 
-/** Reads a versioned presign and checks that this network made it; throws a verdict otherwise. */
+/** Decodes a versioned presign and checks that this network made it. Throws RejectedInput otherwise. */
 export function openPresign(key: CurveNetworkKey, family: PresignFamily, bytes: Uint8Array): Presign {
   const presign = readPresign(key.curve, family, bytes);
   const { sessionId, commitment, noncePoints } = presign;

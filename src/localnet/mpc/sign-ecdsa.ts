@@ -25,9 +25,9 @@ import type { Presign } from "./presign.ts";
 export type EcdsaHash = "KECCAK256" | "SHA256" | "DoubleSHA256";
 
 /**
- * Completes an ECDSA signature: checks the eight proofs of the user's message, decrypts g*(a*k') and g*s*(a*k'), and
- * divides. Returns v | r | s with s in the lower half and v = 0..3 (Ethereum's recovery id): 65 bytes.
- * Throws a verdict if anything about the message is wrong.
+ * Completes an ECDSA signature: verifies the eight proofs of the user's message, decrypts g*(a*k') and g*s*(a*k'), and
+ * divides. Returns v | r | s, 65 bytes, with s in the lower half and v = 0..3 (Ethereum's recovery id).
+ * Throws an error with a rejectionReason for an invalid message.
  */
 export function signEcdsa(
   key: CurveNetworkKey,
@@ -66,8 +66,8 @@ export function signEcdsa(
 }
 
 /**
- * Computes everything that follows from a dWallet's randomisers or a message's weights itself, regardless of the user's
- * claims.
+ * Verifies the proofs. Computes everything that depends on a dWallet's randomisers or a message's weights itself and
+ * trusts no claim of the user.
  */
 function verifyProofs(
   context: SignContext,
@@ -83,7 +83,7 @@ function verifyProofs(
   checkEach(curve, equations, (terms) => productWithTables(key, terms));
 }
 
-/** A product of powers, with the network's tables for those of h and of its encryption key. */
+/** A product of powers. Uses the network's tables for powers of h and of its encryption key. */
 function productWithTables(
   { curve, h, ek, encryptionKey }: CurveNetworkKey,
   terms: readonly PowerTerm[],
@@ -106,13 +106,13 @@ const DIGEST: Record<EcdsaHash, (message: Uint8Array) => Uint8Array> = {
   DoubleSHA256: (message) => sha256(sha256(message)),
 };
 
-/** From the compressed SEC1 encoding. */
+/** Reads x and the parity of y from the compressed SEC1 encoding. */
 function coordinates(point: CurvePoint): { x: bigint; isYOdd: boolean } {
   const bytes = pointBytes(point);
   return { x: bigIntFromBigEndian(bytes.subarray(1)), isYOdd: bytes[0] === 3 };
 }
 
-/** (m*G + r*X) / s = R: the signature equation, with the nonce at hand. */
+/** Checks the signature equation (m*G + r*X) / s = R with the known nonce. */
 function verifies(
   curve: Curve,
   publicKey: CurvePoint,

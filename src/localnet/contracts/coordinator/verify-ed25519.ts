@@ -3,7 +3,7 @@ import { createPublicKey, verify } from "node:crypto";
 /** The DER prefix of an Ed25519 public key (RFC 8410). */
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Whether `signature` is `publicKey`'s over `message`; false for keys and signatures of the wrong form. */
+/** True if `signature` verifies for `message` under `publicKey`. Returns false for malformed keys and signatures. */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     const key = createPublicKey({
