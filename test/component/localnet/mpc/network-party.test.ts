@@ -100,7 +100,7 @@ describe.each(SESSIONS)("on curve $curve the network", (session) => {
   });
 });
 
-describe("combinations that the network does not sign with", () => {
+describe("combinations that the network does not support", () => {
   it.each([
     [4, 0, 0],
     [-1, 0, 0],
@@ -118,7 +118,7 @@ describe("combinations that the network does not sign with", () => {
       dwalletPublicOutput: nothing,
     };
     const outcome = party.sign({ curve, signatureAlgorithm, hashScheme, ...sign });
-    expect(outcome).toMatchObject({ kind: "rejected", reason: expect.stringContaining("does not sign") });
+    expect(outcome).toMatchObject({ kind: "rejected", reason: expect.stringContaining("does not support") });
     expect(party.dkg({ ...SESSIONS[0]!.dkg, curve: 9 })).toMatchObject({ reason: "unknown curve 9" });
   });
 });
