@@ -1,6 +1,6 @@
 import { type FetchJsonOptions, fetchJson } from "./fetch-json.ts";
 import type { PriceReader, PriceReading } from "./price-reading.ts";
-import { parseUsdPrice } from "./usd-price.ts";
+import { compareAmounts, parseUsdPrice } from "./usd-price.ts";
 
 /** Options of {@link createCoinbaseReader}. */
 export interface CoinbaseOptions {
@@ -42,10 +42,6 @@ export function parseTicker(json: unknown): PriceReading | undefined {
   const time = new Date(typeof ticker["time"] === "string" ? ticker["time"] : Number.NaN);
   if (price === undefined || bid === undefined || ask === undefined || Number.isNaN(time.getTime()))
     return undefined;
-  return {
-    picoUsd: price,
-    lowPicoUsd: bid < price ? bid : price,
-    highPicoUsd: ask > price ? ask : price,
-    time,
-  };
+  const [lowPicoUsd = bid, , highPicoUsd = ask] = [bid, price, ask].sort(compareAmounts);
+  return { picoUsd: price, lowPicoUsd, highPicoUsd, time };
 }

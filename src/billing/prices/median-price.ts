@@ -1,5 +1,6 @@
 import type { PriceReading } from "./price-reading.ts";
 import type { CoinPrice } from "./price-source.ts";
+import { compareAmounts } from "./usd-price.ts";
 
 /** Bounds of {@link medianPrice}. */
 export interface MedianBounds {
@@ -20,7 +21,7 @@ export function medianPrice(
 ): CoinPrice | "too few" | "too far apart" {
   const [first, ...others] = readings;
   if (first === undefined || readings.length < minCount) return "too few";
-  const prices = readings.map(({ picoUsd }) => picoUsd).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const prices = readings.map(({ picoUsd }) => picoUsd).sort(compareAmounts);
   const upper = prices[Math.floor(prices.length / 2)] ?? first.picoUsd;
   const lower = prices[Math.floor((prices.length - 1) / 2)] ?? first.picoUsd;
   const picoUsd = (lower + upper) / 2n;

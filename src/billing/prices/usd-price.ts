@@ -19,6 +19,11 @@ export function isUsdPrice(picoUsd: bigint): boolean {
   return picoUsd > 0n && picoUsd <= MAX_PICO_USD;
 }
 
+/** Sorts amounts, the smallest first. */
+export function compareAmounts(one: bigint, other: bigint): number {
+  return one < other ? -1 : Number(one > other);
+}
+
 /** The price in US dollars as a plain decimal number, without zeros at its end. */
 export function formatUsdPrice(picoUsd: bigint): string {
   const digits = picoUsd.toString().padStart(FRACTION_DIGITS + 1, "0");
