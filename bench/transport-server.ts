@@ -71,7 +71,7 @@ const gate = createAccessGate({
   limiter: { take: () => undefined },
   adminApiKey: undefined,
   networks: ["localnet"],
-  traceOf: () => ({ requestId: "", address: "" }),
+  beginTrace: () => ({ requestId: "", address: "" }),
 });
 const validator = createValidator();
 const errors = createErrorMapping(() => {});

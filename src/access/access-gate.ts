@@ -36,8 +36,8 @@ export interface AccessGateOptions {
   readonly adminApiKey: Secret | undefined;
   /** The served networks, at least one. */
   readonly networks: readonly string[];
-  /** May throw to refuse the call. */
-  readonly traceOf: (call: GatedCall) => CallTrace;
+  /** Called once for each call, before any check. May store what it finds in the call's context, or throw to refuse it. */
+  readonly beginTrace: (call: GatedCall) => CallTrace;
   /** Milliseconds that only grow. Default: the process's own. */
   readonly now?: () => number;
 }
@@ -47,13 +47,13 @@ export interface AccessGateOptions {
  * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, rate. Throws
  * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
  * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION where `x-network` is needed and
- * missing, and what `traceOf` throws.
+ * missing, and what `beginTrace` throws.
  */
 export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
-  const { limiter, traceOf, now = () => performance.now() } = options;
+  const { limiter, beginTrace, now = () => performance.now() } = options;
   const keeper = { ...options, now, refusedKeys: createRefusedKeys(limiter, now) };
   return (call) => {
-    const trace = traceOf(call);
+    const trace = beginTrace(call);
     const admitted = admitKnown(call, trace, keeper);
     const limit = (caller: Caller) => {
       setCaller(call.values, caller);

@@ -63,7 +63,7 @@ export function startApiServer(
     adminApiKey,
     networks: [parts.network.name],
     limiter,
-    traceOf: ({ values, requestHeader }) => {
+    beginTrace: ({ values, requestHeader }) => {
       const address = clientAddress(values.get(peerAddressKey), requestHeader);
       values.set(clientAddressKey, address);
       return { requestId: values.get(requestIdKey), address, traceParent: traceParentOf(values) };

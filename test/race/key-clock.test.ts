@@ -29,7 +29,7 @@ describe.skipIf(database === undefined)("a replica whose clock is wrong", () => 
       limiter: { take: () => undefined },
       adminApiKey: undefined,
       networks: ["localnet"],
-      traceOf: () => ({ requestId: "r-1", address: "192.0.2.1" }),
+      beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),
     });
     knock = async (plaintext, kind) => {
       const requestHeader = new Headers({ "x-api-key": plaintext });

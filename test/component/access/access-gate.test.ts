@@ -71,7 +71,7 @@ async function knock(
     adminApiKey: new Secret(ADMIN_KEY),
     networks,
     limiter,
-    traceOf: () => ({ requestId: "r-1", address: "192.0.2.1" }),
+    beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),
     now: () => nowMs,
   });
   const values = createContextValues();
@@ -276,7 +276,7 @@ describe("the rate of calls", () => {
       limiter: createRateLimiter({ limits: limits(perSecond), coordination: createLocalCoordination(clock) }),
       adminApiKey: new Secret(ADMIN_KEY),
       networks: ["localnet"],
-      traceOf: ({ requestHeader }) => ({
+      beginTrace: ({ requestHeader }) => ({
         requestId: "r-1",
         address: requestHeader.get("x-address") ?? "192.0.2.1",
       }),

@@ -42,7 +42,7 @@ async function call(key: string, peer: string, at = replica, forwardedFor?: stri
   const gate = createAccessGate({
     ...{ lookup: at.lookup, adminLookup: at.adminLookup, adminApiKey: undefined, networks: ["localnet"] },
     limiter: createRateLimiter({ limits }),
-    traceOf: ({ requestHeader }) => ({ requestId: "r-1", address: clientAddress(peer, requestHeader) }),
+    beginTrace: ({ requestHeader }) => ({ requestId: "r-1", address: clientAddress(peer, requestHeader) }),
     now: () => nowMs,
   });
   const requestHeader = new Headers({ authorization: `Bearer ${key}` });

@@ -79,7 +79,7 @@ function gateWith(limits: RateLimits) {
     networks: ["localnet"],
     // Time stands still, so that no call is allowed again while the machine is busy.
     limiter: createRateLimiter({ limits, coordination: createLocalCoordination(() => 0) }),
-    traceOf: () => ({ requestId: "r-1", address: "192.0.2.1" }),
+    beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),
   });
 }
 

@@ -59,7 +59,7 @@ beforeEach(async () => {
       limiter: { take: () => undefined },
       adminApiKey: undefined,
       networks: ["localnet"],
-      traceOf: () => ({ requestId: "r-1", address: "192.0.2.1" }),
+      beginTrace: () => ({ requestId: "r-1", address: "192.0.2.1" }),
     }),
   });
   sessions = new Http2SessionManager(server.url);

@@ -239,7 +239,7 @@ export async function startErrorStack(): Promise<ErrorStack> {
         adminApiKey: new Secret(ADMIN_KEY),
         networks: ["localnet"],
         limiter: createRateLimiter({ limits }),
-        traceOf: ({ values, requestHeader }) => ({
+        beginTrace: ({ values, requestHeader }) => ({
           requestId: values.get(requestIdKey),
           address: clientAddress(values.get(peerAddressKey), requestHeader),
         }),
