@@ -36,7 +36,7 @@ export async function findSignableDWallet(
   if (dwallet.curve !== triple.curveNumber) {
     throw new ServiceError(
       "UNSUPPORTED_ALGORITHM",
-      `${triple.signatureAlgorithm} does not sign with the dWallet's curve`,
+      `${triple.signatureAlgorithm} does not fit the dWallet's curve`,
       { metadata: { dwalletId } },
     );
   }
