@@ -1,7 +1,9 @@
+import sql from "sql-template-tag";
 import { ADMIN_KEY_TOPICS } from "../coordination/topics.ts";
+import { text } from "../store/columns.ts";
 import { isAdminKeyForm } from "./api-key.ts";
 import { createKeyLookup, type KeyLookup, type KeyStanding } from "./key-lookup.ts";
-import { noteKeyUse, readStoredKeys, type StoredKeyLookupOptions } from "./stored-keys.ts";
+import { noteKeyUse, readStoredKeys, STANDING_COLUMNS, type StoredKeyLookupOptions } from "./stored-keys.ts";
 
 /** A stored admin key. */
 export interface KnownAdminKey extends KeyStanding {
@@ -18,7 +20,13 @@ export function createAdminKeyLookup({ database, ...options }: StoredKeyLookupOp
     ...options,
     kind: ADMIN_KEY_TOPICS,
     isForm: isAdminKeyForm,
-    read: (hashes) => readStoredKeys(database, "k.name", "admin_key k", hashes),
+    read: (hashes) => readStoredKeys(database, STORED_ADMIN_KEYS, hashes),
     noteUse: (id) => noteKeyUse(database, "admin_key", id),
   });
 }
+
+const STORED_ADMIN_KEYS = {
+  select: sql`k.name`,
+  from: sql`admin_key k`,
+  columns: { ...STANDING_COLUMNS, name: text },
+};

@@ -1,6 +1,8 @@
+import sql from "sql-template-tag";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
 import type { Queryable } from "../store/database.ts";
-import { API_KEY_COLUMNS, type ApiKeyDetails } from "./read-api-key.ts";
+import { readRows } from "../store/statements.ts";
+import { API_KEY_COLUMNS, type ApiKeyDetails, SELECT_API_KEY } from "./read-api-key.ts";
 import { requireProject } from "./require-project.ts";
 
 /** Sorts after every row. */
@@ -21,10 +23,11 @@ export async function listApiKeys(
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST, count) =>
-      db.query<ApiKeyDetails>(
-        `SELECT ${API_KEY_COLUMNS} FROM api_key k WHERE k.project_id = $1 AND k.id < $2::uuid
-         ORDER BY k.id DESC LIMIT $3`,
-        [projectId, after, count],
+      readRows(
+        db,
+        sql`${SELECT_API_KEY} WHERE k.project_id = ${projectId} AND k.id < ${after}::uuid
+            ORDER BY k.id DESC LIMIT ${count}`,
+        API_KEY_COLUMNS,
       ),
   });
 }

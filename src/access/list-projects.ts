@@ -1,13 +1,10 @@
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
-import type { Queryable } from "../store/database.ts";
-import { PROJECT_COLUMNS, type ProjectDetails } from "./read-project.ts";
-
-/** Sorts after every row. */
-const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+import type { Database } from "../store/database.ts";
+import { PROJECT_FIELDS, type ProjectDetails } from "./read-project.ts";
 
 /** Reads a page of the network's projects, the newest first. Throws VALIDATION for a token of another list. */
 export function listProjects(
-  db: Queryable,
+  { prisma }: Pick<Database, "prisma">,
   network: string,
   request: PageRequest,
 ): Promise<Page<ProjectDetails>> {
@@ -15,10 +12,12 @@ export function listProjects(
     scope: ["project", network],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
-    read: (after = LAST, count) =>
-      db.query<ProjectDetails>(
-        `SELECT ${PROJECT_COLUMNS} FROM project WHERE network = $1 AND id < $2::uuid ORDER BY id DESC LIMIT $3`,
-        [network, after, count],
-      ),
+    read: (after, take) =>
+      prisma.project.findMany({
+        where: { network, ...(after === undefined ? {} : { id: { lt: after } }) },
+        orderBy: { id: "desc" },
+        take,
+        select: PROJECT_FIELDS,
+      }),
   });
 }

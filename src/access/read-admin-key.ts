@@ -1,5 +1,5 @@
 import { ServiceError } from "../errors/service-error.ts";
-import type { Queryable } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 
 /** A named admin key, as the operator sees it: neither the key itself nor its hash. */
 export interface AdminKeyDetails {
@@ -13,16 +13,24 @@ export interface AdminKeyDetails {
   readonly lastUsedAt: Date | null;
 }
 
-/** The columns of {@link AdminKeyDetails}, from the table `admin_key`. */
-export const ADMIN_KEY_COLUMNS = `id, name, prefix, created_at AS "createdAt", expires_at AS "expiresAt",
-  revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
+/** What Prisma selects of an admin key for {@link AdminKeyDetails}. */
+export const ADMIN_KEY_FIELDS = {
+  id: true,
+  name: true,
+  prefix: true,
+  createdAt: true,
+  expiresAt: true,
+  revokedAt: true,
+  lastUsedAt: true,
+} as const;
 
-/** Reads a named admin key. Throws ADMIN_KEY_NOT_FOUND. */
-export async function readAdminKey(db: Queryable, adminKeyId: string): Promise<AdminKeyDetails> {
-  const [key] = await db.query<AdminKeyDetails>(`SELECT ${ADMIN_KEY_COLUMNS} FROM admin_key WHERE id = $1`, [
-    adminKeyId,
-  ]);
-  if (key !== undefined) return key;
+/** Reads a named admin key. Must not be called inside a transaction. Throws ADMIN_KEY_NOT_FOUND. */
+export async function readAdminKey(
+  { prisma }: Pick<Database, "prisma">,
+  adminKeyId: string,
+): Promise<AdminKeyDetails> {
+  const key = await prisma.adminKey.findUnique({ where: { id: adminKeyId }, select: ADMIN_KEY_FIELDS });
+  if (key !== null) return key;
   throw new ServiceError("ADMIN_KEY_NOT_FOUND", "there is no admin key with this id", {
     metadata: { adminKeyId },
   });

@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
+import { type Columns, listOf, nullable, oneOf, text, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
-import type { Scope } from "./caller.ts";
+import { execute, readRows } from "../store/statements.ts";
+import { SCOPES, type Scope } from "./caller.ts";
 
 /** A key, as the operator sees it: neither the key itself nor its hash. */
 export interface ApiKeyDetails {
@@ -23,10 +26,27 @@ export interface ApiKeyDetails {
 }
 
 /** The columns of {@link ApiKeyDetails}, from the table `api_key` named `k`. */
-export const API_KEY_COLUMNS = `k.id, k.project_id AS "projectId", k.name, k.prefix, k.scopes,
+export const SELECT_API_KEY = sql`SELECT k.id, k.project_id AS "projectId", k.name, k.prefix, k.scopes,
   k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt", k.last_used_at AS "lastUsedAt",
   k.allowed_addresses AS "allowedAddresses", k.rotated_from AS "rotatedFrom",
-  (SELECT n.id FROM api_key n WHERE n.rotated_from = k.id) AS "replacedBy"`;
+  (SELECT n.id FROM api_key n WHERE n.rotated_from = k.id) AS "replacedBy"
+  FROM api_key k`;
+
+/** The types of the columns. */
+export const API_KEY_COLUMNS: Columns<ApiKeyDetails> = {
+  id: text,
+  projectId: text,
+  name: text,
+  prefix: text,
+  scopes: listOf(oneOf(...SCOPES)),
+  createdAt: time,
+  expiresAt: nullable(time),
+  revokedAt: nullable(time),
+  lastUsedAt: nullable(time),
+  allowedAddresses: listOf(text),
+  rotatedFrom: nullable(text),
+  replacedBy: nullable(text),
+};
 
 /**
  * Reads a key of a project of the network; with `lock` nobody else changes it until the transaction ends. Throws
@@ -38,11 +58,12 @@ export async function readApiKey(
   apiKeyId: string,
   { lock = false } = {},
 ): Promise<ApiKeyDetails> {
-  if (lock) await db.query("SELECT 1 FROM api_key WHERE id = $1 FOR NO KEY UPDATE", [apiKeyId]);
-  const [key] = await db.query<ApiKeyDetails>(
-    `SELECT ${API_KEY_COLUMNS} FROM api_key k JOIN project p ON p.id = k.project_id
-     WHERE k.id = $1 AND p.network = $2`,
-    [apiKeyId, network],
+  if (lock) await execute(db, sql`SELECT 1 FROM api_key WHERE id = ${apiKeyId} FOR NO KEY UPDATE`);
+  const [key] = await readRows(
+    db,
+    sql`${SELECT_API_KEY} JOIN project p ON p.id = k.project_id
+        WHERE k.id = ${apiKeyId} AND p.network = ${network}`,
+    API_KEY_COLUMNS,
   );
   if (key !== undefined) return key;
   throw new ServiceError("API_KEY_NOT_FOUND", "no project of the network has a key with this id", {

@@ -1,4 +1,4 @@
-import type { Queryable } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 
 /** A project, as the operator sees it. */
 export interface ProjectDetails {
@@ -10,15 +10,22 @@ export interface ProjectDetails {
   readonly createdAt: Date;
 }
 
-/** The columns of {@link ProjectDetails}, from the table `project`. */
-export const PROJECT_COLUMNS = `id, name, network, balance_micro_usd AS "balanceMicroUsd",
-  held_micro_usd AS "heldMicroUsd", created_at AS "createdAt"`;
+/** What Prisma selects of a project for {@link ProjectDetails}. */
+export const PROJECT_FIELDS = {
+  id: true,
+  name: true,
+  network: true,
+  balanceMicroUsd: true,
+  heldMicroUsd: true,
+  createdAt: true,
+} as const;
 
-/** Reads a project that is known to be there. */
-export async function readProject(db: Queryable, projectId: string): Promise<ProjectDetails> {
-  const [project] = await db.query<ProjectDetails>(`SELECT ${PROJECT_COLUMNS} FROM project WHERE id = $1`, [
-    projectId,
-  ]);
-  if (project === undefined) throw new Error(`there is no project ${projectId}`);
+/** Reads a project that is known to exist. Must not be called inside a transaction. */
+export async function readProject(
+  { prisma }: Pick<Database, "prisma">,
+  projectId: string,
+): Promise<ProjectDetails> {
+  const project = await prisma.project.findUnique({ where: { id: projectId }, select: PROJECT_FIELDS });
+  if (project === null) throw new Error(`there is no project ${projectId}`);
   return project;
 }

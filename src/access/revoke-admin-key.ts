@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { auditInsert } from "../audit/audit-event.ts";
-import type { Queryable } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 import type { AdminKeyLookup } from "./admin-key-lookup.ts";
 import type { AdminCaller } from "./caller.ts";
@@ -11,18 +11,18 @@ import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
  * Returns the key with the time of its first revocation. Throws ADMIN_KEY_NOT_FOUND.
  */
 export async function revokeAdminKey(
-  { db, lookup }: { readonly db: Queryable; readonly lookup: Pick<AdminKeyLookup, "forget"> },
+  { database, lookup }: { readonly database: Database; readonly lookup: Pick<AdminKeyLookup, "forget"> },
   { origin }: AdminCaller,
   adminKeyId: string,
 ): Promise<AdminKeyDetails> {
   await execute(
-    db,
+    database,
     sql`WITH revoked AS (
           UPDATE admin_key SET revoked_at = now() WHERE id = ${adminKeyId} AND revoked_at IS NULL
           RETURNING id, NULL::uuid AS project_id
         ) ${auditInsert("admin_key.revoke", sql`revoked`, origin)}`,
   );
-  const key = await readAdminKey(db, adminKeyId);
+  const key = await readAdminKey(database, adminKeyId);
   lookup.forget(key.id);
   return key;
 }

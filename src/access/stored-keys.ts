@@ -1,4 +1,7 @@
+import sql, { type Sql } from "sql-template-tag";
+import { boolean, type Columns, nullable, number, text, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 import type { KeyLookupOptions, KeyStanding } from "./key-lookup.ts";
 
 export interface StoredKeyLookupOptions
@@ -6,36 +9,51 @@ export interface StoredKeyLookupOptions
   readonly database: Queryable;
 }
 
-/**
- * Reads the keys with these hex hashes from a table of keys with the alias `k`, by their hash. The database's clock
- * decides whether a key has expired, not a replica's.
- */
-export async function readStoredKeys<Key extends KeyStanding & { readonly id: string }>(
+/** A table of keys, and what is read of it beyond a key's standing. */
+export interface StoredKeys<Key> {
+  /** The further columns. */
+  readonly select: Sql;
+  /** The table of keys with the alias `k`, and what it is joined with. */
+  readonly from: Sql;
+  /** All columns: {@link STANDING_COLUMNS} and the further ones. */
+  readonly columns: Columns<Key>;
+}
+
+/** The columns that are read of every key. `hash` is in hex. */
+export const STANDING_COLUMNS = {
+  hash: text,
+  id: text,
+  expiresAt: nullable(time),
+  isRevoked: boolean,
+  isExpired: boolean,
+  leftMs: nullable(number),
+};
+
+/** Reads the keys with these hex hashes, by their hash. The database's clock decides whether a key has expired, not a replica's. */
+export async function readStoredKeys<Key extends KeyStanding & { readonly hash: string }>(
   database: Queryable,
-  columns: string,
-  tables: string,
+  { select, from, columns }: StoredKeys<Key>,
   hashes: readonly string[],
 ): Promise<Map<string, Key>> {
-  const rows = await database.query<Key & { readonly hash: string }>(
-    `SELECT encode(k.hash, 'hex') AS hash, k.id, ${columns}, k.expires_at AS "expiresAt",
-            k.revoked_at IS NOT NULL AS "isRevoked", coalesce(k.expires_at <= clock_timestamp(), false) AS "isExpired",
-            (extract(epoch FROM k.expires_at - clock_timestamp()) * 1000)::float8 AS "leftMs"
-     FROM ${tables} WHERE k.hash = ANY(SELECT decode(tried, 'hex') FROM unnest($1::text[]) tried)`,
-    [[...hashes]],
+  const rows = await readRows(
+    database,
+    sql`SELECT encode(k.hash, 'hex') AS hash, k.id, ${select}, k.expires_at AS "expiresAt",
+          k.revoked_at IS NOT NULL AS "isRevoked", coalesce(k.expires_at <= clock_timestamp(), false) AS "isExpired",
+          (extract(epoch FROM k.expires_at - clock_timestamp()) * 1000)::float8 AS "leftMs"
+        FROM ${from} WHERE k.hash = ANY(SELECT decode(tried, 'hex') FROM unnest(${hashes}::text[]) tried)`,
+    columns,
   );
   return new Map(rows.map((row) => [row.hash, row]));
 }
 
+const TABLES = { api_key: sql`api_key`, admin_key: sql`admin_key` };
+
 /** Records the use of a valid key, once a minute: enough to distinguish keys in use from forgotten ones. */
-export async function noteKeyUse(
-  database: Queryable,
-  table: "api_key" | "admin_key",
-  id: string,
-): Promise<void> {
-  await database.query(
-    `UPDATE ${table} SET last_used_at = now()
-     WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-       AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
-    [id],
+export async function noteKeyUse(database: Queryable, table: keyof typeof TABLES, id: string): Promise<void> {
+  await execute(
+    database,
+    sql`UPDATE ${TABLES[table]} SET last_used_at = now()
+        WHERE id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+          AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
   );
 }

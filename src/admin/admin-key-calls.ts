@@ -38,7 +38,7 @@ export function createAdminKeyCalls({ database, lookup }: AdminKeyCallsDeps): Ad
     async revokeAdminKey({ adminKeyId }, context) {
       const caller = callerOf(context, "admin");
       return {
-        adminKey: encodeAdminKey(await revokeAdminKey({ db: database, lookup }, caller, adminKeyId)),
+        adminKey: encodeAdminKey(await revokeAdminKey({ database, lookup }, caller, adminKeyId)),
       };
     },
   };

@@ -1,3 +1,4 @@
+import { STORED_API_KEYS } from "../../src/access/api-key-lookup.ts";
 import { readStoredKeys } from "../../src/access/stored-keys.ts";
 import { listChainTransactions } from "../../src/admin/list-chain-transactions.ts";
 import { listAuditEvents } from "../../src/audit/list-audit-events.ts";
@@ -68,9 +69,7 @@ async function sign(database: Database, { projectId, networkEncryptionKeyId }: H
   await steps.refuse(await submitted());
   await steps.expire(await reserved());
   await readShownSignRequest(database, { id: await submitted(), projectId });
-  await readStoredKeys(database, "k.project_id", "api_key k JOIN project p ON p.id = k.project_id", [
-    "00".repeat(32),
-  ]);
+  await readStoredKeys(database, STORED_API_KEYS, ["00".repeat(32)]);
   await findRemembered(database, { scope: projectId, network: NETWORK }, keyed("key"));
   await database.transaction((db) => checkQuota(db, "dwallet", projectId, 1_000_000));
   await database.transaction((db) => checkQuota(db, "encryption_key", projectId, 1_000_000));

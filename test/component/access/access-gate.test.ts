@@ -141,7 +141,7 @@ describe("the gate", () => {
   it("refuses a revoked admin key at once in this process and within seconds in others, and an expired one", async () => {
     const { id, plaintext } = await insertAdminKey(database, TEST_ORIGIN, { name: "carol" });
     await knock(getPresignHealth, bearer(plaintext));
-    await revokeAdminKey({ db: database, lookup: { forget() {} } }, TEST_OPERATOR, id);
+    await revokeAdminKey({ database, lookup: { forget() {} } }, TEST_OPERATOR, id);
     await knock(getPresignHealth, bearer(plaintext));
     nowMs += 6_000;
     const revoked = { reason: "REVOKED_KEY" };
@@ -149,7 +149,7 @@ describe("the gate", () => {
 
     const next = await insertAdminKey(database, TEST_ORIGIN, { name: "carol-2" });
     await knock(getPresignHealth, bearer(next.plaintext));
-    await revokeAdminKey({ db: database, lookup: adminLookup }, TEST_OPERATOR, next.id);
+    await revokeAdminKey({ database, lookup: adminLookup }, TEST_OPERATOR, next.id);
     await expect(knock(getPresignHealth, bearer(next.plaintext))).rejects.toMatchObject(revoked);
 
     const short = { name: "carol-3", expiresAt: new Date(Date.now() + aheadMs + 1_000) };
