@@ -1,5 +1,8 @@
+import sql, { type Sql } from "sql-template-tag";
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
+import { bigint, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /** Which events are listed, and which page of them. */
 export interface ListAuditEventsInput extends PageRequest {
@@ -24,8 +27,22 @@ export interface AuditEventRow {
 }
 
 /** The columns of `audit_event e` and its `audit_leaf l` as an {@link AuditEventRow} has them. */
-export const AUDIT_EVENT_COLUMNS = `e.id, e.actor, e.project_id AS "projectId", e.action, e.subject,
-  e.request_id AS "requestId", e.address, e.created_at AS "createdAt", l.sequence`;
+export const SELECT_AUDIT_EVENT = sql`SELECT e.id, e.actor, e.project_id AS "projectId", e.action, e.subject,
+  e.request_id AS "requestId", e.address, e.created_at AS "createdAt", l.sequence
+  FROM audit_event e LEFT JOIN project p ON p.id = e.project_id LEFT JOIN audit_leaf l ON l.audit_event_id = e.id`;
+
+/** The types of the columns. */
+export const AUDIT_EVENT_COLUMNS: Columns<AuditEventRow> = {
+  id: bigint,
+  actor: text,
+  projectId: nullable(text),
+  action: text,
+  subject: text,
+  requestId: nullable(text),
+  address: nullable(text),
+  createdAt: time,
+  sequence: nullable(bigint),
+};
 
 const POSITION = /^\d{1,18}$/;
 /** Comes behind every row. */
@@ -40,18 +57,19 @@ export async function listAuditEvents(
   network: string,
   { projectId, actor, ...request }: ListAuditEventsInput,
 ): Promise<Page<AuditEventRow>> {
-  const { bounds, order } = ofIndex(projectId !== undefined, actor !== undefined);
-  const statement = `
-    SELECT ${AUDIT_EVENT_COLUMNS}
-    FROM audit_event e LEFT JOIN project p ON p.id = e.project_id LEFT JOIN audit_leaf l ON l.audit_event_id = e.id
-    WHERE ${bounds} AND (e.project_id IS NULL OR p.network = $1)
-    ORDER BY ${order} LIMIT $3`;
-  const values = [projectId, actor].filter((value) => value !== undefined);
   return readPage(request, {
     scope: ["audit_event", network, projectId ?? "", actor ?? ""],
     positionOf: ({ id }) => String(id),
     position: POSITION,
-    read: (after = LAST, count) => db.query<AuditEventRow>(statement, [network, after, count, ...values]),
+    read: (after = LAST, count) => {
+      const { bounds, order } = ofIndex({ projectId, actor }, after);
+      return readRows(
+        db,
+        sql`${SELECT_AUDIT_EVENT} WHERE ${bounds} AND (e.project_id IS NULL OR p.network = ${network})
+            ORDER BY ${order} LIMIT ${count}`,
+        AUDIT_EVENT_COLUMNS,
+      );
+    },
   });
 }
 
@@ -59,12 +77,19 @@ export async function listAuditEvents(
  * Only the filters that there are: each list is read from the end of an index of its own. The bounds are those of that
  * index, as an equality would let the planner walk back through all events to those of a project that has long been quiet.
  */
-function ofIndex(hasProject: boolean, hasActor: boolean): { bounds: string; order: string } {
-  if (!hasProject && !hasActor) return { bounds: "e.id < $2::bigint", order: "e.id DESC" };
-  const [column, first] = hasProject ? ["e.project_id", "$4::uuid"] : ["e.actor", "$4::text"];
-  const more = hasProject && hasActor ? " AND e.actor = $5" : "";
+function ofIndex(
+  { projectId, actor }: Pick<ListAuditEventsInput, "projectId" | "actor">,
+  after: string,
+): { bounds: Sql; order: Sql } {
+  if (projectId === undefined && actor === undefined)
+    return { bounds: sql`e.id < ${after}::bigint`, order: sql`e.id DESC` };
+  const [column, first] =
+    projectId === undefined
+      ? [sql`e.actor`, sql`${actor}::text`]
+      : [sql`e.project_id`, sql`${projectId}::uuid`];
+  const more = projectId === undefined || actor === undefined ? sql`` : sql` AND e.actor = ${actor}`;
   return {
-    bounds: `${column} >= ${first} AND (${column}, e.id) < (${first}, $2::bigint)${more}`,
-    order: `${column} DESC, e.id DESC`,
+    bounds: sql`${column} >= ${first} AND (${column}, e.id) < (${first}, ${after}::bigint)${more}`,
+    order: sql`${column} DESC, e.id DESC`,
   };
 }

@@ -1,9 +1,11 @@
-import type { Queryable } from "../store/database.ts";
+import sql from "sql-template-tag";
+import { number } from "../store/columns.ts";
+import type { Database, Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /** Counts the committed events that no seal covers yet. Reads as many rows as there are. */
-export async function countUnsealed(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ count: bigint }>("SELECT count(*) AS count FROM audit_unsealed", []);
-  return Number(row?.count ?? 0n);
+export function countUnsealed({ prisma }: Pick<Database, "prisma">): Promise<number> {
+  return prisma.auditUnsealed.count();
 }
 
 /**
@@ -11,10 +13,11 @@ export async function countUnsealed(db: Queryable): Promise<number> {
  * Reads one row, however many wait: that of the smallest id, which is the oldest but for transactions that ran at once.
  */
 export async function readUnsealedAgeMs(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ ageMs: number }>(
-    `SELECT (extract(epoch FROM clock_timestamp() - e.created_at) * 1000)::float8 AS "ageMs"
+  const [row] = await readRows(
+    db,
+    sql`SELECT (extract(epoch FROM clock_timestamp() - e.created_at) * 1000)::float8 AS "ageMs"
      FROM audit_unsealed u JOIN audit_event e ON e.id = u.audit_event_id ORDER BY u.audit_event_id LIMIT 1`,
-    [],
+    { ageMs: number },
   );
   return Math.max(0, row?.ageMs ?? 0);
 }

@@ -1,5 +1,8 @@
+import sql, { type Sql } from "sql-template-tag";
+import { bigint, boolean, bytes, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
+import { execute, readRows } from "../store/statements.ts";
 import { type AuditEntry, chainHash, leafHash } from "./audit-entry.ts";
 import { type AuditSeal, SEAL_MAX_COUNT, type SealContent, sealHash } from "./audit-seal.ts";
 import { merkleRoot } from "./merkle-tree.ts";
@@ -32,15 +35,15 @@ const BEFORE_THE_FIRST: Head = {
  */
 export async function sealEvents({ database, key }: SealEventsDeps): Promise<number> {
   // Most passes find nothing, and need no lock to see that.
-  if ((await database.query("SELECT FROM audit_unsealed LIMIT 1")).length === 0) return 0;
+  if ((await execute(database, sql`SELECT FROM audit_unsealed LIMIT 1`)) === 0) return 0;
   return database.transaction(async (db) => {
     if (!(await lockSealer(db))) return 0;
     const head = await readHead(db);
-    const events = await db.query<Event>(UNSEALED, [SEAL_MAX_COUNT]);
+    const events = await readRows(db, oldestUnsealed(), EVENT_COLUMNS);
     if (events.length === 0) return 0;
     const { leaves, chain } = hashEvents(events, head);
-    const [time] = await db.query<{ now: Date }>("SELECT clock_timestamp() AS now");
-    if (time === undefined) throw new Error("the database told no time");
+    const [clock] = await readRows(db, sql`SELECT clock_timestamp() AS now`, { now: time });
+    if (clock === undefined) throw new Error("the database told no time");
     await writeLeaves(db, { events, head, leaves, chain });
     await writeSeal(
       db,
@@ -48,7 +51,7 @@ export async function sealEvents({ database, key }: SealEventsDeps): Promise<num
         number: head.number + 1n,
         firstSequence: head.lastSequence + 1n,
         lastSequence: head.lastSequence + BigInt(events.length),
-        createdAt: time.now,
+        createdAt: clock.now,
         merkleRoot: merkleRoot(leaves),
         chainHash: chain.at(-1) ?? head.chainHash,
         previousSealHash: head.sealHash,
@@ -59,24 +62,38 @@ export async function sealEvents({ database, key }: SealEventsDeps): Promise<num
   });
 }
 
-const UNSEALED = `
+const oldestUnsealed = (): Sql => sql`
 SELECT e.id AS "auditEventId", e.created_at AS "createdAt", e.actor, e.action, e.subject, e.project_id AS "projectId",
        e.request_id AS "requestId", e.address
 FROM audit_unsealed u CROSS JOIN LATERAL (SELECT * FROM audit_event WHERE id = u.audit_event_id LIMIT 1) e
-ORDER BY u.audit_event_id LIMIT $1`;
+ORDER BY u.audit_event_id LIMIT ${SEAL_MAX_COUNT}`;
+
+const EVENT_COLUMNS: Columns<Event> = {
+  auditEventId: bigint,
+  createdAt: time,
+  actor: text,
+  action: text,
+  subject: text,
+  projectId: nullable(text),
+  requestId: nullable(text),
+  address: nullable(text),
+};
 
 async function lockSealer(db: Queryable): Promise<boolean> {
-  const [row] = await db.query<{ locked: boolean }>("SELECT pg_try_advisory_xact_lock($1) AS locked", [
-    LOCK_KEYS.auditSealer,
-  ]);
+  const [row] = await readRows(
+    db,
+    sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.auditSealer}) AS locked`,
+    { locked: boolean },
+  );
   return row?.locked === true;
 }
 
 async function readHead(db: Queryable): Promise<Head> {
-  const [head] = await db.query<Head>(
-    `SELECT number, last_sequence AS "lastSequence", chain_hash AS "chainHash", seal_hash AS "sealHash"
+  const [head] = await readRows(
+    db,
+    sql`SELECT number, last_sequence AS "lastSequence", chain_hash AS "chainHash", seal_hash AS "sealHash"
      FROM audit_seal ORDER BY number DESC LIMIT 1`,
-    [],
+    { number: bigint, lastSequence: bigint, chainHash: bytes, sealHash: bytes },
   );
   return head ?? BEFORE_THE_FIRST;
 }
@@ -103,32 +120,24 @@ interface Leaves {
 
 async function writeLeaves(db: Queryable, { events, head, leaves, chain }: Leaves): Promise<void> {
   const ids = events.map(({ auditEventId }) => auditEventId);
-  await db.query(
-    `INSERT INTO audit_leaf (sequence, audit_event_id, leaf_hash, chain_hash)
-     SELECT $1::bigint + place, id, leaf, chain
-     FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS t (id, leaf, chain, place)`,
-    [head.lastSequence, ids, leaves, chain],
+  await execute(
+    db,
+    sql`INSERT INTO audit_leaf (sequence, audit_event_id, leaf_hash, chain_hash)
+        SELECT ${head.lastSequence}::bigint + place, id, leaf, chain
+        FROM unnest(${ids}::bigint[], ${leaves}::bytea[], ${chain}::bytea[])
+          WITH ORDINALITY AS t (id, leaf, chain, place)`,
   );
-  await db.query("DELETE FROM audit_unsealed WHERE audit_event_id = ANY($1::bigint[])", [ids]);
+  await execute(db, sql`DELETE FROM audit_unsealed WHERE audit_event_id = ANY(${ids}::bigint[])`);
 }
 
 async function writeSeal(db: Queryable, seal: SealContent, key: SealKey | undefined): Promise<void> {
+  const { number, firstSequence, lastSequence, createdAt, merkleRoot, previousSealHash } = seal;
   const hash = sealHash(seal);
-  await db.query(
-    `INSERT INTO audit_seal (number, first_sequence, last_sequence, created_at, merkle_root, chain_hash,
-                             previous_seal_hash, seal_hash, public_key, signature)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      seal.number,
-      seal.firstSequence,
-      seal.lastSequence,
-      seal.createdAt,
-      seal.merkleRoot,
-      seal.chainHash,
-      seal.previousSealHash,
-      hash,
-      key?.publicKey ?? null,
-      key?.signSeal(hash) ?? null,
-    ],
+  await execute(
+    db,
+    sql`INSERT INTO audit_seal (number, first_sequence, last_sequence, created_at, merkle_root, chain_hash,
+                                previous_seal_hash, seal_hash, public_key, signature)
+        VALUES (${number}, ${firstSequence}, ${lastSequence}, ${createdAt}, ${merkleRoot}, ${seal.chainHash},
+                ${previousSealHash}, ${hash}, ${key?.publicKey ?? null}, ${key?.signSeal(hash) ?? null})`,
   );
 }

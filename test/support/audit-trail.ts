@@ -27,11 +27,11 @@ export async function sealAll(database: Database, key?: SealKey): Promise<number
 
 /** The lines of an export. */
 export async function exported(
-  db: Queryable,
+  database: Database,
   range: { fromSeal?: bigint; toSeal?: bigint } = {},
 ): Promise<Buffer[]> {
   const lines: Buffer[] = [];
-  for await (const line of exportAudit(db, range)) lines.push(line);
+  for await (const line of exportAudit(database, range)) lines.push(line);
   return lines;
 }
 
