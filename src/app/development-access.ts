@@ -31,7 +31,7 @@ export async function ensureDevelopmentKeys(
 ): Promise<DevelopmentKeys> {
   const known = readFileOrNothing(dataDirectory);
   const admin = adminApiKey ?? new Secret(known?.adminApiKey ?? randomBytes(32).toString("base64url"));
-  if (known && (await database.query("SELECT 1 FROM project LIMIT 1")).length > 0) {
+  if (known && (await database.prisma.project.count()) > 0) {
     return { apiKey: new Secret(known.apiKey), adminApiKey: admin, areNew: false };
   }
   const projectId = await insertProject(database, ORIGIN, { name: "development", network: "localnet" });

@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import { createDepositSigner } from "../billing/sweeps/sweep-signer.ts";
 import { checkChain } from "../chain/check-chain.ts";
 import { connectNetwork } from "../chain/network.ts";
@@ -9,8 +10,10 @@ import { systemClock } from "../lifecycle/clock.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { type Reconciliation, reconcile } from "../restore/reconcile.ts";
 import { type ReissuedKey, reissueKeys } from "../restore/reissue-keys.ts";
+import { text } from "../store/columns.ts";
 import { migrate } from "../store/migrate.ts";
 import { openDatabase } from "../store/open-database.ts";
+import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./operation-kinds.ts";
@@ -43,9 +46,10 @@ export async function reconcileOffline(
     (opened) => opened.close(),
   );
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
-  const [leased] = await database.query<{ id: string }>(
-    "SELECT id FROM lane WHERE leased_until > now() ORDER BY id LIMIT 1",
-    [],
+  const [leased] = await readRows(
+    database,
+    sql`SELECT id FROM lane WHERE leased_until > now() ORDER BY id LIMIT 1`,
+    { id: text },
   );
   if (leased !== undefined)
     throw new Error(`a replica holds lane ${leased.id}; stop every replica, and try again after ten seconds`);

@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import type { ChainNetwork } from "../chain/network.ts";
 import { readForeignUses } from "../chain/submit/lane-table.ts";
 import { hasStaleOperation } from "../chain/submit/outbox.ts";
@@ -5,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
 import type { Database } from "../store/database.ts";
 import { missingMigrations } from "../store/missing-migrations.ts";
+import { execute } from "../store/statements.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
 /** What is looked at. */
@@ -30,7 +32,7 @@ export function readinessChecks(parts: ReadinessParts): ReadinessCheck[] {
       isVital: true,
       reason:
         "PostgreSQL at DATABASE_URL does not answer: check that it runs and has free connections for this replica",
-      check: () => database.query("SELECT 1", []),
+      check: () => execute(database, sql`SELECT 1`),
     },
     {
       name: "migrations",

@@ -1,4 +1,7 @@
+import sql, { type Sql } from "sql-template-tag";
+import { bigint, oneOf, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /**
  * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
@@ -32,10 +35,15 @@ export interface LedgerDifference {
  * names every difference. An empty list means that everything adds up.
  */
 export function verifyLedger(db: Queryable): Promise<LedgerDifference[]> {
-  return db.query<LedgerDifference>(VERIFY, []);
+  return readRows(db, everyDifference(), {
+    kind: oneOf(...DIFFERENCE_KINDS),
+    subject: text,
+    expected: bigint,
+    actual: bigint,
+  });
 }
 
-const VERIFY = `
+const everyDifference = (): Sql => sql`
 WITH entries AS (
   SELECT project_id, sum(amount_micro_usd)::bigint AS total FROM ledger_entry GROUP BY project_id
 ), reservations AS (

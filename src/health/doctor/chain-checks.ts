@@ -1,6 +1,9 @@
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
+import sql from "sql-template-tag";
+import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
+import { readRows } from "../../store/statements.ts";
 import { reachable } from "./database-checks.ts";
 import type { DoctorChain } from "./doctor-chain.ts";
 import { type DoctorCheck, type Finding, NotChecked, needed } from "./doctor-check.ts";
@@ -74,9 +77,9 @@ async function lookAtChain(chain: DoctorChain, db: Queryable): Promise<Finding> 
 
 async function readKnownChain(db: Queryable, network: string): Promise<string | undefined> {
   try {
-    const [row] = await db.query<{ id: string }>("SELECT chain_id AS id FROM known_network WHERE name = $1", [
-      network,
-    ]);
+    const [row] = await readRows(db, sql`SELECT chain_id AS id FROM known_network WHERE name = ${network}`, {
+      id: text,
+    });
     return row?.id;
   } catch (error) {
     if (isSchemaMissing(error)) throw new NotChecked("the database is not migrated");

@@ -1,5 +1,8 @@
+import sql from "sql-template-tag";
 import { readCheckpointMs } from "../../observe/read-chain-figures.ts";
+import { number } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { readRows } from "../../store/statements.ts";
 import { answering } from "./chain-checks.ts";
 import { reachable } from "./database-checks.ts";
 import type { DoctorChain } from "./doctor-chain.ts";
@@ -50,9 +53,9 @@ const SYNCHRONISE = "synchronise the clocks of this machine and the other one wi
 /** How much this machine's clock is ahead, taken at the middle of the call. Throws {@link NotChecked} without an answer. */
 async function databaseSkewMs(db: Queryable): Promise<number> {
   const beganMs = Date.now();
-  const [row] = await db.query<{ ms: number }>(
-    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms",
-  );
+  const [row] = await readRows(db, sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`, {
+    ms: number,
+  });
   if (row === undefined) throw new NotChecked("the database did not return its time");
   return (beganMs + Date.now()) / 2 - row.ms;
 }

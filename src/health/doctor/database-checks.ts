@@ -1,7 +1,10 @@
+import sql from "sql-template-tag";
 import type { Config } from "../../config/config.ts";
+import { boolean, number, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { readMigrations } from "../../store/migrations.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
+import { readRows } from "../../store/statements.ts";
 import { type DoctorCheck, type Finding, NotChecked, needed } from "./doctor-check.ts";
 import { type DoctorDatabase, placeOf } from "./doctor-database.ts";
 
@@ -36,8 +39,10 @@ async function lookAtServer({ databaseUrl }: Config, database: DoctorDatabase): 
   if (database.kind === "out of reach") return { status: "info", found: database.why };
   if (database.kind === "pglite") return { status: "ok", found: "embedded, for one process" };
   const beganMs = performance.now();
-  const [row] = await database.db.query<{ name: string; number: number }>(
-    `SELECT current_setting('server_version') AS name, current_setting('server_version_num')::int AS number`,
+  const [row] = await readRows(
+    database.db,
+    sql`SELECT current_setting('server_version') AS name, current_setting('server_version_num')::int AS number`,
+    { name: text, number },
   );
   const latencyMs = Math.round(performance.now() - beganMs);
   const found = `PostgreSQL ${row?.name} at ${placeOf(databaseUrl?.reveal() ?? "")}, ${latencyMs} ms`;
@@ -89,9 +94,11 @@ interface AppliedMigration {
 
 async function readApplied(db: Queryable): Promise<AppliedMigration[] | undefined> {
   try {
-    return await db.query<AppliedMigration>(
-      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS "isFinished"
-       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name`,
+    return await readRows<AppliedMigration>(
+      db,
+      sql`SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS "isFinished"
+          FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name`,
+      { name: text, checksum: text, isFinished: boolean },
     );
   } catch (error) {
     if (isSchemaMissing(error)) return undefined;
