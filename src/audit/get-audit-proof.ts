@@ -28,13 +28,13 @@ export async function getAuditProof(
       metadata: { state: "unsealed" },
     });
   }
-  const { auditLeaf, auditSeal } = database.prisma;
-  const seal = await auditSeal.findFirst({
+  const { prisma } = database;
+  const seal = await prisma.auditSeal.findFirst({
     where: { lastSequence: { gte: event.sequence } },
     orderBy: { lastSequence: "asc" },
   });
   if (seal === null) throw new Error(`no seal is over the entry ${event.sequence}`);
-  const leaves = await auditLeaf.findMany({
+  const leaves = await prisma.auditLeaf.findMany({
     where: { sequence: { gte: seal.firstSequence, lte: seal.lastSequence } },
     orderBy: { sequence: "asc" },
     select: { leafHash: true },
