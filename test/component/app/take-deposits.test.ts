@@ -1,11 +1,9 @@
-import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { takeDeposits } from "../../../src/app/take-deposits.ts";
 import { depositAddress } from "../../../src/billing/deposits/deposit-address.ts";
 import type { ChainNetwork } from "../../../src/chain/network.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { systemClock } from "../../../src/lifecycle/clock.ts";
-import { localnetDepositSeed } from "../../../src/localnet/seed.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
 import { projectWith } from "../../support/rows.ts";
@@ -42,13 +40,6 @@ it("deposits are taken on the localnet without a seed, and nowhere else", async 
     "IKA",
   ]);
   expect(await take("testnet", undefined)).toEqual({ deposits: undefined, priceLoops: {}, watchLoops: {} });
-});
-
-it("the localnet's public seed is refused on other networks", async () => {
-  const seedHex = bytesToHex(localnetDepositSeed());
-  for (const network of ["testnet", "mainnet"]) {
-    await expect(take(network, seedHex)).rejects.toThrow(/public development seed/);
-  }
 });
 
 it("another seed than the one of the addresses that were given out is refused", async () => {
