@@ -2,15 +2,15 @@ import type { TreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { PresignBucket } from "./bucket.ts";
 
-/** How many presigns of a bucket the Treasury can pay for, those in stock included. */
+/** The number of a bucket's presigns that the Treasury can pay for, including those in stock. */
 export type Affordable = (bucket: PresignBucket) => Promise<number>;
 
 const DEFAULT_REMEMBERED_MS = 10_000;
 
 /**
- * Counts only presigns that can also be used: each takes the price of its signature out of the count too, so that the
- * pool never buys what the Treasury could not use. Balances and prices are read every ten seconds at most, or as
- * `rememberedMs` says.
+ * Counts only presigns that the Treasury can also use: each one includes the price of its signature, so the pool never
+ * buys presigns without the means to sign. Reads balances and prices every ten seconds at most, or as `rememberedMs`
+ * says.
  */
 export function createAffordable(
   treasury: Pick<TreasuryReader, "balances" | "price">,
@@ -34,7 +34,7 @@ export function createAffordable(
       treasury.price(curve, signatureAlgorithm, "presign"),
       treasury.price(curve, signatureAlgorithm, "sign"),
     ]);
-    // What has no price cannot be asked for; the chain says so when it is tried.
+    // An operation without a price cannot be requested. The chain refuses it when it is tried.
     if (presign === undefined || sign === undefined) return Number.MAX_SAFE_INTEGER;
     const times = (balance: bigint, price: bigint) =>
       price === 0n ? Number.MAX_SAFE_INTEGER : Number(balance / price);

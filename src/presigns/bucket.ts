@@ -1,5 +1,5 @@
 import { type Columns, number, text } from "../store/columns.ts";
-/** One part of the pool: presigns that can stand in for each other. Curve and algorithm are the chain's integers. */
+/** One part of the pool: interchangeable presigns. Curve and algorithm are the chain's integers. */
 export interface PresignBucket {
   readonly network: string;
   readonly curve: number;
@@ -8,7 +8,7 @@ export interface PresignBucket {
   readonly networkEncryptionKeyId: string;
 }
 
-/** The columns of a bucket in a statement's result. */
+/** The columns of a bucket in the result of a statement. */
 export const BUCKET_COLUMNS: Columns<PresignBucket> = {
   network: text,
   curve: number,

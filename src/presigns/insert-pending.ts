@@ -6,8 +6,8 @@ import { newId } from "../store/ids.ts";
 import { execute } from "../store/statements.ts";
 
 /**
- * Makes rows for presigns that a transaction requested: all that `wanted` accepts by their object ids and that have no
- * row. They become ready when the network has made them. Returns how many.
+ * Inserts rows for presigns that a transaction requested, if `wanted` accepts their object ids and they have no row
+ * yet. They become ready when the network has made them. Returns their number.
  */
 export async function insertPendingPresigns(
   db: Queryable,

@@ -5,16 +5,16 @@ import { newId } from "../store/ids.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { PresignBucket } from "./bucket.ts";
 
-/** A presign as the chain has it. */
+/** A presign of the chain. */
 export interface ChainPresign {
-  /** The object. */
+  /** The id of the object. */
   readonly presignId: string;
   readonly presign: Uint8Array;
 }
 
 /**
- * Marks a presign as held whose sign request the database has lost, whatever state it has here, and writes it where it
- * is not known. Returns its row.
+ * Marks the presign of a sign request that the database has lost as held, whatever its state here. Inserts it if it is
+ * unknown. Returns its row.
  */
 export async function holdLostPresign(
   db: Queryable,
@@ -36,7 +36,7 @@ export async function holdLostPresign(
   return row.id;
 }
 
-/** Takes presigns out of the pool that are not held by a request. Returns how many. */
+/** Removes presigns that no request holds from the pool. Returns their number. */
 export async function burnPooledPresigns(db: Queryable, ids: readonly string[]): Promise<number> {
   return execute(
     db,

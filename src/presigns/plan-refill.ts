@@ -1,44 +1,44 @@
 export interface BucketDemand {
-  /** Presigns that can be reserved. */
+  /** Presigns that are ready to be reserved. */
   readonly readyCount: number;
-  /** Presigns asked for and not yet there. */
+  /** Presigns that were requested and are not ready yet. */
   readonly pendingCount: number;
-  /** Reservations that wait for a presign now. */
+  /** Reservations that currently wait for a presign. */
   readonly waitingCount: number;
-  /** Presigns of the bucket that lately failed before they were ready. */
+  /** Presigns of the bucket that recently failed before they were ready. */
   readonly spoiltCount: number;
-  /** Presigns of the bucket that lately became ready, in the same time. */
+  /** Presigns of the bucket that became ready in the same time. */
   readonly madeCount: number;
-  /** Reservations a second, as of late. */
+  /** The recent number of reservations a second. */
   readonly takenPerSecond: number;
-  /** How long a presign takes from being asked for to being ready, in most cases. Undefined before the first one. */
+  /** The time from the request of a presign until it is ready, in most cases. Undefined before the first one. */
   readonly mintSeconds: number | undefined;
 }
 
-/** The operator's bounds, for every bucket alike. */
+/** The operator's bounds, which apply to each bucket. */
 export interface PoolBounds {
-  /** Below this many ready and pending ones the pool refills, however little is asked of it. */
+  /** The minimum of ready and pending presigns, which the pool keeps however low the demand. */
   readonly lowWaterCount: number;
-  /** Never more ready and pending ones than this. */
+  /** The maximum of ready and pending presigns. */
   readonly highWaterCount: number;
   /**
-   * Never more pending ones than this: the network works through its sessions in order, and a long row of presigns
-   * would keep signatures waiting. Default 32.
+   * The maximum of pending presigns. The network processes its sessions in order, and a long queue of presigns would
+   * delay signatures. Default 32.
    */
   readonly pendingMaxCount?: number;
 }
 
 const DEFAULT_PENDING_MAX_COUNT = 32;
-/** The normal quantile that is not passed in 99 of 100 cases. */
+/** The 99th percentile of the normal distribution, in standard deviations. */
 const QUANTILE = 2.33;
-/** What is assumed of a presign that was never made. */
+/** The assumed minting time before the first presign. */
 const FIRST_MINT_SECONDS = 5;
-/** So many failures in a row are paid for before the bucket pauses. */
+/** The number of consecutive failures that the bucket pays for before it pauses. */
 const PROBES = 3;
 
 /**
- * How many presigns to ask for now: as many as bring the bucket up to its target after those that wait were served,
- * within the bounds.
+ * The number of presigns to request now: as many as bring the bucket to its target after all waiting reservations were
+ * served, within the bounds.
  */
 export function planRefill(demand: BucketDemand, bounds: PoolBounds): number {
   const { readyCount, pendingCount, waitingCount } = demand;
@@ -49,8 +49,9 @@ export function planRefill(demand: BucketDemand, bounds: PoolBounds): number {
 }
 
 /**
- * What is to be in stock or on its way: whatever is asked for now comes after one minting time, so the stock must last
- * that long in all but one of a hundred cases. Arrivals are taken as Poisson's, whose spread is the root of their mean.
+ * The target of presigns in stock or on their way. A presign that is requested now arrives after one minting time, so
+ * the stock must last that long in 99 of 100 cases. Arrivals are assumed to follow a Poisson distribution, whose
+ * standard deviation is the square root of its mean.
  */
 export function targetCount(demand: BucketDemand, bounds: PoolBounds): number {
   const expected = demand.takenPerSecond * (demand.mintSeconds ?? FIRST_MINT_SECONDS);
@@ -59,8 +60,8 @@ export function targetCount(demand: BucketDemand, bounds: PoolBounds): number {
 }
 
 /**
- * How many may be under way while presigns fail: what makes them fail would fail the next ones too, and each costs gas.
- * One at a time when none succeeds, and none after {@link PROBES}.
+ * The maximum of pending presigns while presigns fail: the cause would fail the next ones too, and each costs gas. One
+ * at a time if none succeeds, and none after {@link PROBES}.
  */
 function trustedCount({ spoiltCount, madeCount }: BucketDemand): number {
   if (spoiltCount <= madeCount) return Number.POSITIVE_INFINITY;

@@ -6,10 +6,10 @@ import { readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import { readWarmBuckets } from "./read-buckets.ts";
 
-/** The presigns of a bucket by state. */
+/** The number of a bucket's presigns in each state. */
 export interface PresignCounts {
   readonly ready: number;
-  /** Asked for and not yet there. */
+  /** Requested and not ready yet. */
   readonly pending: number;
   readonly held: number;
   readonly used: number;
@@ -23,7 +23,7 @@ export interface PresignHealthDeps {
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
 }
 
-/** Counts every bucket that is warm or has ever had presigns, in the order of curve, algorithm and key. */
+/** Counts each bucket that is warm or has ever had presigns, sorted by curve, algorithm and key. */
 export async function readPresignHealth(deps: PresignHealthDeps): Promise<(PresignBucket & PresignCounts)[]> {
   const { db, network, configured, newestNetworkEncryptionKeyId } = deps;
   const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };

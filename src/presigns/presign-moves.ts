@@ -1,8 +1,9 @@
 import sql, { type Sql } from "sql-template-tag";
 
 /**
- * The moves of presigns that belong to a sign request, as parts of larger statements, so that presign, request and money
- * move together or not at all. Each takes a common table expression with the column `presign_id`, the row of the presign.
+ * The moves of presigns that belong to a sign request, as parts of larger statements, so that presign, request and
+ * money change together or not at all. Each takes a common table expression with the column `presign_id`, the presign's
+ * row.
  *
  * ```
  * requested -> pending -> ready -> held -> used
@@ -13,12 +14,12 @@ import sql, { type Sql } from "sql-template-tag";
  * | move | from | to | when |
  * |---|---|---|---|
  * | hold | ready | held | a request is reserved |
- * | release | held | ready | the reservation expires before the user's half is there |
+ * | release | held | ready | the reservation expires before the user's half arrives |
  * | use | held | used | the transaction landed |
  * | burn | held | burnt | the request fails after it was charged |
  *
  * A presign that was ever part of a stored transaction is used or burnt, and never ready again: two signatures with one
- * presign give the key away.
+ * presign expose the key.
  */
 export const presignMoves = {
   hold: (source: Sql): Sql => move(sql`'held'`, source, sql`'ready'`),

@@ -10,10 +10,10 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 
-/** After everything that a user waits for. */
+/** After all operations that a user waits for. */
 export const PRESIGN_PRIORITY = 50;
 
-/** A presign to be requested from the network. */
+/** A presign to request from the network. */
 export interface PresignSubject extends PresignBucket {
   readonly id: string;
   readonly sessionBytes: Uint8Array;
@@ -21,18 +21,18 @@ export interface PresignSubject extends PresignBucket {
 
 export interface PresignOperationOptions {
   readonly reader: Pick<NetworkReader, "sessionRequest">;
-  /** The address that sends the transactions: sessions are bound to it. */
+  /** The address that sends the transactions. Sessions are bound to it. */
   readonly senderAddress: string;
-  /** Presigns in one transaction. */
+  /** The maximum number of presigns in one transaction. */
   readonly batchCount: number;
 }
 
-/** Session bytes with their length; the rest of the call is shared by the batch. */
+/** The session bytes with their length. The batch shares the rest of the call. */
 const SIZE_BYTES = 40;
 
 /**
- * Requests presigns: requested -> pending when landed, burnt when it never can. The mark on the chain is the session
- * bytes.
+ * Requests presigns: requested -> pending once landed, or burnt if it can never land. The mark on the chain is the
+ * session bytes.
  */
 export function createPresignOperation({
   reader,
@@ -101,7 +101,7 @@ export function createPresignOperation({
   }
 }
 
-/** The presigns that a transaction requested, by their session identifier preimage in hex. */
+/** The presigns that a transaction requested, by the preimage of their session identifier in hex. */
 function presignIdsByPreimage({ events }: LandedTransaction): ReadonlyMap<string, string> {
   const sessions = requestedSessions(events, "PresignRequestEvent");
   return new Map(sessions.map(({ preimage, data }) => [bytesToHex(preimage), data.presign_id]));

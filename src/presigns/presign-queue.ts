@@ -4,64 +4,63 @@ import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
-/** Who waits for a presign, and how long. */
+/** A caller that waits for a presign. */
 export interface PresignWait {
   readonly projectId: string;
   readonly timeoutMs: number;
-  /** Ends the wait when the caller has gone. */
+  /** Ends the wait when the caller has left. */
   readonly signal: AbortSignal;
 }
 
-/** Those who wait for presigns, in order. */
+/** The callers that wait for presigns, in order. */
 export interface PresignQueue {
   /**
-   * Runs `attempt` until it finds a presign, which it says by any result but undefined. Projects take turns at a
-   * bucket, and within a project in the order of arrival. Undefined when the time is over, the caller has gone,
-   * or too many wait already.
-   * What `attempt` throws ends the wait.
+   * Runs `attempt` until it returns something other than undefined, which means that it found a presign. Projects take
+   * turns at a bucket, and the calls of a project are served in the order of arrival. Undefined if the time is over,
+   * the caller has left, or too many callers wait already. An error of `attempt` ends the wait.
    */
   take<T>(
     bucket: PresignBucket,
     wait: PresignWait,
     attempt: () => Promise<T | undefined>,
   ): Promise<T | undefined>;
-  /** How many wait for a presign of the bucket. */
+  /** The number of callers that wait for a presign of the bucket. */
   waitingCount(bucket: PresignBucket): number;
-  /** The buckets that are waited for. */
+  /** The buckets with waiting callers. */
   waitedFor(): PresignBucket[];
 }
 
-/** How a wait for a presign ended: with one, without one, or before it began because too many wait already. */
+/** The end of a wait: with a presign, without one, or refused because too many callers wait already. */
 export type PresignWaitOutcome = "served" | "gave_up" | "refused";
 
 export interface PresignQueueOptions {
   readonly signals: Signals;
   readonly clock: Clock;
-  /** Signals may be lost, so the first in line looks by itself this often. Default 500 ms. */
+  /** The interval at which the first caller tries again by itself, because signals may be lost. Default 500 ms. */
   readonly pollMs?: number;
-  /** Per bucket. Default 256. */
+  /** The maximum per bucket. Default 256. */
   readonly waitingMaxCount?: number;
-  /** Per bucket and project, so that one project never fills the line. Default 64. */
+  /** The maximum per bucket and project, so that one project cannot fill the queue. Default 64. */
   readonly projectWaitingMaxCount?: number;
-  /** Told of each call that found the bucket empty. */
+  /** Called for each call that found the bucket empty. */
   readonly onWait?: (outcome: PresignWaitOutcome, durationMs: number) => void;
 }
 
 interface Line {
   readonly bucket: PresignBucket;
-  /** By turn. Each waits for the one before it to leave. */
+  /** In the order of turns. Each caller waits for the one before it to leave. */
   readonly waiters: Waiter[];
 }
 
 interface Waiter {
   readonly projectId: string;
-  /** Everybody of one turn goes before anybody of the next; a project has one in each. */
+  /** All callers of one turn go before those of the next. A project has one caller in each turn. */
   readonly turn: number;
   readonly left: Promise<void>;
   leave(): void;
 }
 
-/** A queue for each bucket, in this process. */
+/** One queue for each bucket, in this process. */
 export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
   const {
     signals,
@@ -131,7 +130,7 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
   }
 }
 
-/** Waits until nobody stands before `own`; false when the time is over first. */
+/** Waits until `own` is first; false if the time is over before that. */
 async function leftBefore(line: Line, own: Waiter, deadline: AbortSignal): Promise<boolean> {
   let expire: () => void = () => {};
   const expired = new Promise<void>((resolve) => {
@@ -139,7 +138,7 @@ async function leftBefore(line: Line, own: Waiter, deadline: AbortSignal): Promi
   });
   deadline.addEventListener("abort", expire, { once: true });
   try {
-    // One in the middle may give up, and one of an earlier turn may come in between.
+    // A caller in the middle may give up, and one of an earlier turn may be inserted.
     while (!deadline.aborted) {
       const ahead = line.waiters[line.waiters.indexOf(own) - 1];
       if (ahead === undefined) return true;
@@ -151,7 +150,7 @@ async function leftBefore(line: Line, own: Waiter, deadline: AbortSignal): Promi
   }
 }
 
-/** After the project's own ones, and never before the one whose turn it is. */
+/** Inserts after the project's other callers, and never before the caller whose turn it is. */
 function nextTurn(line: Line, ofProject: readonly Waiter[]): number {
   const last = ofProject.at(-1);
   return Math.max(last === undefined ? 0 : last.turn + 1, line.waiters[0]?.turn ?? 0);

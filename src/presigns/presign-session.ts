@@ -17,9 +17,9 @@ export interface PresignSessionOptions {
 }
 
 /**
- * Waits for presigns: pending -> ready with its bytes, or burnt when the network refuses or makes one of a version that
- * nothing here signs with. A session of another presign
- * or algorithm, or of a single dWallet, changes nothing: `settle` then throws MixedUpAnswerError.
+ * Waits for presigns: pending -> ready with its bytes, or burnt if the network rejects it or makes a version that the
+ * service cannot sign with. A session of another presign or algorithm, or of a single dWallet, changes nothing, and
+ * `settle` throws MixedUpAnswerError.
  */
 export function createPresignSession({ network, signals, log }: PresignSessionOptions): SessionKind {
   return {

@@ -6,8 +6,8 @@ import { readRows } from "../store/statements.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
 /**
- * The buckets that are kept at low water: the configured algorithms under the newest network encryption key, and all
- * algorithms of every curve that has a dWallet, under that dWallet's key.
+ * The buckets that the pool keeps at the low-water mark: the configured algorithms under the newest network encryption
+ * key, and all algorithms of each curve that has a dWallet, under that dWallet's key.
  */
 export async function readWarmBuckets(
   db: Queryable,
@@ -32,8 +32,8 @@ const living = (network: string) =>
   sql`network = ${network} AND state NOT IN ('Failed', 'NetworkRejectedDKGVerification')`;
 
 /**
- * Steps from one pair to the next in the index, where DISTINCT would read every dWallet that there is: this is asked
- * several times a second.
+ * Steps from one pair to the next in the index. DISTINCT would read every dWallet, and this runs several times a
+ * second.
  */
 const usedOf = (network: string) => sql`
 WITH RECURSIVE used AS (

@@ -5,7 +5,7 @@ import { readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import type { BucketDemand } from "./plan-refill.ts";
 
-/** What the database knows of a bucket's demand. */
+/** The demand for a bucket, as the database knows it. */
 export type PresignDemand = Omit<BucketDemand, "waitingCount">;
 
 const NONE: PresignDemand = {
@@ -21,7 +21,7 @@ const STOCK_ROW = { ...BUCKET_COLUMNS, readyCount: number, pendingCount: number,
 const MINT_ROW = { ...BUCKET_COLUMNS, madeCount: number, mintSeconds: nullable(number) };
 const TAKEN_ROW = { ...BUCKET_COLUMNS, lately: number, justNow: number };
 
-/** Reads stock, failures, minting times and demand of a network. The result knows every bucket. */
+/** Reads stock, failures, minting times and demand of a network. The result covers every bucket. */
 export async function readDemand(
   db: Queryable,
   network: string,
@@ -38,7 +38,7 @@ export async function readDemand(
       ...stock.get(key),
       madeCount,
       mintSeconds: mintSeconds ?? undefined,
-      // A sudden rise counts at once, a fall with the longer window.
+      // A sudden rise counts at once, a fall over the longer window.
       takenPerSecond: Math.max(lately / LATELY_SECONDS, justNow / JUST_NOW_SECONDS),
     };
   };

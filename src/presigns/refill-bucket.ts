@@ -17,8 +17,8 @@ export interface RefillBucketDeps {
 }
 
 /**
- * Asks for presigns on an operator's word, under the newest network encryption key. Returns how many were queued:
- * fewer than `count` where more would pass the high water.
+ * Requests presigns for an operator, under the newest network encryption key. Returns the number that was queued: fewer
+ * than `count` if more would exceed the high-water mark.
  */
 export async function refillBucket(
   deps: RefillBucketDeps,

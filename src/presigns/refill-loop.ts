@@ -19,19 +19,19 @@ export interface RefillLoopDeps {
   readonly network: string;
   readonly bounds: PoolBounds;
   readonly clock: Clock;
-  /** Those to be kept at their target before anyone waits for them. */
+  /** The buckets to keep at their target before anyone waits for them. */
   readonly warmBuckets: () => Promise<PresignBucket[]>;
-  /** How many sessions the network works on at a time. */
+  /** The number of sessions that the network processes at a time. */
   readonly sessionBuffer: () => Promise<number>;
-  /** How many presigns the Treasury can pay for and use. */
+  /** The number of presigns that the Treasury can pay for and use. */
   readonly affordable: Affordable;
   readonly log: Pick<Log, "debug" | "error">;
-  /** Default 1 s; signals wake it sooner. */
+  /** Default 1 s. Signals wake the loop sooner. */
   readonly intervalMs?: number;
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
-/** Which buckets are warm changes with first uses only, and is read from all dWallets. */
+/** The interval between reads of the warm buckets, which cover all dWallets and change only with first uses. */
 const WARM_BUCKETS_MS = 1_000;
 
 interface RefillPlan {
@@ -40,7 +40,7 @@ interface RefillPlan {
   readonly count: number;
 }
 
-/** Cuts the plans to the number that the network takes at a time. Buckets with waiting callers come first. */
+/** Cuts the plans to the number that the network processes at a time. Buckets with waiting callers come first. */
 export function shareRoom(plans: readonly RefillPlan[], roomCount: number): RefillPlan[] {
   let left = Math.max(0, roomCount);
   return [...plans]
@@ -53,7 +53,7 @@ export function shareRoom(plans: readonly RefillPlan[], roomCount: number): Refi
     .filter(({ count }) => count > 0);
 }
 
-/** Keeps every warm bucket at its target and fills what is waited for. */
+/** Keeps each warm bucket at its target, and fills buckets with waiting callers. */
 export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
   const { database, signals, queue, network, clock, log } = deps;
   let warm: { readonly buckets: PresignBucket[]; readonly untilMs: number } | undefined;
@@ -115,7 +115,7 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     if (warm === undefined || warm.untilMs <= clock.now()) {
       warm = { buckets: await deps.warmBuckets(), untilMs: clock.now() + WARM_BUCKETS_MS };
     }
-    // A first use is served at once, before the list of warm buckets is read again.
+    // Serves a first use at once, before the next read of the warm buckets.
     const all = [...warm.buckets, ...queue.waitedFor()];
     return [...new Map(all.map((bucket) => [bucketKey(bucket), bucket])).values()];
   }

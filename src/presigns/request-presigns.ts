@@ -9,7 +9,7 @@ import { execute, readRows } from "../store/statements.ts";
 import type { PresignBucket } from "./bucket.ts";
 import { PRESIGN_PRIORITY } from "./presign-operation.ts";
 
-/** Whether this transaction may plan a refill. The right ends with it. */
+/** Whether this transaction may plan a refill. The permission ends with the transaction. */
 export async function lockPlanner(db: Queryable): Promise<boolean> {
   const [row] = await readRows(
     db,
@@ -19,12 +19,12 @@ export async function lockPlanner(db: Queryable): Promise<boolean> {
   return row?.locked === true;
 }
 
-/** The same, but waits for its turn. */
+/** Does the same, but waits for its turn. */
 export async function awaitPlanner(db: Queryable): Promise<void> {
   await execute(db, sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.presignPlanner})`);
 }
 
-/** Adds presigns to the bucket and puts them into the outbox, one operation each; the submitter batches them. */
+/** Adds presigns to the bucket and to the outbox, one operation each. The submitter batches them. */
 export async function requestPresigns(db: Queryable, bucket: PresignBucket, count: number): Promise<void> {
   const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
   const ids = Array.from({ length: count }, newId);

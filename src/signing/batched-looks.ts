@@ -5,43 +5,42 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
-/** Who wants to know when a sign request is no longer as it was seen. */
+/** Waits for a sign request to differ from the revision that was seen. */
 export interface SignFollower {
   readonly id: string;
   readonly seen: SignRevision;
-  /** Called after each look. The one that finds a change is the last. */
+  /** Called after each look. A look that finds a change is the last one. */
   looked(hasChanged: boolean): void;
-  /** Called when a look fails, which is the last one then. */
+  /** Called when a look fails. No further look follows. */
   failed(reason: unknown): void;
 }
 
-/** Looks whether sign requests have changed, many of them with one query. */
+/** Checks whether sign requests have changed, many of them with one query. */
 export interface BatchedLooks {
-  /** Looks at once, and then by itself after a while, again and again. Who follows is bounded by who may watch. */
+  /** Looks at once, and then again at intervals. The bounds on watches also bound the number of followers. */
   follow(follower: SignFollower): void;
   /** Looks once more at once. */
   lookNow(follower: SignFollower): void;
   leave(follower: SignFollower): void;
 }
 
-/** Requests in one query. */
+/** The maximum number of requests in one query. */
 const BATCH_MAX_COUNT = 1_000;
-/** Between the end of one query and the next, so that at most 20 a second are made. */
+/** The pause between two queries, which allows at most 20 a second. */
 const PAUSE_MS = 50;
-/** A signal that something has changed may be lost, so that is how long a change may stay unseen. */
+/** The interval of looks without a signal. Signals may be lost, so a change may stay unseen for this long. */
 const LOOK_AGAIN_MS = 3_000;
-/** A look may be made so much too early, as a share of that time, to be made with others. */
+/** The share of that interval by which a look may come early, to join others in one query. */
 const HASTE = 0.1;
 
 /**
- * One query at a time, of all looks that are due by then, so that what idle watches cost the database does not grow
- * with their number, and one timer for all, so that they cost this process little more. The first look of a quiet time
- * is made at once.
+ * Makes one query at a time for all looks that are due, so the database's cost does not grow with the number of idle
+ * watches. One timer serves all of them. The first look after a quiet time happens at once.
  */
 export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LOOK_AGAIN_MS): BatchedLooks {
   const followers = new Set<SignFollower>();
   const due = new Set<SignFollower>();
-  /** Those that rest until a time, which comes for the first of them first. */
+  /** Watches that rest until their next look, in the order of that time. */
   const resting = new Map<SignFollower, number>();
   let cancelTimer: (() => void) | undefined;
   let isRunning = false;
@@ -54,7 +53,7 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
 
   async function run(): Promise<void> {
     isRunning = true;
-    // Those that begin to watch in the same turn share the first query.
+    // Watches that begin in the same turn share the first query.
     await Promise.resolve();
     while (due.size > 0) {
       const batch = [...due].slice(0, BATCH_MAX_COUNT);
@@ -71,7 +70,7 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
       const changed = await findChanged(db, batch);
       const untilMs = clock.now() + lookAgainMs;
       for (const [index, follower] of batch.entries()) {
-        // Some have left meanwhile.
+        // Some watches have ended meanwhile.
         if (!followers.has(follower)) continue;
         const hasChanged = changed.has(index + 1);
         if (hasChanged) leave(follower);
@@ -124,7 +123,7 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
   };
 }
 
-/** The places in the batch, from 1 on, of what has changed. */
+/** The positions in the batch, from 1 on, of the requests that have changed. */
 async function findChanged(db: Queryable, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {
   const ids = batch.map(({ id }) => id);
   const statuses = batch.map(({ seen }) => seen.status);

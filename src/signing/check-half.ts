@@ -6,14 +6,15 @@ import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { Verifier } from "./verifier.ts";
 
 /**
- * Checks a user's half before it is paid for. Throws MALFORMED_SIGN_MESSAGE when it is wrong, TOO_MANY_WRONG_HALVES
- * without a look at it when the project has sent too many wrong ones, and VERIFICATION_BUSY when too many wait.
+ * Checks a user's half before the project pays for it. Throws MALFORMED_SIGN_MESSAGE if the half is wrong,
+ * TOO_MANY_WRONG_HALVES, without checking it, if the project has sent too many wrong ones, and VERIFICATION_BUSY if too
+ * many halves wait.
  */
 export type CheckHalf = (projectId: string, claim: SignMessageClaim) => Promise<void>;
 
 export interface CheckHalfOptions {
   readonly verifier: Pick<Verifier, "checkHalf">;
-  /** Where a project's wrong halves are counted. */
+  /** Counts the wrong halves of each project. */
   readonly wrongHalves: TokenBuckets;
   /** Milliseconds that only grow. Default: the clock of the process. */
   readonly now?: () => number;
@@ -21,7 +22,7 @@ export interface CheckHalfOptions {
 
 const PROJECTS_MAX_COUNT = 10_000;
 
-/** A check with a budget of wrong halves for each project: what they cost is bounded, whatever the project has. */
+/** A check with a budget of wrong halves for each project, which bounds their cost whatever credit the project has. */
 export function createCheckHalf({
   verifier,
   wrongHalves,

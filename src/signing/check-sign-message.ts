@@ -3,7 +3,7 @@ import { MalformedBytesError } from "../protocol/bytes.ts";
 import { checkSignMessageLayout } from "../protocol/sign-message-layout.ts";
 import { verifyPartialSignature } from "../protocol/verify-partial-signature.ts";
 
-/** A user's sign message with the public data that it was made for. */
+/** A user's sign message and the public data that it belongs to. */
 export interface SignMessageClaim {
   readonly curve: CurveName;
   readonly signatureAlgorithm: SignatureAlgorithmName;
@@ -15,9 +15,9 @@ export interface SignMessageClaim {
 }
 
 /**
- * Checks all of a user's sign message that can be checked cheaply from public data, before money or a presign is
- * spent on it: the layout, and for the Schnorr family the partial signature. The eight proofs of an ECDSA message
- * are the network's to check. Throws MalformedBytesError with what is wrong.
+ * Checks a user's sign message as far as public data allows cheaply, before money or a presign is spent on it: the
+ * layout, and for the Schnorr family the partial signature. The network checks the eight proofs of an ECDSA message.
+ * Throws MalformedBytesError, which names the fault.
  */
 export function checkSignMessage(claim: SignMessageClaim): void {
   const { curve, signatureAlgorithm, userSignMessage } = claim;

@@ -3,17 +3,17 @@ import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
 /**
- * Empties the user's half of at most `maxCount` requests that ended `days` days ago or earlier, the oldest first, and
- * returns how many. An empty half still says that the request was submitted and charged. A request whose operation is
- * not over keeps its half, as the submitter compares it with what is on the chain.
+ * Empties the user's half of at most `maxCount` requests that ended at least `days` days ago, the oldest first. Returns
+ * the number of requests. An empty half still shows that the request was submitted and charged. A request keeps its
+ * half until its operation is over, because the submitter compares the half with the chain.
  */
 export async function emptyRequests(db: Queryable, days: number, maxCount: number): Promise<number> {
   return execute(db, empty(days, maxCount));
 }
 
 /**
- * Deletes at most `maxCount` reservations that expired `days` days ago or earlier, the oldest first, and returns how
- * many. They were never charged, so that no ledger entry names them.
+ * Deletes at most `maxCount` reservations that expired at least `days` days ago, the oldest first. Returns their
+ * number. They were never charged, so no ledger entry refers to them.
  */
 export async function deleteLapsedReservations(
   db: Queryable,
@@ -23,7 +23,7 @@ export async function deleteLapsedReservations(
   return execute(db, deletion(days, maxCount));
 }
 
-/** The operation is looked up row by row: a join would read all operations. */
+/** Looks up the operation for each row: a join would read all operations. */
 const empty = (days: number, maxCount: number) => sql`
 UPDATE sign_request SET user_sign_message = '' WHERE ctid = ANY(ARRAY(
   SELECT r.ctid FROM sign_request r

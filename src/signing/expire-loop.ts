@@ -23,10 +23,10 @@ export interface ExpireLoopDeps {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
-/** So many in one pass, then the loop looks whether it is to stop. */
+/** The maximum number in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 100;
 
-/** Ends reservations whose time is over: prepared -> failed, the price released, the presign ready again. */
+/** Ends expired reservations: prepared -> failed, with the price released and the presign ready again. */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   const { database, signals, clock, log, intervalMs, observer } = deps;
   return createBackgroundLoop({
@@ -42,7 +42,7 @@ export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   });
 }
 
-/** Ends at most `maxCount` reservations and returns how many. */
+/** Ends at most `maxCount` reservations. Returns their number. */
 export async function expireReservations(
   db: Queryable,
   signals: Pick<Signals, "notify">,
@@ -57,7 +57,7 @@ export async function expireReservations(
   return maxCount;
 }
 
-/** One at a time, so that no two sweepers ever wait for each other's projects. */
+/** Ends one at a time, so that two replicas never wait for each other's projects. */
 const EXPIRE = sql`
 WITH reservation AS (
   SELECT id, project_id, presign_id, price_micro_usd FROM sign_request

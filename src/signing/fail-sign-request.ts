@@ -7,27 +7,27 @@ import { isEcdsa } from "../protocol/signature-forms.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** Why there will be no signature. */
+/** Why a request fails. */
 export interface SignFailure {
-  /** The only state that the request is moved from. */
+  /** The state that the request must be in. */
   readonly from: "queued" | "submitted";
-  /** NETWORK_REJECTED, or why the operation cannot land. */
+  /** NETWORK_REJECTED, or the reason why the operation cannot land. */
   readonly reason: string;
-  /** May be shown to the caller. */
+  /** Visible to the caller. */
   readonly message: string;
   /**
-   * Where the user's half may be the cause: how many such refunds the project may have on one day (UTC). Beyond that
-   * the price is kept, so that junk does not use up presigns for free. It counts for ECDSA alone: SubmitSign verifies
-   * every half of the Schnorr family, so the user is not at fault when the network rejects one, and the price is always
-   * given back. Undefined: always refunded.
+   * The maximum number of refunds a project gets on one day (UTC) for failures that the user's half may have caused.
+   * Beyond it the service keeps the price, so that junk does not use up presigns for free. It applies to ECDSA only:
+   * SubmitSign verifies every half of the Schnorr family, so the user is not at fault if the network rejects one, and
+   * the service always refunds it. Undefined: always refunded.
    */
   readonly refundsPerDay?: number;
 }
 
 /**
- * Ends a charged request as failed and gives the price back, once and within the budget, in one statement. A presign
- * that was not used is burnt: it was in a stored transaction and must never serve another request. Returns whether the
- * request was moved.
+ * Fails a charged request and refunds the price, once and within the budget, in one statement. Burns a presign that was
+ * not used: it was in a stored transaction and must never serve another request. Returns whether the request changed
+ * its state.
  */
 export async function failSignRequest(
   db: Queryable,

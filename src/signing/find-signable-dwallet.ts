@@ -5,16 +5,16 @@ import { boolean, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** A dWallet that can sign. */
+/** A dWallet that is able to sign. */
 export interface SignableDWallet {
-  /** The row. */
+  /** The id of the row. */
   readonly id: string;
   readonly networkEncryptionKeyId: string;
 }
 
 /**
- * Finds the project's dWallet by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM when its curve is
- * not the algorithm's, DWALLET_NOT_ACTIVE with the state.
+ * Finds the project's dWallet by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM if the algorithm does
+ * not fit the curve, and DWALLET_NOT_ACTIVE with the state.
  */
 export async function findSignableDWallet(
   db: Queryable,

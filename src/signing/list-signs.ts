@@ -12,15 +12,15 @@ import {
   type SignStatus,
 } from "./shown-sign-request.ts";
 
-/** Which sign requests are listed, and which page of them. */
+/** Selects the sign requests of a list, and the page. */
 export interface ListSignsInput extends PageRequest {
-  /** The object on the chain; undefined means all. */
+  /** The id of the dWallet's object; undefined means all dWallets. */
   readonly dwalletId: string | undefined;
-  /** Undefined means all. */
+  /** Undefined means all states. */
   readonly status: SignStatus | undefined;
 }
 
-/** Comes behind every row. */
+/** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Reads a page of the project's sign requests, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
@@ -57,8 +57,8 @@ async function findDWalletRow(
 }
 
 /**
- * Each state is read from its own end of one index, (owner, status, id), so that no page reads more than `count` rows
- * of each, whatever the filter; a second index for lists of all states would cost every signature.
+ * Reads each state from the end of one index, (owner, status, id). A page thus reads at most `count` rows of each
+ * state, whatever the filter. A second index for lists of all states would cost every signature.
  */
 const listOf = (
   owner: Sql,

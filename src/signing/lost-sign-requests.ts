@@ -4,7 +4,7 @@ import { postings } from "../ledger/postings.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** A sign request that the chain has seen and the database has lost. */
+/** A sign request that the chain knows and the database has lost. */
 export interface LostSignRequest {
   readonly id: string;
   readonly projectId: string;
@@ -18,13 +18,13 @@ export interface LostSignRequest {
   readonly hashScheme: number;
   readonly message: Uint8Array;
   readonly userSignMessage: Uint8Array;
-  /** Charged if the project has it; otherwise the request costs nothing. */
+  /** The price. The request costs nothing if the project lacks the credit. */
   readonly priceMicroUsd: bigint;
-  /** When it was sent; null where the chain does not say. */
+  /** When it was sent; null if the chain does not say. */
   readonly sentAt: Date | null;
 }
 
-/** Writes a lost request as queued and charges it. */
+/** Inserts a lost request as queued and charges it. */
 export async function insertLostSignRequest(db: Queryable, request: LostSignRequest): Promise<void> {
   const { id, projectId, dwalletId, presignId, network, curve, signatureAlgorithm, hashScheme } = request;
   const { message, userSignMessage, priceMicroUsd, sentAt } = request;
@@ -45,7 +45,7 @@ ${auditInsert("sign.rebuild", sql`inserted`, SYSTEM_ORIGIN)}`,
   );
 }
 
-/** Captures the price of a reservation whose submission the database has lost. Does nothing in any other state. */
+/** Captures the price of a reservation whose submission the database has lost. Changes no request in another state. */
 export async function captureLostSubmission(
   db: Queryable,
   id: string,
@@ -64,7 +64,7 @@ ${auditInsert("sign.rebuild", sql`queued`, SYSTEM_ORIGIN)}`,
   );
 }
 
-/** Writes the user's half again where retention has emptied it: it is compared with the chain's. */
+/** Restores a user's half that retention has emptied, because the submitter compares it with the chain. */
 export async function refillUserHalf(db: Queryable, id: string, userSignMessage: Uint8Array): Promise<void> {
   await execute(
     db,
@@ -72,7 +72,7 @@ export async function refillUserHalf(db: Queryable, id: string, userSignMessage:
   );
 }
 
-/** Ends the reservation that held a presign in the older copy of the database, and releases its price. */
+/** Ends the reservation that held the presign in the older copy of the database, and releases its price. */
 export async function endReservationOf(db: Queryable, presignId: string): Promise<void> {
   await execute(
     db,

@@ -12,7 +12,7 @@ import { findSignableDWallet } from "./find-signable-dwallet.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 import { takeReservation } from "./take-reservation.ts";
 
-/** Where reservations wait for a presign, in order. */
+/** The queue of reservations that wait for a presign. */
 export interface PresignTurns {
   take<T>(
     bucket: { network: string; curve: number; signatureAlgorithm: number; networkEncryptionKeyId: string },
@@ -27,44 +27,45 @@ export interface ReserveDeps {
   readonly signals: Pick<Signals, "notify">;
   readonly prices: PriceTable;
   readonly reservationTtlMs: number;
-  /** How many reservations a project may have open. */
+  /** The maximum number of open reservations of a project. */
   readonly openMaxCount: number;
 }
 
-/** Who reserves. */
+/** The caller of a reservation. */
 export interface SigningCaller {
   readonly projectId: string;
   readonly network: string;
   readonly origin: AuditOrigin;
 }
 
-/** What is to be signed. */
+/** The message to sign, and how. */
 export interface ReserveInput {
-  /** The object on the chain. */
+  /** The id of the dWallet's object. */
   readonly dwalletId: string;
   readonly triple: AlgorithmTriple;
   readonly message: Uint8Array;
-  /** Undefined: each call is a new one. */
+  /** Undefined: each call reserves anew. */
   readonly idempotency: Idempotency | undefined;
 }
 
-/** How long the call may take. */
+/** The time that the call has. */
 export interface CallTime {
-  /** Until the deadline; undefined without one. */
+  /** The time until the deadline; undefined without one. */
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A pure argument of a Move call is under 16,384 bytes with its length prefix. */
+/** A pure argument of a Move call is shorter than 16,384 bytes, with its length prefix. */
 const MESSAGE_MAX_BYTES = 16_381;
 const WAIT_MAX_MS = 20_000;
-/** The reply must be on its way before the caller's deadline. */
+/** The time to send the reply before the caller's deadline. */
 const REPLY_MARGIN_MS = 500;
 
 /**
- * Reserves a presign and holds the price, which follows from the algorithm and the length of the message. Waits for a presign while the pool is empty, up to 20 s or the deadline.
- * The same idempotency key with the same request returns the request as it stands. Throws MESSAGE_TOO_LARGE,
- * IDEMPOTENCY_KEY_REUSED, INSUFFICIENT_CREDIT, TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and what {@link findSignableDWallet} throws.
+ * Reserves a presign and holds the price, which depends on the algorithm and the length of the message. While the pool
+ * is empty, waits for a presign for up to 20 s or until the deadline. With an idempotency key that was used before,
+ * returns the earlier request in its current state. Throws MESSAGE_TOO_LARGE, IDEMPOTENCY_KEY_REUSED,
+ * INSUFFICIENT_CREDIT, TOO_MANY_RESERVATIONS, PRESIGN_POOL_EMPTY and the errors of {@link findSignableDWallet}.
  */
 export async function reserve(
   deps: ReserveDeps,
@@ -116,7 +117,7 @@ export async function reserve(
   const row = await presigns.take(bucket, wait, async () => {
     const outcome = await takeReservation(database, caller.origin, reservation);
     if (outcome === "reserved") return readSignRequest(database, { id });
-    // Another call with the same key was first; its row is the answer to this one too.
+    // Another call with the same key came first. Its row also answers this one.
     const first = await findRepeated(deps, caller, input);
     if (first !== undefined) return first;
     if (outcome === "no-credit") throw insufficientCredit(priceMicroUsd);

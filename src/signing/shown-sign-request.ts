@@ -18,7 +18,7 @@ export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "f
 
 export type SignStatus = (typeof SIGN_STATUSES)[number];
 
-/** What the contract shows of a sign request. */
+/** The parts of a sign request that the contract shows. */
 export interface ShownSignRequest {
   readonly id: string;
   readonly status: SignStatus;
@@ -36,16 +36,16 @@ export interface ShownSignRequest {
   readonly expiresAt: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** The dWallet's object on the chain. */
+  /** The id of the dWallet's object. */
   readonly dwalletId: string;
-  /** The presign's object on the chain. */
+  /** The id of the presign's object. */
   readonly presignId: string;
 }
 
-/** Which state of a row one has seen. No state comes twice, and each change of a row is also one of these two. */
+/** The revision of a row. No revision occurs twice, and each change of a row changes one of these two. */
 export type SignRevision = Pick<ShownSignRequest, "status" | "updatedAt">;
 
-/** The columns of a {@link ShownSignRequest} in a statement's result. */
+/** The columns of a {@link ShownSignRequest} in the result of a statement. */
 export const SHOWN_ROW: Columns<ShownSignRequest> = {
   id: text,
   status: oneOf(...SIGN_STATUSES),
@@ -67,7 +67,7 @@ export const SHOWN_ROW: Columns<ShownSignRequest> = {
   presignId: text,
 };
 
-/** What selects a {@link ShownSignRequest} of {@link SHOWN_TABLES}. */
+/** The select list of a {@link ShownSignRequest} from {@link SHOWN_TABLES}. */
 export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm AS "signatureAlgorithm",
        r.hash_scheme AS "hashScheme", r.message, r.price_micro_usd AS "priceMicroUsd", r.tx_digest AS "txDigest",
        r.sign_session_id AS "signSessionId", r.signature, r.failure_reason AS "failureReason",
@@ -78,8 +78,8 @@ export const SHOWN_COLUMNS = sql`r.id, r.status, r.curve, r.signature_algorithm 
 export const SHOWN_TABLES = sql`sign_request r JOIN dwallet d ON d.id = r.dwallet_id JOIN presign p ON p.id = r.presign_id`;
 
 /**
- * Reads a sign request of the project as it is to be shown. Undefined if the project has none with this id, or if it
- * has not changed since the given revision.
+ * Reads a sign request of the project for display. Undefined if the project has none with this id, or if it has not
+ * changed since the given revision.
  */
 export async function readShownSignRequest(
   db: Queryable,

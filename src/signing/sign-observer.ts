@@ -1,14 +1,14 @@
-/** How long a completed sign request was in each state; null where the database does not tell. */
+/** How long a completed sign request was in each state; null if the database does not know. */
 export interface SignTimes {
-  /** From the reservation until the user's half came. */
+  /** From the reservation to the arrival of the user's half. */
   readonly preparedSeconds: number | null;
-  /** From then on until its transaction was final. */
+  /** From then to the finality of its transaction. */
   readonly queuedSeconds: number | null;
-  /** From then on until the verified signature was stored. */
+  /** From then to the storing of the verified signature. */
   readonly submittedSeconds: number | null;
 }
 
-/** Is told how sign requests end, once each, by the replica that wrote it. */
+/** Receives the end of each sign request once, from the replica that wrote it. */
 export interface SignObserver {
   completed(times: SignTimes): void;
   /** `reason` is the request's `failure_reason`. */

@@ -15,15 +15,15 @@ import { execute, readRows } from "../store/statements.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
-/** Before everything else: a user waits, and has paid. */
+/** Before all other operations: a user waits, and has paid. */
 export const SIGN_PRIORITY = 10;
 
-/** A signature to be requested from the network. */
+/** A signature to request from the network. */
 export interface SignSubject {
   readonly id: string;
-  /** The dWallet's object on the chain. */
+  /** The id of the dWallet's object. */
   readonly dwalletId: string;
-  /** The presign's object on the chain. */
+  /** The id of the presign's object. */
   readonly presignId: string;
   readonly curve: number;
   readonly signatureAlgorithm: number;
@@ -35,19 +35,19 @@ export interface SignSubject {
 export interface SignOperationOptions {
   readonly signals: Pick<Signals, "notify">;
   readonly reader: Pick<NetworkReader, "sessionRequest">;
-  /** The address that sends the transactions: sessions are bound to it. */
+  /** The address that sends the transactions. Sessions are bound to it. */
   readonly senderAddress: string;
-  /** Signatures in one transaction. */
+  /** The maximum number of signatures in one transaction. */
   readonly batchCount: number;
   readonly observer?: SignObserver | undefined;
 }
 
-/** Ids, numbers, session bytes and the command itself. */
+/** The size of ids, numbers, session bytes and the command itself. */
 const OVERHEAD_BYTES = 400;
 
 /**
- * Requests signatures: queued -> submitted when landed; failed, refunded and the presign burnt when it never can. The
- * mark on the chain is the session, whose identifier follows from the request's id.
+ * Requests signatures: queued -> submitted once landed. If it can never land, the request fails with a refund and the
+ * presign is burnt. The mark on the chain is the session, whose identifier is derived from the request's id.
  */
 export function createSignOperation({
   signals,
@@ -136,13 +136,13 @@ ${presignMoves.use(sql`submitted`)}`,
 
 type SignSessionData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
 
-/** The sign sessions that a transaction requested, by the presign that each uses up. */
+/** The sign sessions that a transaction requested, by the presign that each one uses. */
 function sessionsByPresign({ events }: LandedTransaction): ReadonlyMap<string, SignSessionData> {
   const sessions = requestedSessions(events, "SignRequestEvent");
   return new Map(sessions.map(({ data }) => [data.presign_id, data]));
 }
 
-/** Whether the session signs the subject's very message with its dWallet. */
+/** Whether the session signs exactly the subject's message with its dWallet. */
 function isOf(session: SignSessionData, subject: SignSubject): boolean {
   return (
     session.dwallet_id === subject.dwalletId &&
@@ -155,8 +155,8 @@ function isOf(session: SignSessionData, subject: SignSubject): boolean {
 }
 
 /**
- * The bytes that name the request's session on the chain. They follow from the id, so that any process that sends the request
- * again names the same session, which the chain takes once.
+ * The bytes that name the request's session on the chain. They are derived from the id, so every process that sends the
+ * request names the same session, and the chain accepts a session once.
  */
 function signSessionBytes(signRequestId: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(`tss/sign/${signRequestId}`).digest());

@@ -4,19 +4,19 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import { SHOWN_COLUMNS, SHOWN_ROW, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
 
-/** A sign request with what working on it needs of its dWallet and its presign. */
+/** A sign request with the fields of its dWallet and its presign that processing needs. */
 export interface SignRequestRow extends ShownSignRequest {
   readonly projectId: string;
-  /** Whether the user's half was ever submitted. */
+  /** Whether the user's half has been submitted. */
   readonly wasSubmitted: boolean;
-  /** By the database's clock, which decides alone. */
+  /** By the database's clock, the only one that decides. */
   readonly isExpired: boolean;
   readonly dwalletPublicOutput: Uint8Array;
   readonly dwalletPublicKey: Uint8Array | null;
   readonly presign: Uint8Array;
 }
 
-/** Reads a sign request; undefined if there is none, or none of the project. */
+/** Reads a sign request; undefined if the project has none with this id. */
 export async function readSignRequest(
   db: Queryable,
   { id, projectId }: { readonly id: string; readonly projectId?: string },

@@ -16,24 +16,24 @@ import type { NetworkSignatureClaim } from "./verify-work.ts";
 
 export interface SignSessionOptions {
   readonly network: string;
-  /** How many requests of one project that the network rejected are refunded on one day (UTC). */
+  /** The maximum number of refunds of a project on one day (UTC) for requests that the network rejected. */
   readonly refundsPerDay: number;
   readonly verifier: Pick<Verifier, "checkSignature">;
   readonly signals: Pick<Signals, "notify">;
   readonly observer?: SignObserver | undefined;
-  /** How long a request waits for the right signature once it was answered with a wrong one. Default: 10 minutes. */
+  /** How long a request waits for the right signature after a wrong one. Default: 10 minutes. */
   readonly invalidSignatureMs?: number | undefined;
 }
 
 const INVALID_SIGNATURE_MS = 600_000;
 
 /**
- * Waits for signatures: submitted -> completed once verified, or failed and refunded when the network rejected it.
+ * Waits for signatures: submitted -> completed once verified, or failed with a refund if the network rejected it.
  *
- * A session of another request or dWallet changes nothing, and `settle` throws MixedUpAnswerError. So it does for a
- * signature that does not verify: the network verifies a signature before it writes it to the chain, so the fullnode
- * is at fault, and may answer correctly later. A request that still has no valid signature after `invalidSignatureMs`
- * fails as SIGNATURE_INVALID and is refunded, so that nobody waits, or pays, for ever.
+ * A session of another request or dWallet changes nothing, and `settle` throws MixedUpAnswerError. It also throws for a
+ * signature that does not verify: the network verifies a signature before it writes it to the chain, so the fullnode is
+ * at fault and may answer correctly later. A request without a valid signature after `invalidSignatureMs` fails with
+ * SIGNATURE_INVALID and a refund, so nobody waits or pays for ever.
  */
 export function createSignSession(options: SignSessionOptions): SessionKind {
   const { network, refundsPerDay, verifier, signals, observer } = options;
@@ -103,7 +103,7 @@ const INVALID = {
   message: "the fullnode's signature does not verify under the dWallet's public key",
 } as const;
 
-/** Remembers when the first wrong signature came, and says whether that is `afterMs` ago. */
+/** Remembers the time of the first wrong signature. Returns whether `afterMs` have passed since then. */
 const doubt = (id: string, afterMs: number) => sql`
 UPDATE sign_request SET invalid_signature_at = coalesce(invalid_signature_at, now())
 WHERE id = ${id} AND status = 'submitted'
@@ -115,7 +115,7 @@ const SIGN_TIMES: Columns<SignTimes> = {
   submittedSeconds: nullable(number),
 };
 
-/** Moves submitted -> completed, and says how long the request was in each state. */
+/** Moves submitted -> completed. Returns how long the request was in each state. */
 const completion = (id: string, signature: Uint8Array) => sql`
 WITH completed AS (
   UPDATE sign_request SET status = 'completed', signature = ${signature}, updated_at = now()

@@ -16,7 +16,7 @@ import { type WatchDeps, watchSign } from "./watch-sign.ts";
 export type SigningServiceDeps = ReserveDeps &
   SubmitDeps &
   Omit<WatchDeps, "looks"> & {
-    /** What ends a watch: its own end, or the process about to close. Default: its own end alone. */
+    /** Ends a watch: its own end, or the closing of the process. Default: only its own end. */
     readonly untilClosing?: (context: HandlerContext) => WaitEnding;
   };
 
@@ -69,7 +69,7 @@ function signalOf({ signal }: HandlerContext): AbortSignal {
   return signal;
 }
 
-/** The filter by state; undefined where none is asked for. */
+/** The filter by state; undefined without one. */
 function statusOf(status: SignRequest_Status | undefined): SignStatus | undefined {
   return SIGN_STATUSES.find((name) => SignRequest_Status[name] === status);
 }

@@ -29,9 +29,9 @@ export interface SubmitInput {
 }
 
 /**
- * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeat returns
- * the request as it stands, whatever it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE when the reservation has
- * expired, and what {@link CheckHalf} throws.
+ * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeated call
+ * returns the request in its current state, whatever half it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE if the
+ * reservation has expired, and the errors of {@link CheckHalf}.
  */
 export async function submit(
   { database, signals, checkHalf }: SubmitDeps,
@@ -56,7 +56,7 @@ export async function submit(
   return current;
 }
 
-/** Moves prepared -> queued, with the money, the outbox and the audit trail in the same statement. */
+/** Moves prepared -> queued, together with the money, the outbox and the audit trail, in one statement. */
 function capture(
   { projectId, origin }: SigningCaller,
   signRequestId: string,
@@ -85,7 +85,7 @@ async function readOwn(db: Queryable, id: string, projectId: string): Promise<Si
   return row;
 }
 
-/** The error for an id that the project has not. */
+/** The error for an id that the project does not have. */
 export function signRequestNotFound(signRequestId: string): ServiceError {
   return new ServiceError("SIGN_REQUEST_NOT_FOUND", "the project has no sign request with this id", {
     metadata: { signRequestId },

@@ -8,7 +8,7 @@ import { boolean, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** A sign request to be written. */
+/** A sign request to insert. */
 export interface NewReservation {
   readonly id: string;
   readonly projectId: string;
@@ -22,25 +22,25 @@ export interface NewReservation {
   readonly message: Uint8Array;
   readonly priceMicroUsd: bigint;
   readonly ttlMs: number;
-  /** How many reservations the project may have open, this one included, while none of its own expire. */
+  /** The maximum number of the project's open reservations, including this one, while none of them expires. */
   readonly openMaxCount: number;
   readonly idempotency: Idempotency | undefined;
 }
 
-/** What became of an attempt. Where nothing was reserved, an earlier call may have the idempotency key. */
+/** The outcome of an attempt. If nothing was reserved, an earlier call may own the idempotency key. */
 export type ReservationOutcome = "reserved" | "no-presign" | "no-credit" | TooManyOpen;
 
-/** The project has as many open reservations as it may have now. */
+/** The project has the maximum number of open reservations. */
 export interface TooManyOpen {
   readonly openMaxCount: number;
 }
 
 /**
- * Takes the oldest ready presign of the bucket, holds the price and writes the request, all or nothing, in one
- * statement. The project's row is locked first, so that its calls are decided one after the other, and a presign is
- * only taken by who can pay. Each reservation that expired lately takes one off how many may be open, down to a tenth:
- * who lets presigns expire holds few of them, and credit that is never spent does not keep presigns from others.
- * Nothing is reserved while the idempotency key is another request's.
+ * Takes the oldest ready presign of the bucket, holds the price and inserts the request, all or nothing, in one
+ * statement. It locks the project's row first, so a project's calls are decided one after the other, and only a project
+ * that can pay takes a presign. Each recently expired reservation lowers the maximum of open ones by one, down to a
+ * tenth. A project that lets presigns expire thus holds few of them, and unspent credit does not keep presigns from
+ * others. Reserves nothing if another request has the idempotency key.
  */
 export async function takeReservation(
   db: Queryable,
@@ -55,7 +55,7 @@ export async function takeReservation(
 
 const OUTCOME = { funded: boolean, allowed: boolean, openMaxCount: number, reserved: boolean };
 
-/** Of the usual number, what a project may have open however many of its reservations have expired: one tenth. */
+/** The share of the maximum that a project keeps however many of its reservations have expired: one tenth. */
 const LEAST_SHARE = 10;
 
 function reserve(origin: AuditOrigin, reservation: NewReservation): Sql {

@@ -5,13 +5,13 @@ import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
 export interface ChangeWaitDeps {
-  /** Shared by all watches of the process. */
+  /** Common to all watches of the process. */
   readonly looks: BatchedLooks;
   readonly clock: Clock;
   readonly signals: Pick<Signals, "subscribe">;
 }
 
-/** Says when nobody waits any more: an `AbortSignal`, or as much of one as a wait needs. */
+/** Fires when nobody waits any more: an `AbortSignal`, or the part of one that a wait needs. */
 export interface WaitEnding {
   readonly aborted: boolean;
   throwIfAborted(): void;
@@ -20,8 +20,8 @@ export interface WaitEnding {
 }
 
 /**
- * Waits until a sign request is no longer as it was seen, until a time, which comes after the first look at the
- * earliest, or until the signal fires. Resolves with whether it has changed; rejects when a look fails.
+ * Waits until a sign request differs from the seen revision, until a time, but at least until the first look, or until
+ * the signal fires. Resolves with whether the request has changed. Rejects if a look fails.
  */
 export function untilChanged(
   deps: ChangeWaitDeps,
@@ -32,7 +32,7 @@ export function untilChanged(
   return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
 }
 
-/** A class and no functions within one, because there is one for each idle watch. */
+/** A class without closures, because each idle watch has one. */
 class Wait implements SignFollower {
   readonly id: string;
   readonly seen: SignRevision;
@@ -64,7 +64,7 @@ class Wait implements SignFollower {
     this.#reject = reject;
     signal.addEventListener("abort", this, { once: true });
     this.#unsubscribe = signals.subscribe(topics.sign(id), () => looks.lookNow(this));
-    // The listener stands by now, so that nothing is lost between looking and listening.
+    // The listener is in place, so no change is lost between the look and the wait.
     looks.follow(this);
   }
 
@@ -81,7 +81,7 @@ class Wait implements SignFollower {
     this.#end(false);
   }
 
-  /** The time has come, or the signal has fired. */
+  /** Called when the time is over or the signal fires. */
   handleEvent(): void {
     this.#end(false);
   }

@@ -6,24 +6,24 @@ import type { NetworkSignatureClaim, VerifyJob, VerifyResult } from "./verify-wo
 /** Verifies halves and signatures off the event loop. */
 export interface Verifier {
   /**
-   * What is wrong with a user's half; undefined when nothing is. Rejects with PoolFullError when too many halves of
-   * the project, or of all projects, wait.
+   * Finds the fault of a user's half; undefined if it has none. Rejects with PoolFullError if too many halves of the
+   * project, or of all projects, wait.
    */
   checkHalf(projectId: string, claim: SignMessageClaim): Promise<string | undefined>;
-  /** The signature in the contract's form; undefined when it does not verify. Goes before all halves. */
+  /** The signature in the contract's form; undefined if it does not verify. Takes precedence over all halves. */
   checkSignature(claim: NetworkSignatureClaim): Promise<Uint8Array | undefined>;
   /** Ends its threads. */
   close(): Promise<void>;
 }
 
-/** Halves that wait, of all projects: some seconds of work, and 30 MB where all have the longest message. */
+/** The maximum number of waiting halves of all projects: some seconds of work, and 30 MB with the longest messages. */
 const WAITING_MAX_COUNT = 1_024;
-/** Of one project: others wait at most for one of these at a time. */
+/** The maximum of one project. Other projects wait for at most one of these at a time. */
 const PROJECT_WAITING_MAX_COUNT = 64;
-/** Of JavaScript's heap. With its code a thread takes about 30 MB of the process. */
+/** The limit of JavaScript's heap. With its code a thread takes about 30 MB of the process. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 
-/** A verifier on a bounded number of threads. A thread starts when it is first needed. */
+/** A verifier on a bounded number of threads. A thread starts on first use. */
 export function createVerifier({ threadMaxCount }: { readonly threadMaxCount: number }): Verifier {
   const pool = createWorkerPool<VerifyJob, VerifyResult>({
     start: () => startThread(import.meta.url, "./verify-worker", undefined, THREAD_MEMORY),
@@ -37,7 +37,7 @@ export function createVerifier({ threadMaxCount }: { readonly threadMaxCount: nu
   );
 }
 
-/** A verifier that has its work done by a function. */
+/** A verifier that passes its work to a function. */
 export function verifierOf(
   run: (job: VerifyJob, subject?: string) => Promise<VerifyResult>,
   close: () => Promise<void>,
@@ -55,7 +55,7 @@ export function verifierOf(
   };
 }
 
-/** The job with bytes that share no memory: a copy for a thread takes all that its bytes' memory has. */
+/** The job with bytes in buffers of their own: a thread gets a copy of the whole buffer behind its bytes. */
 function withOwnBytes(job: VerifyJob): VerifyJob {
   const claim = Object.fromEntries(
     Object.entries(job.claim).map(([name, value]) => [

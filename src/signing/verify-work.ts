@@ -5,28 +5,28 @@ import { signatureFromChain } from "../protocol/signature-forms.ts";
 import { verifySignature } from "../protocol/verify-signature.ts";
 import { checkSignMessage, type SignMessageClaim } from "./check-sign-message.ts";
 
-/** A signature as the network made it, with what it is said to sign. */
+/** A signature of the network, with the data that it claims to sign. */
 export interface NetworkSignatureClaim {
   readonly curve: CurveName;
   readonly signatureAlgorithm: SignatureAlgorithmName;
   readonly hash: HashName;
-  /** Null: the key is read from the output. */
+  /** Null: the key comes from the output. */
   readonly publicKey: Uint8Array | null;
   readonly dwalletOutput: Uint8Array;
   readonly message: Uint8Array;
-  /** What the session on the chain has. */
+  /** The signature of the session on the chain. */
   readonly signature: Uint8Array;
 }
 
-/** What one thread is asked to verify. */
+/** One job of a thread. */
 export type VerifyJob =
   | { readonly kind: "half"; readonly claim: SignMessageClaim }
   | { readonly kind: "signature"; readonly claim: NetworkSignatureClaim };
 
-/** Of a half: what is wrong with it, if anything. Of a signature: its form in the contract, if it verifies. */
+/** For a half: its fault, if any. For a signature: its form in the contract, if it verifies. */
 export type VerifyResult = { readonly wrong?: string } | { readonly signature?: Uint8Array };
 
-/** Verifies. Takes milliseconds, and up to 20 for long messages: not for an event loop. */
+/** Verifies. Takes milliseconds, up to 20 for long messages: do not call it on an event loop. */
 export function verifyWork(job: VerifyJob): VerifyResult {
   return job.kind === "half" ? checkHalf(job.claim) : checkSignature(job.claim);
 }

@@ -4,12 +4,14 @@ import { SIGN_STATUSES, type SignRevision } from "./shown-sign-request.ts";
 
 const CURSOR = /^([a-z]+)\.(\d{1,15})$/;
 
-/** The text by which a caller says up to which state he has watched a request. */
+/** The text that tells up to which state a caller has watched a request. */
 export function sealCursor(signRequestId: string, { status, updatedAt }: SignRevision): string {
   return sealToken(scopeOf(signRequestId), `${status}.${updatedAt.getTime()}`);
 }
 
-/** The state that a cursor stands for; undefined for none. Throws VALIDATION for a cursor of anything else. */
+/**
+ * The state that a cursor stands for; undefined without a cursor. Throws VALIDATION for a cursor of another request.
+ */
 export function openCursor(signRequestId: string, cursor: string): SignRevision | undefined {
   if (cursor === "") return undefined;
   const [, name, updatedAtMs] = CURSOR.exec(openToken(scopeOf(signRequestId), cursor) ?? "") ?? [];

@@ -7,19 +7,19 @@ import { openCursor, sealCursor } from "./watch-cursor.ts";
 
 export interface WatchDeps extends ChangeWaitDeps {
   readonly database: Queryable;
-  /** For tests that cannot wait. */
+  /** Shorter for tests. */
   readonly watchPace?: Partial<WatchPace>;
 }
 
-/** Which request is watched, and from where on. */
+/** Selects the watched request and the starting point. */
 export interface WatchInput {
   readonly signRequestId: string;
   readonly projectId: string;
-  /** The last one that was seen of this request; empty for none. */
+  /** The last cursor of this request that the caller has seen; empty for none. */
   readonly cursor: string;
 }
 
-/** How often something happens while the request stays as it is. */
+/** The intervals of a watch whose request does not change. */
 export interface WatchPace {
   /** Default 15 s: well within the time after which proxies close a silent connection. */
   readonly heartbeatMs: number;
@@ -27,10 +27,10 @@ export interface WatchPace {
   readonly lifetimeMs: number;
 }
 
-/** A state, or, without `row`, a heartbeat. */
+/** A state, or a heartbeat if `row` is absent. */
 export interface WatchedSign {
   readonly row: ShownSignRequest | undefined;
-  /** Stands for the newest state that was given. */
+  /** Stands for the newest state that was sent. */
   readonly cursor: string;
 }
 
@@ -38,10 +38,11 @@ const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lifetimeMs: 600_000 };
 
 /**
  * Follows a request of the project until it is completed or failed. The first message comes at once: the state, or a
- * heartbeat where the cursor stands for it. The row is read when it has changed, for which all watches look together,
- * and nothing is kept for a reader that is slow, who gets the newest state when he asks. Throws SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of
- * another request, WATCH_ENDED after the watch's lifetime, and the reason of `signal` once that fires.
- * @param show makes what is given of each message
+ * heartbeat if the cursor stands for that state. All watches look for changes together, and the row is read when it has
+ * changed. Nothing is queued for a slow reader, which gets the newest state when it asks. Throws
+ * SIGN_REQUEST_NOT_FOUND, VALIDATION for a cursor of another request, WATCH_ENDED after the watch's lifetime, and the
+ * reason of `signal` once that fires.
+ * @param show turns each message into what the caller gets
  */
 export async function* watchSign<T>(
   deps: WatchDeps,
@@ -62,7 +63,7 @@ export async function* watchSign<T>(
   if (!isNews) row = undefined;
   if (isNews || !isFinal(newest)) yield show({ row, cursor: sealCursor(id, newest) });
   while (!isFinal(newest)) {
-    // Nothing happens most of the time, and then only the revision is kept.
+    // Usually nothing happens. Only the revision is kept meanwhile.
     row = undefined;
     const untilMs = Math.min(clock.now() + heartbeatMs, endMs);
     do {
