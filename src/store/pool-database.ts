@@ -21,7 +21,8 @@ export function createPoolDatabase({
   onClosed,
 }: PoolDatabaseParts): Database {
   const begin = silentTransactionMs === undefined ? BEGIN : `${BEGIN}; ${endAfter(silentTransactionMs)}`;
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  // A minimal error has neither the calling code nor the values of the query.
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: "minimal" });
   let closed: Promise<void> | undefined;
   return {
     kind,

@@ -1,8 +1,8 @@
 const UNIQUE_VIOLATION = "23505";
 const DEADLOCK_DETECTED = "40P01";
 const LOCK_NOT_AVAILABLE = "55P03";
-const UNDEFINED_TABLE = "42P01";
-const UNDEFINED_COLUMN = "42703";
+/** A missing table or column: PostgreSQL's SQLSTATEs, and the codes of Prisma's client for them. */
+const SCHEMA_MISSING: readonly unknown[] = ["42P01", "42703", "P2021", "P2022"];
 
 /** Whether a statement failed because of this unique index or constraint. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
@@ -27,9 +27,5 @@ export function isDeadlock(error: unknown): boolean {
 
 /** Whether a statement failed because the database lacks a table or a column: it was not migrated to this version. */
 export function isSchemaMissing(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    (error.code === UNDEFINED_TABLE || error.code === UNDEFINED_COLUMN)
-  );
+  return error instanceof Error && "code" in error && SCHEMA_MISSING.includes(error.code);
 }
