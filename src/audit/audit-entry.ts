@@ -21,7 +21,7 @@ const LEAF = Uint8Array.of(0x00);
 const ABSENT = Uint8Array.of(0x00);
 const PRESENT = Uint8Array.of(0x01);
 
-/** The canonical bytes of an entry, as docs/audit.md lays them out: no two entries have the same ones. */
+/** The canonical bytes of an entry, as docs/audit.md defines them. No two entries have the same bytes. */
 export function encodeEntry(entry: AuditEntry): Buffer {
   return Buffer.concat([
     ENTRY_VERSION,
@@ -40,7 +40,7 @@ export function leafHash(entry: AuditEntry): Buffer {
   return sha256(LEAF, encodeEntry(entry));
 }
 
-/** Puts a leaf behind all that were before it. */
+/** Appends a leaf to the chain hash of all earlier leaves. */
 export function chainHash(previous: Uint8Array, leaf: Uint8Array): Buffer {
   return sha256(CHAIN_VERSION, previous, leaf);
 }

@@ -2,30 +2,30 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** Who does something, as far as the audit trail knows. */
+/** The actor of an event, as the audit trail knows it. */
 export interface AuditOrigin {
   /** `key:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`, or `system:<user>`. */
   readonly actor: string;
   readonly requestId?: string | undefined;
   /** The caller's network address. */
   readonly address?: string | undefined;
-  /** `traceparent` of the call, for what is done for it later; no part of the trail. */
+  /** The `traceparent` of the call, for the work that follows from it. Not part of the trail. */
   readonly traceParent?: string | undefined;
 }
 
-/** What the service does by itself. */
+/** The origin of the service's own actions. */
 export const SYSTEM_ORIGIN: AuditOrigin = { actor: "system" };
 
-/** One line of the audit trail. */
+/** One event of the audit trail. */
 export interface AuditEvent {
   readonly projectId?: string | undefined;
-  /** What and how, like `project.create`. */
+  /** The action, such as `project.create`. */
   readonly action: string;
-  /** The id of what was acted on. */
+  /** The id of the object that the action changed. */
   readonly subject: string;
 }
 
-/** Writes one line. Call it in the transaction of the change that it tells of. */
+/** Writes one event. Call it in the transaction of the change that it describes. */
 export async function writeAuditEvent(db: Queryable, origin: AuditOrigin, event: AuditEvent): Promise<void> {
   const { projectId, action, subject } = event;
   await execute(
@@ -36,8 +36,8 @@ export async function writeAuditEvent(db: Queryable, origin: AuditOrigin, event:
 }
 
 /**
- * The same as a part of a larger statement: an INSERT of one line for each row of `source`, a common table
- * expression with the columns `project_id` and `id`, which becomes the subject.
+ * Does the same as a part of a larger statement: an INSERT of one event for each row of `source`, a common table
+ * expression with the columns `project_id` and `id`. The id becomes the subject.
  */
 export function auditInsert(action: string, source: Sql, origin: AuditOrigin): Sql {
   return sql`INSERT INTO audit_event (actor, request_id, address, project_id, action, subject)

@@ -1,10 +1,10 @@
-/** Something in an export that is not as it was sealed. */
+/** A part of an export that differs from what was sealed. */
 export interface AuditFault {
   /**
    * `changed`: an entry is not what its hashes were made of. `missing`: entries are not there. `reordered`: an entry
    * stands elsewhere than where it was sealed. `repeated`: an entry is there again. `seal`: a seal is missing, changed
-   * or does not fit its entries or the seal before. `signature`: a signature is wrong or not there. `truncated`: the end
-   * is missing. `anchor`: the expected seal is not there. `format`: a line is not one of an export.
+   * or does not fit its entries or the seal before. `signature`: a signature is wrong or not there. `truncated`: the
+   * end is missing. `anchor`: the expected seal is not there. `format`: a line is not one of an export.
    */
   readonly kind:
     | "changed"
@@ -18,13 +18,13 @@ export interface AuditFault {
     | "format";
   /** The first entry concerned. */
   readonly sequence?: bigint;
-  /** The last entry concerned, where there are several. */
+  /** The last entry concerned, if there are several. */
   readonly lastSequence?: bigint;
   /** The number of the seal concerned. */
   readonly seal?: bigint;
   /** The line of the export, from 1 on. */
   readonly line?: number;
-  /** For people; names the entry or the seal. */
+  /** A text for people, which names the entry or the seal. */
   readonly message: string;
 }
 

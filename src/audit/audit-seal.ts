@@ -1,6 +1,6 @@
 import { sha256, uint64 } from "./sha256.ts";
 
-/** What a seal's hash covers. */
+/** The fields that a seal's hash covers. */
 export interface SealContent {
   /** From 1 on, without a gap. */
   readonly number: bigint;
@@ -16,20 +16,20 @@ export interface SealContent {
   readonly previousSealHash: Uint8Array;
 }
 
-/** A stretch of the chain, sealed. */
+/** A seal over consecutive entries. */
 export interface AuditSeal extends SealContent {
   readonly sealHash: Uint8Array;
-  /** Ed25519; null, with the signature, where no key was configured. */
+  /** The Ed25519 public key; null, like the signature, without a configured key. */
   readonly publicKey: Uint8Array | null;
   readonly signature: Uint8Array | null;
 }
 
-/** So many entries at most are in one seal. */
+/** The maximum number of entries in one seal. */
 export const SEAL_MAX_COUNT = 4_096;
 
 const SEAL_VERSION = Buffer.from("tss.audit.seal.v1");
 
-/** The hash of a seal: it covers the seal's entries, and by the seal before all others. */
+/** The hash of a seal. It covers the seal's entries and, through the previous seal, all earlier ones. */
 export function sealHash(seal: SealContent): Buffer {
   return sha256(
     SEAL_VERSION,

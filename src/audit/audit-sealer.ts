@@ -7,20 +7,20 @@ import { type SealEventsDeps, sealEvents } from "./seal-events.ts";
 export interface AuditSealerDeps extends SealEventsDeps {
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
-  /** How long an event waits for its seal at most, but for the time that sealing takes. Default 5 s. */
+  /** The maximum time that an event waits for its seal, apart from the sealing itself. Default 5 s. */
   readonly intervalMs?: number;
 }
 
 const DEFAULT_INTERVAL_MS = 5_000;
 
-/** Seals what was written to the audit trail. Any number of replicas may run it; one at a time seals. */
+/** Seals the events of the audit trail. Any number of replicas may run it; one at a time seals. */
 export function createAuditSealer({ clock, log, intervalMs, ...deps }: AuditSealerDeps): BackgroundLoop {
   return createBackgroundLoop({
     name: "audit sealer",
     intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS,
     clock,
     log,
-    // Events that came meanwhile are sealed by the next pass: a busy trail has a seal for each interval, not each event.
+    // The next pass seals the events that arrived meanwhile: a busy trail gets one seal for each interval, not each event.
     pass: async () => (await sealEvents(deps)) >= SEAL_MAX_COUNT,
   });
 }

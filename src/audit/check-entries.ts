@@ -3,39 +3,39 @@ import type { AuditFault } from "./audit-fault.ts";
 import type { ExportedEntry } from "./export-line.ts";
 import { outOfPlace } from "./out-of-place.ts";
 
-/** An entry of an export with the leaf hash that its bytes have. */
+/** An entry of an export, with the leaf hash of its bytes. */
 export interface HashedEntry extends ExportedEntry {
   readonly computedLeafHash: Uint8Array;
 }
 
-/** The entries of one seal as an export has them. */
+/** The entries of one seal in an export. */
 export interface EntryGroup {
   readonly firstSequence: bigint;
   readonly lastSequence: bigint;
   /** In the order of the export, each once and all within the range. */
   readonly entries: readonly HashedEntry[];
-  /** Lines that cannot be read, by the sequence that stands to be expected there. */
+  /** Unreadable lines, by the sequence expected there. */
   readonly unreadable: ReadonlyMap<bigint, number>;
 }
 
-/** What {@link checkEntries} found. */
+/** The result of {@link checkEntries}. */
 export interface EntryJudgement {
   readonly faults: readonly AuditFault[];
-  /** What the chain hash of the last entry may be: the next one must continue one of these. Undefined: unknown. */
+  /** The possible chain hashes of the last entry. The next entry must continue one of them. Undefined: unknown. */
   readonly chain: readonly Uint8Array[] | undefined;
 }
 
 /** An unbroken chain has one candidate; each fault in a row adds one. */
 const CANDIDATES_MAX_COUNT = 4;
 
-/** Judges entries by their own hashes and by their places. `chain` is what the entry before may have as chain hash. */
+/** Checks entries by their own hashes and their places. `chain` has the possible chain hashes of the previous entry. */
 export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | undefined): EntryJudgement {
   const faults = [...reordered(group), ...absent(group)];
   let candidates = chain;
   let next = group.firstSequence;
   for (const entry of inOrder(group)) {
     const { sequence, computedLeafHash: leaf } = entry;
-    // Behind a missing entry nothing tells what the chain hash must be.
+    // After a missing entry the expected chain hash is unknown.
     if (sequence !== next) candidates = undefined;
     const continued = candidates?.map((previous) => chainHash(previous, leaf));
     const isChained = continued?.some((hash) => hash.equals(entry.chainHash)) ?? true;
@@ -81,14 +81,14 @@ function absent({ firstSequence, lastSequence, entries, unreadable }: EntryGroup
   return [...faults, ...unused.map(([, line]) => unreadableLine(line))];
 }
 
-/** The fault that these entries are not there. */
+/** The fault that these entries are missing. */
 export function missing(sequence: bigint, lastSequence: bigint): AuditFault {
   const what =
     sequence === lastSequence ? `entry ${sequence} is` : `entries ${sequence} to ${lastSequence} are`;
   return { kind: "missing", sequence, lastSequence, message: `${what} missing` };
 }
 
-/** The fault that nobody can tell what a line was. */
+/** The fault of an unreadable line. */
 export function unreadableLine(line: number): AuditFault {
   return { kind: "format", line, message: `line ${line} is not a line of an export` };
 }

@@ -3,13 +3,13 @@ import type { HashedEntry } from "./check-entries.ts";
 import { merkleRoot } from "./merkle-tree.ts";
 import { verifySealSignature } from "./seal-key.ts";
 
-/** Whether the seal's own fields are those that its hash was made of, and a range that a seal can have. */
+/** Whether the seal's hash matches its fields, and its range is a valid one. */
 export function isOwnHash(seal: AuditSeal): boolean {
   const count = seal.lastSequence - seal.firstSequence + 1n;
   return sealHash(seal).equals(seal.sealHash) && count >= 1n && count <= BigInt(SEAL_MAX_COUNT);
 }
 
-/** Whether the entries, complete and in order, are those that were sealed. */
+/** Whether the entries, complete and in order, match the seal. */
 export function fitsEntries(seal: AuditSeal, entries: readonly HashedEntry[]): boolean {
   const last = entries.at(-1);
   if (last === undefined) return false;

@@ -6,17 +6,17 @@ import type { AuditSeal } from "./audit-seal.ts";
 import { type ExportedEntry, encodeLine } from "./export-line.ts";
 import { GENESIS_HASH } from "./sha256.ts";
 
-/** Which seals are exported, with all their entries. */
+/** The range of seals to export, with all their entries. */
 export interface ExportRange {
-  /** Undefined: from the first one on. */
+  /** Undefined: from the first seal on. */
   readonly fromSeal?: bigint | undefined;
-  /** Undefined: to the newest one. */
+  /** Undefined: up to the newest seal. */
   readonly toSeal?: bigint | undefined;
 }
 
 /**
- * Reads an export line by line, and holds one seal's entries at a time. Writes what the database has; whether that is
- * what was sealed, `verifyExport` finds out. Throws when there is no seal of a number that the range names.
+ * Reads an export line by line and holds one seal's entries at a time. Exports the data of the database unchecked;
+ * `verifyExport` checks whether it matches the seals. Throws if the range names a seal that does not exist.
  */
 export async function* exportAudit(
   database: Pick<Database, "prisma" | "query">,

@@ -1,13 +1,13 @@
 import type { AuditEntry } from "./audit-entry.ts";
 import type { AuditSeal } from "./audit-seal.ts";
 
-/** An entry as an export has it, with the hashes that were stored when it was sealed. */
+/** An entry of an export, with the hashes that were stored when it was sealed. */
 export interface ExportedEntry extends AuditEntry {
   readonly leafHash: Uint8Array;
   readonly chainHash: Uint8Array;
 }
 
-/** One line of an export: the head, then each seal with its entries behind it, then the end. */
+/** One line of an export: the head, then each seal followed by its entries, then the end. */
 export type ExportLine =
   | { readonly kind: "head"; readonly previousChainHash: Uint8Array }
   | { readonly kind: "seal"; readonly seal: AuditSeal }
@@ -81,7 +81,7 @@ function plainEntry(entry: ExportedEntry): object {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws for what is no line. */
+/** Throws if the value is not a line. */
 function readLine(json: Fields): ExportLine {
   const [[name, value] = []] = Object.entries(json);
   const fields = value as Fields;
@@ -159,7 +159,7 @@ function timeOf(value: unknown): Date {
 const optionalTextOf = (value: unknown): string | null => (value === null ? null : textOf(value));
 
 function textOf(value: unknown): string {
-  // Half of a surrogate pair would have the canonical bytes of another text.
+  // One half of a surrogate pair would have the canonical bytes of another text.
   if (typeof value !== "string" || !value.isWellFormed()) throw new TypeError("no text");
   return value;
 }

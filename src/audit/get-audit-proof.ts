@@ -6,7 +6,7 @@ import type { AuditSeal } from "./audit-seal.ts";
 import { AUDIT_EVENT_COLUMNS, type AuditEventRow, SELECT_AUDIT_EVENT } from "./list-audit-events.ts";
 import { auditPath } from "./merkle-tree.ts";
 
-/** An event with the proof that a seal is over it. */
+/** An event with the proof that a seal covers it. */
 export interface AuditProof {
   readonly event: AuditEventRow;
   readonly seal: AuditSeal;
@@ -14,8 +14,8 @@ export interface AuditProof {
 }
 
 /**
- * Reads the proof of an event of the network's projects, or of no project. Throws AUDIT_EVENT_NOT_FOUND, and
- * WRONG_STATE while the event is not sealed.
+ * Reads the proof of an event that belongs to a project of the network or to no project. Throws AUDIT_EVENT_NOT_FOUND,
+ * and WRONG_STATE while the event is not sealed.
  */
 export async function getAuditProof(
   database: Pick<Database, "prisma" | "query">,

@@ -4,7 +4,7 @@ import { bigint, type Columns, nullable, text, time } from "../store/columns.ts"
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** Which events are listed, and which page of them. */
+/** Selects the events of a list, and the page. */
 export interface ListAuditEventsInput extends PageRequest {
   /** Undefined means all. */
   readonly projectId: string | undefined;
@@ -12,7 +12,7 @@ export interface ListAuditEventsInput extends PageRequest {
   readonly actor: string | undefined;
 }
 
-/** One line of the audit trail. */
+/** One event of the audit trail. */
 export interface AuditEventRow {
   readonly id: bigint;
   readonly actor: string;
@@ -22,11 +22,11 @@ export interface AuditEventRow {
   readonly requestId: string | null;
   readonly address: string | null;
   readonly createdAt: Date;
-  /** Null until it is sealed. */
+  /** Null until the event is sealed. */
   readonly sequence: bigint | null;
 }
 
-/** The columns of `audit_event e` and its `audit_leaf l` as an {@link AuditEventRow} has them. */
+/** The select list of an {@link AuditEventRow} from `audit_event e` and its `audit_leaf l`. */
 export const SELECT_AUDIT_EVENT = sql`SELECT e.id, e.actor, e.project_id AS "projectId", e.action, e.subject,
   e.request_id AS "requestId", e.address, e.created_at AS "createdAt", l.sequence
   FROM audit_event e LEFT JOIN project p ON p.id = e.project_id LEFT JOIN audit_leaf l ON l.audit_event_id = e.id`;
@@ -45,11 +45,11 @@ export const AUDIT_EVENT_COLUMNS: Columns<AuditEventRow> = {
 };
 
 const POSITION = /^\d{1,18}$/;
-/** Comes behind every row. */
+/** Sorts after every row. */
 const LAST = "9223372036854775807";
 
 /**
- * Reads a page of the audit trail, the newest event first: of the network's projects, and of no project. Throws
+ * Reads a page of the audit trail, the newest event first: events of the network's projects and of no project. Throws
  * VALIDATION for a token of another list.
  */
 export async function listAuditEvents(
@@ -74,8 +74,9 @@ export async function listAuditEvents(
 }
 
 /**
- * Only the filters that there are: each list is read from the end of an index of its own. The bounds are those of that
- * index, as an equality would let the planner walk back through all events to those of a project that has long been quiet.
+ * Contains only the given filters, so that each list is read from the end of its own index. The bounds are those of
+ * that index. With an equality, the planner might walk back through all events to those of a project that has long been
+ * quiet.
  */
 function ofIndex(
   { projectId, actor }: Pick<ListAuditEventsInput, "projectId" | "actor">,

@@ -1,6 +1,6 @@
 import { sha256 } from "./sha256.ts";
 
-/** Which leaf of how large a tree. */
+/** The position of a leaf in a tree. */
 export interface LeafPosition {
   /** From 0 on. */
   readonly index: number;
@@ -29,7 +29,7 @@ export function auditPath(leaves: readonly Uint8Array[], index: number): Uint8Ar
     : [...auditPath(right, index - split), merkleRoot(left)];
 }
 
-/** The root that a leaf and its audit path lead to; undefined where the path does not fit the position. */
+/** The root that follows from a leaf and its audit path; undefined if the path does not fit the position. */
 export function rootOfPath(
   leaf: Uint8Array,
   { index, leafCount }: LeafPosition,

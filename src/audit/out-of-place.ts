@@ -1,6 +1,6 @@
-/** The fewest numbers that must be taken out for the others to ascend. The numbers are all different. */
+/** The smallest set of numbers to remove so that the others ascend. All numbers are different. */
 export function outOfPlace(numbers: readonly bigint[]): bigint[] {
-  // Patience sorting: the piles' tops are the smallest ends of ascending runs of each length.
+  // Patience sorting: the top of each pile is the smallest end of an ascending run of that length.
   const tops: number[] = [];
   const before: (number | undefined)[] = [];
   for (const [index, number] of numbers.entries()) {

@@ -3,14 +3,15 @@ import { number } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** Counts the committed events that no seal covers yet. Reads as many rows as there are. */
+/** Counts the committed events that no seal covers yet. Reads one row for each. */
 export function countUnsealed({ prisma }: Pick<Database, "prisma">): Promise<number> {
   return prisma.auditUnsealed.count();
 }
 
 /**
- * How long the oldest event has waited for its seal, in milliseconds; 0 where none waits. Grows while no replica seals.
- * Reads one row, however many wait: that of the smallest id, which is the oldest but for transactions that ran at once.
+ * How long the oldest event has waited for its seal, in milliseconds; 0 if none waits. Grows while no replica seals.
+ * Reads one row, however many wait: the one with the smallest id, which is the oldest except among concurrent
+ * transactions.
  */
 export async function readUnsealedAgeMs(db: Queryable): Promise<number> {
   const [row] = await readRows(

@@ -11,7 +11,7 @@ import { GENESIS_HASH } from "./sha256.ts";
 
 export interface SealEventsDeps {
   readonly database: Pick<Database, "query" | "transaction">;
-  /** Undefined: seals are not signed. */
+  /** Undefined: seals are unsigned. */
   readonly key: SealKey | undefined;
 }
 
@@ -26,15 +26,15 @@ const BEFORE_THE_FIRST: Head = {
 };
 
 /**
- * Seals the committed events that no seal covers yet, at most 4096 of them, the oldest id first, and returns how many;
- * 0 also while another process seals. All of it is one transaction: a seal is there with its leaves or not at all.
+ * Seals at most 4096 committed events that no seal covers yet, in the order of their ids. Returns their number, and 0
+ * while another process seals. It is one transaction: a seal exists with all its leaves or not at all.
  *
- * The order is the order of commits as far as anyone can tell it. An event is taken up once its transaction has
- * committed, so one that commits later than a pass stands behind everything that the pass has sealed. And where one
- * transaction had committed before another wrote its event, its event has the smaller id.
+ * The order is the order of commits as far as it can be known. A pass takes an event once its transaction has
+ * committed, so an event that commits after a pass comes after everything that the pass sealed. If one transaction
+ * committed before another one wrote its event, the first event has the smaller id.
  */
 export async function sealEvents({ database, key }: SealEventsDeps): Promise<number> {
-  // Most passes find nothing, and need no lock to see that.
+  // Most passes find nothing and need no lock.
   if ((await execute(database, sql`SELECT FROM audit_unsealed LIMIT 1`)) === 0) return 0;
   return database.transaction(async (db) => {
     if (!(await lockSealer(db))) return 0;

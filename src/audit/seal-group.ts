@@ -3,30 +3,30 @@ import { type AuditSeal, SEAL_MAX_COUNT } from "./audit-seal.ts";
 import { checkEntries, type HashedEntry } from "./check-entries.ts";
 import { fitsEntries } from "./check-seal.ts";
 
-/** Collects the entries that stand behind one seal, then judges them together. */
+/** Collects the entries that follow one seal, then checks them together. */
 export interface SealGroup {
   /** The sequence that the next line should have. */
   readonly position: bigint;
-  /** Whether an entry of this sequence can only stand behind a seal that is not there. */
+  /** Whether an entry with this sequence can only follow a seal that is missing. */
   isBeyond(sequence: bigint): boolean;
   add(entry: HashedEntry): void;
-  /** A line of which nobody can tell what it was. */
+  /** Takes an unreadable line. */
   addUnreadable(line: number): void;
-  /** Takes back the last line that could not be read and that is none of these entries; returns its number. */
+  /** Removes the last unreadable line that is not one of these entries. Returns its number. */
   takeStray(): number | undefined;
   close(chain: readonly Uint8Array[] | undefined): GroupEnd;
 }
 
-/** What comes behind a group. */
+/** The start of the next group. */
 export interface GroupEnd {
   readonly nextSequence: bigint;
-  /** What the chain hash before the next entry may be; undefined: unknown. */
+  /** The possible chain hashes before the next entry; undefined: unknown. */
   readonly chain: readonly Uint8Array[] | undefined;
 }
 
 /**
- * Begins a group. `seal` is undefined where its line is missing or wrong: then the hashes of the entries are all there
- * is to judge them by. Reports faults as it finds them.
+ * Begins a group. `seal` is undefined if its line is missing or wrong; then only the hashes of the entries can be
+ * checked. Reports faults as it finds them.
  */
 export function createSealGroup(
   seal: AuditSeal | undefined,

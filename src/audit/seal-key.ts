@@ -10,7 +10,7 @@ export interface SealKey {
 }
 
 const SIGNATURE_VERSION = Buffer.from("tss.audit.signature.v1");
-/** What stands before the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410). */
+/** The bytes before the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410). */
 const PRIVATE_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const PUBLIC_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 
-/** SHA-256 over the parts, one after another. */
+/** SHA-256 over the concatenated parts. */
 export function sha256(...parts: readonly Uint8Array[]): Buffer {
   return hash("sha256", Buffer.concat(parts), "buffer");
 }
 
-/** What stands before the first entry and before the first seal: 32 zero bytes. */
+/** The predecessor of the first entry and of the first seal: 32 zero bytes. */
 export const GENESIS_HASH: Uint8Array = new Uint8Array(32);
 
 /** Eight bytes, big-endian. */

@@ -1,10 +1,10 @@
-/** No line of an export is longer: its texts are bounded by the contract. */
+/** The maximum length of a line of an export. The contract bounds its texts. */
 const LINE_MAX_BYTES = 1_048_576;
 const LINE_FEED = 0x0a;
 
 /**
- * Cuts a stream of bytes into lines, each with its line feed; the last one may lack it. Throws when a line is longer
- * than 1 MiB.
+ * Splits a stream of bytes into lines with their line feeds; the last one may lack it. Throws if a line is longer than
+ * 1 MiB.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let rest = Buffer.alloc(0);

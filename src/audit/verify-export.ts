@@ -5,25 +5,25 @@ import { judgeSignature } from "./check-seal.ts";
 import { decodeLine, type ExportLine } from "./export-line.ts";
 import { createSealsVerifier, type SealsVerifier } from "./verify-seals.ts";
 
-/** What an export is compared with, beyond itself. */
+/** The external facts to compare an export with. */
 export interface VerifyExportOptions {
-  /** The hash of a seal that was noted elsewhere: 32 bytes. It must be in the export. */
+  /** The hash of a seal, 32 bytes, that was noted elsewhere. The export must contain it. */
   readonly expectedSealHash?: Uint8Array | undefined;
   /** Ed25519 keys of 32 bytes. If there is one, the newest seal must be signed by one of them. */
   readonly publicKeys?: readonly Uint8Array[];
 }
 
-/** What is in an export. */
+/** The result of a verification. */
 export interface ExportReport {
-  /** Empty: the export is what was sealed. */
+  /** Empty: the export matches its seals. */
   readonly faults: readonly AuditFault[];
   /** Reading ended early, after a thousand faults. */
   readonly isCut: boolean;
   readonly sealCount: bigint;
   readonly entryCount: bigint;
-  /** Undefined where there is no seal. Its hash covers everything before it. */
+  /** The newest seal; undefined without one. Its hash covers everything before it. */
   readonly newestSeal: AuditSeal | undefined;
-  /** Whether a key that was given has signed the newest seal. */
+  /** Whether one of the given keys has signed the newest seal. */
   readonly isSigned: boolean;
 }
 
@@ -31,7 +31,7 @@ const FAULTS_MAX_COUNT = 1_000;
 
 /**
  * Verifies an export, given line by line with the line feeds, and names every fault. Holds one seal's entries at a time
- * and needs nothing but the lines. docs/audit.md says what it proves.
+ * and needs only the lines. docs/audit.md explains what it proves.
  */
 export async function verifyExport(
   lines: AsyncIterable<Uint8Array>,

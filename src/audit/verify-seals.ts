@@ -7,19 +7,19 @@ import type { ExportedEntry } from "./export-line.ts";
 import { createSealGroup, type SealGroup } from "./seal-group.ts";
 import { GENESIS_HASH } from "./sha256.ts";
 
-/** Takes the lines of an export between its head and its end, one after another. */
+/** Receives the lines of an export between its head and its end, one after another. */
 export interface SealsVerifier {
   takeSeal(seal: AuditSeal): void;
   takeEntry(entry: ExportedEntry, line: number): void;
-  /** A line of which nobody can tell what it was. */
+  /** Takes an unreadable line. */
   takeUnreadable(line: number): void;
-  /** There are no more. */
+  /** Ends the verification. */
   end(): void;
 }
 
 /**
- * Verifies that seals follow one another, each with its entries. `previousChainHash` is what the head says to stand
- * before the first entry; undefined where there is no head. Reports faults as it finds them.
+ * Verifies that seals follow one another, each with its entries. `previousChainHash` is the chain hash before the first
+ * entry, as the head has it; undefined without a head. Reports faults as it finds them.
  */
 export function createSealsVerifier(
   previousChainHash: Uint8Array | undefined,
@@ -27,7 +27,7 @@ export function createSealsVerifier(
 ): SealsVerifier {
   let chain: readonly Uint8Array[] | undefined = previousChainHash && [previousChainHash];
   let group: SealGroup | undefined;
-  /** The seal before, where its line can be relied on. */
+  /** The previous seal, if its line is reliable. */
   let previous: AuditSeal | undefined;
   /** Both undefined before the first seal or entry. */
   let nextNumber: bigint | undefined;
@@ -50,7 +50,7 @@ export function createSealsVerifier(
     takeEntry(entry, line) {
       const hashed = { ...entry, computedLeafHash: leafHash(entry) };
       const isWhole = Buffer.compare(hashed.computedLeafHash, entry.leafHash) === 0;
-      // An entry that was changed may have another sequence than it was sealed with.
+      // A changed entry may have another sequence than the sealed one.
       if (group && entry.sequence !== group.position && !isWhole) group.addUnreadable(line);
       else (groupOf(entry.sequence) ?? beginWithoutSeal(entry.sequence)).add(hashed);
     },
@@ -65,7 +65,7 @@ export function createSealsVerifier(
     return group?.isBeyond(sequence) ? undefined : group;
   }
 
-  /** An entry stands where a seal should. */
+  /** An entry is in the place of a seal. */
   function beginWithoutSeal(sequence: bigint): SealGroup {
     const line = group?.takeStray();
     closeGroup();
@@ -89,7 +89,7 @@ export function createSealsVerifier(
     [chain, nextSequence, group] = [end.chain, end.nextSequence, undefined];
   }
 
-  /** Entries that should have come before this sequence are missing. */
+  /** The entries before this sequence are missing. */
   function skipTo(sequence: bigint): void {
     if (nextSequence === undefined || sequence === nextSequence) return;
     if (sequence > nextSequence) tell(missing(nextSequence, sequence - 1n));
@@ -112,7 +112,7 @@ export function createSealsVerifier(
     }
   }
 
-  /** What stands before the very first seal is fixed; before another one the export cannot tell it. */
+  /** The predecessor of the first seal is fixed. The export does not know the predecessor of a later one. */
   function judgeFirst({ number, firstSequence, previousSealHash }: AuditSeal): void {
     if (number !== 1n) return;
     const before = [previousSealHash, ...(chain ?? [])];

@@ -11,18 +11,18 @@ import { newId } from "../store/ids.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import type { LedgerEntryRow } from "./list-ledger-entries.ts";
 
-/** A change of credit that an operator wants. */
+/** A change of credit by an operator. */
 export interface CreditAdjustment {
   readonly projectId: string;
-  /** Negative to take credit away. */
+  /** Negative to withdraw credit. */
   readonly amountMicroUsd: bigint;
-  /** For people, the project's too. */
+  /** A text for people, visible to the project too. */
   readonly reason: string;
 }
 
 /**
- * Books an adjustment with one ledger entry of a reference of its own, once for each idempotency key; a repeat has the
- * first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT when the balance would fall below the held amount,
+ * Books an adjustment as one ledger entry with its own reference, once for each idempotency key. A repeated call gets
+ * the first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT if the balance would fall below the held amount,
  * IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
  */
 export function adjustCredit(
@@ -49,7 +49,7 @@ export function adjustCredit(
   );
 }
 
-/** The entry that was just booked: until the end of the transaction its project's balance is the one after it. */
+/** The entry just booked. Until the transaction ends, the project's balance is the one after this entry. */
 async function readEntry(db: Queryable, key: string): Promise<LedgerEntryRow> {
   const [entry] = await db.query<LedgerEntryRow>(
     `SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",

@@ -17,7 +17,7 @@ import { listLedgerEntries } from "./list-ledger-entries.ts";
 export interface BillingServiceDeps {
   readonly database: Pick<Database, "prisma" | "query">;
   readonly prices: PriceTable;
-  /** Undefined where none are taken. */
+  /** Undefined if the service accepts no deposits. */
   readonly deposits?: Deposits | undefined;
 }
 

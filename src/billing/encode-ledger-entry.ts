@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type LedgerEntry, LedgerEntry_Kind, LedgerEntrySchema } from "../../gen/proto/tss/v1/billing_pb.ts";
 import type { LedgerEntryRow } from "./list-ledger-entries.ts";
 
-/** A ledger entry as the contract has it. */
+/** A ledger entry in the contract's form. */
 export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
   const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description, dwalletId } = row;
   const isOfRequest = kind === "sign" || kind === "refund";

@@ -3,16 +3,16 @@ import type { Queryable } from "../store/database.ts";
 
 /** One movement of money, as the contract shows it. */
 export interface LedgerEntryRow {
-  /** What it was booked for, and for nothing else. */
+  /** The unique key, which names the reason of the booking. */
   readonly key: string;
   readonly kind: string;
   readonly amountMicroUsd: bigint;
   readonly createdAt: Date;
   /** The project's balance after this entry. */
   readonly balanceMicroUsd: bigint;
-  /** For people. */
+  /** A text for people. */
   readonly description: string;
-  /** The object of the dWallet that it is about; null where there is none. */
+  /** The id of the dWallet's object that the entry concerns; null if there is none. */
   readonly dwalletId: string | null;
 }
 
@@ -20,8 +20,8 @@ export interface LedgerEntryRow {
 const POSITION = /^-?\d{1,18}:[^\0]+$/;
 
 /**
- * Reads a page of the project's ledger, the newest entry first. A page token carries the balance that the next page
- * begins with, as entries never change, so that no page adds up the ledger again.
+ * Reads a page of the project's ledger, the newest entry first. Entries never change, so a page token carries the
+ * balance at the start of the next page, and no page adds up the ledger again.
  */
 export function listLedgerEntries(
   db: Queryable,
@@ -45,9 +45,10 @@ export function listLedgerEntries(
 }
 
 /**
- * A project's entries are written under its row's lock, so the order of their ids is the order in which they were
- * committed, and the balance is the sum of all of them at any moment. The bounds are those of the index (project, id):
- * an equality would let the planner walk back through everyone's entries to those of a project that has long been quiet.
+ * The service writes a project's entries under the lock of the project's row. The order of their ids is therefore the
+ * order of their commits, and the balance is the sum of all entries at any moment. The bounds are those of the index
+ * (project, id). With an equality, the planner might walk back through all projects' entries to those of a project that
+ * has long been quiet.
  */
 const LIST = `
 SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt", e.description,

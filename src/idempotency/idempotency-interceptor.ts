@@ -6,9 +6,9 @@ import { fingerprintOf, setIdempotency } from "./idempotency.ts";
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Reads the header `idempotency-key` of calls of KEYED methods and leaves what they are remembered by in the context,
- * for `idempotencyOf`. Other methods do not look at the header. Goes inside of validation: only what is valid is worth
- * remembering. Throws VALIDATION for a header of another form than 1 to 255 visible ASCII characters.
+ * Reads the header `idempotency-key` of calls of KEYED methods and stores the identity of the call in the context, for
+ * `idempotencyOf`. Other methods ignore the header. Runs inside validation, because only valid calls are remembered.
+ * Throws VALIDATION unless the header has 1 to 255 visible ASCII characters.
  */
 export function createIdempotencyInterceptor(isKeyed: (method: DescMethod) => boolean): Interceptor {
   return (next) => (request) => {

@@ -2,29 +2,29 @@ import { createHash } from "node:crypto";
 import { type DescMethod, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 
-/** What a call of a KEYED method is remembered by. */
+/** The identity under which a call of a KEYED method is remembered. */
 export interface Idempotency {
   /** The header `idempotency-key`. */
   readonly key: string;
   /** `package.Service/Method`. */
   readonly method: string;
-  /** SHA-256 over the method and the canonical bytes of the decoded request: what the key stands for. */
+  /** SHA-256 over the method and the canonical bytes of the decoded request, which the key stands for. */
   readonly fingerprint: Uint8Array;
 }
 
-/** What the interceptor found: null for a call without the header, undefined where no interceptor looked. */
+/** The result of the interceptor: null for a call without the header, undefined without an interceptor. */
 const idempotencyKey = createContextKey<Idempotency | null | undefined>(undefined, {
   description: "idempotency",
 });
 
-/** Notes what a call is remembered by; null: by nothing. The interceptor does. */
+/** Stores the identity of a call; null: it has none. Called by the interceptor. */
 export function setIdempotency(values: ContextValues, idempotency: Idempotency | null): void {
   values.set(idempotencyKey, idempotency);
 }
 
 /**
- * What a call of a KEYED method is remembered by; undefined if it was sent without the header. Throws where the
- * interceptor was left out.
+ * The identity of a call of a KEYED method; undefined if it was sent without the header. Throws without the
+ * interceptor.
  */
 export function idempotencyOf(context: { readonly values: ContextValues }): Idempotency | undefined {
   const found = context.values.get(idempotencyKey);
@@ -33,8 +33,8 @@ export function idempotencyOf(context: { readonly values: ContextValues }): Idem
 }
 
 /**
- * The fingerprint of a call. Path variables and query parameters are part of the decoded request. Fields that this
- * version does not know change nothing of what it would do, and nothing here.
+ * The fingerprint of a call. Path variables and query parameters are part of the decoded request. Unknown fields change
+ * nothing about the call, so they do not count.
  */
 export function fingerprintOf<M extends DescMethod>(
   method: M,

@@ -5,25 +5,25 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Idempotency } from "./idempotency.ts";
 
-/** Whose keys they are: a project's id, or `admin` for the operator's. Each has its own, on each network. */
+/** The owner of the keys: a project's id, or `admin` for the operator. Each has its own keys on each network. */
 export interface KeyScope {
   readonly scope: string;
   readonly network: string;
 }
 
-/** What is remembered of a call. */
+/** A remembered call. */
 export interface Remembered {
-  /** The row that it made. */
+  /** The id of the row that it inserted. */
   readonly subjectId: string | null;
   /** Its reply. */
   readonly reply: Uint8Array | null;
 }
 
 /**
- * Gives a key to a call: an INSERT into `idempotency_key` of one row for that of `source`, which is what may follow
- * FROM and has the column `subject_id`. It has one row exactly if the call has the key now: it waits for another call
- * that is being given the same key, takes over a key whose time is over, and leaves a living one alone. Without an
- * idempotency key it has no row.
+ * Assigns a key to a call: an INSERT into `idempotency_key` of one row for that of `source`, a FROM item with the
+ * column `subject_id`. It returns one row exactly if the call now has the key. It waits for another call that is
+ * receiving the same key, takes over an expired key, and leaves a valid one alone. Without an idempotency key it
+ * returns no row.
  */
 export function keyInsert(
   source: Sql,
@@ -42,8 +42,8 @@ export function keyInsert(
 }
 
 /**
- * What is remembered of an earlier call with the same key, if there was one in the last 24 hours.
- * Throws IDEMPOTENCY_KEY_REUSED when it was another call.
+ * Reads the earlier call with the same key, if there was one in the last 24 hours. Throws IDEMPOTENCY_KEY_REUSED if it
+ * was a different call.
  */
 export async function findRemembered(
   db: Queryable,

@@ -7,34 +7,33 @@ import { execute } from "../store/statements.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { findRemembered, type KeyScope, keyInsert, type Remembered } from "./key-table.ts";
 
-/** A call that is made once for each key. */
+/** A call that runs once for each key. */
 export interface KeyedCall extends KeyScope {
-  /** Undefined: each call is a new one. */
+  /** Undefined: each call runs. */
   readonly idempotency: Idempotency | undefined;
 }
 
-/** What a call does, and how a repeat of it is answered. */
+/** The effect of a call, and the answer to a repeated call. */
 export interface OnceOptions<T> {
-  /** In one transaction with the key: both are there, or neither. */
+  /** Runs in one transaction with the key: both are committed, or neither. */
   readonly effect: (db: Queryable) => Promise<T>;
-  /** What to remember: the id of the row that was made, or the reply, which must hold no secret. */
+  /** The data to remember: the id of the inserted row, or the reply, which must not contain a secret. */
   readonly keep: (result: T) => Partial<Remembered>;
-  /** The answer to a repeat. */
+  /** The answer to a repeated call. */
   readonly recall: (remembered: Remembered) => T | Promise<T>;
-  /** How long to wait for the first call while it is under way. Default 2 s. */
+  /** How long to wait for a first call that still runs. Default 2 s. */
   readonly waitMs?: number;
 }
 
 const DEFAULT_WAIT_MS = 2_000;
-/** A key may be swept away between two looks at it; twice in a row it is not. */
+/** The sweep may delete a key between two reads, but not twice in a row. */
 const ATTEMPTS_MAX_COUNT = 3;
 
 /**
- * Runs the effect of a KEYED call once for each key. The key is inserted first, so that of calls at the same time one
- * runs and the others wait for it; a repeat is answered from what was kept. A call that fails leaves no key.
- * Locks the project of the scope, then the key, then what the effect locks.
- * Throws IDEMPOTENCY_KEY_REUSED when the key stands for another request, and IDEMPOTENCY_IN_FLIGHT when the first call
- * is still under way after the wait.
+ * Runs the effect of a KEYED call once for each key. Inserts the key first, so that one of several concurrent calls
+ * runs and the others wait for it. A repeated call gets the stored answer. A call that fails leaves no key. Locks the
+ * project of the scope, then the key, then what the effect locks. Throws IDEMPOTENCY_KEY_REUSED if the key stands for
+ * another request, and IDEMPOTENCY_IN_FLIGHT if the first call still runs after the wait.
  */
 export async function runOnce<T>(
   database: Pick<Database, "transaction" | "query">,
@@ -63,7 +62,7 @@ export async function runOnce<T>(
   throw inFlight();
 }
 
-/** Remembers a call by its whole reply. */
+/** Stores the whole reply of a call. */
 export function wholeReply<D extends DescMessage>(
   schema: D,
 ): Pick<OnceOptions<MessageShape<D>>, "keep" | "recall"> {
@@ -89,7 +88,7 @@ async function takeKey(
   try {
     const nothingYet = sql`(VALUES (NULL::uuid)) AS made (subject_id)`;
     const takenCount = await execute(db, keyInsert(nothingYet, call, idempotency));
-    // The effect waits for its own locks as long as everybody else does.
+    // The effect waits for its own locks as long as any other call.
     await execute(db, sql`SELECT set_config('lock_timeout', '0', true)`);
     return takenCount > 0;
   } catch (error) {

@@ -12,10 +12,10 @@ export interface KeySweepDeps {
 }
 
 const DEFAULT_INTERVAL_MS = 60_000;
-/** So many in one pass, then the loop looks whether it is to stop. */
+/** The maximum number in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 1_000;
 
-/** Deletes idempotency keys whose time is over. Whether a key counts is decided by its time alone, not by this. */
+/** Deletes expired idempotency keys. Only a key's time decides whether it counts, not its deletion. */
 export function createKeySweep({ database, clock, log, intervalMs }: KeySweepDeps): BackgroundLoop {
   return createBackgroundLoop({
     name: "idempotency keys",
@@ -28,15 +28,15 @@ export function createKeySweep({ database, clock, log, intervalMs }: KeySweepDep
   });
 }
 
-/** Deletes at most `maxCount` keys and returns how many. Leaves alone what a call is taking over. */
+/** Deletes at most `maxCount` keys. Returns their number. Skips a key that a call is taking over. */
 export async function sweepKeys(db: Queryable, maxCount: number): Promise<number> {
   const swept = await db.query(SWEEP, [maxCount]);
   return swept.length;
 }
 
 /**
- * By the rows' places, and at the statement's own time: an index is not searched by clock_timestamp(), which may change
- * from row to row, and a join by the key would read all keys of the day.
+ * Selects rows by their ctid and by the statement's own time. An index cannot be searched by clock_timestamp(), which
+ * may change from row to row, and a join by the key would read all keys of the day.
  */
 const SWEEP = `
 DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY(

@@ -6,17 +6,17 @@ import { execute } from "../store/statements.ts";
 /** A change of a project's credit. */
 export interface Credit {
   readonly projectId: string;
-  /** Negative to take credit away. */
+  /** Negative to withdraw credit. */
   readonly amountMicroUsd: bigint;
-  /** What the credit is for; the same reference is booked once and raises a unique violation after that. */
+  /** The reason of the credit. The same reference is booked once; a second booking raises a unique violation. */
   readonly reference: string;
-  /** For people. */
+  /** A text for people. */
   readonly description: string;
 }
 
 /**
- * Books credit with its ledger entry `credit:<reference>`. Returns false, and changes nothing, when there is no such
- * project or when the balance would fall below the held amount.
+ * Books credit with its ledger entry `credit:<reference>`. Returns false and changes nothing if the project does not
+ * exist or the balance would fall below the held amount.
  */
 export async function creditProject(
   db: Queryable,

@@ -1,18 +1,18 @@
 import sql, { type Sql } from "sql-template-tag";
 
-/** The day on which refunds count. */
+/** The day to which refunds count. */
 const TODAY = sql`(now() AT TIME ZONE 'utc')::date`;
 
-/** How long expired reservations count after the last one. */
+/** How long expired reservations count, from the last one on. */
 const LAPSES_COUNT_FOR = sql`interval '1 hour'`;
 
-/** How many expired reservations count against the project of this name in the statement. */
+/** The number of expired reservations that count against the project with this name in the statement. */
 function countedLapses(project: Sql): Sql {
   return sql`CASE WHEN ${project}.lapsed_at > clock_timestamp() - ${LAPSES_COUNT_FOR}
     THEN ${project}.lapsed_reservations ELSE 0 END`;
 }
 
-/** What projects are charged for, and how the ledger names the entries: constants of SQL. */
+/** The chargeable subjects and the prefixes of their ledger keys, as constants of SQL. */
 const CHARGES = {
   sign: {
     charge: { kind: sql`'sign'`, description: sql`'Signature'` },
@@ -27,11 +27,11 @@ const CHARGES = {
 type Charged = keyof typeof CHARGES;
 
 /**
- * The movements of money that belong to a sign request or to a dWallet's DKG, as parts of larger statements, so that money, state and
- * presign move together or not at all. Each takes the name of a common table expression that holds at most one row
- * with the columns `id` (the request), `project_id` and `price_micro_usd`, and gives further ones.
- * Every ledger entry has a unique key: a second booking raises instead of passing by. The table's own check refuses
- * a balance below what is held, and a negative hold.
+ * The movements of money that belong to a sign request or to a dWallet's DKG, as parts of larger statements, so that
+ * money, state and presign change together or not at all. Each takes the name of a common table expression that holds
+ * at most one row with the columns `id` (the request), `project_id` and `price_micro_usd`, and adds further
+ * expressions. Every ledger entry has a unique key, so a second booking raises an error. The table's check constraint
+ * refuses a balance below the held amount, and a negative hold.
  *
  * | posting | balance | held | open reservations | ledger | gives |
  * |---|---|---|---|---|---|
@@ -42,13 +42,13 @@ type Charged = keyof typeof CHARGES;
  * | charge | - price | - | - | sign:<id>, dkg:<id> | `posting_charge` |
  * | refund | + price | - | - | refund:<id>, dkg_refund:<id> | `posting_refund` |
  *
- * A refund's source has a further column `refunds_per_day`: how many such refunds the project may have on one day
- * (UTC), or null where none counts. Above it nothing is posted.
+ * The source of a refund has a further column `refunds_per_day`: the maximum number of such refunds of the project on
+ * one day (UTC), or null without a limit. Nothing is posted beyond it.
  *
- * A lapse is a release of a reservation that expired. It counts against how many reservations the project may have
- * open, for {@link LAPSES_COUNT_FOR} after the last one, and each capture takes one off that count.
+ * A lapse is the release of an expired reservation. It lowers the maximum of open reservations of the project for
+ * {@link LAPSES_COUNT_FOR} after the last one. Each capture takes one lapse off the count.
  *
- * What a posting gives has one row exactly if it was made; whatever depends on the money joins it.
+ * The result of a posting has one row exactly if the posting was made. Whatever depends on the money joins it.
  */
 export const postings = {
   countedLapses,
@@ -69,7 +69,7 @@ export const postings = {
       FROM ${source} s WHERE p.id = s.project_id
       RETURNING s.id
     ), capture_entry AS (${entry(source, sql`posting_capture`, sql`-s.price_micro_usd`, CHARGES.sign.charge)})`,
-  /** Without a hold before it: posts nothing where the free balance is too small. */
+  /** A charge without a preceding hold. Posts nothing if the free balance is too small. */
   charge: (source: Sql, of: Charged = "sign"): Sql =>
     sql`posting_charge AS (
       UPDATE project p SET balance_micro_usd = p.balance_micro_usd - s.price_micro_usd
@@ -110,7 +110,7 @@ export const postings = {
 /**
  * The movements of money that belong to deposits, as parts of a larger statement.
  *
- * - `balance` adds the column `value` of `total`, which holds at most one row, to the project's balance and gives the
+ * - `balance` adds the column `value` of `total`, which holds at most one row, to the project's balance and returns the
  *   column `project_id`.
  * - `entries` writes a ledger entry for each row of `source`, which has the columns `project_id`, `value` and `key`.
  */

@@ -20,19 +20,19 @@ export const DIFFERENCE_KINDS = [
   "orphan",
 ] as const;
 
-/** Something that does not add up. */
+/** A difference between the ledger and the other tables. */
 export interface LedgerDifference {
   readonly kind: (typeof DIFFERENCE_KINDS)[number];
   /** The project, the sign request, the row of the dWallet, the deposit, or the key of the entry. */
   readonly subject: string;
-  /** In micro-USD, but for `reservations`. */
+  /** In micro-USD, except for `reservations`. */
   readonly expected: bigint;
   readonly actual: bigint;
 }
 
 /**
- * Recomputes all money from the ledger, the sign requests, the dWallets and the deposits, at one moment in time, and
- * names every difference. An empty list means that everything adds up.
+ * Recomputes all money from the ledger, the sign requests, the dWallets and the deposits at one moment in time. Returns
+ * every difference; an empty list means that everything adds up.
  */
 export function verifyLedger(db: Queryable): Promise<LedgerDifference[]> {
   return readRows(db, everyDifference(), {

@@ -13,9 +13,9 @@ import { readDWallet } from "./read-dwallet.ts";
 import { verifyUserSignature } from "./verify-user-signature.ts";
 
 /**
- * Accepts the encrypted share for the user, whose signature is checked before gas is spent; the dWallet becomes
- * Active. A repeat returns the first transaction. Throws DWALLET_NOT_FOUND, VALIDATION, WRONG_STATE, BAD_SIGNATURE,
- * and what waiting for the chain throws.
+ * Accepts the encrypted share for the user, and checks the user's signature before it spends gas. The dWallet becomes
+ * Active. A repeated call returns the first transaction. Throws DWALLET_NOT_FOUND, VALIDATION, WRONG_STATE,
+ * BAD_SIGNATURE, and the errors of waiting for the chain.
  */
 export async function acceptDWallet(
   deps: OnboardingDeps,

@@ -51,7 +51,7 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
       }
     },
     async failed() {
-      // The outbox says why; the dWallet stays as the chain has it, and the call may be made again.
+      // The outbox records the reason. The dWallet keeps its state on the chain, and the caller may try again.
     },
     async adopt(db, subject) {
       const content = (await reader.getObjects([subject.dwalletId])).get(subject.dwalletId);

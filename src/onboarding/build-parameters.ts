@@ -12,35 +12,35 @@ import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.
 export interface ParameterBuilderOptions {
   readonly reader: Pick<NetworkReader, "networkKeys" | "networkKeyOutput">;
   readonly store: ParameterStore;
-  /** The chain's integers, the first wanted first. */
+  /** The chain's integers, in the order of their priority. */
   readonly curves: readonly number[];
-  /** How often a newer network key is looked for. Default 10 s. */
+  /** The interval between checks for a newer network key. Default 10 s. */
   readonly clock: Clock;
   readonly intervalMs?: number;
   readonly log: Pick<Log, "info" | "warn" | "error">;
 }
 
-/** Parameters with the network key that they are of. */
+/** Parameters and their network key. */
 export interface KeyParameters extends StoredParameters {
   readonly networkKeyId: string;
 }
 
-/** The parameters of all network keys, as they get ready. */
+/** The parameters of all network keys, as they become ready. */
 export interface ParameterBuilder {
-  /** Those that are ready. */
+  /** The parameters that are ready. */
   ready(): readonly KeyParameters[];
-  /** Begins to build what is missing, those of the newest key first, and looks for newer keys now and then. */
+  /** Builds missing parameters, those of the newest key first, and checks for newer keys at intervals. */
   start(): void;
-  /** Ends a build that is under way. */
+  /** Stops a running build. */
   stop(): Promise<void>;
 }
 
 const DEFAULT_INTERVAL_MS = 10_000;
 
 /**
- * Builds compact protocol parameters from a network key's outputs, on a thread that is thrown away afterwards. What was
- * built before, in this folder, is not built again: reconfigurations do not change it. Of a key whose outputs cannot be
- * read nothing is served until the network has written one that can.
+ * Builds compact protocol parameters from a network key's outputs, on a thread that ends afterwards. Does not rebuild
+ * what this folder has: reconfigurations do not change it. Serves nothing for a key with unreadable outputs until the
+ * network has written a readable one.
  */
 export function createParameterBuilder({
   reader,
@@ -88,7 +88,7 @@ export function createParameterBuilder({
     });
   }
 
-  /** Undefined for a key without a readable output, which is logged once. */
+  /** Undefined for a key without a readable output. Logs that once. */
   async function readable(key: NetworkKey): Promise<Uint8Array | undefined> {
     try {
       return await reader.networkKeyOutput(key.id);
@@ -105,7 +105,7 @@ export function createParameterBuilder({
   }
 }
 
-/** Takes what the thread posts until it ends; rejects when it ends with an error. */
+/** Handles the thread's messages until it ends. Rejects if it ends with an error. */
 async function collect(worker: Worker, take: (built: BuiltParameters) => Promise<void>): Promise<void> {
   let taken: Promise<void> = Promise.resolve();
   await new Promise<void>((resolve, reject) => {

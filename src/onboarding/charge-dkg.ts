@@ -4,9 +4,9 @@ import { postings } from "../ledger/postings.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** A DKG to be paid for and queued. The row of its dWallet is there. */
+/** A DKG to charge and queue. The row of its dWallet exists. */
 export interface NewDkg {
-  /** The row. */
+  /** The id of the dWallet's row. */
   readonly dwalletId: string;
   readonly projectId: string;
   readonly network: string;
@@ -16,7 +16,7 @@ export interface NewDkg {
   readonly traceParent: string | undefined;
 }
 
-/** Charges the DKG and queues it, in one statement. False, and nothing is done, where the credit does not pay for it. */
+/** Charges the DKG and queues it, in one statement. Returns false and does nothing if the credit does not suffice. */
 export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
   const { operationId, network, priority, traceParent } = dkg;
   const queuedCount = await execute(
@@ -28,7 +28,7 @@ export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
   return queuedCount > 0;
 }
 
-/** Charges for a DKG that was requested before an older copy of the database was restored, if the credit pays for it. */
+/** Charges a DKG that was requested before an older copy of the database was restored, if the credit suffices. */
 export async function chargeLostDkg(db: Queryable, dkg: Charge): Promise<void> {
   await execute(
     db,

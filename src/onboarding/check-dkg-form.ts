@@ -3,7 +3,7 @@ import { invalidField } from "../errors/service-error.ts";
 import { curveName } from "../protocol/algorithms.ts";
 import { checkDkgMessage, DkgFormError } from "../protocol/check-dkg-message.ts";
 
-/** Throws VALIDATION, which names the field, for a DKG message that no network would accept. */
+/** Throws VALIDATION, which names the field, if no network would accept the DKG message. */
 export function checkDkgForm(curveNumber: number, request: CreateDWalletRequest): void {
   const curve = curveName(curveNumber);
   if (curve === undefined) throw invalidField("curve", "is not a curve");

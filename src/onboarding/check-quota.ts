@@ -4,20 +4,21 @@ import { boolean, nullable, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 
-/** What a project may create a limited number of in 24 hours, because the service pays for each on the chain. */
+/** The kinds of objects with a limit per project and 24 hours, because the service pays for each on the chain. */
 export type QuotaTable = "dwallet" | "encryption_key";
 
 /**
- * Locks the project until the transaction ends, so that concurrent calls of it are counted one after the other. To be
- * called before the row is inserted, and {@link checkQuota} after it.
+ * Locks the project until the transaction ends, so that its concurrent calls are counted one after the other. Call it
+ * before the row is inserted, and {@link checkQuota} after that.
  */
 export async function lockForQuota(db: Queryable, projectId: string): Promise<void> {
   await execute(db, sql`SELECT 1 FROM project WHERE id = ${projectId} FOR NO KEY UPDATE`);
 }
 
 /**
- * Throws QUOTA_EXCEEDED when the project has more than it may of the last 24 hours: rows of dWallets, or tries to
- * register encryption keys, of which a key that the chain refused may have several. The transaction undoes them.
+ * Throws QUOTA_EXCEEDED if the project exceeds the limit of the last 24 hours: of dWallet rows, or of attempts to
+ * register encryption keys. A key that the chain refused may have several attempts. The transaction is then rolled
+ * back.
  */
 export async function checkQuota(
   db: Queryable,
@@ -40,7 +41,7 @@ export async function checkQuota(
   });
 }
 
-/** The table, what a row of it counts for, and from when on. */
+/** The table, the count of each row, and the time from which a row counts. */
 const COUNTED = {
   dwallet: { rows: sql`dwallet`, count: sql`1`, time: sql`created_at` },
   encryption_key: { rows: sql`encryption_key`, count: sql`tries`, time: sql`tried_at` },

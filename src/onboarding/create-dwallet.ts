@@ -16,9 +16,10 @@ import { hashRequest, insertDWallet } from "./insert-dwallet.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 
 /**
- * Requests a DKG, which is charged once for each session identifier, and waits until its transaction is final.
- * Throws INSUFFICIENT_CREDIT, VALIDATION for a DKG message of another form, ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER, STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another
- * body, or by another project), DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, VALIDATION, and what waiting for the chain throws.
+ * Requests a DKG, charged once for each session identifier, and waits until its transaction is final. Throws
+ * INSUFFICIENT_CREDIT, VALIDATION, also for a malformed DKG message, ENCRYPTION_KEY_NOT_FOUND, WRONG_SENDER,
+ * STALE_NETWORK_KEY, SESSION_REUSED (the session was used with another body, or by another project),
+ * DWALLET_NAME_TAKEN, QUOTA_EXCEEDED, and the errors of waiting for the chain.
  */
 export async function createDWallet(
   deps: OnboardingDeps,
@@ -95,8 +96,8 @@ async function checkRequest(
 }
 
 /**
- * Inserts the row, charges for it and queues its operation; a concurrent call for the same session, or with the same name,
- * may have been first.
+ * Inserts the row, charges for it and queues its operation. A concurrent call for the same session, or with the same
+ * name, may have come first.
  */
 async function storeDWallet(
   { database, network, dkgsPerDay, dkgPriceMicroUsd: priceMicroUsd }: OnboardingDeps,

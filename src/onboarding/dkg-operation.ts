@@ -28,8 +28,9 @@ const OVERHEAD_BYTES = 500;
 const BATCH_COUNT = 8;
 
 /**
- * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification when landed. The mark on the chain
- * is the session bytes; Failed and refunded when it never can. A DKG is bound to the sender that the client prepared it for; no other sender can request it.
+ * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification once landed, or Failed with a refund
+ * if it can never land. The mark on the chain is the session bytes. A DKG is bound to the sender that the client
+ * prepared it for, so no other sender can request it.
  */
 export function createDkgOperation(
   reader: Pick<NetworkReader, "sessionRequest">,

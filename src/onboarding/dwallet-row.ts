@@ -32,8 +32,7 @@ const COLUMNS = {
 } as const satisfies Prisma.DWalletSelect;
 
 /**
- * What is read of a row of `dwallet`. `state` is the chain's, `Submitting`, or `Failed` when there never will be an
- * object.
+ * The columns read from `dwallet`. `state` is the chain's, `Submitting`, or `Failed` if the object will never exist.
  */
 export type DWalletRow = Prisma.DWalletGetPayload<{ select: typeof COLUMNS }>;
 
@@ -50,13 +49,13 @@ export async function findDWallet(
   });
 }
 
-/** A page of dWallets, and of which. */
+/** Selects dWallets and a page of them. */
 export interface ListDWalletsInput extends PageRequest {
-  /** Undefined means all. */
+  /** Undefined means all names. */
   readonly name?: string | undefined;
 }
 
-/** A page of the project's dWallets, the newest first, without those that will never have an object. */
+/** Reads a page of the project's dWallets, the newest first, without those that failed. */
 export async function listDWallets(
   database: Pick<Database, "prisma" | "query">,
   projectId: string,
@@ -80,7 +79,7 @@ export async function listDWallets(
   });
 }
 
-/** The row that has a name, or none. The states stand in the statement, so that the index of names is used. */
+/** The row with a name, or null. The statement lists the states, so that it uses the index of names. */
 async function findName(
   database: Pick<Database, "query">,
   projectId: string,
@@ -95,7 +94,7 @@ async function findName(
   return rows.map(({ id }) => id);
 }
 
-/** The dWallet of a session identifier, whichever project it belongs to, or null. */
+/** The dWallet of a session identifier in any project, or null. */
 export function findDWalletOfSession(
   { prisma }: Pick<Database, "prisma">,
   session: {
@@ -111,7 +110,7 @@ export function findDWalletOfSession(
   });
 }
 
-/** Session digests by row: a page of a hundred dWallets would take 8 ms to hash again. */
+/** Session digests by row. To hash those of a hundred dWallets again would take 8 ms. */
 const sessionDigests = new RecentMap<string, Uint8Array>(10_000);
 
 function sessionDigestOf({ id, sessionIdentifier, senderAddress }: DWalletRow): Uint8Array {

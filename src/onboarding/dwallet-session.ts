@@ -9,7 +9,7 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { failDWallet } from "./fail-dwallet.ts";
 
-/** Waits for the network's word on DKGs. Those that it rejects are refunded within the project's budget of one day. */
+/** Waits for the network to verify DKGs. Refunds rejected ones within the project's budget of one day. */
 export function createDWalletSession(network: string, refundsPerDay: number): SessionKind {
   return {
     name: "dwallet",
@@ -28,8 +28,8 @@ export function createDWalletSession(network: string, refundsPerDay: number): Se
 }
 
 /**
- * Writes the state that the chain shows into the row; true when it is past the network's verification. Throws
- * MixedUpAnswerError, and writes nothing, when the content is another dWallet's.
+ * Writes the state on the chain into the row. Returns true once the network has verified the DKG. Throws
+ * MixedUpAnswerError and writes nothing if the content belongs to another dWallet.
  */
 export async function recordDWalletState(
   db: Queryable,
@@ -46,7 +46,7 @@ export async function recordDWalletState(
       const curve = curveName(curveNumber);
       if (curve === undefined) throw new Error(`the chain has a dWallet on curve ${curveNumber}`);
       const publicKey = publicKeyFromDWalletOutput(curve, state.publicOutput);
-      // Active is the last state: what comes late must not lead back from it.
+      // Active is the last state. A late answer must not lead back from it.
       await execute(
         db,
         sql`UPDATE dwallet SET state = ${state.kind}, public_output = ${state.publicOutput},
@@ -69,7 +69,7 @@ export async function recordDWalletState(
   }
 }
 
-/** Throws when the object is not the one that the row's DKG was answered with. */
+/** Throws if the object is not the one that the row's DKG created. */
 async function checkDWallet(db: Queryable, id: string, dwallet: ChainDWallet): Promise<void> {
   const [row] = await readRows(
     db,

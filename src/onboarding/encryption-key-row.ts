@@ -16,7 +16,7 @@ const COLUMNS = {
   txDigest: true,
 } as const satisfies Prisma.EncryptionKeySelect;
 
-/** What is read of a row of `encryption_key`. */
+/** The columns read from `encryption_key`. */
 export type EncryptionKeyRow = Prisma.EncryptionKeyGetPayload<{ select: typeof COLUMNS }>;
 
 /** The project's key of a signer on a curve, or null. */
@@ -35,7 +35,7 @@ export function findKeyByObject(
   return prisma.encryptionKey.findFirst({ where: { ...key }, select: COLUMNS });
 }
 
-/** A page of the project's registered keys, the newest first. */
+/** Reads a page of the project's registered keys, the newest first. */
 export function listEncryptionKeys(
   { prisma }: Pick<Database, "prisma">,
   projectId: string,

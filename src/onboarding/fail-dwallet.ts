@@ -4,21 +4,21 @@ import { postings } from "../ledger/postings.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** Why there will be no dWallet. */
+/** Why a dWallet fails. */
 export interface DWalletFailure {
-  /** The only state that the dWallet is moved from. */
+  /** The state that the dWallet must be in. */
   readonly from: "Submitting" | "AwaitingNetworkDKGVerification";
   readonly to: "Failed" | "NetworkRejectedDKGVerification";
   readonly reason: string;
   /**
-   * Where the user's message may be the cause: how many such refunds, of dWallets and of signatures together, the
-   * project may have on one day (UTC). Beyond that the price is kept, as the network was paid for its work.
-   * Undefined: always refunded.
+   * The maximum number of refunds, for dWallets and signatures together, that a project gets on one day (UTC) for
+   * failures that the user's message may have caused. Beyond it the service keeps the price, because it has paid the
+   * network. Undefined: always refunded.
    */
   readonly refundsPerDay?: number;
 }
 
-/** Ends a dWallet that never will be one, and gives its price back, once and within the budget, in one statement. */
+/** Fails a dWallet and refunds its price, once and within the budget, in one statement. */
 export async function failDWallet(
   db: Queryable,
   id: string,

@@ -8,20 +8,20 @@ import {
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** A dWallet whose DKG is to be requested. */
+/** A dWallet to insert before its DKG is requested. */
 export interface NewDWallet {
   readonly id: string;
   readonly projectId: string;
   readonly network: string;
-  /** The encryption key's row. */
+  /** The id of the encryption key's row. */
   readonly key: { readonly id: string; readonly curve: number };
   readonly request: CreateDWalletRequest;
   readonly priceMicroUsd: bigint;
 }
 
 /**
- * Inserts the row as `Submitting`; false when the session has one, whichever project it belongs to, and when another
- * dWallet of the project has the name.
+ * Inserts the row as `Submitting`. Returns false if the session has a row in any project, or if another dWallet of the
+ * project has the name.
  */
 export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise<boolean> {
   const { id, projectId, network, key, request, priceMicroUsd } = dwallet;
@@ -41,7 +41,7 @@ export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise
   return insertedCount > 0;
 }
 
-/** SHA-256 by which a repeat of the request is told from another one for the same session. */
+/** SHA-256 that distinguishes a repeated request from another one for the same session. */
 export function hashRequest(request: CreateDWalletRequest): Uint8Array {
   return new Uint8Array(createHash("sha256").update(toBinary(CreateDWalletRequestSchema, request)).digest());
 }

@@ -8,7 +8,7 @@ export interface KeyToRegister {
   readonly encryptionKey: Uint8Array;
 }
 
-/** Whether what a fullnode says to be a signer's registered key is this very key, of this very signer. */
+/** Whether the key that a fullnode reports as registered is exactly this key of this signer. */
 export function isRegisteredKey(onChain: ChainEncryptionKey, key: KeyToRegister): boolean {
   return (
     onChain.curveNumber === key.curve &&

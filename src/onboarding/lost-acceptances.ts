@@ -3,7 +3,7 @@ import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** Writes the user's signature of an accepted share again. Returns the dWallet's row, or undefined where it is not known. */
+/** Restores the user's signature of an accepted share. Returns the dWallet's row, or undefined if it is unknown. */
 export async function recordLostAcceptance(
   db: Queryable,
   network: string,

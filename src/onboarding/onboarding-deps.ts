@@ -7,16 +7,16 @@ import type { Database } from "../store/database.ts";
 export interface OnboardingDeps {
   readonly database: Database;
   readonly network: ChainNetwork;
-  /** For what all callers share, and reads once. */
+  /** For data that all callers share. */
   readonly reader: Pick<NetworkReader, "networkKey" | "networkKeys">;
-  /** For calls of a project, within its budget of reads. */
+  /** For calls of a project, within the project's budget of reads. */
   readonly readerFor: (projectId: string) => Pick<NetworkReader, "getObjects" | "registeredEncryptionKey">;
   readonly signals: Pick<Signals, "notify" | "subscribe">;
-  /** How many dWallets, and how many encryption keys, a project may create in 24 hours. */
+  /** The maximum number of dWallets, and of encryption keys, that a project may create in 24 hours. */
   readonly dkgsPerDay: number;
-  /** What a project pays for a dWallet. */
+  /** The price of a dWallet. */
   readonly dkgPriceMicroUsd: bigint;
-  /** How many refunds a project may have on one day (UTC) after the network rejected its users' parts. */
+  /** The maximum number of refunds of a project on one day (UTC) after the network rejected its users' messages. */
   readonly refundsPerDay: number;
 }
 
@@ -26,5 +26,5 @@ export interface OnboardingCaller {
   readonly origin: AuditOrigin;
 }
 
-/** Registering, creating and accepting: a user waits for them, but nobody has paid. */
+/** The priority of registering, creating and accepting: a user waits, but nobody has paid. */
 export const ONBOARDING_PRIORITY = 20;

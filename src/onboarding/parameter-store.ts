@@ -11,18 +11,18 @@ export interface StoredParameters {
   readonly sizeBytes: number;
 }
 
-/** Protocol parameters on disk, addressed by content, with a note of which network key and curve they are for. */
+/** Protocol parameters on disk, addressed by content, with their network key and curve. */
 export interface ParameterStore {
-  /** Those of this network key that are there, whole. */
+  /** The complete parameters of this network key. */
   find(networkKeyId: string): Promise<StoredParameters[]>;
   put(networkKeyId: string, curve: number, bytes: Uint8Array): Promise<StoredParameters>;
-  /** Undefined when nothing with this digest is there. */
+  /** Undefined if no parameters have this digest. */
   size(sha256: string): Promise<number | undefined>;
-  /** The octets from an offset on, in chunks. */
+  /** The bytes from an offset on, in chunks. */
   read(sha256: string, offset: number, chunkBytes: number): AsyncIterable<Uint8Array>;
 }
 
-/** Keeps parameters in `<dataDirectory>/parameters`. Files appear whole or not at all. */
+/** Stores parameters in `<dataDirectory>/parameters`. Files appear complete or not at all. */
 export function createParameterStore(dataDirectory: string): ParameterStore {
   const folder = path.join(dataDirectory, "parameters");
   const blob = (sha256: string) => path.join(folder, `${sha256}.bin`);
@@ -66,7 +66,7 @@ async function readNote(file: string): Promise<StoredParameters | undefined> {
   }
 }
 
-/** A file that a crash or a disk has spoilt counts as absent, so that it is built again. */
+/** A file that a crash or a disk has damaged counts as absent, so the service builds it again. */
 async function isWhole(file: string, sha256: string): Promise<boolean> {
   return readFile(file).then(
     (bytes) => digest(bytes) === sha256,

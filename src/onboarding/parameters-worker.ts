@@ -2,14 +2,14 @@ import { parentPort, workerData } from "node:worker_threads";
 import { buildProtocolParameters } from "../protocol/parameters/build-protocol-parameters.ts";
 import { lowerPriority } from "../threads/lower-priority.ts";
 
-/** What the thread is started with. */
+/** The data that the thread starts with. */
 export interface ParametersWorkerData {
-  /** The chain's integers, in the order in which they are wanted. */
+  /** The chain's integers, in the order of their priority. */
   readonly curves: readonly number[];
   readonly networkKeyOutput: Uint8Array;
 }
 
-/** What the thread posts, once for each curve. */
+/** The message that the thread posts for each curve. */
 export interface BuiltParameters {
   readonly curve: number;
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -5,8 +5,8 @@ import type { OnboardingDeps } from "./onboarding-deps.ts";
 const FINAL_STATES = ["Active", "NetworkRejectedDKGVerification"];
 
 /**
- * The project's dWallet as the chain has it: a row that is not final is brought up to date first, so that a caller
- * who watches the chain is never told less than he knows. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
+ * Reads the project's dWallet in its state on the chain. Updates a row that is not final first, so that a caller that
+ * watches the chain never gets an older state than it knows. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
  * CHAIN_UNAVAILABLE.
  */
 export async function readDWallet(

@@ -18,15 +18,15 @@ import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 import { verifyUserSignature } from "./verify-user-signature.ts";
 
-/** How often the chain is asked to register one key until 24 hours have passed since the last time. */
+/** The maximum number of attempts to register one key, until 24 hours have passed since the last one. */
 const TRIES_PER_DAY = 3;
 
 /**
- * Registers a user's encryption key, once for each signer: a repeat, also of a key that the chain knows from
- * elsewhere, returns what is registered. Throws BAD_SIGNATURE before any gas is spent, ENCRYPTION_KEY_CONFLICT when
- * the signer has another key, QUOTA_EXCEEDED, and what waiting for the chain throws. A registration that the chain
- * refused may be tried again, each try counts against the quota, and after {@link TRIES_PER_DAY} of them the call only
- * repeats the refusal.
+ * Registers a user's encryption key, once for each signer. A repeated call, also for a key that was registered
+ * elsewhere, returns the registered key. Throws BAD_SIGNATURE before it spends gas, ENCRYPTION_KEY_CONFLICT if the
+ * signer has another key, QUOTA_EXCEEDED, and the errors of waiting for the chain. A registration that the chain
+ * refused may be tried again. Each attempt counts against the quota, and after {@link TRIES_PER_DAY} attempts the call
+ * only repeats the refusal.
  */
 export async function registerEncryptionKey(
   deps: OnboardingDeps,
@@ -71,13 +71,13 @@ interface KnownKey {
   readonly id: string;
   readonly encryptionKey: Uint8Array;
   readonly objectId: string | null;
-  /** Of the last 24 hours. */
+  /** In the last 24 hours. */
   readonly tries: number;
-  /** Of the last try; null where the chain was never asked. */
+  /** The time of the last attempt; null if there was none. */
   readonly operationState: "queued" | "sent" | "landed" | "failed" | null;
 }
 
-/** Stores the row, unless there is one, and queues the registration if it is needed and may be tried. */
+/** Inserts the row if it is new, and queues the registration if it is needed and may be tried. */
 function storeKey(
   deps: OnboardingDeps,
   caller: OnboardingCaller,
@@ -87,7 +87,7 @@ function storeKey(
   const network = deps.network.name;
   const { projectId } = caller;
   return deps.database.transaction(async (db) => {
-    // Concurrent calls of one project come here one after another.
+    // Concurrent calls of one project reach this point one after another.
     await lockForQuota(db, projectId);
     const [known] = await readRows(db, knownKey(projectId, curve, signerAddress), KNOWN_KEY);
     if (known && !equalBytes(known.encryptionKey, request.encryptionKey)) throw conflict();
@@ -117,7 +117,7 @@ function storeKey(
   });
 }
 
-/** Whether the chain is to be asked now: not while it is being asked, and not for ever once it has refused. */
+/** Whether to try now: not during another attempt, and not without end after refusals. */
 function mayTry({ operationState, tries }: KnownKey): boolean {
   return operationState === null || (operationState === "failed" && tries < TRIES_PER_DAY);
 }

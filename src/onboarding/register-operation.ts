@@ -21,7 +21,7 @@ interface RegisterSubject {
 const SIZE_BYTES = 600;
 const BATCH_COUNT = 10;
 
-/** Registers encryption keys with the coordinator. The mark on the chain is the signer: it has one key for ever. */
+/** Registers encryption keys with the coordinator. The mark on the chain is the signer, who has one key for ever. */
 export function createRegisterOperation(
   reader: Pick<NetworkReader, "registeredEncryptionKey">,
 ): OperationKind<RegisterSubject> {
@@ -63,7 +63,7 @@ export function createRegisterOperation(
       }
     },
     async failed() {
-      // The outbox says why; the row stays without an object, and the call may be made again.
+      // The outbox records the reason. The row has no object, and the caller may try again.
     },
     async adopt(db, subject) {
       const onChain = await reader.registeredEncryptionKey(subject.signerAddress);

@@ -1,11 +1,11 @@
 import { createPublicKey, verify } from "node:crypto";
 
-/** What comes before the 32 bytes of an Ed25519 public key in its DER form (RFC 8410). */
+/** The bytes before the 32 bytes of an Ed25519 public key in its DER form (RFC 8410). */
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /**
- * True if an Ed25519 signature verifies (RFC 8032). Malformed input is false, never an error. Node's own code takes
- * 0.2 ms where JavaScript takes 5 ms of the event loop, which any caller could ask for.
+ * True if an Ed25519 signature verifies (RFC 8032). False for malformed input; never throws. Node's own code takes 0.2
+ * ms. JavaScript would take 5 ms of the event loop, and any caller could cause that.
  */
 export function verifyUserSignature(
   publicKey: Uint8Array,

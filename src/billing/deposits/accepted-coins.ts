@@ -1,9 +1,9 @@
 import { normalizeStructTag } from "@mysten/sui/utils";
 import type { PaymentReader } from "../../chain/payment-reader.ts";
 
-/** A type of coin that deposits are taken in. */
+/** A type of coin that the service accepts as a deposit. */
 export interface AcceptedCoin {
-  /** What the operator calls it: `SUI`, `IKA` or a coin type as he writes it. */
+  /** The operator's name for it: `SUI`, `IKA` or a coin type as configured. */
   readonly name: string;
   /** Normalised: full addresses, lower case. */
   readonly coinType: string;
@@ -14,12 +14,12 @@ export interface AcceptedCoin {
 
 /** `sui::sui` and `ika::ika` both create their currency with nine decimals. */
 const DECIMALS = 9;
-/** A u64 of such units is less than one coin. */
+/** With more decimals, the largest u64 would be worth less than a few coins. */
 const MAX_DECIMALS = 18;
 
 /**
- * The coins of these names: `SUI`, `IKA`, or a full coin type, whose symbol and decimals are read from the chain.
- * Throws when the chain has no metadata of one.
+ * The coins with these names: `SUI`, `IKA`, or a full coin type, whose symbol and decimals it reads from the chain.
+ * Throws if the chain has no metadata of a coin.
  */
 export async function acceptedCoins(
   names: Iterable<string>,

@@ -9,11 +9,11 @@ import type { Deposits } from "./deposits.ts";
 export type CreditDeps = Pick<Deposits, "network" | "coins" | "prices" | "minimumMicroUsd">;
 
 /**
- * Credits the project's waiting deposits at the prices of now, if together they reach the minimum: state, balance, one
- * ledger entry each and the audit trail move in one statement. Deposits without a fresh price stay and are not counted.
- * A value is the amount times the price, rounded down to a micro-USD. Returns how many were credited.
- * The rows are locked before they are added up, so that of two who credit at once the second sees none. The entries
- * are written under the project's lock, as all entries are.
+ * Credits the project's waiting deposits at the current prices if together they reach the minimum. One statement
+ * changes the state and the balance and writes one ledger entry each and the audit trail. Deposits without a fresh
+ * price keep waiting and do not count. A value is the amount times the price, rounded down to a micro-USD. Returns the
+ * number of credited deposits. The rows are locked before they are added up, so the second of two concurrent calls
+ * finds none. Like all entries, these are written under the project's lock.
  */
 export async function creditDeposits(
   db: Queryable,
@@ -37,7 +37,7 @@ SELECT id FROM credited`,
   );
 }
 
-/** What the project's waiting deposits with a fresh price are worth now, in micro-USD. */
+/** The current value of the project's waiting deposits with a fresh price, in micro-USD. */
 export async function waitingValue(
   db: Queryable,
   deps: Omit<CreditDeps, "minimumMicroUsd">,
@@ -51,7 +51,7 @@ export async function waitingValue(
   return sum?.value ?? 0n;
 }
 
-/** The project's waiting deposits whose coins have a fresh price, with what each is worth. */
+/** The project's waiting deposits whose coins have a fresh price, with the value of each. */
 function waiting(
   { network, coins, prices }: Pick<Deposits, "network" | "coins" | "prices">,
   projectId: string,
@@ -62,7 +62,7 @@ function waiting(
   });
   const coinTypes = priced.map(({ coinType }) => coinType);
   const picoUsd = priced.map(({ price }) => price.picoUsd.toString());
-  // What to divide pico-USD per coin by, for micro-USD per unit.
+  // The divisor from pico-USD per coin to micro-USD per unit.
   const scales = priced.map(({ decimals }) => (10n ** BigInt(decimals + 6)).toString());
   return sql`
   SELECT d.id, d.project_id, p.price, div(d.amount * p.price, p.scale)::bigint AS value,

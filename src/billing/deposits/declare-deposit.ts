@@ -8,16 +8,16 @@ import { type DepositRow, readDeposits } from "./list-deposits.ts";
 import type { RefusalReason } from "./recent-refusals.ts";
 import { readPayments, recordPayments } from "./record-payment.ts";
 
-/** Who declares. */
+/** The caller that declares a deposit. */
 export interface Declarer {
   readonly projectId: string;
   readonly origin: AuditOrigin;
 }
 
 /**
- * Looks at one transaction now, and credits what it brought if that may be credited. Throws DEPOSIT_NOT_FOUND,
- * DEPOSIT_TAKEN, PRICE_FEED_STALE when what it brought has no fresh price, CHAIN_READS_EXHAUSTED and CHAIN_UNAVAILABLE.
- * What was refused a moment ago is refused again without a look at the chain.
+ * Reads one transaction at once and credits its deposits if the rules allow it. Throws DEPOSIT_NOT_FOUND,
+ * DEPOSIT_TAKEN, PRICE_FEED_STALE if a deposit has no fresh price, CHAIN_READS_EXHAUSTED and CHAIN_UNAVAILABLE. Repeats
+ * a recent refusal without reading the chain.
  */
 export async function declareDeposit(
   deposits: Deposits,

@@ -3,8 +3,8 @@ import { deriveDepositAddress } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**
- * The project's deposit address. From the first call on it is watched, and for a while after each call more often, but
- * at most once a second, however often it is asked for.
+ * The project's deposit address. The service watches it from the first call on, and more often for a while after each
+ * call, but at most once a second.
  */
 export async function depositAddress(
   { database, network, masterSeed }: Pick<Deposits, "database" | "network" | "masterSeed">,
@@ -14,7 +14,7 @@ export async function depositAddress(
   const want = () => database.query<{ address: string }>(WANT, [projectId, network]);
   let [row] = await want();
   if (row === undefined) {
-    // Other first calls may insert it at the same moment. It is unique by its address and by its project.
+    // Other first calls may insert it at the same moment. Both its address and its project are unique.
     await database.query(
       "INSERT INTO deposit_address (address, project_id, network) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
       [address, projectId, network],
@@ -31,8 +31,8 @@ UPDATE deposit_address SET wanted_at = now(), due_at = least(due_at, now() + int
 WHERE project_id = $1 AND network = $2 RETURNING address`;
 
 /**
- * Throws when the database has deposit addresses of another master seed: what arrives there could be credited, but
- * never be swept.
+ * Throws if the database has deposit addresses of another master seed: the service could credit coins that arrive
+ * there, but never sweep them.
  */
 export async function checkMasterSeed(
   db: Queryable,

@@ -3,16 +3,16 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { RecentMap } from "../../coordination/recent-map.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 
-/** Keeps these keys apart from whatever else anyone derives from the same seed. */
+/** Separates these keys from anything else that is derived from the same seed. */
 const SALT = "threshold-signing-service/deposit/v1";
 const SEED_BYTES = 32;
 const SECRET_BYTES = 32;
 
 /**
- * The Ed25519 key that owns a project's deposit address on a network. Its secret (RFC 8032, 32 bytes) is
- * HKDF-SHA256 (RFC 5869) with the master seed (32 bytes) as input key, {@link SALT} as salt and
- * `<network>:<project id>` as info, the id being a UUID in lower case. It is derived where it is needed, never stored.
- * docs/deposits.md has test vectors.
+ * The Ed25519 key that owns a project's deposit address on a network. Its secret (RFC 8032, 32 bytes) is HKDF-SHA256
+ * (RFC 5869) with the master seed (32 bytes) as input key, {@link SALT} as salt and `<network>:<project id>` as info,
+ * with the id as a UUID in lower case. The service derives it on demand and never stores it. docs/deposits.md has test
+ * vectors.
  */
 export function deriveDepositKey(
   masterSeed: Secret<Uint8Array>,
@@ -26,10 +26,10 @@ export function deriveDepositKey(
 }
 
 const REMEMBERED_COUNT = 10_000;
-/** Addresses that were derived from a master seed, which takes milliseconds each, by network and project. */
+/** Addresses derived from a master seed, by network and project. Each derivation takes milliseconds. */
 const remembered = new WeakMap<Secret<Uint8Array>, RecentMap<string, string>>();
 
-/** The address of {@link deriveDepositKey}. That of a project that called lately is not derived again. */
+/** The address of {@link deriveDepositKey}. Remembers the addresses of projects that called recently. */
 export function deriveDepositAddress(
   masterSeed: Secret<Uint8Array>,
   network: string,

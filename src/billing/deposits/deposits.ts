@@ -15,8 +15,8 @@ export interface Deposits {
   readonly prices: PriceSource;
   readonly minimumMicroUsd: bigint;
   readonly reader: PaymentReader;
-  /** For calls of a project, within its budget of reads. */
+  /** For calls of a project, within the project's budget of reads. */
   readonly readerFor: (projectId: string) => Pick<PaymentReader, "payments">;
-  /** What need not be looked up again. */
+  /** Refusals that need no new look. */
   readonly recentRefusals: RecentRefusals;
 }

@@ -13,7 +13,7 @@ import { formatUsdPrice } from "../prices/usd-price.ts";
 import type { AcceptedCoin } from "./accepted-coins.ts";
 import type { DepositRow, DepositState } from "./list-deposits.ts";
 
-/** A deposit as the contract has it. */
+/** A deposit in the contract's form. */
 export function encodeDeposit(row: DepositRow): Deposit {
   const { id, state, txDigest, coinType, amount, createdAt, swept } = row;
   const credit = creditOf(row);
@@ -29,7 +29,7 @@ export function encodeDeposit(row: DepositRow): Deposit {
   });
 }
 
-/** A coin that is taken, with its price where there is a fresh one. */
+/** An accepted coin, with its price if there is a fresh one. */
 export function encodeDepositCoin(coin: AcceptedCoin, price: CoinPrice | undefined): DepositCoin {
   const { coinType, symbol, decimals } = coin;
   return create(DepositCoinSchema, {
@@ -40,7 +40,7 @@ export function encodeDepositCoin(coin: AcceptedCoin, price: CoinPrice | undefin
   });
 }
 
-/** The filter by state; undefined where none is asked for. */
+/** The filter by state; undefined without one. */
 export function depositStateOf(state: Deposit_State | undefined): DepositState | undefined {
   if (state === Deposit_State.waiting) return "waiting";
   return state === Deposit_State.credited ? "credited" : undefined;

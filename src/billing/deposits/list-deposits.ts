@@ -1,7 +1,7 @@
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../../paging/read-page.ts";
 import type { Queryable } from "../../store/database.ts";
 
-/** Where a deposit is on its way. */
+/** The state of a deposit. */
 export type DepositState = "waiting" | "credited";
 
 /** A deposit, as the contract shows it. */
@@ -23,7 +23,7 @@ export interface DepositRow {
 
 /** All states. */
 const STATES: readonly DepositState[] = ["waiting", "credited"];
-/** Comes behind every row. */
+/** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Reads a page of the project's deposits, the newest first. Throws VALIDATION for a token of another list. */
@@ -49,7 +49,7 @@ export function listDeposits(
   });
 }
 
-/** What one transaction paid to the project. */
+/** The payments of one transaction to the project. */
 export function readDeposits(
   db: Queryable,
   { projectId, network, txDigest }: { projectId: string; network: string; txDigest: string },

@@ -1,8 +1,10 @@
 import { RecentMap } from "../../coordination/recent-map.ts";
 
-/** Declared transactions that paid nothing, by project, for a moment: they are not looked up again meanwhile. */
+/**
+ * Remembers declared transactions that paid nothing, by project, for a moment. They are not looked up again meanwhile.
+ */
 export interface RecentRefusals {
-  /** Why the declaration was refused a moment ago; undefined where it was not. */
+  /** The reason of a recent refusal; undefined if there was none. */
   find(projectId: string, txDigest: string): RefusalReason | undefined;
   add(projectId: string, txDigest: string, reason: RefusalReason): void;
 }
@@ -10,11 +12,11 @@ export interface RecentRefusals {
 /** Why a declared transaction credits nothing. */
 export type RefusalReason = "DEPOSIT_NOT_FOUND" | "DEPOSIT_TAKEN";
 
-/** A fullnode may learn of a new transaction in this time, so that nobody waits much longer than he would. */
+/** A fullnode learns of a new transaction in about this time, so nobody waits much longer than necessary. */
 const KEPT_MS = 2_000;
 const MAX_COUNT = 10_000;
 
-/** Remembers nothing yet. `now` is in milliseconds that only grow. */
+/** Creates an empty memory. `now` returns milliseconds that only grow. */
 export function createRecentRefusals(now: () => number = () => performance.now()): RecentRefusals {
   const known = new RecentMap<string, { readonly reason: RefusalReason; readonly untilMs: number }>(
     MAX_COUNT,

@@ -3,13 +3,13 @@ import type { Database } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
 import type { Deposits } from "./deposits.ts";
 
-/** Whose address is looked at. */
+/** The owner of the address. */
 export interface WatchedAddress {
   readonly address: string;
   readonly projectId: string;
 }
 
-/** What the transaction paid to anyone in coins that are taken; nothing where the fullnode does not know it. */
+/** The payments of the transaction in accepted coins, to anyone; none if the fullnode does not know the transaction. */
 export async function readPayments(
   { coins, reader }: Pick<Deposits, "coins"> & { readonly reader: Pick<PaymentReader, "payments"> },
   txDigest: string,
@@ -18,14 +18,14 @@ export async function readPayments(
   return (await reader.payments(txDigest, coinTypes)) ?? [];
 }
 
-/** What a transaction paid to an address. */
+/** The payments of a transaction to an address. */
 export interface RecordedPayments {
   readonly count: number;
-  /** Whether any of it, a payment or a coin, was not written down before. */
+  /** Whether any payment or coin was new to the database. */
   readonly hasNew: boolean;
 }
 
-/** Writes down those payments of a transaction that the address got. */
+/** Stores the payments of a transaction to the address. */
 export async function recordPayments(
   { database, network }: { readonly database: Pick<Database, "transaction">; readonly network: string },
   { address, projectId }: WatchedAddress,
@@ -40,8 +40,8 @@ export async function recordPayments(
 }
 
 /**
- * Writes down a payment as a deposit that waits, with its coins, once: again, it only adds coins that the fullnode did
- * not show before. False when all of it was there.
+ * Stores a payment as a waiting deposit with its coins, once. A repeated call only adds coins that the fullnode did not
+ * show before. Returns false if nothing was new.
  */
 async function recordPayment(
   database: Pick<Database, "transaction">,

@@ -5,22 +5,26 @@ import { creditDeposits } from "./credit-deposits.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
 
-/** What a look at an address found. */
+/** The result of a scan of an address. */
 export interface ScanResult {
-  /** How many deposits were credited. */
+  /** The number of credited deposits. */
   readonly creditedCount: number;
-  /** Transactions that brought coins not known before. */
+  /** The transactions with new coins. */
   readonly foundCount: number;
-  /** There are more coins than one look takes in. */
+  /** Whether there are more coins than one scan reads. */
   readonly hasMore: boolean;
 }
 
-/** Of each type: two thousand coins. Beyond that the largest come first, and any transaction may be declared. */
+/**
+ * Two thousand coins of each type. Beyond that the scan reads the largest, and a project can declare any transaction.
+ */
 const MAX_PAGES = 10;
 const MAX_TRANSACTIONS = 100;
 const ORIGIN: AuditOrigin = { actor: "system" };
 
-/** Looks at the coins of an address, writes down the payments that brought new ones, and credits what may be credited. */
+/**
+ * Reads the coins of an address, stores the payments that brought new ones, and credits deposits as the rules allow.
+ */
 export async function scanAddress(deposits: Deposits, watched: WatchedAddress): Promise<ScanResult> {
   const digests = new Set<string>();
   for (const { coinType } of deposits.coins) {
@@ -45,7 +49,7 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
   };
 }
 
-/** The transactions of those coins that are not written down, in the order of the coins. */
+/** The transactions of the coins that are not stored, in the order of the coins. */
 async function unknownOf(db: Queryable, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {
   if (coins.length === 0) return [];
   const rows = await db.query<{ digest: string }>(

@@ -2,11 +2,11 @@ import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
 
-/** Comes before every address. */
+/** Sorts before every address. */
 const FIRST = "";
 const PAGE_COUNT = 100;
 
-/** Looks at every deposit address of the network once, with prices of now, and returns how many deposits were credited. */
+/** Scans every deposit address of the network once, at current prices. Returns the number of credited deposits. */
 export async function scanEveryAddress(deposits: Deposits, signal: AbortSignal): Promise<number> {
   const { database, network, prices } = deposits;
   await prices.refresh?.(signal);

@@ -6,28 +6,28 @@ import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
 
-/** How deposits are watched. */
+/** Options of the deposit watcher. */
 export interface WatchOptions {
-  /** How often an address in use is looked at. */
+  /** The interval between scans of an active address. */
   readonly pollMs: number;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "error">;
 }
 
-/** A slow answer of the fullnode for one address does not keep the others waiting. */
+/** Scans several addresses at a time, so that a slow answer for one does not delay the others. */
 const LOOKS_AT_ONCE = 8;
-/** So many addresses each in one pass, then the loop looks whether it is to stop. */
+/** The maximum number of addresses of each in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 50;
-/** While one is looked at, no other replica looks at it. */
+/** The time in which no other replica scans a claimed address. */
 const LOOK_MS = 60_000;
-/** How long an address counts as in use after a caller asked for it or a payment arrived. */
+/** How long an address counts as active after a caller requested it or a payment arrived. */
 const IN_USE_MS = 3_600_000;
 /** The factor by which a quiet address is scanned less often. */
 const QUIET_FACTOR = 10;
 
 /**
- * Looks at all deposit addresses in turn, on any number of replicas. Where it stands is in the database, so that it
- * goes on after a restart; an address whose look was cut short is taken up by someone else a minute later.
+ * Scans all deposit addresses in turn, on any number of replicas. The database holds the schedule, so it continues
+ * after a restart. A replica takes over an address whose scan was interrupted a minute later.
  */
 export function createDepositWatcher(
   deposits: Deposits,
@@ -46,7 +46,7 @@ export function createDepositWatcher(
     },
   });
 
-  /** Looks at one address after the other; true when there may be more that are due. */
+  /** Scans one address after the other. Returns true if more may be due. */
   async function lookInTurn(signal: AbortSignal): Promise<boolean> {
     for (let count = 0; count < PASS_MAX_COUNT && !signal.aborted; count++) {
       const claimed = await claim(database, network);
@@ -60,7 +60,7 @@ export function createDepositWatcher(
 }
 
 interface Claimed extends WatchedAddress {
-  /** Where the claim moved the next look to. */
+  /** The time to which the claim moved the next scan. */
   readonly dueAt: Date;
 }
 
@@ -76,7 +76,7 @@ async function claim(db: Queryable, network: string): Promise<Claimed | undefine
   return claimed;
 }
 
-/** Unless someone asked for the address in the meantime: that look is still due. */
+/** Leaves the schedule alone if a caller requested the address meanwhile: that scan is still due. */
 async function release(
   db: Queryable,
   { address, dueAt }: Claimed,

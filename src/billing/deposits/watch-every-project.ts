@@ -3,8 +3,8 @@ import { deriveDepositKey } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**
- * Has the deposit address of every project of the network watched, also of those that a restored database does not
- * know to have asked for theirs.
+ * Starts to watch the deposit address of every project of the network, including projects whose request for an address
+ * a restored database does not know.
  */
 export async function watchEveryProject(
   db: Queryable,

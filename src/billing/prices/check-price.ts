@@ -1,23 +1,23 @@
 import type { CoinPrice } from "./price-source.ts";
 
-/** What is known of one coin's price. */
+/** The state of one coin's price. */
 export interface PriceState {
-  /** The newest price that is believed. */
+  /** The newest accepted price. */
   readonly accepted?: CoinPrice | undefined;
-  /** One that is too far from it, since when the feed has held it. */
+  /** A price too far from it, and the time since when it has held. */
   readonly doubted?: { readonly price: CoinPrice; readonly since: Date } | undefined;
 }
 
-/** How far a price may move at once, and how long the feed must hold one that moved further. */
+/** The maximum step of a price, and how long a price must hold after a larger one. */
 export interface StepBounds {
   readonly maxStepPercent: number;
   readonly holdMs: number;
 }
 
 /**
- * What to believe after a reading. The first price is believed. One within the step of the last believed takes its
- * place. One beyond it is doubted, and believed once the feed has held it, within the step from each reading to the
- * next, for `holdMs` of the feed's own time. Readings that are not newer change nothing.
+ * The state after a reading. The first price is accepted. A price within the maximum step of the last accepted one
+ * replaces it. A price beyond it is doubted. It is accepted once it has held for `holdMs` of the source's own time,
+ * within the step from each reading to the next. Readings that are not newer change nothing.
  */
 export function checkPrice(state: PriceState, reading: CoinPrice, bounds: StepBounds): PriceState {
   const { accepted, doubted } = state;

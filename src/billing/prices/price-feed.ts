@@ -19,7 +19,7 @@ export interface PriceFeedOptions {
   readonly maxAgeMs: number;
   readonly maxStepPercent: number;
   readonly maxSpreadPercent: number;
-  /** Where believed prices are remembered. */
+  /** Stores accepted prices. */
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
@@ -41,8 +41,9 @@ const MAX_SKEW_MS = 60_000;
 /**
  * Prices over HTTP, from one source or several. Of several, more than half of those that cover a coin must have a fresh
  * price of it, the prices must lie close together, and their median counts. Fails closed: while sources are silent,
- * wrong, late, apart or jumping, the last accepted price serves until it is too old; then there is none. Accepted prices
- * are kept in the database, so that a restart does not accept a jump, and no replica accepts one that another doubts.
+ * wrong, late, apart or jumping, the last accepted price serves until it is too old; then there is none. Accepted
+ * prices are kept in the database, so that a restart does not accept a jump, and no replica accepts one that another
+ * doubts.
  */
 export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
   const { readers, coins, refreshMs, maxAgeMs, maxStepPercent, maxSpreadPercent } = options;

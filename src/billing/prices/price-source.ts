@@ -1,21 +1,21 @@
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 
-/** What one whole coin is worth. */
+/** The value of one whole coin. */
 export interface CoinPrice {
   readonly picoUsd: bigint;
-  /** When that was the price. */
+  /** The time of the price. */
   readonly time: Date;
 }
 
-/** Where prices come from. */
+/** A source of prices. */
 export interface PriceSource {
-  /** By normalised coin type. Undefined where there is no price, or none that is fresh: nothing may be credited then. */
+  /** The price by normalised coin type. Undefined without a fresh price: nothing may be credited then. */
   priceOf(coinType: string): CoinPrice | undefined;
-  /** Reads them anew. Absent where they never change. */
+  /** Reads the prices anew. Absent if they never change. */
   refresh?(signal: AbortSignal): Promise<void>;
 }
 
-/** Prices that never change, by the names that the coins were configured under. They are always of now. */
+/** Prices that never change, by the configured names of the coins. Their time is always the current one. */
 export function fixedPrices(
   coins: readonly AcceptedCoin[],
   picoUsdByName: ReadonlyMap<string, bigint>,

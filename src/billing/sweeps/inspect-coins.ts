@@ -3,17 +3,17 @@ import type { NetworkReader } from "../../chain/reader.ts";
 import { userOf } from "../../chain/submit/spent-input.ts";
 import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 
-/** A coin as its deposit brought it. */
+/** A coin in the version that its deposit created. */
 export interface DepositedCoin extends OwnedRef {
-  /** The transaction that made this version. */
+  /** The transaction that created this version. */
   readonly depositDigest: string;
 }
 
 /**
- * What became of a coin in the version in which it was deposited.
+ * The fate of a deposited version of a coin.
  * - `there`: nothing has used it.
- * - `used`: this transaction has, and left it to `owner` as `ref`; both undefined where it ended the coin.
- * - `gone`: the fullnode knows the deposit and not the coin, which was made part of another one.
+ * - `used`: this transaction used it and left it to `owner` as `ref`; both undefined if it deleted the coin.
+ * - `gone`: the fullnode knows the deposit but not the coin, which was merged into another one.
  * - `unknown`: this fullnode does not show enough to tell.
  */
 export type CoinFate =
@@ -25,17 +25,17 @@ export type CoinFate =
       readonly owner: string | undefined;
     };
 
-/** What looking at coins reads. */
+/** The reads that an inspection needs. */
 export type CoinReader = Pick<NetworkReader, "ownedObjects" | "effects" | "transaction">;
 
-/** Looks at coins on the chain; one fate for each, by object id. Throws CHAIN_UNAVAILABLE. */
+/** Inspects coins on the chain. Returns one fate for each, by object id. Throws CHAIN_UNAVAILABLE. */
 export async function inspectCoins(
   reader: CoinReader,
   coins: readonly DepositedCoin[],
 ): Promise<ReadonlyMap<string, CoinFate>> {
   const found = await reader.ownedObjects(coins.map(({ objectId }) => objectId));
   const known = new Map<string, Promise<ObjectChanges | undefined>>();
-  // Coins of a sweep mostly share their history.
+  // The coins of a sweep usually share their history.
   const effects = (digest: string) => {
     const reading = known.get(digest) ?? reader.effects(digest);
     known.set(digest, reading);

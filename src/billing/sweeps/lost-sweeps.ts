@@ -12,13 +12,13 @@ import type { SweptAddress } from "./sweep-signer.ts";
 export interface SweptCoin {
   readonly depositId: string;
   readonly coinType: string;
-  /** Null where no known sweep moved it. */
+  /** Null if no known sweep moved it. */
   readonly sweepId: string | null;
   /** In the coin's smallest unit, as text. */
   readonly amount: string;
 }
 
-/** A sweep that the chain has seen and the database has lost. */
+/** A sweep that the chain knows and the database has lost. */
 export interface LostSweep {
   readonly network: string;
   readonly swept: SweptAddress;
@@ -29,7 +29,7 @@ export interface LostSweep {
   readonly coinCount: number;
   /** The coins as the sweep took them. */
   readonly moved: readonly OwnedRef[];
-  /** When it was sent; null where the chain does not say. */
+  /** When it was sent; null if the chain does not say. */
   readonly sentAt: Date | null;
 }
 
@@ -43,7 +43,7 @@ export interface MovedCoin extends OwnedRef {
   readonly amount: bigint;
 }
 
-/** The deposit address that this address is, if it is one. */
+/** The deposit address with this address, if there is one. */
 export async function findSweptAddress(
   db: Queryable,
   network: string,
@@ -58,7 +58,7 @@ export async function findSweptAddress(
   return swept;
 }
 
-/** The coin at this version, if a deposit is known that brought it. */
+/** The coin at this version, if its deposit is known. */
 export async function findDepositCoin(
   db: Queryable,
   network: string,
@@ -73,7 +73,7 @@ export async function findDepositCoin(
   return coin;
 }
 
-/** Writes a coin of a known deposit. A second time changes nothing. */
+/** Inserts a coin of a known deposit. A repeated call changes nothing. */
 export async function insertMovedCoin(db: Queryable, network: string, coin: MovedCoin): Promise<void> {
   const { objectId, version, digest, depositDigest, address, coinType, amount } = coin;
   await execute(
@@ -86,7 +86,7 @@ export async function insertMovedCoin(db: Queryable, network: string, coin: Move
   );
 }
 
-/** Writes a lost sweep and ties its coins to it. Returns its id. */
+/** Inserts a lost sweep and assigns its coins to it. Returns its id. */
 export async function insertLostSweep(db: Queryable, sweep: LostSweep): Promise<string> {
   const { network, swept, coinType, destination, amount, coinCount, moved, sentAt } = sweep;
   const id = newId();

@@ -4,19 +4,22 @@ import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 export interface SweepableCoin extends OwnedRef {
   /** In the coin's smallest unit. */
   readonly amount: bigint;
-  /** What was credited for it. */
+  /** The credit for it. */
   readonly valueMicroUsd: bigint;
 }
 
 /** When a sweep is worth its gas. */
 export interface SweepBounds {
-  /** Together, the coins of a sweep have at least this value, by what was credited for them. */
+  /** The minimum credit for all coins of a sweep together. */
   readonly minValueMicroUsd: bigint;
-  /** Coins in one transaction. */
+  /** The maximum number of coins in one transaction. */
   readonly maxCoinCount: number;
 }
 
-/** Of coins of one address and type, the ones that go in one sweep: the most valuable, or none while they are too few. */
+/**
+ * Chooses the coins of one address and type for one sweep: the most valuable ones, or none while their value is too
+ * low.
+ */
 export function planSweep(
   coins: readonly SweepableCoin[],
   { minValueMicroUsd, maxCoinCount }: SweepBounds,

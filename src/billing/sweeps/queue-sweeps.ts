@@ -16,12 +16,12 @@ export interface QueueSweepsOptions extends SweepBounds {
   readonly log: Pick<Log, "info" | "error">;
 }
 
-/** Coins of one address and type that are worth a sweep together. */
+/** Coins of one address and type that are together worth a sweep. */
 interface CoinGroup extends SweptAddress {
   readonly coinType: string;
 }
 
-/** Comes before every address. */
+/** Sorts before every address. */
 const FIRST = "";
 const PAGE_COUNT = 100;
 
@@ -33,8 +33,8 @@ const UNSWEPT = `
   WHERE d.network = $1 AND d.state = 'credited' AND c.sweep_id IS NULL`;
 
 /**
- * Queues a sweep for every address and coin type whose credited coins are worth one, and returns how many. A coin is
- * taken by one sweep, even when several processes plan at the same time.
+ * Queues a sweep for every address and coin type whose credited coins are worth one. Returns their number. One sweep
+ * takes a coin, even if several processes plan at the same time.
  */
 export async function queueSweeps(options: QueueSweepsOptions): Promise<number> {
   const { database, network, destination, signerOf, log } = options;
@@ -80,7 +80,9 @@ function readGroups(
   );
 }
 
-/** Queues one sweep of the group; false when what is left of it is not worth one. `db` must be a transaction. */
+/**
+ * Queues one sweep of the group. Returns false if the remaining coins are not worth one. `db` must be a transaction.
+ */
 async function queueSweep(db: Queryable, options: QueueSweepsOptions, group: CoinGroup): Promise<boolean> {
   const { network, destination, log } = options;
   const { projectId, address, coinType } = group;

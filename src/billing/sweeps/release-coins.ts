@@ -13,9 +13,9 @@ export interface ReleaseCoinsOptions {
 const PAGE_COUNT = 100;
 
 /**
- * Looks at the coins of refused sweeps: refused -> failed. A coin that is still the deposit address's is free for
- * another sweep; one that is not stays with the failed one for good. A sweep with a coin that this fullnode does not
- * show stays as it is.
+ * Inspects the coins of refused sweeps: refused -> failed. A coin that the deposit address still owns becomes free for
+ * another sweep. Any other coin stays with the failed sweep. A sweep with a coin that this fullnode does not show keeps
+ * its state.
  */
 export async function releaseCoins({ database, network, reader, log }: ReleaseCoinsOptions): Promise<void> {
   const refused = await database.query<{ id: string }>(
@@ -34,7 +34,7 @@ export async function releaseCoins({ database, network, reader, log }: ReleaseCo
     for (const { objectId, version, digest } of sweep.coins) {
       const fate = fates.get(objectId);
       if (fate?.kind === "there") free.push({ objectId, version, digest, was: version });
-      // A transaction that failed on the chain wrote the coin anew and left it where it was.
+      // A transaction that failed on the chain wrote a new version of the coin and left it with its owner.
       else if (fate?.kind === "used" && fate.ref && fate.owner === sweep.address)
         free.push({ ...fate.ref, was: version });
       else lost.push(objectId);

@@ -7,11 +7,11 @@ import { type QueueSweepsOptions, queueSweeps } from "./queue-sweeps.ts";
 import { releaseCoins } from "./release-coins.ts";
 
 export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination" | "maxCoinCount"> {
-  /** Undefined: nothing new is swept. */
+  /** Undefined: the loop queues no new sweeps. */
   readonly destination: string | undefined;
   readonly reader: CoinReader;
   readonly signals: Pick<Signals, "notify">;
-  /** Between looks at the credited coins. */
+  /** The interval between checks of the credited coins. */
   readonly intervalMs: number;
   readonly clock: Clock;
 }
@@ -19,7 +19,7 @@ export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination"
 /** Far below the chain's limits of 512 arguments of a command and 2048 inputs of a transaction. */
 const MAX_COIN_COUNT = 100;
 
-/** Queues sweeps of credited coins now and then, and frees the coins of those that were refused. */
+/** Queues sweeps of credited coins at intervals, and frees the coins of refused sweeps. */
 export function createSweepLoop(options: SweepLoopOptions): BackgroundLoop {
   const { destination, signals, network, intervalMs, clock, log } = options;
   return createBackgroundLoop({ name: "sweeps", intervalMs, clock, log, pass });

@@ -6,13 +6,13 @@ import { type CoinFate, type CoinReader, inspectCoins } from "./inspect-coins.ts
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
 
-/** Who sweeps, for the audit trail. */
+/** The actor of sweeps in the audit trail. */
 export const SWEEPER = { actor: "system" } as const;
 
-/** After everything that anyone waits for. */
+/** After all operations that anyone waits for. */
 export const SWEEP_PRIORITY = 60;
 
-/** A coin's reference as an input, and its place in the one command. */
+/** The size of a coin's reference as an input and of its place in the command. */
 const COIN_BYTES = 80;
 
 export interface SweepOperationOptions {
@@ -22,9 +22,9 @@ export interface SweepOperationOptions {
 }
 
 /**
- * Gives coins of a deposit address to the operator: queued -> landed, or refused when it never can, after which its
- * coins are looked at again. The transaction is the deposit address's own and the lane pays for it. The mark on the
- * chain is that one transaction used every coin in just its version and left it to the destination: nobody but this
+ * Transfers coins of a deposit address to the operator: queued -> landed, or refused if it can never land, after which
+ * its coins are inspected again. The deposit address sends the transaction, and the lane pays for it. The mark on the
+ * chain is that one transaction used every coin in exactly its version and left it to the destination. Only this
  * service could sign that.
  */
 export function createSweepOperation(options: SweepOperationOptions): OperationKind<SweepSubject> {
@@ -70,7 +70,7 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
   }
 }
 
-/** The transaction that gave every coin to the destination, if there is one. */
+/** The transaction that transferred every coin to the destination, if there is one. */
 function sweptBy(sweep: SweepSubject, fates: ReadonlyMap<string, CoinFate>): string | undefined {
   const all = [...fates.values()];
   const digests = new Set(
@@ -90,7 +90,7 @@ function spentCoin(fates: ReadonlyMap<string, CoinFate>): OperationFailure | und
   return undefined;
 }
 
-/** Ends a queued sweep; false when it has ended before. */
+/** Ends a queued sweep. Returns false if it had ended before. */
 async function end(
   db: Queryable,
   { id, projectId }: SweepSubject,
@@ -111,7 +111,7 @@ async function end(
   return true;
 }
 
-/** What a log line says of a sweep. */
+/** The fields of a sweep in a log line. */
 function fieldsOf({ id, projectId, address, coinType, amount, coins, destination }: SweepSubject): object {
   return { sweep: id, projectId, address, coinType, amount, coins: coins.length, destination };
 }

@@ -12,7 +12,7 @@ export interface SweepSubject extends SweptAddress {
   readonly coins: readonly DepositedCoin[];
 }
 
-/** Reads sweeps by their ids, in whatever state. */
+/** Reads sweeps by their ids, in any state. */
 export async function readSweeps(
   db: Queryable,
   ids: readonly string[],

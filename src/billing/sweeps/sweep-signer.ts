@@ -3,7 +3,7 @@ import type { OperationFailure } from "../../chain/operation.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 import { deriveDepositKey } from "../deposits/deposit-key.ts";
 
-/** The key of a project's deposit address, derived anew each time; undefined when no master seed is configured. */
+/** The key of a project's deposit address, derived on each call; undefined without a configured master seed. */
 export type DepositSigner = (projectId: string) => Signer | undefined;
 
 /** Signs for the deposit addresses of one network. */
@@ -14,13 +14,13 @@ export function createDepositSigner(
   return (projectId) => masterSeed && deriveDepositKey(masterSeed, network, projectId);
 }
 
-/** Whose coins are swept. */
+/** The owner of the coins. */
 export interface SweptAddress {
   readonly projectId: string;
   readonly address: string;
 }
 
-/** Why this service cannot sign for the address, if so. */
+/** The reason why this service cannot sign for the address, if any. */
 export function signerObstacle(
   signerOf: DepositSigner,
   { projectId, address }: SweptAddress,
