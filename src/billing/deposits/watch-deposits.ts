@@ -16,7 +16,7 @@ export interface WatchOptions {
 
 /** Scans several addresses at a time, so that a slow answer for one does not delay the others. */
 const LOOKS_AT_ONCE = 8;
-/** The maximum number of addresses of each in one pass. The loop then checks whether to stop. */
+/** The maximum number of addresses that each scanner takes in one pass. The loop then checks whether to stop. */
 const PASS_MAX_COUNT = 50;
 /** The time in which no other replica scans a claimed address. */
 const LOOK_MS = 60_000;
