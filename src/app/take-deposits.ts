@@ -54,7 +54,7 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
   const recentRefusals = createRecentRefusals();
   const { prices: priced, minimumMicroUsd, pollMs } = config;
-  const names = new Set([...priced.fixed.keys(), ...(priced.sources ? ["SUI", "IKA"] : [])]);
+  const names = new Set([...priced.fixed.keys(), ...(priced.sources ? coveredBy(priced.sources) : [])]);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const { clock } = network;
   const base = { database, network: network.name, coins };
@@ -80,6 +80,12 @@ function pricesOf(
     refresh: (signal) => feed.refresh(signal),
   };
   return { prices, priceLoops: { "price feed": feed.loop } };
+}
+
+/** The coins that at least one source has: any other would wait for a price for ever. */
+function coveredBy({ pyth, coinbase, feed }: PriceSourcesConfig): string[] {
+  if (feed) return ["SUI", "IKA"];
+  return [...(pyth?.feedIds.keys() ?? []), ...(coinbase?.products.keys() ?? [])];
 }
 
 function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig): PriceReader[] {

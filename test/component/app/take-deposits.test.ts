@@ -15,7 +15,11 @@ beforeAll(async () => {
 afterAll(() => database.close());
 beforeEach(() => database.query("DELETE FROM deposit_address"));
 
-const take = (name: string, seedHex: string | undefined, prices = "SUI=1,IKA=2") =>
+const take = (
+  name: string,
+  seedHex: string | undefined,
+  prices: string | NodeJS.ProcessEnv = "SUI=1,IKA=2",
+) =>
   takeDeposits({
     database,
     network: {
@@ -28,7 +32,7 @@ const take = (name: string, seedHex: string | undefined, prices = "SUI=1,IKA=2")
     } as unknown as ChainNetwork,
     callerReads: () => ({ backOff: { run: (call) => call() } }),
     config: loadConfig({
-      BILLING_USD_PRICES: prices,
+      ...(typeof prices === "string" ? { BILLING_USD_PRICES: prices } : prices),
       ...(seedHex && { BILLING_DEPOSIT_MASTER_SEED_HEX: seedHex }),
     }).deposits,
     log: silentLog,
@@ -40,6 +44,19 @@ it("deposits are taken on the localnet without a seed, and nowhere else", async 
     "IKA",
   ]);
   expect(await take("testnet", undefined)).toEqual({ deposits: undefined, priceLoops: {}, watchLoops: {} });
+});
+
+it.each<[string, NodeJS.ProcessEnv, string[]]>([
+  ["a source has", { BILLING_PRICE_SOURCES: "coinbase" }, ["SUI"]],
+  ["one of several sources has", { BILLING_PRICE_SOURCES: "coinbase,pyth" }, ["IKA", "SUI"]],
+  [
+    "a source has or that has a fixed price",
+    { BILLING_PRICE_SOURCES: "coinbase", BILLING_USD_PRICES: "IKA=2" },
+    ["IKA", "SUI"],
+  ],
+])("the accepted coins are those that %s", async (_, prices, symbols) => {
+  const { deposits } = await take("localnet", undefined, prices);
+  expect(deposits?.coins.map(({ symbol }) => symbol).sort()).toEqual(symbols);
 });
 
 it("another seed than the one of the addresses that were given out is refused", async () => {
