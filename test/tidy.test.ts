@@ -94,11 +94,15 @@ describe("the sources", () => {
     expect(askers.map((file) => file.path)).toEqual(["src/crypto/node-threads.ts"]);
   });
 
-  it("read the environment in one file, and the tests in another", () => {
+  it("read the environment in one file, the tests in another, and the build in a third", () => {
     const readers = code.filter(
       (file) => file.path !== "test/tidy.test.ts" && /process\.env/.test(withoutComments(file)),
     );
-    expect(readers.map((file) => file.path)).toEqual(["src/config/config.ts", "test/support/environment.ts"]);
+    expect(readers.map((file) => file.path)).toEqual([
+      "src/config/config.ts",
+      "test/support/environment.ts",
+      "tools/build.ts",
+    ]);
   });
 
   it("explain every symbol that another room imports, or that a package exports", () => {

@@ -1,15 +1,19 @@
 /**
- * Builds the published package into `dist/`, or into the folder that is named: the compiled sources, and beside them the files that they read, at the
- * same place relative to `dist/src` as in the repository relative to `src`.
+ * Builds the published package into `dist/`, or into the folder that is named: the compiled sources, and beside them the
+ * files that they read, at the same place relative to `dist/src` as in the repository relative to `src`. `build.json` has
+ * the commit, from `SOURCE_COMMIT` or from git.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
+import { sourceCommit } from "./source-commit.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 const DIST = path.resolve(process.argv[2] ?? path.join(ROOT, "dist"));
 
+// A wrong SOURCE_COMMIT ends the build before anything is removed.
+const commit = sourceCommit(ROOT, process.env["SOURCE_COMMIT"]);
 rmSync(DIST, { recursive: true, force: true });
 const tsc = path.join(ROOT, "node_modules/.bin/tsc");
 const { status } = spawnSync(tsc, ["-p", "tsconfig.build.json", "--outDir", DIST], {
@@ -21,6 +25,7 @@ await writeWorkerText();
 for (const place of ["prisma/migrations", "gen/openapi.json"]) {
   cpSync(path.join(ROOT, place), path.join(DIST, place), { recursive: true });
 }
+writeFileSync(path.join(DIST, "build.json"), `${JSON.stringify({ commit })}\n`);
 chmodSync(path.join(DIST, "src/cli/main.js"), 0o755);
 
 /** Writes the worker's program, with all that it imports, into the module that the entry for any bundler takes it from. */

@@ -18,6 +18,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       config: async () => (await import("./commands/config.ts")).configCommand,
       doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
       reconcile: async () => (await import("./commands/reconcile.ts")).reconcileCommand,
+      version: async () => (await import("./commands/version.ts")).versionCommand,
     },
   },
   {

@@ -7,6 +7,7 @@ import { shownWord } from "./shown-word.ts";
  * standard output, everything else to standard error.
  */
 export async function runTss(argv: readonly string[], context: CommandContext): Promise<number> {
+  if (argv[0] === "--version") return runTss(["version", ...argv.slice(1)], context);
   const isHelp = argv.length === 0 || argv[0] === "help" || argv.includes("--help") || argv.includes("-h");
   const words = argv.slice(argv[0] === "help" ? 1 : 0).filter((word) => !isHelp || !word.startsWith("-"));
   const [noun, verb] = words;

@@ -1,14 +1,10 @@
-import { createRequire } from "node:module";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { wantsOpenMetrics } from "../telemetry/openmetrics.ts";
 import type { PlainRoute } from "../transport/plain-routes.ts";
-
-const { version } = createRequire(import.meta.url)("threshold-signing-service/package.json") as {
-  version: string;
-};
+import { BUILD_INFO, type BuildInfo } from "./build-info.ts";
 
 /** `GET /v1/health`: 200 while the process lives. */
-export function healthRoute(): PlainRoute {
+export function healthRoute({ version, commit }: BuildInfo = BUILD_INFO): PlainRoute {
   return {
     path: "/v1/health",
     handle: ({ isDraining }) => ({
@@ -17,6 +13,7 @@ export function healthRoute(): PlainRoute {
       body: JSON.stringify({
         status: isDraining ? "draining" : "ok",
         version,
+        commit,
         uptimeSeconds: Math.floor(process.uptime()),
       }),
     }),
@@ -33,8 +30,11 @@ const FRESH_MS = 1_000;
 export function metricsRoute(
   metrics: Pick<Metrics, "render" | "gauge">,
   now: () => number = () => performance.now(),
+  { version, commit = "" }: BuildInfo = BUILD_INFO,
 ): PlainRoute {
-  metrics.gauge("build_info", "The running version; always 1.", ["version"]).set({ version }, 1);
+  metrics
+    .gauge("build_info", "The running version and its git commit; always 1.", ["version", "commit"])
+    .set({ version, commit }, 1);
   const rendered = new Map<
     boolean,
     { readonly atMs: number; readonly text: ReturnType<Metrics["render"]> }

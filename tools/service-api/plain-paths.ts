@@ -21,6 +21,12 @@ export const PLAIN_PATHS: JsonObject = {
             description: "`draining`: it is about to stop.",
           },
           version: { type: "string", description: "The version of the service." },
+          commit: {
+            type: "string",
+            pattern: "^[0-9a-f]{40}(-dirty)?$",
+            description:
+              "The git commit of the build; `-dirty` marks a build with uncommitted changes. Absent if the build does not know it.",
+          },
           uptimeSeconds: { type: "integer", minimum: 0, description: "Since the process started." },
         },
         required: ["status", "version", "uptimeSeconds"],
