@@ -63,15 +63,15 @@ describe("an onboarding is one dWallet and one charge", () => {
     },
   );
 
-  it.each(["create", "accept"])("when the service is killed at %s and starts again", async (stage) => {
-    const seed = newSeed();
-    const money = await moneyOf("dkg");
-    const error = await failureOf(
-      newClient().onboard({ seed, curve, timeoutMs: 10_000 }, { onProgress: crashAt(stage) }),
-    );
-    service = await startService(folder, environment);
-    await resumesOnboarding(error.resumeToken!, seed, money);
-  });
+  it.each(["register", "create", "dkg", "accept", "activate"])(
+    "when the service is killed at %s and starts again",
+    async (stage) => {
+      const seed = newSeed();
+      const money = await moneyOf("dkg");
+      const token = await tokenOfCrashed(stage, (options) => newClient().onboard({ seed, curve }, options));
+      await resumesOnboarding(token, seed, money);
+    },
+  );
 
   /** Twice, as two tabs would at once. */
   async function resumesOnboarding(token: string, seed: Uint8Array, money: Money): Promise<void> {
@@ -125,28 +125,49 @@ describe("a signature is one charge and one signature", () => {
     await resumesSignature(error.resumeToken!, args, money);
   });
 
-  it.each(["dwallet", "parameters", "share", "reserve", "compute", "submit", "queued"])(
+  it.each(["dwallet", "parameters", "share", "reserve", "compute", "submit", "queued", "submitted"])(
     "when the client is gone at %s, and the token is all that is left",
     async (stage) => {
       const args = signArgs();
       const money = await moneyOf("sign");
+      // The network holds the session back, so that the client sees the request submitted.
+      await pauseSessions(true);
       const token = await tokenOfKilled(stage, (options) => newClient().sign(args, options));
+      await pauseSessions(false);
       await resumesSignature(token, args, money);
     },
   );
 
-  it.each(["compute", "submit", "queued"])(
+  it.each(["reserve", "compute", "submit", "queued", "submitted"])(
     "when the service is killed at %s and starts again",
     async (stage) => {
       const args = signArgs();
       const money = await moneyOf("sign");
-      const error = await failureOf(
-        newClient().sign({ ...args, timeoutMs: 10_000 }, { onProgress: crashAt(stage) }),
-      );
-      service = await startService(folder, environment);
-      await resumesSignature(error.resumeToken!, args, money);
+      // The localnet ends with the service, and starts again without a pause.
+      await pauseSessions(true);
+      const token = await tokenOfCrashed(stage, (options) => newClient().sign(args, options));
+      await resumesSignature(token, args, money);
     },
   );
+
+  it("when the service is killed at verify: the client has its signature, and resumes after the restart", async () => {
+    const args = signArgs();
+    const money = await moneyOf("sign");
+    let token = "";
+    let crashed: Promise<void> | undefined;
+    const { signature } = await newClient().sign(args, {
+      onResumeToken(given) {
+        token = given;
+      },
+      onProgress(stage) {
+        if (stage === "verify") crashed = service.crash();
+      },
+    });
+    expect(isSignature(signer.key.publicKeyHex, args.message, signature)).toBe(true);
+    await crashed;
+    service = await startService(folder, environment);
+    await resumesSignature(token, args, money);
+  });
 
   async function resumesSignature(token: string, args: SignArgs, money: Money): Promise<void> {
     const { seed, message } = args;
@@ -191,15 +212,15 @@ function cuttingAt(method: string, when: "before" | "after"): Transport {
   };
 }
 
-/** Begins an action, lets nothing of it go on from a stage on, and returns the newest token that it gave out. */
-async function tokenOfKilled(
-  stage: string,
-  begin: (options: {
-    readonly onProgress: (begun: string) => void;
-    readonly onResumeToken: (token: string) => void;
-    readonly signal: AbortSignal;
-  }) => Promise<unknown>,
-): Promise<string> {
+/** Starts an action with these options. */
+type Begin = (options: {
+  readonly onProgress: (begun: string) => void;
+  readonly onResumeToken: (token: string) => void;
+  readonly signal: AbortSignal;
+}) => Promise<unknown>;
+
+/** Begins an action, ends it when a stage begins, and returns the newest token that it gave out. */
+async function tokenOfKilled(stage: string, begin: Begin): Promise<string> {
   const kill = new AbortController();
   let newest = "";
   const error = await failureOf(
@@ -218,10 +239,41 @@ async function tokenOfKilled(
   return newest;
 }
 
-function crashAt(stage: string): (begun: string) => void {
-  return (begun) => {
-    if (begun === stage) void service.crash();
-  };
+/**
+ * Begins an action, kills the service when a stage begins, and starts it again. Returns the newest token that the action
+ * gave out. The client gives up once the service is gone.
+ */
+async function tokenOfCrashed(stage: string, begin: Begin): Promise<string> {
+  const giveUp = new AbortController();
+  let newest = "";
+  let isReached = false;
+  const error = await failureOf(
+    begin({
+      signal: giveUp.signal,
+      onResumeToken(token) {
+        newest = token;
+      },
+      onProgress(begun) {
+        if (begun !== stage) return;
+        isReached = true;
+        void service.crash().then(() => giveUp.abort());
+      },
+    }),
+  );
+  expect(isReached).toBe(true);
+  expect(error.resumeToken).toBe(newest);
+  service = await startService(folder, environment);
+  return newest;
+}
+
+/** Makes the localnet hold every session back, or lets all of them go on. */
+async function pauseSessions(paused: boolean): Promise<void> {
+  const { fullnodeUrl } = service.access;
+  const reply = await fetch(new URL("/localnet/faults", fullnodeUrl), {
+    method: "POST",
+    body: JSON.stringify({ paused }),
+  });
+  if (!reply.ok) throw new Error(`the localnet answers ${reply.status}`);
 }
 
 async function failureOf(action: Promise<unknown>): Promise<TssError> {
