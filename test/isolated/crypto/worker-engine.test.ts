@@ -295,6 +295,30 @@ test("no more than a thousand calls wait, and closing ends them all", async () =
   await expect(engine.ready()).rejects.toThrow("closed");
 });
 
+test("no call waits behind a long one while another worker is idle, and calls start in order", async () => {
+  const { start, threads } = played();
+  const engine = createWorkerEngineOn(start, { workerCount: 2 });
+  await engine.ready();
+  const seed = new Uint8Array(32);
+  const calls = Array.from({ length: 5 }, () =>
+    engine.deriveUserKeys({ curve: "ED25519", seed }).catch((cause: unknown) => cause),
+  );
+  const [long, short] = threads as [(typeof threads)[0], (typeof threads)[0]];
+  for (let answered = 0; answered < 4; answered++) {
+    const call = short.sent[answered]!;
+    if (call.kind !== "call") throw new Error("no call");
+    short.events.onMessage({ kind: "failed", id: call.id, reason: "answered" });
+  }
+  // The first worker still runs the first call; the second one ran all others.
+  const ids = [long, short].map(({ sent }) =>
+    sent.flatMap((sent) => (sent.kind === "call" ? [sent.id] : [])),
+  );
+  expect(ids).toEqual([[ids[0]![0]], [1, 2, 3, 4].map((offset) => ids[0]![0]! + offset)]);
+  const closed = engine.close();
+  for (const { events } of threads) events.onMessage({ kind: "closed" });
+  await Promise.all([closed, ...calls]);
+});
+
 test("an engine that is closed twice at once is closed for both", async () => {
   const { start, threads } = played();
   const engine = createWorkerEngineOn(start, { workerCount: 1 });
