@@ -79,6 +79,15 @@ describe("the sources", () => {
     expect(writers.get("chain_operation")).toEqual(new Set(["chain"]));
   });
 
+  it("write SQL with the tag that numbers its values, and run it through the store", () => {
+    const others = source
+      .filter((file) => roomOf(file.path) !== "store")
+      .map((file) => ({ path: file.path, text: withoutReplacements(withoutComments(file)) }));
+    expect(linesWith(others, /\$[1-9]/)).toEqual([]);
+    const runners = others.filter(({ text }) => /\.query\s*[<(]/.test(text)).map((file) => file.path);
+    expect(runners).toEqual(["src/health/doctor/doctor-database.ts"]);
+  });
+
   it("keep what a browser runs free of Node", () => {
     const browser = source.filter((file) => BROWSER_ROOMS.includes(roomOf(file.path)));
     const imports = browser.flatMap((file) =>
@@ -304,3 +313,6 @@ function linesWith(files: readonly SourceFile[], pattern: RegExp): string[] {
 }
 
 const withoutComments = ({ text }: SourceFile): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+
+/** Drops the texts that replace the matches of a regular expression, where `$1` is a group of the match. */
+const withoutReplacements = (text: string): string => text.replace(/\/[dgimsuvy]*,\s*"[^"\n]*"/g, "/");

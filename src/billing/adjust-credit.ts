@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import sql from "sql-template-tag";
 import { type AdjustCreditResponse, AdjustCreditResponseSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { AdminCaller } from "../access/caller.ts";
 import { requireProject } from "../access/require-project.ts";
@@ -8,8 +9,9 @@ import { ADMIN_SCOPE, runOnce, wholeReply } from "../idempotency/run-once.ts";
 import { creditProject } from "../ledger/credit-project.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { newId } from "../store/ids.ts";
+import { readRows } from "../store/statements.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
-import type { LedgerEntryRow } from "./list-ledger-entries.ts";
+import { LEDGER_ENTRY_COLUMNS, type LedgerEntryRow } from "./list-ledger-entries.ts";
 
 /** A change of credit by an operator. */
 export interface CreditAdjustment {
@@ -51,11 +53,12 @@ export function adjustCredit(
 
 /** The entry just booked. Until the transaction ends, the project's balance is the one after this entry. */
 async function readEntry(db: Queryable, key: string): Promise<LedgerEntryRow> {
-  const [entry] = await db.query<LedgerEntryRow>(
-    `SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
+  const [entry] = await readRows(
+    db,
+    sql`SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
             e.description, NULL AS "dwalletId", p.balance_micro_usd AS "balanceMicroUsd"
-     FROM ledger_entry e JOIN project p ON p.id = e.project_id WHERE e.key = $1`,
-    [key],
+     FROM ledger_entry e JOIN project p ON p.id = e.project_id WHERE e.key = ${key}`,
+    LEDGER_ENTRY_COLUMNS,
   );
   if (entry === undefined) throw new Error(`the entry ${key} was booked and is not there`);
   return entry;

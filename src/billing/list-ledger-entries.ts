@@ -1,5 +1,8 @@
+import sql, { type Sql } from "sql-template-tag";
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
+import { bigint, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 
 /** One movement of money, as the contract shows it. */
 export interface LedgerEntryRow {
@@ -15,6 +18,17 @@ export interface LedgerEntryRow {
   /** The id of the dWallet's object that the entry concerns; null if there is none. */
   readonly dwalletId: string | null;
 }
+
+/** The types of the columns. */
+export const LEDGER_ENTRY_COLUMNS: Columns<LedgerEntryRow> = {
+  key: text,
+  kind: text,
+  amountMicroUsd: bigint,
+  createdAt: time,
+  balanceMicroUsd: bigint,
+  description: text,
+  dwalletId: nullable(text),
+};
 
 /** The balance before an entry, and its key. */
 const POSITION = /^-?\d{1,18}:[^\0]+$/;
@@ -34,12 +48,8 @@ export function listLedgerEntries(
     position: POSITION,
     read(after, count) {
       const colon = after?.indexOf(":") ?? 0;
-      return db.query<LedgerEntryRow>(LIST, [
-        projectId,
-        after?.slice(colon + 1) ?? null,
-        after?.slice(0, colon) ?? null,
-        count,
-      ]);
+      const start = { key: after?.slice(colon + 1) ?? null, balance: after?.slice(0, colon) ?? null };
+      return readRows(db, entries(projectId, start, count), LEDGER_ENTRY_COLUMNS);
     },
   });
 }
@@ -50,15 +60,20 @@ export function listLedgerEntries(
  * (project, id). With an equality, the planner might walk back through all projects' entries to those of a project that
  * has long been quiet.
  */
-const LIST = `
+const entries = (
+  projectId: string,
+  start: { readonly key: string | null; readonly balance: string | null },
+  count: number,
+): Sql => sql`
 SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt", e.description,
   (SELECT d.object_id FROM dwallet d
    WHERE d.id = CASE WHEN e.kind IN ('dkg', 'dkg_refund') THEN split_part(e.key, ':', 2)::uuid END) AS "dwalletId",
-  (coalesce($3::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (
+  (coalesce(${start.balance}::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (
     ORDER BY e.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0))::bigint AS "balanceMicroUsd"
 FROM project p CROSS JOIN LATERAL (
   SELECT id, key, kind, amount_micro_usd, created_at, description FROM ledger_entry
-  WHERE project_id >= $1::uuid AND (project_id, id) < ($1::uuid, CASE WHEN $2::text IS NULL THEN 9223372036854775807
-    ELSE (SELECT id FROM ledger_entry WHERE key = $2 AND project_id = $1::uuid) END)
-  ORDER BY project_id DESC, ledger_entry.id DESC LIMIT $4
-) e WHERE p.id = $1::uuid ORDER BY e.id DESC`;
+  WHERE project_id >= ${projectId}::uuid AND (project_id, id) < (${projectId}::uuid,
+    CASE WHEN ${start.key}::text IS NULL THEN 9223372036854775807
+    ELSE (SELECT id FROM ledger_entry WHERE key = ${start.key} AND project_id = ${projectId}::uuid) END)
+  ORDER BY project_id DESC, ledger_entry.id DESC LIMIT ${count}
+) e WHERE p.id = ${projectId}::uuid ORDER BY e.id DESC`;

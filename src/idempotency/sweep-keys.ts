@@ -1,6 +1,8 @@
+import sql from "sql-template-tag";
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { Queryable } from "../store/database.ts";
+import { execute } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 export interface KeySweepDeps {
@@ -28,18 +30,18 @@ export function createKeySweep({ database, clock, log, intervalMs }: KeySweepDep
   });
 }
 
-/** Deletes at most `maxCount` keys. Returns their number. Skips a key that a call is taking over. */
-export async function sweepKeys(db: Queryable, maxCount: number): Promise<number> {
-  const swept = await db.query(SWEEP, [maxCount]);
-  return swept.length;
-}
-
 /**
+ * Deletes at most `maxCount` keys. Returns their number. Skips a key that a call is taking over.
+ *
  * Selects rows by their ctid and by the statement's own time. An index cannot be searched by clock_timestamp(), which
  * may change from row to row, and a join by the key would read all keys of the day.
  */
-const SWEEP = `
-DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY(
-  SELECT ctid FROM idempotency_key WHERE expires_at <= statement_timestamp()
-  ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
-)) RETURNING key`;
+export function sweepKeys(db: Queryable, maxCount: number): Promise<number> {
+  return execute(
+    db,
+    sql`DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY(
+          SELECT ctid FROM idempotency_key WHERE expires_at <= statement_timestamp()
+          ORDER BY expires_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
+        )) RETURNING key`,
+  );
+}

@@ -1,6 +1,9 @@
+import sql, { raw } from "sql-template-tag";
 import { DIFFERENCE_KINDS, verifyLedger } from "../ledger/verify-ledger.ts";
+import { boolean } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
+import { execute, readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -31,12 +34,14 @@ export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptio
   );
   return async () => {
     const found = await database.transaction(async (db) => {
-      const [lock] = await db.query<{ isOurs: boolean }>(`SELECT pg_try_advisory_xact_lock($1) AS "isOurs"`, [
-        LOCK_KEYS.ledgerVerification,
-      ]);
+      const [lock] = await readRows(
+        db,
+        sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.ledgerVerification}) AS "isOurs"`,
+        { isOurs: boolean },
+      );
       if (!lock?.isOurs) return undefined;
-      await db.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
-      await db.query("SET LOCAL max_parallel_workers_per_gather = 0");
+      await execute(db, raw(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`));
+      await execute(db, sql`SET LOCAL max_parallel_workers_per_gather = 0`);
       return verifyLedger(db);
     });
     if (found === undefined) return;

@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import { readUnsealedAgeMs } from "../audit/read-unsealed.ts";
 import type { Config } from "../config/config.ts";
+import { nullable, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
 import type { Ages } from "./age-gauges.ts";
 
 /** The ages that the database knows. Prices that are fixed by configuration have none. */
@@ -12,9 +15,11 @@ export function readAges(
   const auditUnsealed = async () => (await readUnsealedAgeMs(database)) / 1000;
   if (prices.sources === undefined) return { auditUnsealed };
   const price = async () => {
-    const [row] = await database.query<{ seconds: number | null }>(
-      "SELECT extract(epoch FROM now() - min(read_at))::float8 AS seconds FROM coin_price WHERE network = $1",
-      [network],
+    const [row] = await readRows(
+      database,
+      sql`SELECT extract(epoch FROM now() - min(read_at))::float8 AS seconds FROM coin_price
+          WHERE network = ${network}`,
+      { seconds: nullable(number) },
     );
     return row?.seconds ?? undefined;
   };

@@ -1,4 +1,7 @@
+import sql, { raw, type Sql } from "sql-template-tag";
+import { boolean, type Columns, nullable, number, oneOf, text } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
+import { execute, readRows } from "../store/statements.ts";
 
 /** Operations of one kind that have not reached their end. */
 export interface OutboxFigure {
@@ -54,12 +57,14 @@ export function readDatabaseFigures(
   network: string,
 ): Promise<DatabaseFigures> {
   return database.transaction(async (db) => {
-    await db.query(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
-    const read = <Row>(statement: string) => db.query<Row>(statement, [network]);
+    await execute(db, raw(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`));
     return {
-      outbox: await read<OutboxFigure>(OUTBOX),
-      signs: await read<SignFigure>(SIGNS),
-      presigns: [...(await read<PresignFigure>(STOCK)), ...(await read<PresignFigure>(HELD))],
+      outbox: await readRows(db, outbox(network), OUTBOX_COLUMNS),
+      signs: await readRows(db, signs(network), SIGN_COLUMNS),
+      presigns: [
+        ...(await readRows(db, stock(network), PRESIGN_COLUMNS)),
+        ...(await readRows(db, held(network), PRESIGN_COLUMNS)),
+      ],
       lanes: await readLaneFigures(db, network),
     };
   });
@@ -67,42 +72,70 @@ export function readDatabaseFigures(
 
 /** Every lane of the network that ever was, by id. */
 export function readLaneFigures(db: Queryable, network: string): Promise<LaneFigure[]> {
-  return db.query<LaneFigure>(LANES, [network]);
+  return readRows(db, lanes(network), LANE_COLUMNS);
 }
 
-const ageOf = (moment: string): string => `greatest(extract(epoch FROM now() - ${moment}), 0)::float8`;
+const ageOf = (moment: Sql): Sql => sql`greatest(extract(epoch FROM now() - ${moment}), 0)::float8`;
 
-const OUTBOX = `
-SELECT kind, state, count(*)::int AS count, ${ageOf("min(created_at)")} AS "oldestSeconds"
+const OUTBOX_COLUMNS: Columns<OutboxFigure> = {
+  kind: text,
+  state: oneOf("queued", "sent"),
+  count: number,
+  oldestSeconds: number,
+};
+
+const outbox = (network: string): Sql => sql`
+SELECT kind, state, count(*)::int AS count, ${ageOf(sql`min(created_at)`)} AS "oldestSeconds"
 FROM (
-  SELECT kind, state, created_at FROM chain_operation WHERE network = $1 AND state = 'queued'
+  SELECT kind, state, created_at FROM chain_operation WHERE network = ${network} AND state = 'queued'
   UNION ALL
   SELECT o.kind, o.state, o.created_at FROM chain_transaction t JOIN chain_operation o ON o.tx_digest = t.digest
-  WHERE t.network = $1 AND t.state = 'stored' AND o.state = 'sent'
+  WHERE t.network = ${network} AND t.state = 'stored' AND o.state = 'sent'
 ) open GROUP BY kind, state`;
 
-const SIGNS = `
-SELECT status, count(*)::int AS count, ${ageOf("min(since)")} AS "oldestSeconds"
+const SIGN_COLUMNS: Columns<SignFigure> = {
+  status: oneOf("prepared", "submitted"),
+  count: number,
+  oldestSeconds: number,
+};
+
+const signs = (network: string): Sql => sql`
+SELECT status, count(*)::int AS count, ${ageOf(sql`min(since)`)} AS "oldestSeconds"
 FROM (
-  SELECT status, created_at AS since FROM sign_request WHERE network = $1 AND status = 'prepared'
+  SELECT status, created_at AS since FROM sign_request WHERE network = ${network} AND status = 'prepared'
   UNION ALL
-  SELECT status, updated_at FROM sign_request WHERE network = $1 AND status = 'submitted'
+  SELECT status, updated_at FROM sign_request WHERE network = ${network} AND status = 'submitted'
 ) open GROUP BY status`;
 
-const BUCKET = `p.curve, p.signature_algorithm AS "signatureAlgorithm",
+const PRESIGN_COLUMNS: Columns<PresignFigure> = {
+  curve: number,
+  signatureAlgorithm: number,
+  networkEncryptionKeyId: text,
+  state: oneOf("ready", "pending", "held"),
+  count: number,
+};
+
+const BUCKET = sql`p.curve, p.signature_algorithm AS "signatureAlgorithm",
   p.network_encryption_key_id AS "networkEncryptionKeyId"`;
 
-const STOCK = `
+const stock = (network: string): Sql => sql`
 SELECT ${BUCKET}, CASE p.state WHEN 'ready' THEN 'ready' ELSE 'pending' END AS state, count(*)::int AS count
-FROM presign p WHERE network = $1 AND state IN ('requested', 'pending', 'ready') GROUP BY 1, 2, 3, 4`;
+FROM presign p WHERE network = ${network} AND state IN ('requested', 'pending', 'ready') GROUP BY 1, 2, 3, 4`;
 
-const HELD = `
+const held = (network: string): Sql => sql`
 SELECT ${BUCKET}, 'held' AS state, count(*)::int AS count
 FROM sign_request r JOIN presign p ON p.id = r.presign_id
-WHERE r.network = $1 AND r.status = 'prepared' GROUP BY 1, 2, 3`;
+WHERE r.network = ${network} AND r.status = 'prepared' GROUP BY 1, 2, 3`;
 
-const LANES = `
+const LANE_COLUMNS: Columns<LaneFigure> = {
+  id: text,
+  isLeased: boolean,
+  isForeign: boolean,
+  unresolvedSeconds: nullable(number),
+};
+
+const lanes = (network: string): Sql => sql`
 SELECT l.id, l.leased_until > now() AS "isLeased", l.foreign_digest IS NOT NULL AS "isForeign",
-       CASE WHEN t.digest IS NOT NULL THEN ${ageOf("t.created_at")} END AS "unresolvedSeconds"
+       CASE WHEN t.digest IS NOT NULL THEN ${ageOf(sql`t.created_at`)} END AS "unresolvedSeconds"
 FROM lane l LEFT JOIN chain_transaction t ON t.network = l.network AND t.lane = l.id AND t.state = 'stored'
-WHERE l.network = $1 ORDER BY l.id`;
+WHERE l.network = ${network} ORDER BY l.id`;

@@ -48,11 +48,12 @@ export async function declareDeposit(
 }
 
 async function paidAnother({ database, network }: Deposits, payments: readonly Payment[]): Promise<boolean> {
-  const others = await database.query(
-    "SELECT 1 FROM deposit_address WHERE network = $1 AND address = ANY($2::text[]) LIMIT 1",
-    [network, payments.map(({ address }) => address)],
-  );
-  return others.length > 0;
+  const addresses = payments.map(({ address }) => address);
+  const other = await database.prisma.depositAddress.findFirst({
+    where: { network, address: { in: addresses } },
+    select: { address: true },
+  });
+  return other !== null;
 }
 
 function refusal(reason: RefusalReason, txDigest: string): ServiceError {

@@ -1,4 +1,7 @@
-import type { Queryable } from "../../store/database.ts";
+import sql from "sql-template-tag";
+import { text } from "../../store/columns.ts";
+import type { Database } from "../../store/database.ts";
+import { execute, readRows } from "../../store/statements.ts";
 import { deriveDepositAddress } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
@@ -11,13 +14,20 @@ export async function depositAddress(
   projectId: string,
 ): Promise<string> {
   const address = deriveDepositAddress(masterSeed, network, projectId);
-  const want = () => database.query<{ address: string }>(WANT, [projectId, network]);
+  const want = () =>
+    readRows(
+      database,
+      sql`UPDATE deposit_address SET wanted_at = now(), due_at = least(due_at, now() + interval '1 second')
+          WHERE project_id = ${projectId} AND network = ${network} RETURNING address`,
+      { address: text },
+    );
   let [row] = await want();
   if (row === undefined) {
     // Other first calls may insert it at the same moment. Both its address and its project are unique.
-    await database.query(
-      "INSERT INTO deposit_address (address, project_id, network) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-      [address, projectId, network],
+    await execute(
+      database,
+      sql`INSERT INTO deposit_address (address, project_id, network) VALUES (${address}, ${projectId}, ${network})
+          ON CONFLICT DO NOTHING`,
     );
     [row] = await want();
   }
@@ -26,23 +36,19 @@ export async function depositAddress(
   return address;
 }
 
-const WANT = `
-UPDATE deposit_address SET wanted_at = now(), due_at = least(due_at, now() + interval '1 second')
-WHERE project_id = $1 AND network = $2 RETURNING address`;
-
 /**
  * Throws if the database has deposit addresses of another master seed: the service could credit coins that arrive
  * there, but never sweep them.
  */
 export async function checkMasterSeed(
-  db: Queryable,
+  { prisma }: Pick<Database, "prisma">,
   { network, masterSeed }: Pick<Deposits, "network" | "masterSeed">,
 ): Promise<void> {
-  const [known] = await db.query<{ address: string; projectId: string }>(
-    `SELECT address, project_id AS "projectId" FROM deposit_address WHERE network = $1 LIMIT 1`,
-    [network],
-  );
-  if (known === undefined) return;
+  const known = await prisma.depositAddress.findFirst({
+    where: { network },
+    select: { address: true, projectId: true },
+  });
+  if (known === null) return;
   if (deriveDepositAddress(masterSeed, network, known.projectId) !== known.address) {
     throw new Error(
       "BILLING_DEPOSIT_MASTER_SEED_HEX: this database's deposit addresses follow from another seed; set that one",

@@ -1,5 +1,8 @@
+import sql from "sql-template-tag";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../../paging/read-page.ts";
+import { bigint, boolean, type Columns, nullable, oneOf, text, time } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { readRows } from "../../store/statements.ts";
 
 /** The state of a deposit. */
 export type DepositState = "waiting" | "credited";
@@ -22,7 +25,20 @@ export interface DepositRow {
 }
 
 /** All states. */
-const STATES: readonly DepositState[] = ["waiting", "credited"];
+const STATES = ["waiting", "credited"] as const satisfies readonly DepositState[];
+const COLUMNS: Columns<DepositRow> = {
+  id: text,
+  state: oneOf(...STATES),
+  txDigest: text,
+  coinType: text,
+  amount: text,
+  createdAt: time,
+  pricePicoUsd: nullable(bigint),
+  valueMicroUsd: nullable(bigint),
+  ledgerKey: nullable(text),
+  creditedAt: nullable(time),
+  swept: boolean,
+};
 /** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -37,14 +53,15 @@ export function listDeposits(
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST, count) =>
-      db.query<DepositRow>(
-        `${SELECT} WHERE d.id = ANY(ARRAY(
-           SELECT one.id FROM unnest($2::text[]) AS wanted (state) CROSS JOIN LATERAL (
-             SELECT s.id FROM deposit s WHERE s.project_id = $1::uuid AND s.state = wanted.state AND s.id < $3::uuid
-             ORDER BY s.id DESC LIMIT $4
-           ) one ORDER BY one.id DESC LIMIT $4
+      readRows(
+        db,
+        sql`${SELECT} WHERE d.id = ANY(ARRAY(
+           SELECT one.id FROM unnest(${state === undefined ? STATES : [state]}::text[]) AS wanted (state) CROSS JOIN LATERAL (
+             SELECT s.id FROM deposit s WHERE s.project_id = ${projectId}::uuid AND s.state = wanted.state AND s.id < ${after}::uuid
+             ORDER BY s.id DESC LIMIT ${count}
+           ) one ORDER BY one.id DESC LIMIT ${count}
          )) ORDER BY d.id DESC`,
-        [projectId, state === undefined ? STATES : [state], after, count],
+        COLUMNS,
       ),
   });
 }
@@ -54,13 +71,15 @@ export function readDeposits(
   db: Queryable,
   { projectId, network, txDigest }: { projectId: string; network: string; txDigest: string },
 ): Promise<DepositRow[]> {
-  return db.query<DepositRow>(
-    `${SELECT} WHERE d.project_id = $1 AND d.network = $2 AND d.tx_digest = $3 ORDER BY d.id`,
-    [projectId, network, txDigest],
+  return readRows(
+    db,
+    sql`${SELECT} WHERE d.project_id = ${projectId} AND d.network = ${network} AND d.tx_digest = ${txDigest}
+        ORDER BY d.id`,
+    COLUMNS,
   );
 }
 
-const SELECT = `
+const SELECT = sql`
 SELECT d.id, d.state, d.tx_digest AS "txDigest", d.coin_type AS "coinType", d.amount::text AS amount,
   d.created_at AS "createdAt", d.price_pico_usd AS "pricePicoUsd", d.value_micro_usd AS "valueMicroUsd",
   d.ledger_key AS "ledgerKey", d.credited_at AS "creditedAt",

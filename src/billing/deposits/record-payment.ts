@@ -1,6 +1,8 @@
+import sql from "sql-template-tag";
 import type { Payment, PaymentReader } from "../../chain/payment-reader.ts";
 import type { Database } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
+import { execute } from "../../store/statements.ts";
 import type { Deposits } from "./deposits.ts";
 
 /** The owner of the address. */
@@ -49,27 +51,27 @@ async function recordPayment(
   { address, coinType, amount, coins }: Payment,
 ): Promise<boolean> {
   return database.transaction(async (db) => {
-    const identity = [network, txDigest, address, coinType];
-    const deposits = await db.query(
-      `INSERT INTO deposit (network, tx_digest, address, coin_type, id, project_id, amount)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (network, tx_digest, address, coin_type) DO NOTHING RETURNING id`,
-      [...identity, newId(), projectId, amount],
+    const depositCount = await execute(
+      db,
+      sql`INSERT INTO deposit (network, tx_digest, address, coin_type, id, project_id, amount)
+       VALUES (${network}, ${txDigest}, ${address}, ${coinType}, ${newId()}, ${projectId}, ${amount})
+       ON CONFLICT (network, tx_digest, address, coin_type) DO NOTHING RETURNING id`,
     );
-    const added = await db.query(
-      `INSERT INTO deposit_coin (network, coin_type, deposit_id, object_id, version, digest, amount)
+    const objectIds = coins.map(({ objectId }) => objectId);
+    const versions = coins.map(({ version }) => version);
+    const digests = coins.map(({ digest }) => digest);
+    const amounts = coins.map((coin) => coin.amount.toString());
+    const coinCount = await execute(
+      db,
+      sql`INSERT INTO deposit_coin (network, coin_type, deposit_id, object_id, version, digest, amount)
        SELECT d.network, d.coin_type, d.id, c.object_id, c.version, c.digest, c.amount
-       FROM deposit d CROSS JOIN unnest($5::text[], $6::text[], $7::text[], $8::numeric[])
+       FROM deposit d CROSS JOIN
+         unnest(${objectIds}::text[], ${versions}::text[], ${digests}::text[], ${amounts}::numeric[])
          AS c (object_id, version, digest, amount)
-       WHERE d.network = $1 AND d.tx_digest = $2 AND d.address = $3 AND d.coin_type = $4
+       WHERE d.network = ${network} AND d.tx_digest = ${txDigest} AND d.address = ${address}
+         AND d.coin_type = ${coinType}
        ON CONFLICT (network, object_id, version) DO NOTHING RETURNING object_id`,
-      [
-        ...identity,
-        coins.map(({ objectId }) => objectId),
-        coins.map(({ version }) => version),
-        coins.map(({ digest }) => digest),
-        coins.map((coin) => coin.amount.toString()),
-      ],
     );
-    return deposits.length + added.length > 0;
+    return depositCount + coinCount > 0;
   });
 }

@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import type { AuditOrigin } from "../../audit/audit-event.ts";
 import type { OwnedCoin } from "../../chain/payment-reader.ts";
+import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { readRows } from "../../store/statements.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
@@ -52,18 +55,17 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
 /** The transactions of the coins that are not stored, in the order of the coins. */
 async function unknownOf(db: Queryable, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {
   if (coins.length === 0) return [];
-  const rows = await db.query<{ digest: string }>(
-    `SELECT c.digest FROM unnest($2::text[], $3::text[], $4::text[])
+  const objectIds = coins.map(({ objectId }) => objectId);
+  const versions = coins.map(({ version }) => version);
+  const digests = coins.map(({ txDigest }) => txDigest);
+  const rows = await readRows(
+    db,
+    sql`SELECT c.digest FROM unnest(${objectIds}::text[], ${versions}::text[], ${digests}::text[])
        WITH ORDINALITY AS c (object_id, version, digest, position)
      WHERE NOT EXISTS (SELECT FROM deposit_coin k
-       WHERE k.network = $1 AND k.object_id = c.object_id AND k.version = c.version)
+       WHERE k.network = ${network} AND k.object_id = c.object_id AND k.version = c.version)
      GROUP BY c.digest ORDER BY min(c.position)`,
-    [
-      network,
-      coins.map(({ objectId }) => objectId),
-      coins.map(({ version }) => version),
-      coins.map(({ txDigest }) => txDigest),
-    ],
+    { digest: text },
   );
   return rows.map(({ digest }) => digest);
 }

@@ -1,5 +1,4 @@
 import type { Deposits } from "./deposits.ts";
-import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
 
 /** Sorts before every address. */
@@ -12,11 +11,12 @@ export async function scanEveryAddress(deposits: Deposits, signal: AbortSignal):
   await prices.refresh?.(signal);
   let creditedCount = 0;
   for (let after = FIRST; ; ) {
-    const page = await database.query<WatchedAddress>(
-      `SELECT address, project_id AS "projectId" FROM deposit_address
-       WHERE network = $1 AND address > $2 ORDER BY address LIMIT $3`,
-      [network, after, PAGE_COUNT],
-    );
+    const page = await database.prisma.depositAddress.findMany({
+      where: { network, address: { gt: after } },
+      orderBy: { address: "asc" },
+      take: PAGE_COUNT,
+      select: { address: true, projectId: true },
+    });
     for (const watched of page) {
       for (let hasMore = true; hasMore; ) {
         const found = await scanAddress(deposits, watched);

@@ -1,6 +1,9 @@
+import sql from "sql-template-tag";
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
+import { text, time } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { execute, readRows } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
@@ -65,13 +68,14 @@ interface Claimed extends WatchedAddress {
 }
 
 async function claim(db: Queryable, network: string): Promise<Claimed | undefined> {
-  const [claimed] = await db.query<Claimed>(
-    `UPDATE deposit_address SET due_at = now() + $2 * interval '1 millisecond'
+  const [claimed] = await readRows(
+    db,
+    sql`UPDATE deposit_address SET due_at = now() + ${LOOK_MS} * interval '1 millisecond'
      WHERE address = (
-       SELECT address FROM deposit_address WHERE network = $1 AND due_at <= now()
+       SELECT address FROM deposit_address WHERE network = ${network} AND due_at <= now()
        ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
      ) RETURNING address, project_id AS "projectId", due_at AS "dueAt"`,
-    [network, LOOK_MS],
+    { address: text, projectId: text, dueAt: time },
   );
   return claimed;
 }
@@ -83,11 +87,12 @@ async function release(
   isBusy: boolean,
   pollMs: number,
 ): Promise<void> {
-  await db.query(
-    `UPDATE deposit_address SET wanted_at = CASE WHEN $3 THEN now() ELSE wanted_at END,
-       due_at = now() + $4 * interval '1 millisecond'
-         * CASE WHEN $3 OR wanted_at > now() - $5 * interval '1 millisecond' THEN 1 ELSE $6::int END
-     WHERE address = $1 AND due_at = $2`,
-    [address, dueAt, isBusy, pollMs, IN_USE_MS, QUIET_FACTOR],
+  await execute(
+    db,
+    sql`UPDATE deposit_address SET wanted_at = CASE WHEN ${isBusy} THEN now() ELSE wanted_at END,
+       due_at = now() + ${pollMs} * interval '1 millisecond'
+         * CASE WHEN ${isBusy} OR wanted_at > now() - ${IN_USE_MS} * interval '1 millisecond'
+                THEN 1 ELSE ${QUIET_FACTOR}::int END
+     WHERE address = ${address} AND due_at = ${dueAt}`,
   );
 }

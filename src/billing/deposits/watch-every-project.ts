@@ -1,4 +1,7 @@
+import sql from "sql-template-tag";
+import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { execute, readRows } from "../../store/statements.ts";
 import { deriveDepositKey } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
@@ -10,16 +13,18 @@ export async function watchEveryProject(
   db: Queryable,
   { network, masterSeed }: Pick<Deposits, "network" | "masterSeed">,
 ): Promise<void> {
-  const projects = await db.query<{ id: string }>(
-    `SELECT p.id FROM project p WHERE p.network = $1
+  const projects = await readRows(
+    db,
+    sql`SELECT p.id FROM project p WHERE p.network = ${network}
        AND NOT EXISTS (SELECT 1 FROM deposit_address a WHERE a.project_id = p.id AND a.network = p.network)`,
-    [network],
+    { id: text },
   );
-  const addresses = projects.map(({ id }) => deriveDepositKey(masterSeed, network, id).toSuiAddress());
-  await db.query(
-    `INSERT INTO deposit_address (address, project_id, network)
-     SELECT address, project_id, $3 FROM unnest($1::text[], $2::uuid[]) AS t (address, project_id)
+  const ids = projects.map(({ id }) => id);
+  const addresses = ids.map((id) => deriveDepositKey(masterSeed, network, id).toSuiAddress());
+  await execute(
+    db,
+    sql`INSERT INTO deposit_address (address, project_id, network)
+     SELECT address, project_id, ${network} FROM unnest(${addresses}::text[], ${ids}::uuid[]) AS t (address, project_id)
      ON CONFLICT DO NOTHING`,
-    [addresses, projects.map(({ id }) => id), network],
   );
 }

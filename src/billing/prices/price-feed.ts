@@ -1,6 +1,8 @@
+import sql from "sql-template-tag";
 import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/background-loop.ts";
 import type { Clock } from "../../lifecycle/clock.ts";
-import type { Queryable } from "../../store/database.ts";
+import type { Database } from "../../store/database.ts";
+import { execute } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 import { checkPrice, type PriceState } from "./check-price.ts";
@@ -20,7 +22,7 @@ export interface PriceFeedOptions {
   readonly maxStepPercent: number;
   readonly maxSpreadPercent: number;
   /** Stores accepted prices. */
-  readonly database: Queryable;
+  readonly database: Pick<Database, "prisma" | "query">;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn" | "error">;
   readonly now?: () => number;
@@ -142,12 +144,10 @@ function newer(one: CoinPrice | undefined, other: CoinPrice | undefined): CoinPr
 }
 
 async function readPrices({ database, network }: PriceFeedOptions): Promise<Map<string, CoinPrice>> {
-  const rows = await database.query<CoinPrice & { coinType: string }>(
-    `SELECT coin_type AS "coinType", price_pico_usd AS "picoUsd", read_at AS "time"
-     FROM coin_price WHERE network = $1`,
-    [network],
+  const rows = await database.prisma.coinPrice.findMany({ where: { network } });
+  return new Map(
+    rows.map(({ coinType, pricePicoUsd, readAt }) => [coinType, { picoUsd: pricePicoUsd, time: readAt }]),
   );
-  return new Map(rows.map(({ coinType, picoUsd, time }) => [coinType, { picoUsd, time }]));
 }
 
 async function rememberPrice(
@@ -155,10 +155,11 @@ async function rememberPrice(
   coinType: string,
   { picoUsd, time }: CoinPrice,
 ): Promise<void> {
-  await database.query(
-    `INSERT INTO coin_price (network, coin_type, price_pico_usd, read_at) VALUES ($1, $2, $3, $4)
+  await execute(
+    database,
+    sql`INSERT INTO coin_price (network, coin_type, price_pico_usd, read_at)
+     VALUES (${network}, ${coinType}, ${picoUsd}, ${time})
      ON CONFLICT (network, coin_type) DO UPDATE SET price_pico_usd = excluded.price_pico_usd,
        read_at = excluded.read_at WHERE coin_price.read_at < excluded.read_at`,
-    [network, coinType, picoUsd, time],
   );
 }

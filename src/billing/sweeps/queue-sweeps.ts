@@ -1,9 +1,12 @@
+import sql, { type Sql } from "sql-template-tag";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import { enqueueOperation } from "../../chain/operation.ts";
+import { bigint, text } from "../../store/columns.ts";
 import type { Database, Queryable } from "../../store/database.ts";
 import { newId } from "../../store/ids.ts";
+import { execute, readRows } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { planSweep, type SweepableCoin, type SweepBounds } from "./plan-sweep.ts";
+import { planSweep, type SweepBounds } from "./plan-sweep.ts";
 import { SWEEP_PRIORITY, SWEEPER } from "./sweep-operation.ts";
 import { type DepositSigner, type SweptAddress, signerObstacle } from "./sweep-signer.ts";
 
@@ -26,11 +29,11 @@ const FIRST = "";
 const PAGE_COUNT = 100;
 
 /** Coins that were credited and that no sweep has taken, each with its part of the credit. */
-const UNSWEPT = `
+const unswept = (network: string): Sql => sql`
   SELECT d.address, d.project_id, c.coin_type, c.object_id, c.version, c.digest, c.amount,
          trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value
   FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
-  WHERE d.network = $1 AND d.state = 'credited' AND c.sweep_id IS NULL`;
+  WHERE d.network = ${network} AND d.state = 'credited' AND c.sweep_id IS NULL`;
 
 /**
  * Queues a sweep for every address and coin type whose credited coins are worth one. Returns their number. One sweep
@@ -63,20 +66,21 @@ export async function queueSweeps(options: QueueSweepsOptions): Promise<number> 
   }
 }
 
-async function isDepositAddress(db: Queryable, address: string): Promise<boolean> {
-  return (await db.query("SELECT 1 FROM deposit_address WHERE address = $1", [address])).length > 0;
+async function isDepositAddress({ prisma }: Pick<Database, "prisma">, address: string): Promise<boolean> {
+  return (await prisma.depositAddress.count({ where: { address } })) > 0;
 }
 
 function readGroups(
   { database, network, minValueMicroUsd }: QueueSweepsOptions,
   after: Pick<CoinGroup, "address" | "coinType">,
 ): Promise<CoinGroup[]> {
-  return database.query<CoinGroup>(
-    `SELECT address, project_id AS "projectId", coin_type AS "coinType" FROM (${UNSWEPT}) unswept
-     WHERE (address, coin_type) > ($2, $3)
-     GROUP BY address, project_id, coin_type HAVING sum(value) >= $4 AND sum(amount) > 0
-     ORDER BY address, coin_type LIMIT $5`,
-    [network, after.address, after.coinType, minValueMicroUsd, PAGE_COUNT],
+  return readRows(
+    database,
+    sql`SELECT address, project_id AS "projectId", coin_type AS "coinType" FROM (${unswept(network)}) unswept
+     WHERE (address, coin_type) > (${after.address}, ${after.coinType})
+     GROUP BY address, project_id, coin_type HAVING sum(value) >= ${minValueMicroUsd} AND sum(amount) > 0
+     ORDER BY address, coin_type LIMIT ${PAGE_COUNT}`,
+    { address: text, projectId: text, coinType: text },
   );
 }
 
@@ -86,11 +90,12 @@ function readGroups(
 async function queueSweep(db: Queryable, options: QueueSweepsOptions, group: CoinGroup): Promise<boolean> {
   const { network, destination, log } = options;
   const { projectId, address, coinType } = group;
-  const rows = await db.query<SweepableCoin & { readonly amount: string }>(
-    `SELECT u.object_id AS "objectId", u.version, u.digest, u.amount::text AS amount, u.value AS "valueMicroUsd"
-     FROM (${UNSWEPT} AND d.address = $2 AND c.coin_type = $3
-           ORDER BY value DESC, c.object_id LIMIT $4 FOR UPDATE OF c SKIP LOCKED) u`,
-    [network, address, coinType, options.maxCoinCount],
+  const rows = await readRows(
+    db,
+    sql`SELECT u.object_id AS "objectId", u.version, u.digest, u.amount::text AS amount, u.value AS "valueMicroUsd"
+     FROM (${unswept(network)} AND d.address = ${address} AND c.coin_type = ${coinType}
+           ORDER BY value DESC, c.object_id LIMIT ${options.maxCoinCount} FOR UPDATE OF c SKIP LOCKED) u`,
+    { objectId: text, version: text, digest: text, amount: text, valueMicroUsd: bigint },
   );
   const coins = planSweep(
     rows.map((row) => ({ ...row, amount: BigInt(row.amount) })),
@@ -99,15 +104,18 @@ async function queueSweep(db: Queryable, options: QueueSweepsOptions, group: Coi
   if (coins.length === 0) return false;
   const id = newId();
   const amount = String(coins.reduce((sum, coin) => sum + coin.amount, 0n));
-  await db.query(
-    `INSERT INTO sweep (id, network, address, coin_type, destination, amount, coin_count)
-     VALUES ($1, $2, $3, $4, $5, $6::numeric, $7)`,
-    [id, network, address, coinType, destination, amount, coins.length],
+  await execute(
+    db,
+    sql`INSERT INTO sweep (id, network, address, coin_type, destination, amount, coin_count)
+     VALUES (${id}, ${network}, ${address}, ${coinType}, ${destination}, ${amount}::numeric, ${coins.length})`,
   );
-  await db.query(
-    `UPDATE deposit_coin c SET sweep_id = $1 FROM unnest($3::text[], $4::text[]) AS taken (object_id, version)
-     WHERE c.network = $2 AND c.object_id = taken.object_id AND c.version = taken.version`,
-    [id, network, coins.map(({ objectId }) => objectId), coins.map(({ version }) => version)],
+  const objectIds = coins.map(({ objectId }) => objectId);
+  const versions = coins.map(({ version }) => version);
+  await execute(
+    db,
+    sql`UPDATE deposit_coin c SET sweep_id = ${id}
+     FROM unnest(${objectIds}::text[], ${versions}::text[]) AS taken (object_id, version)
+     WHERE c.network = ${network} AND c.object_id = taken.object_id AND c.version = taken.version`,
   );
   const operation = { id: newId(), network, kind: "sweep", subjectId: id } as const;
   await enqueueOperation(db, { ...operation, priority: SWEEP_PRIORITY });

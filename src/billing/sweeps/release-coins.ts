@@ -1,4 +1,6 @@
+import sql from "sql-template-tag";
 import type { Database } from "../../store/database.ts";
+import { execute } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
@@ -18,10 +20,12 @@ const PAGE_COUNT = 100;
  * its state.
  */
 export async function releaseCoins({ database, network, reader, log }: ReleaseCoinsOptions): Promise<void> {
-  const refused = await database.query<{ id: string }>(
-    "SELECT id FROM sweep WHERE network = $1 AND state = 'refused' ORDER BY id LIMIT $2",
-    [network, PAGE_COUNT],
-  );
+  const refused = await database.prisma.sweep.findMany({
+    where: { network, state: "refused" },
+    orderBy: { id: "asc" },
+    take: PAGE_COUNT,
+    select: { id: true },
+  });
   const sweeps = await readSweeps(
     database,
     refused.map(({ id }) => id),
@@ -63,23 +67,22 @@ async function writeEnd(
   free: readonly FreeCoin[],
 ): Promise<void> {
   await database.transaction(async (db) => {
-    const ended = await db.query(
-      "UPDATE sweep SET state = 'failed', updated_at = now() WHERE id = $1 AND state = 'refused' RETURNING id",
-      [id],
+    const endedCount = await execute(
+      db,
+      sql`UPDATE sweep SET state = 'failed', updated_at = now() WHERE id = ${id} AND state = 'refused' RETURNING id`,
     );
-    if (ended.length === 0) return;
-    await db.query(
-      `UPDATE deposit_coin c SET sweep_id = NULL, version = free.version, digest = free.digest
-       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS free (object_id, was, version, digest)
-       WHERE c.network = $1 AND c.sweep_id = $2 AND c.object_id = free.object_id AND c.version = free.was`,
-      [
-        network,
-        id,
-        free.map(({ objectId }) => objectId),
-        free.map(({ was }) => was),
-        free.map(({ version }) => version),
-        free.map(({ digest }) => digest),
-      ],
+    if (endedCount === 0) return;
+    const objectIds = free.map(({ objectId }) => objectId);
+    const known = free.map(({ was }) => was);
+    const versions = free.map(({ version }) => version);
+    const digests = free.map(({ digest }) => digest);
+    await execute(
+      db,
+      sql`UPDATE deposit_coin c SET sweep_id = NULL, version = free.version, digest = free.digest
+       FROM unnest(${objectIds}::text[], ${known}::text[], ${versions}::text[], ${digests}::text[])
+         AS free (object_id, was, version, digest)
+       WHERE c.network = ${network} AND c.sweep_id = ${id} AND c.object_id = free.object_id
+         AND c.version = free.was`,
     );
   });
 }

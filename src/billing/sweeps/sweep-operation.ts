@@ -1,6 +1,8 @@
+import sql from "sql-template-tag";
 import { writeAuditEvent } from "../../audit/audit-event.ts";
 import type { OperationFailure, OperationKind } from "../../chain/operation.ts";
 import type { Queryable } from "../../store/database.ts";
+import { execute } from "../../store/statements.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type CoinFate, type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
@@ -94,19 +96,24 @@ function spentCoin(fates: ReadonlyMap<string, CoinFate>): OperationFailure | und
 async function end(
   db: Queryable,
   { id, projectId }: SweepSubject,
-  how: {
+  {
+    state,
+    digest,
+    failure,
+  }: {
     readonly state: "landed" | "refused";
     readonly digest: string | null;
     readonly failure?: OperationFailure;
   },
 ): Promise<boolean> {
-  const ended = await db.query(
-    `UPDATE sweep SET state = $2, tx_digest = $3, failure_reason = $4, failure_message = $5, updated_at = now()
-     WHERE id = $1 AND state = 'queued' RETURNING id`,
-    [id, how.state, how.digest, how.failure?.reason ?? null, how.failure?.message ?? null],
+  const endedCount = await execute(
+    db,
+    sql`UPDATE sweep SET state = ${state}, tx_digest = ${digest}, failure_reason = ${failure?.reason ?? null},
+       failure_message = ${failure?.message ?? null}, updated_at = now()
+     WHERE id = ${id} AND state = 'queued' RETURNING id`,
   );
-  if (ended.length === 0) return false;
-  const action = how.state === "landed" ? "sweep.land" : "sweep.refuse";
+  if (endedCount === 0) return false;
+  const action = state === "landed" ? "sweep.land" : "sweep.refuse";
   await writeAuditEvent(db, SWEEPER, { projectId, action, subject: id });
   return true;
 }

@@ -1,4 +1,7 @@
+import sql from "sql-template-tag";
+import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
+import { readRows } from "../../store/statements.ts";
 import type { DepositedCoin } from "./inspect-coins.ts";
 import type { SweptAddress } from "./sweep-signer.ts";
 
@@ -17,17 +20,19 @@ export async function readSweeps(
   db: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, SweepSubject>> {
-  const sweeps = await db.query<Omit<SweepSubject, "coins">>(
-    `SELECT s.id, a.project_id AS "projectId", s.address, s.coin_type AS "coinType", s.destination,
+  const sweeps = await readRows(
+    db,
+    sql`SELECT s.id, a.project_id AS "projectId", s.address, s.coin_type AS "coinType", s.destination,
             s.amount::text AS amount
-     FROM sweep s JOIN deposit_address a ON a.address = s.address WHERE s.id = ANY($1::uuid[])`,
-    [ids],
+     FROM sweep s JOIN deposit_address a ON a.address = s.address WHERE s.id = ANY(${ids}::uuid[])`,
+    { id: text, projectId: text, address: text, coinType: text, destination: text, amount: text },
   );
-  const coins = await db.query<DepositedCoin & { readonly sweepId: string }>(
-    `SELECT c.sweep_id AS "sweepId", c.object_id AS "objectId", c.version, c.digest, d.tx_digest AS "depositDigest"
+  const coins = await readRows(
+    db,
+    sql`SELECT c.sweep_id AS "sweepId", c.object_id AS "objectId", c.version, c.digest, d.tx_digest AS "depositDigest"
      FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
-     WHERE c.sweep_id = ANY($1::uuid[]) ORDER BY c.object_id`,
-    [ids],
+     WHERE c.sweep_id = ANY(${ids}::uuid[]) ORDER BY c.object_id`,
+    { sweepId: text, objectId: text, version: text, digest: text, depositDigest: text },
   );
   return new Map(
     sweeps.map((sweep) => [sweep.id, { ...sweep, coins: coins.filter((coin) => coin.sweepId === sweep.id) }]),
