@@ -15,9 +15,10 @@ import { checkChain } from "./chain/check-chain.ts";
 import { connectNetwork, inBackground } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
 import type { Config } from "./config/config.ts";
+import { healthChecks } from "./health/checks/health-checks.ts";
 import { checkReadiness } from "./health/readiness.ts";
-import { readinessChecks } from "./health/readiness-checks.ts";
 import { readyGauge } from "./health/ready-gauge.ts";
+import { runningSubject } from "./health/running-subject.ts";
 import { createKeySweep } from "./idempotency/sweep-keys.ts";
 import { systemClock } from "./lifecycle/clock.ts";
 import type { Lifecycle } from "./lifecycle/lifecycle.ts";
@@ -129,7 +130,8 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const figures = createObservation({ ...shown, metrics, database, config, ages, log });
   await startLoops(lifecycle, figures);
 
-  const readiness = checkReadiness(readinessChecks({ database, network, coordination, config }));
+  const running = runningSubject({ config, database, access: chain, network, coordination });
+  const readiness = checkReadiness(healthChecks(running));
   readyGauge(metrics, readiness);
   const probes = await startProbes({ config, readiness, metrics, lifecycle, log });
   const parts = { config, probes, lifecycle, log };

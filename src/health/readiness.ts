@@ -1,17 +1,7 @@
 import type { PlainRoute } from "../transport/plain-routes.ts";
+import { type Finding, type HealthCheck, runChecks } from "./checks/health-check.ts";
 
-/** Something that a replica needs. */
-export interface ReadinessCheck {
-  readonly name: string;
-  /** Whether a replica without it can serve nobody. What all replicas lack together is better not vital. */
-  readonly isVital: boolean;
-  /** Said to anyone when it is not there: what is amiss and what to do. Never with what came back from there. */
-  readonly reason: string;
-  /** Rejects when it is not there. */
-  check(): Promise<unknown>;
-}
-
-/** What became of the checks. */
+/** The readiness of a replica, with the checks that decide it. */
 export interface Readiness {
   readonly status: "ready" | "degraded" | "unavailable";
   readonly checks: readonly (
@@ -20,64 +10,58 @@ export interface Readiness {
   )[];
 }
 
+/** Options of {@link checkReadiness}. */
 export interface ReadinessOptions {
   /** A check that takes longer fails. Default 2 s. */
   readonly timeoutMs?: number;
-  /** For so long an answer stands, however often it is asked for. Default 1 s. */
+  /** The time for which an answer is reused. Default 1 s. */
   readonly freshMs?: number;
-  /** Milliseconds that only grow. Default: the clock of the process. */
+  /** A monotonic time in milliseconds. Default: the clock of the process. */
   readonly now?: () => number;
 }
 
-/** A function that runs the checks, all at once, and not again while its last answer is fresh. */
+/**
+ * Returns a function that runs the checks with a `readiness`, all at once. It reuses the last answer while that is
+ * fresh.
+ */
 export function checkReadiness(
-  checks: readonly ReadinessCheck[],
+  checks: readonly HealthCheck[],
   { timeoutMs = 2_000, freshMs = 1_000, now = () => performance.now() }: ReadinessOptions = {},
 ): () => Promise<Readiness> {
   let last: { readonly atMs: number; readonly answer: Promise<Readiness> } | undefined;
   return () => {
     if (last === undefined || now() - last.atMs >= freshMs) {
-      last = { atMs: now(), answer: runChecks(checks, timeoutMs) };
+      last = { atMs: now(), answer: decide(checks, timeoutMs) };
     }
     return last.answer;
   };
 }
 
-async function runChecks(checks: readonly ReadinessCheck[], timeoutMs: number): Promise<Readiness> {
-  const results = await Promise.all(
-    checks.map(async (one) => ({ ...one, isOk: await passes(one, timeoutMs) })),
+async function decide(checks: readonly HealthCheck[], timeoutMs: number): Promise<Readiness> {
+  const deciding = checks.flatMap((check) =>
+    check.readiness === undefined ? [] : [{ ...check, ...check.readiness }],
   );
-  const failing = results.filter(({ isOk }) => !isOk);
+  const findings = await runChecks(deciding, timeoutMs);
+  const failing = deciding.filter((_, index) => isFailing(findings[index]!));
   const isUnavailable = failing.some(({ isVital }) => isVital);
   return {
     status: isUnavailable ? "unavailable" : failing.length > 0 ? "degraded" : "ready",
-    checks: results.map(({ name, isOk, reason }) =>
-      isOk ? { name, status: "ok" } : { name, status: "failing", reason },
+    checks: deciding.map((check) =>
+      failing.includes(check)
+        ? { name: check.name, status: "failing", reason: check.reason }
+        : { name: check.name, status: "ok" },
     ),
   };
 }
 
-async function passes({ check }: ReadinessCheck, timeoutMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
-  const checked = Promise.resolve()
-    .then(check)
-    .then(
-      () => true,
-      () => false,
-    );
-  try {
-    return await Promise.race([checked, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** A check that was impossible counts as failing. */
+function isFailing({ status }: Finding): boolean {
+  return status === "fail" || status === "skip";
 }
 
 /**
- * `GET /v1/ready`: 200 while this replica should be sent calls, 503 while it is draining or lacks something vital. What
- * it lacks beside that is reported as `degraded`, with 200.
+ * `GET /v1/ready`: 200 while this replica should get calls, 503 while it is draining or a vital check fails. If only
+ * other checks fail, the status is `degraded`, with 200.
  */
 export function readyRoute(readiness: () => Promise<Readiness>): PlainRoute {
   return {

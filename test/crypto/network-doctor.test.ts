@@ -1,7 +1,7 @@
 /** `tss doctor --network` on a network with real keys: what a first run there needs, and what differs, step by step. */
 import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NamedFinding } from "../../src/health/doctor/doctor-check.ts";
+import type { NamedFinding } from "../../src/health/checks/health-check.ts";
 import { runNetworkDoctor } from "../../src/health/doctor/network/network-doctor.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 

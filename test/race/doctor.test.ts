@@ -7,6 +7,7 @@ import { addLane, markForeignUse } from "../../src/chain/submit/lane-table.ts";
 import { runDoctor } from "../../src/health/doctor/doctor.ts";
 import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import type { Database } from "../../src/store/database.ts";
+import { newId } from "../../src/store/ids.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/open-postgres.ts";
 import { silentLog } from "../support/database.ts";
@@ -89,6 +90,20 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
       status: "fail",
       found: "another process has used 0xlane by transaction foreign",
       advice: expect.stringContaining("--after-restore"),
+    });
+  });
+
+  it("knows an operation that no worker takes", async () => {
+    expect(await find("outbox")).toMatchObject({ status: "ok" });
+    await database.query(
+      `INSERT INTO chain_operation (id, network, kind, subject_id, priority, not_before)
+       VALUES ($1, 'localnet', 'sign', $2, 0, now() - interval '61 seconds')`,
+      [newId(), newId()],
+    );
+    expect(await find("outbox")).toMatchObject({
+      status: "fail",
+      found: "an operation has waited for over a minute",
+      advice: expect.stringContaining("PROCESS_TYPE worker or all"),
     });
   });
 

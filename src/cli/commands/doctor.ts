@@ -1,5 +1,5 @@
+import type { NamedFinding } from "../../health/checks/health-check.ts";
 import { runDoctor } from "../../health/doctor/doctor.ts";
-import type { NamedFinding } from "../../health/doctor/doctor-check.ts";
 import { runNetworkDoctor } from "../../health/doctor/network/network-doctor.ts";
 import { TARGET_NETWORKS } from "../../health/doctor/network/network-target.ts";
 import { command, EXIT, UsageError } from "../command.ts";

@@ -1,22 +1,13 @@
 import { SuiGrpcClient } from "@mysten/sui/grpc";
-import { type ChainNetwork, connectNetwork, type NetworkAccess } from "../../chain/network.ts";
+import { connectNetwork, type NetworkAccess } from "../../chain/network.ts";
 import type { Config } from "../../config/config.ts";
 import { readChainKeys, readLocalnetAccess, readNetworkAccess } from "../../config/network-access.ts";
 import { systemClock } from "../../lifecycle/clock.ts";
-import { NotChecked, once } from "./doctor-check.ts";
+import { NotChecked, once } from "../checks/health-check.ts";
+import type { HealthChain } from "../checks/health-subject.ts";
 
-/** The chain as the checks look at it, each part made at its first need. */
-export interface DoctorChain {
-  /** Where it is and as whom. Throws {@link NotChecked} where the network comes and goes with the service. */
-  access(): Promise<NetworkAccess>;
-  /** A bare client, which asks nothing by itself. */
-  client(): Promise<SuiGrpcClient>;
-  /** With Ika's objects and the Treasury found. */
-  network(): Promise<ChainNetwork>;
-}
-
-/** Starts nothing: an embedded localnet is looked for at its port. */
-export function openDoctorChain(config: Config): DoctorChain {
+/** Opens the configured chain for the checks. Starts nothing: looks for an embedded localnet at its port. */
+export function openDoctorChain(config: Config): HealthChain {
   const access = once(() => findAccess(config));
   return {
     access,
@@ -37,7 +28,7 @@ export function openDoctorChain(config: Config): DoctorChain {
   };
 }
 
-/** Where the configured network is and which keys act there. Looks for an embedded localnet at its port. */
+/** Returns the configured network and its keys. Looks for an embedded localnet at its port. */
 export async function findAccess(config: Config): Promise<NetworkAccess> {
   const access = await readNetworkAccess(config);
   if (access !== undefined) return access;
@@ -52,7 +43,7 @@ export async function findAccess(config: Config): Promise<NetworkAccess> {
 
 const CALL_TIMEOUT_MS = 10_000;
 
-/** A fetch whose calls do not outlive the checks, or a fullnode that hangs would keep the process from its end. */
+/** A fetch with a time limit, so that a fullnode that hangs does not keep the process alive after the checks. */
 export const fetchInTime: typeof fetch = (input, init) => {
   const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
   return fetch(input, {

@@ -5,18 +5,16 @@ import type { Config } from "../../config/config.ts";
 import { columnTypes } from "../../store/column-types.ts";
 import type { Queryable } from "../../store/database.ts";
 import { openPglite } from "../../store/open-pglite.ts";
+import type { HealthDatabase } from "../checks/health-subject.ts";
 
-/** The database as far as it can be looked at beside a running service. */
-export type DoctorDatabase =
-  | { readonly kind: "postgres" | "pglite"; readonly db: Queryable; close(): Promise<void> }
-  /** The embedded database does not exist yet, or belongs to a process that runs. */
-  | { readonly kind: "out of reach"; readonly why: string; close(): Promise<void> };
+/** The doctor's own connection to the database. */
+export type DoctorDatabase = HealthDatabase & { close(): Promise<void> };
 
 const TIMEOUT_MS = 5_000;
-/** A service beside it needs the others. */
+/** A service that runs on the same server needs the rest. */
 const CONNECTIONS_MAX_COUNT = 2;
 
-/** Opens it and changes nothing. Throws when PostgreSQL does not answer or refuses. */
+/** Opens the database and changes nothing. Throws when PostgreSQL does not answer or refuses. */
 export async function openDoctorDatabase({
   databaseUrl,
   dataDirectory,
@@ -30,7 +28,7 @@ export async function openDoctorDatabase({
     application_name: "tss doctor",
     types: columnTypes,
   });
-  // A connection that breaks fails the statement under way, which says so.
+  // The statement that runs on a broken connection reports the failure.
   pool.on("error", () => {});
   await pool.query("SELECT 1").catch(async (error: unknown) => {
     await pool.end();
@@ -54,10 +52,4 @@ async function openEmbedded(dataDirectory: string): Promise<DoctorDatabase> {
       return outOfReach("embedded, and in use by a running service");
     throw error;
   }
-}
-
-/** Where PostgreSQL is, without user and password. */
-export function placeOf(databaseUrl: string): string {
-  const { host, pathname } = new URL(databaseUrl);
-  return `${host || "the local socket"}${pathname}`;
 }

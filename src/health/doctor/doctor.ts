@@ -1,26 +1,22 @@
 import { type ConfigReading, readConfig } from "../../config/config.ts";
 import { createRedact } from "../../telemetry/redact.ts";
-import { chainChecks } from "./chain-checks.ts";
-import { clockChecks } from "./clock-check.ts";
-import { databaseChecks } from "./database-checks.ts";
+import { type NamedFinding, once, runChecks } from "../checks/health-check.ts";
+import { healthChecks } from "../checks/health-checks.ts";
+import { askRedis } from "./ask-redis.ts";
 import { openDoctorChain } from "./doctor-chain.ts";
-import { type NamedFinding, once, runChecks } from "./doctor-check.ts";
 import { openDoctorDatabase } from "./doctor-database.ts";
-import { processChecks } from "./process-checks.ts";
-import { redisCheck } from "./redis-check.ts";
-import { treasuryChecks } from "./treasury-checks.ts";
 
-/** How the doctor looks. */
+/** Options of {@link runDoctor}. */
 export interface DoctorOptions {
-  /** For each check. Default 15 s. */
+  /** The time limit of each check. Default 15 s. */
   readonly timeoutMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 15_000;
 
 /**
- * Looks at everything that the service needs and changes nothing, beside a running service or without one. A wrong
- * configuration is reported fault by fault, and ends the checks.
+ * Checks everything that the service needs, and changes nothing. It works beside a running service and without one. If
+ * the configuration is wrong, it returns only the faults of the configuration.
  */
 export async function runDoctor(
   environment?: NodeJS.ProcessEnv,
@@ -31,21 +27,17 @@ export async function runDoctor(
   if (reading.faults.length > 0) return judged;
   const { config } = reading;
   const database = once(() => openDoctorDatabase(config));
-  const chain = openDoctorChain(config);
+  const subject = {
+    config,
+    isRunning: false,
+    database,
+    chain: openDoctorChain(config),
+    askRedis: () => askRedis(config.redisUrl!),
+  };
   try {
-    const findings = await runChecks(
-      [
-        ...processChecks(config),
-        ...databaseChecks(config, database),
-        redisCheck(config),
-        ...chainChecks(chain, database),
-        ...treasuryChecks(chain, database),
-        ...clockChecks(chain, database),
-      ],
-      timeoutMs,
-    );
+    const findings = await runChecks(healthChecks(subject), timeoutMs);
     const redact = createRedact(reading.secrets);
-    // A failure may quote the URL that it failed at.
+    // A failure may quote a URL.
     return [...judged, ...findings.map((finding) => ({ ...finding, found: redact(finding.found) }))];
   } finally {
     await database().then(

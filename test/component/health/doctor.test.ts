@@ -7,9 +7,9 @@ import { type AddressInfo, createServer as createSilentServer, type Socket } fro
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { NamedFinding } from "../../../src/health/checks/health-check.ts";
+import { judgeRedis } from "../../../src/health/doctor/ask-redis.ts";
 import { runDoctor } from "../../../src/health/doctor/doctor.ts";
-import type { NamedFinding } from "../../../src/health/doctor/doctor-check.ts";
-import { judgeRedis } from "../../../src/health/doctor/redis-check.ts";
 import { localnetHotWalletSecret } from "../../../src/localnet/seed.ts";
 import { type Harness, startHarness } from "../localnet/harness.ts";
 

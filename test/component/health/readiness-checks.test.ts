@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Config } from "../../../src/config/config.ts";
+import { type Config, readConfig } from "../../../src/config/config.ts";
+import { healthChecks } from "../../../src/health/checks/health-checks.ts";
 import { checkReadiness } from "../../../src/health/readiness.ts";
-import { readinessChecks } from "../../../src/health/readiness-checks.ts";
+import { runningSubject } from "../../../src/health/running-subject.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { Secret } from "../../../src/telemetry/secret.ts";
@@ -25,15 +26,21 @@ async function readinessOf(
 ) {
   const answer = (isBroken = false) =>
     isBroken ? Promise.reject(new Error("secret://")) : Promise.resolve();
-  const client = { core: { getReferenceGasPrice: () => answer(broken.fullnode) } };
-  const { status, checks } = await checkReadiness(
-    readinessChecks({
-      database,
-      network: { name: "localnet", client: client as never },
-      coordination: { check: () => answer(broken.redis) },
-      config: { processType, redisUrl: new Secret("redis://:secret@redis") },
-    }),
-  )();
+  const client = {
+    core: {
+      getChainIdentifier: async () => ({ chainIdentifier: "chain" }),
+      getReferenceGasPrice: () => answer(broken.fullnode),
+    },
+  };
+  const access = { name: "localnet", fullnodeUrl: new Secret("http://127.0.0.1:1") };
+  const running = runningSubject({
+    config: readConfig({ PROCESS_TYPE: processType, REDIS_URL: "redis://:secret@redis" }).config,
+    database,
+    access: access as never,
+    network: { client } as never,
+    coordination: { check: () => answer(broken.redis) },
+  });
+  const { status, checks } = await checkReadiness(healthChecks(running))();
   const failing = checks.flatMap((check) => (check.status === "failing" ? [check] : []));
   return { status, names: checks.map(({ name }) => name), failing };
 }

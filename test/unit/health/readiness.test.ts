@@ -1,13 +1,22 @@
 import { expect, it } from "vitest";
+import { NotChecked } from "../../../src/health/checks/health-check.ts";
 import { checkReadiness, readyRoute } from "../../../src/health/readiness.ts";
 
-const ok = async () => {};
+const ok = async () => ({ status: "ok", found: "" }) as const;
 const broken = async () => {
   throw new Error("secret://inside");
 };
 const parts = {
-  database: { name: "database", isVital: true, reason: "look at the database" },
-  fullnode: { name: "fullnode", isVital: false, reason: "look at the fullnode" },
+  database: {
+    name: "database",
+    advice: "",
+    readiness: { isVital: true, reason: "look at the database" },
+  },
+  fullnode: {
+    name: "fullnode",
+    advice: "",
+    readiness: { isVital: false, reason: "look at the fullnode" },
+  },
 };
 const never = () => new Promise<never>(() => {});
 
@@ -18,7 +27,7 @@ async function ask(checks: Parameters<typeof checkReadiness>[0], isDraining = fa
 }
 
 it("a replica that has all it needs is ready", async () => {
-  expect(await ask([{ ...parts.database, check: ok }])).toEqual({
+  expect(await ask([{ ...parts.database, look: ok }])).toEqual({
     status: 200,
     body: { status: "ready", checks: [{ name: "database", status: "ok" }] },
   });
@@ -27,12 +36,14 @@ it("a replica that has all it needs is ready", async () => {
 it.each([
   ["fails", broken],
   ["does not answer", never],
+  ["is out of reach", async () => Promise.reject(new NotChecked("elsewhere"))],
+  ["is found wrong", async () => ({ status: "fail", found: "secret://inside" }) as const],
 ])(
   "a replica whose database %s is not, and says which part it is and what to do, and no more",
-  async (_how, check) => {
+  async (_how, look) => {
     const { status, body } = await ask([
-      { ...parts.database, check },
-      { ...parts.fullnode, check: ok },
+      { ...parts.database, look },
+      { ...parts.fullnode, look: ok },
     ]);
     expect([status, body.status]).toEqual([503, "unavailable"]);
     expect(body.checks).toEqual([
@@ -43,12 +54,22 @@ it.each([
 );
 
 it("a dependency that all replicas lack makes none of them unready", async () => {
-  const { status, body } = await ask([{ ...parts.fullnode, check: broken }]);
+  const { status, body } = await ask([{ ...parts.fullnode, look: broken }]);
   expect([status, body.status]).toEqual([200, "degraded"]);
 });
 
+it("a check that does not decide readiness, or only warns, takes no replica out", async () => {
+  const warns = async () => ({ status: "warn", found: "" }) as const;
+  expect(
+    await ask([
+      { name: "gas", advice: "", look: broken },
+      { ...parts.database, look: warns },
+    ]),
+  ).toEqual({ status: 200, body: { status: "ready", checks: [{ name: "database", status: "ok" }] } });
+});
+
 it("a replica that is draining is not ready, whatever it has", async () => {
-  expect(await ask([{ ...parts.database, check: ok }], true)).toMatchObject({
+  expect(await ask([{ ...parts.database, look: ok }], true)).toMatchObject({
     status: 503,
     body: { status: "draining" },
   });
@@ -57,8 +78,11 @@ it("a replica that is draining is not ready, whatever it has", async () => {
 it("many questions at once are one look, and a later question another", async () => {
   let lookCount = 0;
   let nowMs = 0;
-  const look = async () => void lookCount++;
-  const readiness = checkReadiness([{ ...parts.database, check: look }], {
+  const look = async () => {
+    lookCount++;
+    return ok();
+  };
+  const readiness = checkReadiness([{ ...parts.database, look }], {
     freshMs: 1000,
     now: () => nowMs,
   });

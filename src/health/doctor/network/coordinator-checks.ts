@@ -1,5 +1,5 @@
-import { findFunction } from "../chain-checks.ts";
-import { type DoctorCheck, type Finding, needed } from "../doctor-check.ts";
+import { findFunction } from "../../checks/chain-checks.ts";
+import { type Finding, type HealthCheck, needed } from "../../checks/health-check.ts";
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
@@ -7,7 +7,7 @@ import type { NetworkView } from "./network-view.ts";
 const OWN_CALLS = ["register_encryption_key", "accept_encrypted_user_share", "get_active_encryption_key"];
 
 /** Checks of the fullnode, its chain, and Ika's coordinator there. */
-export function coordinatorChecks(target: NetworkTarget, view: NetworkView): DoctorCheck[] {
+export function coordinatorChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   return [
     {
       name: "fullnode",

@@ -8,7 +8,7 @@ import { createNetworkReader } from "../../../chain/reader.ts";
 import { createTreasuryCalls } from "../../../chain/treasury/treasury-calls.ts";
 import { deriveUserKeys, signEncryptionKey } from "../../../crypto/user-keys.ts";
 import { CURVE_ALGORITHMS } from "../../../protocol/algorithms.ts";
-import { type DoctorCheck, type Finding, NotChecked, once } from "../doctor-check.ts";
+import { type Finding, type HealthCheck, NotChecked, once } from "../../checks/health-check.ts";
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
@@ -20,12 +20,12 @@ const MESSAGE_BYTES = 32;
 const FILLER_BYTES = 64;
 
 /** A dry run of each call that the service makes. Nothing is signed or paid. */
-export function dryRunChecks(target: NetworkTarget, view: NetworkView): DoctorCheck[] {
+export function dryRunChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   const network = once(async () => {
     await view.reader();
     return target.connect();
   });
-  const check = (name: string, look: (network: ChainNetwork) => Promise<Finding>): DoctorCheck => ({
+  const check = (name: string, look: (network: ChainNetwork) => Promise<Finding>): HealthCheck => ({
     name,
     advice:
       "compare the published Treasury and its configuration with docs/operations/deploy.md, then check again",

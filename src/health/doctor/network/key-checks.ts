@@ -3,7 +3,7 @@ import { currentEpoch, networkKeysTableId } from "../../../protocol/coordinator-
 import { buildProtocolParameters } from "../../../protocol/parameters/build-protocol-parameters.ts";
 import { chooseKeyOutput } from "../../../protocol/parameters/choose-key-output.ts";
 import { readKeyOutputs } from "../../../protocol/read-key-outputs.ts";
-import { type DoctorCheck, type Finding, needed, once } from "../doctor-check.ts";
+import { type Finding, type HealthCheck, needed, once } from "../../checks/health-check.ts";
 import type { NetworkView } from "./network-view.ts";
 
 /** A network key and what of its outputs can be read. */
@@ -16,7 +16,7 @@ interface FoundKey {
 }
 
 /** Checks of the network's encryption keys: whether their outputs are in a format that this version reads. */
-export function keyChecks(view: NetworkView): DoctorCheck[] {
+export function keyChecks(view: NetworkView): HealthCheck[] {
   const keys = once(() => readKeys(view));
   return [
     {

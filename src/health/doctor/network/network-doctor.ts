@@ -1,5 +1,5 @@
 import { createRedact } from "../../../telemetry/redact.ts";
-import { type NamedFinding, NotChecked, runChecks } from "../doctor-check.ts";
+import { type NamedFinding, NotChecked, runChecks } from "../../checks/health-check.ts";
 import { coordinatorChecks } from "./coordinator-checks.ts";
 import { dryRunChecks } from "./dry-run-checks.ts";
 import { keyChecks } from "./key-checks.ts";

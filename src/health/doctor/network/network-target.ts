@@ -4,8 +4,8 @@ import { readConfig } from "../../../config/config.ts";
 import { systemClock } from "../../../lifecycle/clock.ts";
 import { CHAIN_PINS } from "../../../sdk/chain-pins.ts";
 import { Secret } from "../../../telemetry/secret.ts";
+import { NotChecked } from "../../checks/health-check.ts";
 import { fetchInTime, findAccess } from "../doctor-chain.ts";
-import { NotChecked } from "../doctor-check.ts";
 
 /** The networks that can be looked at. */
 export const TARGET_NETWORKS = ["localnet", "testnet", "mainnet"] as const;

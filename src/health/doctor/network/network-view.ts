@@ -6,8 +6,8 @@ import { parseStruct } from "../../../protocol/chain-objects.ts";
 import { type ChainReader, createChainReader } from "../../../protocol/chain-reader.ts";
 import { DWalletCoordinator } from "../../../protocol/chain-structs.ts";
 import { coordinatorInnerId } from "../../../protocol/coordinator-objects.ts";
+import { NotChecked, needed, once } from "../../checks/health-check.ts";
 import { fetchInTime } from "../doctor-chain.ts";
-import { NotChecked, needed, once } from "../doctor-check.ts";
 import type { NetworkTarget } from "./network-target.ts";
 
 /** The coordinator's outer object. */

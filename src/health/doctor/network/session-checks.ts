@@ -7,7 +7,7 @@ import {
 import { parseStruct } from "../../../protocol/chain-objects.ts";
 import { PresignSession } from "../../../protocol/chain-structs.ts";
 import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-version.ts";
-import type { DoctorCheck, Finding } from "../doctor-check.ts";
+import type { Finding, HealthCheck } from "../../checks/health-check.ts";
 import type { CoordinatorState, NetworkView } from "./network-view.ts";
 
 /** Protocols, as the coordinator's prices number them. */
@@ -17,7 +17,7 @@ const SIGN = 6;
 const UNITS_PER_COIN = 1e9;
 
 /** Checks of what the network takes for its sessions, and of the presigns that it makes. */
-export function sessionChecks(view: NetworkView): DoctorCheck[] {
+export function sessionChecks(view: NetworkView): HealthCheck[] {
   return [
     {
       name: "prices",

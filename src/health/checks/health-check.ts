@@ -1,35 +1,45 @@
 import { withDeadline } from "../../chain/with-deadline.ts";
 import { systemClock } from "../../lifecycle/clock.ts";
 
-/** What a check found. `info` is nothing to act on; `skip` could not be looked at, for a reason told elsewhere. */
+/** The result of a check. `info` needs no action. `skip` was not checked, for a reason that another check gives. */
 export interface Finding {
   readonly status: "ok" | "info" | "warn" | "fail" | "skip";
   readonly found: string;
-  /** What to do about it. */
+  /** The operator's next step. */
   readonly advice?: string;
 }
 
-/** A finding and what it is about. */
+/** A finding with the name of its check. */
 export interface NamedFinding extends Finding {
   readonly name: string;
 }
 
-/** One thing to look at. */
-export interface DoctorCheck {
+/** A check of one dependency. */
+export interface HealthCheck {
   readonly name: string;
-  /** What to do when looking fails. */
+  /** The operator's next step when `look` throws. */
   readonly advice: string;
-  /** What it throws is a failure, but {@link NotChecked} is not. */
+  /** Set if the check also decides whether a running replica is ready. */
+  readonly readiness?: ReadinessPart | undefined;
+  /** Looks and changes nothing. Throws {@link NotChecked} to skip; any other error is a failure. */
   look(): Promise<Finding>;
 }
 
-/** A check cannot be made, for a reason that another one tells. */
+/** The effect of a failed check on a replica's readiness. */
+export interface ReadinessPart {
+  /** True if a replica without this dependency serves nobody, while other replicas may have it. */
+  readonly isVital: boolean;
+  /** The fault and the remedy, for everyone to read. It quotes nothing that the dependency returned. */
+  readonly reason: string;
+}
+
+/** Thrown by a check that is impossible for a reason that another check gives. */
 export class NotChecked extends Error {
   override readonly name = "NotChecked";
 }
 
-/** Makes all checks at once, each within its time, and returns what they found in their order. Never throws. */
-export function runChecks(checks: readonly DoctorCheck[], timeoutMs: number): Promise<NamedFinding[]> {
+/** Runs all checks at once, each with this time limit, and returns their findings in order. Never throws. */
+export function runChecks(checks: readonly HealthCheck[], timeoutMs: number): Promise<NamedFinding[]> {
   return Promise.all(
     checks.map(async ({ name, advice, look }) => {
       try {
@@ -43,7 +53,7 @@ export function runChecks(checks: readonly DoctorCheck[], timeoutMs: number): Pr
   );
 }
 
-/** Something that several checks need: made once, at the first need. */
+/** Returns a function that calls `make` at its first call and always returns that promise. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -52,7 +62,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Waits for what a check needs; throws {@link NotChecked} where it is not to be had. */
+/** Returns the promise's value, or throws {@link NotChecked} with this text if it rejects. */
 export async function needed<T>(thing: Promise<T>, otherwise: string): Promise<T> {
   try {
     return await thing;
@@ -61,7 +71,7 @@ export async function needed<T>(thing: Promise<T>, otherwise: string): Promise<T
   }
 }
 
-/** The first line of an error, with the one that caused it. */
+/** Returns the first line of an error, followed by its cause. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";

@@ -1,26 +1,23 @@
 import { bcs } from "@mysten/sui/bcs";
 import { createNetworkReader } from "../../chain/reader.ts";
-import { readForeignUses } from "../../chain/submit/lane-table.ts";
 import { LOW_GAS_MIST } from "../../chain/submit/plan-gas.ts";
 import { readLaneGas } from "../../chain/submit/read-lane-gas.ts";
 import { createTreasuryReader, type TreasuryState } from "../../chain/treasury/treasury-reader.ts";
 import { affordableSigns } from "../../observe/affordable-signs.ts";
-import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { answering, findFunction, missingObjects } from "./chain-checks.ts";
-import { reachable } from "./database-checks.ts";
-import type { DoctorChain } from "./doctor-chain.ts";
-import { type DoctorCheck, type Finding, NotChecked, needed } from "./doctor-check.ts";
-import type { DoctorDatabase } from "./doctor-database.ts";
+import { type Finding, type HealthCheck, needed } from "./health-check.ts";
+import { type HealthChain, type HealthSubject, reachable } from "./health-subject.ts";
 
 /** `VERSION` of `move/treasury`: its functions abort for a Treasury of another one. */
 const TREASURY_VERSION = 1n;
-/** With fewer left, the Treasury is to be filled. */
+/** The doctor warns when the Treasury can pay for fewer signatures. */
 const FEW_SIGNS_COUNT = 1_000;
 const UNITS_PER_COIN = 1e9;
 
-/** Checks of the Treasury, of the caps that spend from it, and of what pays for gas. */
-export function treasuryChecks(chain: DoctorChain, database: () => Promise<DoctorDatabase>): DoctorCheck[] {
+/** Checks the Treasury, the caps that spend from it, and the coins that pay for gas. */
+export function treasuryChecks(subject: HealthSubject): HealthCheck[] {
+  const { chain } = subject;
   return [
     {
       name: "treasury",
@@ -40,17 +37,12 @@ export function treasuryChecks(chain: DoctorChain, database: () => Promise<Docto
     {
       name: "gas",
       advice: "check that the fullnode responds, then run the doctor again",
-      look: () => lookAtGas(chain, database),
-    },
-    {
-      name: "lanes",
-      advice: "check that the user of DATABASE_URL may read the table lane",
-      look: async () => lookAtLanes(chain, await reachable(database)),
+      look: () => lookAtGas(subject),
     },
   ];
 }
 
-async function lookAtTreasury(chain: DoctorChain): Promise<Finding> {
+async function lookAtTreasury(chain: HealthChain): Promise<Finding> {
   const client = await answering(chain);
   const { treasury } = await chain.access();
   const [missing] = await missingObjects(client, [treasury.treasuryId]);
@@ -72,7 +64,7 @@ async function lookAtTreasury(chain: DoctorChain): Promise<Finding> {
 
 const Cap = bcs.struct("OperatorCap", { id: bcs.Address, treasury_id: bcs.Address });
 
-async function lookAtCaps(chain: DoctorChain): Promise<Finding> {
+async function lookAtCaps(chain: HealthChain): Promise<Finding> {
   const client = await answering(chain);
   const { treasury } = await chain.access();
   const { senderAddress } = await connected(chain);
@@ -98,7 +90,7 @@ async function lookAtCaps(chain: DoctorChain): Promise<Finding> {
   };
 }
 
-async function lookAtBalance(chain: DoctorChain): Promise<Finding> {
+async function lookAtBalance(chain: HealthChain): Promise<Finding> {
   await answering(chain);
   const state = await readTreasury(chain);
   const count = affordableSigns(state, await createTreasuryReader(await connected(chain)).signPrices());
@@ -108,14 +100,16 @@ async function lookAtBalance(chain: DoctorChain): Promise<Finding> {
   return count < FEW_SIGNS_COUNT ? { status: "warn", found, advice } : { status: "ok", found };
 }
 
-async function lookAtGas(chain: DoctorChain, database: () => Promise<DoctorDatabase>): Promise<Finding> {
+async function lookAtGas(subject: HealthSubject): Promise<Finding> {
+  const { chain } = subject;
   await answering(chain);
   const network = await connected(chain);
   const { gasOwnerAddress, treasury } = network;
   const reader = createNetworkReader(network);
   const laneIds = treasury.operatorCapIds;
-  const db = await reachable(database).catch(() => undefined);
-  const shares = db && (await readLaneGas({ database: db, network, reader, laneIds }).catch(tellSchema));
+  const db = await reachable(subject).catch(() => undefined);
+  const shares =
+    db && (await readLaneGas({ database: db, network, reader, laneIds }).catch(ignoreMissingSchema));
   const coins = await reader.gasCoins(gasOwnerAddress);
   const total = coins.reduce((sum, { balanceMist }) => sum + balanceMist, 0n);
   const low = shares?.lanes.filter(({ balanceMist }) => balanceMist < LOW_GAS_MIST) ?? [];
@@ -127,29 +121,15 @@ async function lookAtGas(chain: DoctorChain, database: () => Promise<DoctorDatab
   return isLow || isSpread ? { status: "warn", found, advice } : { status: "ok", found };
 }
 
-async function lookAtLanes(chain: DoctorChain, db: Queryable): Promise<Finding> {
-  const { name } = await needed(chain.access(), "no network is available");
-  const foreign = await readForeignUses(db, name).catch(tellSchema);
-  if (foreign === undefined) throw new NotChecked("the database is not migrated");
-  if (foreign.length === 0) return { status: "ok", found: "no other process has sent from the hot wallet" };
-  const uses = foreign.map(({ laneId, digest }) => `${laneId} by transaction ${digest}`).join(", ");
-  return {
-    status: "fail",
-    found: `another process has used ${uses}`,
-    advice:
-      "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`",
-  };
-}
-
-/** A database that lacks the tables knows no lanes yet. */
-function tellSchema(error: unknown): undefined {
+/** Ignores that the database is not migrated: it then has no lanes. */
+function ignoreMissingSchema(error: unknown): undefined {
   if (!isSchemaMissing(error)) throw error;
 }
 
-const connected = (chain: DoctorChain) =>
+const connected = (chain: HealthChain) =>
   needed(chain.network(), "Ika or the Treasury was not found, see above");
 
-async function readTreasury(chain: DoctorChain): Promise<TreasuryState> {
+async function readTreasury(chain: HealthChain): Promise<TreasuryState> {
   return createTreasuryReader(await connected(chain)).state();
 }
 

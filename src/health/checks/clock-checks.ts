@@ -4,24 +4,23 @@ import { number } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 import { answering } from "./chain-checks.ts";
-import { reachable } from "./database-checks.ts";
-import type { DoctorChain } from "./doctor-chain.ts";
-import { type DoctorCheck, NotChecked, needed } from "./doctor-check.ts";
-import type { DoctorDatabase } from "./doctor-database.ts";
+import { type HealthCheck, NotChecked, needed } from "./health-check.ts";
+import { type HealthSubject, reachable } from "./health-subject.ts";
 
-/** Keys and reservations expire by clocks; so far apart they may be without anyone noticing. */
+/** Keys and reservations expire by clocks. Nobody notices a smaller difference between them. */
 const SKEW_MAX_MS = 2_000;
-/** A fullnode that is further behind shows signatures late. */
+/** A fullnode that lags by more than this reports signatures late. */
 const CHECKPOINT_AGE_MAX_MS = 60_000;
 
-/** Checks of this machine's clock against others. */
-export function clockChecks(chain: DoctorChain, database: () => Promise<DoctorDatabase>): DoctorCheck[] {
+/** Checks this machine's clock against the clocks of the database and the chain. */
+export function clockChecks(subject: HealthSubject): HealthCheck[] {
+  const { chain } = subject;
   return [
     {
       name: "clock and database",
       advice: "check that the database responds, then run the doctor again",
       async look() {
-        const skewMs = await databaseSkewMs(await reachable(database));
+        const skewMs = await databaseSkewMs(await reachable(subject));
         const found = `${seconds(Math.abs(skewMs))} apart`;
         if (Math.abs(skewMs) <= SKEW_MAX_MS) return { status: "ok", found };
         return { status: "fail", found, advice: SYNCHRONISE };
@@ -50,7 +49,7 @@ export function clockChecks(chain: DoctorChain, database: () => Promise<DoctorDa
 
 const SYNCHRONISE = "synchronise the clocks of this machine and the other one with NTP";
 
-/** How much this machine's clock is ahead, taken at the middle of the call. Throws {@link NotChecked} without an answer. */
+/** Returns how far this machine's clock is ahead, compared at the middle of the call. */
 async function databaseSkewMs(db: Queryable): Promise<number> {
   const beganMs = Date.now();
   const [row] = await readRows(db, sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`, {

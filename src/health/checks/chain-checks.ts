@@ -4,27 +4,30 @@ import { text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { readRows } from "../../store/statements.ts";
-import { reachable } from "./database-checks.ts";
-import type { DoctorChain } from "./doctor-chain.ts";
-import { type DoctorCheck, type Finding, NotChecked, needed } from "./doctor-check.ts";
-import type { DoctorDatabase } from "./doctor-database.ts";
+import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
+import { type HealthChain, type HealthSubject, reachable } from "./health-subject.ts";
 
-/** A fullnode that takes longer for the smallest call holds up every signature. */
+/** A fullnode that is slower than this for the smallest call delays every signature. */
 const SLOW_MS = 1_000;
 
-/** Checks of the fullnode, and of whether it serves the chain that is meant. */
-export function chainChecks(chain: DoctorChain, database: () => Promise<DoctorDatabase>): DoctorCheck[] {
+/** Checks the fullnode, and whether it serves the right chain. */
+export function chainChecks(subject: HealthSubject): HealthCheck[] {
+  const { chain } = subject;
   return [
     {
       name: "fullnode",
       advice:
         "check that the fullnode runs and that SUI_GRPC_URL_<NETWORK> (LOCALNET_URL) names its gRPC port",
+      readiness: {
+        isVital: false,
+        reason: "the fullnode does not answer, and accepted requests wait: check its URL and that it runs",
+      },
       look: () => lookAtFullnode(chain),
     },
     {
       name: "chain",
       advice: "check that the user of DATABASE_URL may read the table known_network",
-      look: async () => lookAtChain(chain, await reachable(database)),
+      look: async () => lookAtChain(chain, await reachable(subject)),
     },
     {
       name: "ika",
@@ -35,31 +38,33 @@ export function chainChecks(chain: DoctorChain, database: () => Promise<DoctorDa
   ];
 }
 
-/** A client of a fullnode that answers; throws {@link NotChecked} where none does. */
-export async function answering(chain: DoctorChain): Promise<SuiGrpcClient> {
+/** Returns a client of a fullnode that answers. Throws {@link NotChecked} when it does not. */
+export async function answering(chain: HealthChain): Promise<SuiGrpcClient> {
   const client = await needed(chain.client(), "no network is available");
   await needed(client.core.getChainIdentifier(), "the fullnode does not answer");
   return client;
 }
 
-/** Those of these objects that the fullnode does not have. */
+/** Returns the ids of the objects that the fullnode does not have. */
 export async function missingObjects(client: SuiGrpcClient, objectIds: readonly string[]): Promise<string[]> {
   const { objects } = await client.core.getObjects({ objectIds: [...objectIds] });
   return objectIds.filter((_, index) => objects[index] === undefined || objects[index] instanceof Error);
 }
 
-async function lookAtFullnode(chain: DoctorChain): Promise<Finding> {
+async function lookAtFullnode(chain: HealthChain): Promise<Finding> {
   const { name, fullnodeUrl } = await chain.access();
   const client = await chain.client();
-  const beganMs = performance.now();
   const { chainIdentifier } = await client.core.getChainIdentifier();
+  const beganMs = performance.now();
+  // The client caches the identifier, so this call is the one that always reaches the fullnode.
+  await client.core.getReferenceGasPrice();
   const latencyMs = Math.round(performance.now() - beganMs);
   const found = `${name}, chain ${chainIdentifier}, at ${new URL(fullnodeUrl.reveal()).host}, ${latencyMs} ms`;
   if (latencyMs <= SLOW_MS) return { status: "ok", found };
   return { status: "warn", found, advice: "use a fullnode that is nearer or less busy" };
 }
 
-async function lookAtChain(chain: DoctorChain, db: Queryable): Promise<Finding> {
+async function lookAtChain(chain: HealthChain, db: Queryable): Promise<Finding> {
   const client = await answering(chain);
   const { name } = await chain.access();
   const { chainIdentifier } = await client.core.getChainIdentifier();
@@ -87,7 +92,7 @@ async function readKnownChain(db: Queryable, network: string): Promise<string | 
   }
 }
 
-async function lookAtIka(chain: DoctorChain): Promise<Finding> {
+async function lookAtIka(chain: HealthChain): Promise<Finding> {
   const client = await answering(chain);
   const { ikaConfig } = await chain.access();
   const { ikaDwallet2pcMpcPackage: packageId } = ikaConfig.packages;
@@ -99,7 +104,7 @@ async function lookAtIka(chain: DoctorChain): Promise<Finding> {
   return { status: "ok", found };
 }
 
-/** Throws where the package, or the function in it, does not exist. */
+/** Throws when the package does not exist or lacks the function. */
 export async function findFunction(
   client: SuiGrpcClient,
   packageId: string,

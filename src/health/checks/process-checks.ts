@@ -4,15 +4,15 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { createSecureContext } from "node:tls";
 import type { Config } from "../../config/config.ts";
-import type { DoctorCheck, Finding } from "./doctor-check.ts";
+import type { Finding, HealthCheck } from "./health-check.ts";
 
 const HEALTH_TIMEOUT_MS = 3_000;
 const MS_PER_DAY = 86_400_000;
-/** Renewal is usually automatic a month before the end: by now it has failed. */
+/** Certificates are usually renewed a month before they expire, so by now the renewal has failed. */
 const CERTIFICATE_WARN_DAYS = 14;
 
-/** Checks of what the process needs of its machine. */
-export function processChecks(config: Config): DoctorCheck[] {
+/** Checks the process's machine: its folder, its port and its certificate. */
+export function processChecks(config: Config): HealthCheck[] {
   return [
     {
       name: "data directory",

@@ -3,41 +3,43 @@ import type { Config } from "../../config/config.ts";
 import { boolean, number, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { readMigrations } from "../../store/migrations.ts";
+import { postgresPlace } from "../../store/postgres-place.ts";
 import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { readRows } from "../../store/statements.ts";
-import { type DoctorCheck, type Finding, NotChecked, needed } from "./doctor-check.ts";
-import { type DoctorDatabase, placeOf } from "./doctor-database.ts";
+import type { Finding, HealthCheck } from "./health-check.ts";
+import { type HealthDatabase, type HealthSubject, reachable } from "./health-subject.ts";
 
 /** PostgreSQL 13, as the server tells its version. */
 const OLDEST_VERSION = 130_000;
 const MIGRATE = "run `tss migrate`, or start the service, which also migrates";
 
-/** Checks of the database and its migrations. */
-export function databaseChecks(config: Config, database: () => Promise<DoctorDatabase>): DoctorCheck[] {
+/** Checks the database and its migrations. */
+export function databaseChecks(subject: HealthSubject): HealthCheck[] {
   return [
     {
       name: "database",
       advice: "check that PostgreSQL runs and that DATABASE_URL names it with a user that may connect",
-      look: async () => lookAtServer(config, await database()),
+      readiness: {
+        isVital: true,
+        reason:
+          "PostgreSQL at DATABASE_URL does not answer: check that it runs and has free connections for this replica",
+      },
+      look: async () => lookAtServer(subject.config, await subject.database()),
     },
     {
       name: "migrations",
       advice: "check that the user of DATABASE_URL may read the table _prisma_migrations",
-      look: async () => lookAtMigrations(await reachable(database)),
+      readiness: {
+        isVital: true,
+        reason: "the database lacks migrations of this version: run `tss migrate`, or restart this replica",
+      },
+      look: async () => lookAtMigrations(await reachable(subject), subject.isRunning),
     },
   ];
 }
 
-/** What to ask the database with; throws {@link NotChecked} where it is out of reach. */
-export async function reachable(database: () => Promise<DoctorDatabase>): Promise<Queryable> {
-  const opened = await needed(database(), "the database does not answer");
-  if (opened.kind === "out of reach") throw new NotChecked(`the database is ${opened.why}`);
-  return opened.db;
-}
-
-async function lookAtServer({ databaseUrl }: Config, database: DoctorDatabase): Promise<Finding> {
+async function lookAtServer({ databaseUrl }: Config, database: HealthDatabase): Promise<Finding> {
   if (database.kind === "out of reach") return { status: "info", found: database.why };
-  if (database.kind === "pglite") return { status: "ok", found: "embedded, for one process" };
   const beganMs = performance.now();
   const [row] = await readRows(
     database.db,
@@ -45,15 +47,18 @@ async function lookAtServer({ databaseUrl }: Config, database: DoctorDatabase): 
     { name: text, number },
   );
   const latencyMs = Math.round(performance.now() - beganMs);
-  const found = `PostgreSQL ${row?.name} at ${placeOf(databaseUrl?.reveal() ?? "")}, ${latencyMs} ms`;
+  if (database.kind === "pglite") return { status: "ok", found: "embedded, for one process" };
+  const found = `PostgreSQL ${row?.name} at ${postgresPlace(databaseUrl?.reveal() ?? "")}, ${latencyMs} ms`;
   if ((row?.number ?? 0) >= OLDEST_VERSION) return { status: "ok", found };
   return { status: "fail", found, advice: "move to PostgreSQL 13 or newer" };
 }
 
-async function lookAtMigrations(db: Queryable): Promise<Finding> {
+async function lookAtMigrations(db: Queryable, isRunning: boolean): Promise<Finding> {
   const known = await readMigrations();
+  // The service migrates at its start, so afterwards nothing is missing.
+  const missing = isRunning ? "fail" : "warn";
   const applied = await readApplied(db);
-  if (applied === undefined) return { status: "warn", found: "the database is empty", advice: MIGRATE };
+  if (applied === undefined) return { status: missing, found: "the database is empty", advice: MIGRATE };
   const failed = applied.find(({ isFinished }) => !isFinished);
   if (failed !== undefined) {
     return {
@@ -66,7 +71,7 @@ async function lookAtMigrations(db: Queryable): Promise<Finding> {
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
   const pending = known.filter(({ name }) => !checksums.has(name));
   if (pending.length > 0)
-    return { status: "warn", found: `not yet applied: ${namesOf(pending)}`, advice: MIGRATE };
+    return { status: missing, found: `not yet applied: ${namesOf(pending)}`, advice: MIGRATE };
   const unknown = applied.filter(({ name }) => !known.some((migration) => migration.name === name));
   if (unknown.length > 0) {
     return {

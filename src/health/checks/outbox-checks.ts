@@ -1,0 +1,74 @@
+import { readForeignUses } from "../../chain/submit/lane-table.ts";
+import { hasStaleOperation } from "../../chain/submit/outbox.ts";
+import type { Queryable } from "../../store/database.ts";
+import { isSchemaMissing } from "../../store/sql-errors.ts";
+import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
+import { type HealthSubject, reachable } from "./health-subject.ts";
+
+/** The time within which a worker should take an operation. */
+const STALE_MS = 60_000;
+
+/** Checks that workers take queued operations, and that nothing else sends from the hot wallet. */
+export function outboxChecks(subject: HealthSubject): HealthCheck[] {
+  return [
+    {
+      name: "outbox",
+      advice: "check that the user of DATABASE_URL may read the table chain_operation",
+      readiness: {
+        isVital: false,
+        reason:
+          "an operation has waited for over a minute: check that a process with PROCESS_TYPE worker or all runs, and check its log",
+      },
+      look: () => onNetwork(subject, lookAtOutbox),
+    },
+    {
+      name: "lanes",
+      advice: "check that the user of DATABASE_URL may read the table lane",
+      readiness:
+        subject.config.processType === "api"
+          ? undefined
+          : {
+              isVital: false,
+              reason:
+                "another process sends from the hot wallet, so this service submits nothing: stop it, then start once with --after-restore",
+            },
+      look: () => onNetwork(subject, lookAtLanes),
+    },
+  ];
+}
+
+async function onNetwork(
+  subject: HealthSubject,
+  look: (db: Queryable, network: string) => Promise<Finding>,
+): Promise<Finding> {
+  const db = await reachable(subject);
+  const { name } = await needed(subject.chain.access(), "no network is available");
+  try {
+    return await look(db, name);
+  } catch (error) {
+    if (isSchemaMissing(error)) throw new NotChecked("the database is not migrated");
+    throw error;
+  }
+}
+
+async function lookAtOutbox(db: Queryable, network: string): Promise<Finding> {
+  if (!(await hasStaleOperation(db, network, STALE_MS)))
+    return { status: "ok", found: "no operation has waited for over a minute" };
+  return {
+    status: "fail",
+    found: "an operation has waited for over a minute",
+    advice: "check that a process with PROCESS_TYPE worker or all runs, and check its log",
+  };
+}
+
+async function lookAtLanes(db: Queryable, network: string): Promise<Finding> {
+  const foreign = await readForeignUses(db, network);
+  if (foreign.length === 0) return { status: "ok", found: "no other process has sent from the hot wallet" };
+  const uses = foreign.map(({ laneId, digest }) => `${laneId} by transaction ${digest}`).join(", ");
+  return {
+    status: "fail",
+    found: `another process has used ${uses}`,
+    advice:
+      "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`",
+  };
+}
