@@ -49,6 +49,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
   const service = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
     version: string;
     license: string;
+    repository?: object;
     engines: object;
     dependencies: Record<string, string>;
     peerDependencies: Record<string, string>;
@@ -76,6 +77,7 @@ function stage(dist: string, staged: string): { name: string; version: string } 
     version: service.version,
     description: "The TypeScript client of threshold-signing-service: MPC signing keys on Ika and Sui",
     license: service.license,
+    ...(service.repository && { repository: service.repository }),
     type: "module",
     sideEffects: false,
     engines: service.engines,

@@ -8,6 +8,8 @@ const documents = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "CHANGELOG.md",
     "AGENTS.md",
     "move/treasury/README.md",
     "bench/README.md",

