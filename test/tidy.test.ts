@@ -27,6 +27,12 @@ const LONG_FILES: Readonly<Record<string, string>> = {
 const LONG = 250;
 const TOO_LONG = 400;
 
+/** Files that offer another file's function under its name, each with the reason. Every other name has one meaning. */
+const REPEATING_FILES: Readonly<Record<string, string>> = {
+  "src/sdk/addresses.ts": "wraps the functions of protocol, so that a bundler loads them on demand",
+  "src/sdk/web-worker.ts": "is a package entry, with the engine of the other entry and its program embedded",
+};
+
 const source = sourcesBelow(["src"], [".ts"]);
 const code = [...source, ...sourcesBelow(["test", "tools", "bench"], [".ts", ".mjs"])];
 const documents = [
@@ -128,6 +134,21 @@ describe("the sources", () => {
     );
     expect(imported.size).toBeGreaterThan(0);
     expect(silent).toEqual([]);
+  });
+
+  it("export each name from one file, so that it has one meaning", () => {
+    const places = new Map<string, Set<string>>();
+    for (const file of source) {
+      for (const name of exportedNames(file))
+        places.set(name, (places.get(name) ?? new Set()).add(file.path));
+    }
+    const repeated = [...places].filter(([, files]) => files.size > 1);
+    const repeating = repeated.flatMap(([, files]) => [...files].filter((file) => file in REPEATING_FILES));
+    const others = repeated
+      .map(([name, files]) => [name, ...[...files].filter((file) => !(file in REPEATING_FILES))])
+      .filter(({ length }) => length > 2);
+    expect(others).toEqual([]);
+    expect([...new Set(repeating)].sort()).toEqual(Object.keys(REPEATING_FILES));
   });
 
   it("are files of a size that one can read", () => {
@@ -293,6 +314,10 @@ function tablesWrittenIn(text: string): string[] {
 
 const EXPORT =
   /^export (?:default |async |abstract |declare )*(?:function\*?|const|let|class|interface|type) (\w+)/;
+
+function exportedNames({ text }: SourceFile): string[] {
+  return text.split("\n").flatMap((line) => EXPORT.exec(line)?.[1] ?? []);
+}
 
 function undocumentedExports({ path: file, text }: SourceFile): string[] {
   const lines = text.split("\n");

@@ -8,8 +8,8 @@ import type { PresignCounts } from "../presigns/presign-health.ts";
 import {
   CURVE_ALGORITHMS,
   type CurveAlgorithm,
-  curveName,
-  signatureAlgorithmName,
+  curveOfNumber,
+  signatureAlgorithmOfNumbers,
 } from "../protocol/algorithms.ts";
 import { type AccountCallsDeps, createAccountCalls } from "./account-calls.ts";
 import { type AdminKeyCallsDeps, createAdminKeyCalls } from "./admin-key-calls.ts";
@@ -41,8 +41,8 @@ export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof A
         )
         .map((bucket) => ({
           ...bucket,
-          curveName: curveName(bucket.curve) ?? "",
-          signatureAlgorithmName: signatureAlgorithmName(bucket.curve, bucket.signatureAlgorithm) ?? "",
+          curveName: curveOfNumber(bucket.curve) ?? "",
+          signatureAlgorithmName: signatureAlgorithmOfNumbers(bucket.curve, bucket.signatureAlgorithm) ?? "",
           lowWater,
           highWater,
         }));

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { bigint, bytes, type Columns, nullable, text, time } from "../store/columns.ts";
+import { bigint, bytea, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { AuditSeal } from "./audit-seal.ts";
@@ -78,6 +78,6 @@ const ENTRY_COLUMNS: Columns<ExportedEntry> = {
   projectId: nullable(text),
   requestId: nullable(text),
   address: nullable(text),
-  leafHash: bytes,
-  chainHash: bytes,
+  leafHash: bytea,
+  chainHash: bytea,
 };

@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import { bigint, boolean, bytes, type Columns, nullable, text, time } from "../store/columns.ts";
+import { bigint, boolean, bytea, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
 import { execute, readRows } from "../store/statements.ts";
@@ -93,7 +93,7 @@ async function readHead(db: Queryable): Promise<Head> {
     db,
     sql`SELECT number, last_sequence AS "lastSequence", chain_hash AS "chainHash", seal_hash AS "sealHash"
      FROM audit_seal ORDER BY number DESC LIMIT 1`,
-    { number: bigint, lastSequence: bigint, chainHash: bytes, sealHash: bytes },
+    { number: bigint, lastSequence: bigint, chainHash: bytea, sealHash: bytea },
   );
   return head ?? BEFORE_THE_FIRST;
 }

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../lifecycle/clock.ts";
+import { type Clock, pause } from "../lifecycle/clock.ts";
 
 /** Keeps calls of one class back when the fullnode says that they are too many. */
 export interface BackOff {
@@ -43,7 +43,7 @@ function createBackOff(
     untilMs,
     async run(call, signal) {
       for (let waitMs = untilMs() - clock.now(); waitMs > 0; waitMs = untilMs() - clock.now())
-        await sleep(clock, waitMs, signal);
+        await pause(clock, waitMs, signal);
       try {
         const result = await call();
         refusals = 0;

@@ -6,7 +6,7 @@ import { loadConfig } from "../config/config.ts";
 import { command } from "./command.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
 import { optional } from "./option.ts";
-import { rowNumber, text } from "./option-values.ts";
+import { nonEmptyText, rowNumber } from "./option-values.ts";
 
 /** `tss audit export`. */
 export const auditExport = command({
@@ -15,7 +15,7 @@ export const auditExport = command({
   options: {
     fromSeal: optional("<number>", "the first seal; default the oldest", rowNumber),
     toSeal: optional("<number>", "the last seal; default the newest", rowNumber),
-    output: optional("<file>", "a new file; default standard output", text),
+    output: optional("<file>", "a new file; default standard output", nonEmptyText),
   },
   async run({ fromSeal, toSeal, output }, { environment, note, openDatabase = openConfiguredDatabase }) {
     const database = await openDatabase(loadConfig(environment), { migrates: false });

@@ -3,7 +3,7 @@ import { splitLines } from "../audit/split-lines.ts";
 import { type ExportReport, verifyExport } from "../audit/verify-export.ts";
 import { command, EXIT } from "./command.ts";
 import { flag, operand, optional } from "./option.ts";
-import { hash, hashes, text } from "./option-values.ts";
+import { hash, hashes, nonEmptyText } from "./option-values.ts";
 
 const SHOWN_COUNT = 20;
 
@@ -12,7 +12,7 @@ export const auditVerify = command({
   summary: "verify an export, without a configuration or a database",
   details: "Lists every entry that was changed, removed or moved. Exits with 1 if there is one.",
   options: {
-    file: operand("<file>", "a file from `tss audit export`", text),
+    file: operand("<file>", "a file from `tss audit export`", nonEmptyText),
     expectSeal: optional(
       "<hash>",
       "the hash of a seal, recorded elsewhere, that the export must contain",

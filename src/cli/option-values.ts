@@ -11,7 +11,7 @@ const DURATION_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Any text but the empty one, without white space around it. */
-export const text: ReadValue<string> = (value) => value.trim() || wrong("takes text");
+export const nonEmptyText: ReadValue<string> = (value) => value.trim() || wrong("takes text");
 
 /** The id of a row of the service. */
 export const uuid: ReadValue<string> = (value) => (UUID.test(value) ? value : wrong("takes an id, a UUID"));
@@ -49,7 +49,7 @@ export const count =
   };
 
 /** One of some words. */
-export const oneOf =
+export const choiceOf =
   <T extends string>(words: readonly T[]): ReadValue<T> =>
   (value) =>
     words.find((word) => word === value) ?? wrong(`takes one of ${words.join(", ")}`);
@@ -59,11 +59,11 @@ export const enumValue =
   <T extends number>(values: Readonly<Record<string, T>>): ReadValue<T> =>
   (value) => {
     const names = Object.keys(values).filter((name) => values[name] !== 0);
-    return values[oneOf(names)(value)]!;
+    return values[choiceOf(names)(value)]!;
   };
 
 /** Some of some words, each once, separated by commas. */
-export const someOf =
+export const choicesOf =
   <T extends string>(words: readonly T[]): ReadValue<T[]> =>
   (value) => {
     const given = value.split(",").map((word) => word.trim());

@@ -5,7 +5,7 @@ import type { Command, CommandContext } from "./command.ts";
 import { type CallerKind, type Clients, type Target, withClients } from "./connection.ts";
 import { isOutcomeUnknown } from "./failure.ts";
 import { flag, type Options, optional, type Values } from "./option.ts";
-import { text, uuid } from "./option-values.ts";
+import { nonEmptyText, uuid } from "./option-values.ts";
 
 /** Whose calls a command makes, and in which ways. */
 export interface CallShape {
@@ -63,11 +63,11 @@ export function serviceCommand<O extends Options, D extends DescMessage>(
 export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): Options {
   return {
     ...(isKeyed && {
-      idempotencyKey: optional("<key>", "retry a call that got no reply, with its key", text),
+      idempotencyKey: optional("<key>", "retry a call that got no reply, with its key", nonEmptyText),
     }),
     ...(isDirect &&
       caller === "project" && { project: optional("<id>", "with --direct: the project's id", uuid) }),
-    url: optional("<url>", "the running service to call; default TSS_URL", text),
+    url: optional("<url>", "the running service to call; default TSS_URL", nonEmptyText),
     ...(isDirect && { direct: flag("use the database directly; the default without a URL") }),
     json: flag("print the reply as JSON"),
   };

@@ -2,7 +2,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { CURVES, type CurveName, curveNumber } from "../protocol/algorithms.ts";
 import { bigIntFromBigEndian, bigIntToLittleEndian, encodeVector } from "../protocol/bytes.ts";
 import {
-  type Curve,
+  type CurveArithmetic,
   type CurvePoint,
   curveByNumber,
   encodePoint,
@@ -59,7 +59,11 @@ export function* createDkgMessage(
   };
 }
 
-function* proveShare(curve: Curve, sessionDigest: Uint8Array, share: bigint): Steps<UserDkgMessage> {
+function* proveShare(
+  curve: CurveArithmetic,
+  sessionDigest: Uint8Array,
+  share: bigint,
+): Steps<UserDkgMessage> {
   const publicShare = scaleBase(curve, share);
   const nonces = Array.from({ length: FISCHLIN_REPETITIONS }, () => randomScalar(curve));
   const masks: readonly CurvePoint[] = nonces.map((nonce) => scaleBase(curve, nonce));
@@ -81,7 +85,7 @@ function* proveShare(curve: Curve, sessionDigest: Uint8Array, share: bigint): St
   };
 }
 
-function encodeMessage(curve: Curve, message: UserDkgMessage): Uint8Array {
+function encodeMessage(curve: CurveArithmetic, message: UserDkgMessage): Uint8Array {
   const body = concatBytes(
     ...message.masks.map((mask) => encodePoint(curve, mask)),
     ...message.responses.map((response) => encodeScalar(curve, response)),
@@ -92,7 +96,7 @@ function encodeMessage(curve: Curve, message: UserDkgMessage): Uint8Array {
 }
 
 /** Uniform up to 2^-256 in 1..order-1. */
-function randomScalar(curve: Curve): bigint {
+function randomScalar(curve: CurveArithmetic): bigint {
   const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
   const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
   wide.fill(0);
@@ -100,7 +104,7 @@ function randomScalar(curve: Curve): bigint {
 }
 
 function readInput(
-  curve: Curve,
+  curve: CurveArithmetic,
   parameters: Uint8Array,
   userSecretKeyShare: Uint8Array,
 ): { readonly key: NetworkKeyParts; readonly share: bigint } {

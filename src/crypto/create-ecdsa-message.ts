@@ -5,7 +5,7 @@ import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-la
 import { messageDigest } from "../protocol/message-digest.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import { type CiphertextTerm, combineParts } from "../protocol/proofs/ciphertext.ts";
-import type { Curve } from "../protocol/proofs/curve.ts";
+import type { CurveArithmetic } from "../protocol/proofs/curve.ts";
 import {
   maskedKeyShareTerms,
   maskedNonceShareTerms,
@@ -162,7 +162,11 @@ function* prove(opened: OpenSignRequest, digest: bigint, split: PartSplit): Step
 }
 
 /** A linear combination of ciphertexts. This thread computes its own parts of it. */
-function* combine(curve: Curve, terms: readonly CiphertextTerm[], split: PartSplit): Steps<Ciphertext> {
+function* combine(
+  curve: CurveArithmetic,
+  terms: readonly CiphertextTerm[],
+  split: PartSplit,
+): Steps<Ciphertext> {
   const forms: (Form | undefined)[] = [undefined, undefined];
   for (const part of split.parts) {
     forms[part] = combineParts(curve, terms, part);

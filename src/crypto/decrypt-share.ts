@@ -5,7 +5,7 @@ import { formToScalar } from "../protocol/class-groups/class-group.ts";
 import { powerForm } from "../protocol/class-groups/exponentiation.ts";
 import { composeForms, invertForm } from "../protocol/class-groups/forms.ts";
 import { parseDWalletOutput } from "../protocol/dwallet-output.ts";
-import { type Curve, decodePoint, scaleBase } from "../protocol/proofs/curve.ts";
+import { type CurveArithmetic, decodePoint, scaleBase } from "../protocol/proofs/curve.ts";
 import { decodeEncryptedShare, verifyEncryptedShare } from "../protocol/proofs/encrypted-share.ts";
 import { rejectUnless } from "../protocol/proofs/rejected-input.ts";
 import type { Steps } from "../protocol/steps.ts";
@@ -17,7 +17,7 @@ import { encodeUserShare } from "../protocol/user-share.ts";
  * MalformedBytesError, InvalidFormError or RejectedInput.
  */
 export function* decryptShare(
-  curve: Curve,
+  curve: CurveArithmetic,
   decryptionKey: Uint8Array,
   dwalletOutput: Uint8Array,
   encryptedShareAndProof: Uint8Array,

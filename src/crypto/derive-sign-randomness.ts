@@ -3,7 +3,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { bigIntFromBigEndian, bigIntFromLittleEndian, encodeVector } from "../protocol/bytes.ts";
-import { type Curve, scalarBytes } from "../protocol/proofs/curve.ts";
+import { type CurveArithmetic, scalarBytes } from "../protocol/proofs/curve.ts";
 
 /** The inputs that determine a user's sign message. */
 export interface SignRandomnessInput {
@@ -33,7 +33,7 @@ export interface SignRandomness {
  * message, as RFC 6979 does for ECDSA's nonce. Every process gets the same numbers from the same input. An input that
  * differs in one bit gives independent numbers.
  */
-export function deriveSignRandomness(curve: Curve, input: SignRandomnessInput): SignRandomness {
+export function deriveSignRandomness(curve: CurveArithmetic, input: SignRandomnessInput): SignRandomness {
   const { triple, share, dwalletOutput, presign, commitment, message } = input;
   const secret = scalarBytes(curve, share);
   const key = extract(sha512, secret, SIGN_RANDOMNESS_LABEL);

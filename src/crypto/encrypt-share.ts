@@ -4,7 +4,7 @@ import { composeForms, type Form } from "../protocol/class-groups/forms.ts";
 import { decodeEncryptionKey } from "../protocol/class-groups/keypair.ts";
 import { ladderProduct, type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
-import { type Curve, scaleBase } from "../protocol/proofs/curve.ts";
+import { type CurveArithmetic, scaleBase } from "../protocol/proofs/curve.ts";
 import {
   encodeEncryptedShare,
   encryptedShareChallenge,
@@ -22,7 +22,7 @@ import { MASK_BITS, maskedResponse, RANDOMNESS_BITS } from "./mask-lengths.ts";
  * check.
  */
 export function* encryptShare(
-  curve: Curve,
+  curve: CurveArithmetic,
   encryptionKeyBytes: Uint8Array,
   share: bigint,
 ): Steps<Uint8Array> {
@@ -58,7 +58,7 @@ export function* encryptShare(
 
 /** (h^r, f^m * ek^r). */
 function* encrypt(
-  { group }: Curve,
+  { group }: CurveArithmetic,
   [h, ek]: readonly [PowerLadder, PowerLadder],
   scalar: bigint,
   randomness: bigint,
@@ -76,7 +76,7 @@ function randomInteger(bits: number): bigint {
 }
 
 /** Uniform up to 2^-256 in 1..order-1. */
-function randomScalar(curve: Curve): bigint {
+function randomScalar(curve: CurveArithmetic): bigint {
   const wide = globalThis.crypto.getRandomValues(new Uint8Array(64));
   const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
   wide.fill(0);

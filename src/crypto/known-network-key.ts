@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Form } from "../protocol/class-groups/forms.ts";
 import { type PowerLadder, powerLadder } from "../protocol/class-groups/power-ladder.ts";
-import type { Curve } from "../protocol/proofs/curve.ts";
+import type { CurveArithmetic } from "../protocol/proofs/curve.ts";
 import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/network-key-parts.ts";
 import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { Steps } from "../protocol/steps.ts";
@@ -15,7 +15,7 @@ const KEY_PARTS = new Map<string, NetworkKeyParts>();
  * Reads the network key from the protocol parameters. That takes a few milliseconds, so the result is cached by a hash
  * of the bytes. Throws as `readNetworkKeyParts` does.
  */
-export function knownNetworkKey(curve: Curve, parameters: Uint8Array): NetworkKeyParts {
+export function knownNetworkKey(curve: CurveArithmetic, parameters: Uint8Array): NetworkKeyParts {
   const read = withoutTables(parameters);
   const name = `${curve.constants.curve} ${bytesToHex(sha256(read))}`;
   const known = KEY_PARTS.get(name);
@@ -37,7 +37,7 @@ export function forgetLadders(...bases: readonly Form[]): void {
 }
 
 /** The cached ladder of a base that many messages use: h, or an encryption key. Building it takes 0.05 s. */
-export function* knownLadder(curve: Curve, base: Form): Steps<PowerLadder> {
+export function* knownLadder(curve: CurveArithmetic, base: Form): Steps<PowerLadder> {
   const known = LADDERS.get(base);
   if (known !== undefined) return known;
   const ladder = yield* powerLadder(curve.group, base, LADDER_BITS);

@@ -1,4 +1,4 @@
-import type { Curve, CurvePoint } from "../protocol/proofs/curve.ts";
+import type { CurveArithmetic, CurvePoint } from "../protocol/proofs/curve.ts";
 import type { PointProof, RepeatedProof } from "../protocol/proofs/ecdsa-message.ts";
 import { openingJson } from "../protocol/proofs/ecdsa-point-proofs.ts";
 import type { PointStatement } from "../protocol/proofs/ecdsa-point-statements.ts";
@@ -76,7 +76,11 @@ export function transcriptBinding(transcript: Transcript): Uint8Array {
 }
 
 /** The images of a witness of scalars between 1 and the order minus one. Multiplies points in constant time. */
-function pointImages(curve: Curve, { rows }: PointStatement, witness: readonly bigint[]): CurvePoint[] {
+function pointImages(
+  curve: CurveArithmetic,
+  { rows }: PointStatement,
+  witness: readonly bigint[],
+): CurvePoint[] {
   return rows.map((row) =>
     row.reduce<CurvePoint>(
       (sum, point, index) => (point === undefined ? sum : sum.add(point.multiply(witness[index]!))),

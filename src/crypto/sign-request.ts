@@ -2,7 +2,7 @@ import { type AlgorithmTriple, findTripleByNumbers } from "../protocol/algorithm
 import { equalBytes } from "../protocol/bytes.ts";
 import { type DWalletOutput, parseDWalletOutput } from "../protocol/dwallet-output.ts";
 import {
-  type Curve,
+  type CurveArithmetic,
   type CurvePoint,
   curveByNumber,
   decodePoint,
@@ -31,7 +31,7 @@ export interface SignRequest {
 
 /** A decoded sign request whose parts belong together. */
 export interface OpenSignRequest {
-  readonly curve: Curve;
+  readonly curve: CurveArithmetic;
   /** x_A. Secret. */
   readonly share: bigint;
   readonly dwallet: DWalletOutput;

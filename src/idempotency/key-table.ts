@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
-import { bytes, nullable, text } from "../store/columns.ts";
+import { bytea, nullable, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -54,7 +54,7 @@ export async function findRemembered(
     db,
     sql`SELECT method, fingerprint, subject_id AS "subjectId", reply FROM idempotency_key
         WHERE scope = ${scope} AND network = ${network} AND key = ${key} AND expires_at > clock_timestamp()`,
-    { method: text, fingerprint: bytes, subjectId: nullable(text), reply: nullable(bytes) },
+    { method: text, fingerprint: bytea, subjectId: nullable(text), reply: nullable(bytea) },
   );
   if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
     throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "the idempotency key was used with another request", {

@@ -19,7 +19,7 @@ export const systemClock: Clock = {
 };
 
 /** Waits for the time. Rejects with the signal's reason as soon as that fires. */
-export function sleep(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
+export function pause(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const cancel = clock.after(durationMs, () => {

@@ -1,4 +1,4 @@
-import { curveName, signatureAlgorithmName } from "../protocol/algorithms.ts";
+import { curveOfNumber, signatureAlgorithmOfNumbers } from "../protocol/algorithms.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { DatabaseFigures, LaneFigure, PresignFigure } from "./read-database-figures.ts";
 
@@ -110,7 +110,7 @@ function oldestByKind({ outbox }: DatabaseFigures): Map<string, number> {
 
 function namesOf({ curve, signatureAlgorithm }: Bucket): { curve: string; algorithm: string } {
   return {
-    curve: curveName(curve) ?? String(curve),
-    algorithm: signatureAlgorithmName(curve, signatureAlgorithm) ?? String(signatureAlgorithm),
+    curve: curveOfNumber(curve) ?? String(curve),
+    algorithm: signatureAlgorithmOfNumbers(curve, signatureAlgorithm) ?? String(signatureAlgorithm),
   };
 }

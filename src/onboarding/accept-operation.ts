@@ -4,7 +4,7 @@ import type { OperationKind } from "../chain/operation.ts";
 import { parseDWallet } from "../protocol/chain-objects.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
-import { bytes, text } from "../store/columns.ts";
+import { bytea, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
@@ -31,7 +31,7 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
         sql`SELECT id, object_id AS "dwalletId", encrypted_user_secret_key_share_id AS "encryptedUserSecretKeyShareId",
                 user_output_signature AS "userOutputSignature"
          FROM dwallet WHERE id = ANY(${subjectIds}::uuid[])`,
-        { id: text, dwalletId: text, encryptedUserSecretKeyShareId: text, userOutputSignature: bytes },
+        { id: text, dwalletId: text, encryptedUserSecretKeyShareId: text, userOutputSignature: bytea },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },

@@ -1,11 +1,11 @@
 import type { CreateDWalletRequest } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { invalidField } from "../errors/service-error.ts";
-import { curveName } from "../protocol/algorithms.ts";
+import { curveOfNumber } from "../protocol/algorithms.ts";
 import { checkDkgMessage, DkgFormError } from "../protocol/check-dkg-message.ts";
 
 /** Throws VALIDATION, which names the field, if no network would accept the DKG message. */
 export function checkDkgForm(curveNumber: number, request: CreateDWalletRequest): void {
-  const curve = curveName(curveNumber);
+  const curve = curveOfNumber(curveNumber);
   if (curve === undefined) throw invalidField("curve", "is not a curve");
   try {
     checkDkgMessage(curve, request);

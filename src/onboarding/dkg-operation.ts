@@ -5,7 +5,7 @@ import type { NetworkReader } from "../chain/reader.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
-import { bytes, number, text } from "../store/columns.ts";
+import { bytea, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { failDWallet } from "./fail-dwallet.ts";
@@ -55,11 +55,11 @@ export function createDkgOperation(
           curve: number,
           networkEncryptionKeyId: text,
           senderAddress: text,
-          sessionBytes: bytes,
-          userDkgMessage: bytes,
-          encryptedUserShareAndProof: bytes,
-          userPublicOutput: bytes,
-          signerPublicKey: bytes,
+          sessionBytes: bytea,
+          userDkgMessage: bytea,
+          encryptedUserShareAndProof: bytea,
+          userPublicOutput: bytea,
+          signerPublicKey: bytea,
           encryptionKeyAddress: text,
         },
       );

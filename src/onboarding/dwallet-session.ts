@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { OpenSession, SessionKind } from "../chain/session.ts";
-import { curveName } from "../protocol/algorithms.ts";
+import { curveOfNumber } from "../protocol/algorithms.ts";
 import { type ChainDWallet, parseDWallet } from "../protocol/chain-objects.ts";
 import { publicKeyFromDWalletOutput } from "../protocol/dwallet-output.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
@@ -43,7 +43,7 @@ export async function recordDWalletState(
     case "AwaitingKeyHolderSignature":
     case "Active": {
       await checkDWallet(db, id, dwallet);
-      const curve = curveName(curveNumber);
+      const curve = curveOfNumber(curveNumber);
       if (curve === undefined) throw new Error(`the chain has a dWallet on curve ${curveNumber}`);
       const publicKey = publicKeyFromDWalletOutput(curve, state.publicOutput);
       // Active is the last state. A late answer must not lead back from it.

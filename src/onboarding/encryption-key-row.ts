@@ -3,7 +3,7 @@ import type { Prisma } from "../../gen/prisma/client.ts";
 import { type EncryptionKey, EncryptionKeySchema } from "../../gen/proto/tss/v1/onboarding_pb.ts";
 import { Curve } from "../../gen/proto/tss/v1/types_pb.ts";
 import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/read-page.ts";
-import { curveName } from "../protocol/algorithms.ts";
+import { curveOfNumber } from "../protocol/algorithms.ts";
 import type { Database } from "../store/database.ts";
 
 const COLUMNS = {
@@ -68,7 +68,7 @@ export function encodeRegisteredKey(row: EncryptionKeyRow): EncryptionKey {
 
 /** The contract's enum of the chain's integer. */
 export function curveEnum(curveNumber: number): Curve {
-  const name = curveName(curveNumber);
+  const name = curveOfNumber(curveNumber);
   if (name === undefined) throw new Error(`there is no curve ${curveNumber}`);
   return Curve[name];
 }

@@ -8,7 +8,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import { suiAddress } from "../protocol/addresses.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import type { ChainEncryptionKey } from "../protocol/chain-objects.ts";
-import { bytes, type Columns, nullable, number, oneOf, text } from "../store/columns.ts";
+import { bytea, type Columns, nullable, number, oneOf, text } from "../store/columns.ts";
 import { newId } from "../store/ids.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { checkQuota, lockForQuota } from "./check-quota.ts";
@@ -124,7 +124,7 @@ function mayTry({ operationState, tries }: KnownKey): boolean {
 
 const KNOWN_KEY: Columns<KnownKey> = {
   id: text,
-  encryptionKey: bytes,
+  encryptionKey: bytea,
   objectId: nullable(text),
   tries: number,
   operationState: nullable(oneOf("queued", "sent", "landed", "failed")),

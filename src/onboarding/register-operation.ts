@@ -3,7 +3,7 @@ import { createdEncryptionKeys } from "../chain/events.ts";
 import type { OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
-import { bytes, number, text } from "../store/columns.ts";
+import { bytea, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { isRegisteredKey } from "./is-registered-key.ts";
@@ -39,9 +39,9 @@ export function createRegisterOperation(
           id: text,
           curve: number,
           signerAddress: text,
-          encryptionKey: bytes,
-          signature: bytes,
-          signerPublicKey: bytes,
+          encryptionKey: bytea,
+          signature: bytea,
+          signerPublicKey: bytea,
         },
       );
       return new Map(rows.map((row) => [row.id, row]));

@@ -5,7 +5,7 @@ import type { LandedTransaction, OperationKind } from "../chain/operation.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
-import { bytes, text } from "../store/columns.ts";
+import { bytea, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
@@ -51,7 +51,7 @@ export function createPresignOperation({
         sql`SELECT id, network, curve, signature_algorithm AS "signatureAlgorithm",
                 network_encryption_key_id AS "networkEncryptionKeyId", session_bytes AS "sessionBytes"
          FROM presign WHERE id = ANY(${subjectIds}::uuid[])`,
-        { ...BUCKET_COLUMNS, id: text, sessionBytes: bytes },
+        { ...BUCKET_COLUMNS, id: text, sessionBytes: bytea },
       );
       return new Map(rows.map((row) => [row.id, row]));
     },

@@ -59,7 +59,7 @@ export function findTripleByNumbers(
 }
 
 /** The curve's name for the chain's integer, or undefined. */
-export function curveName(curveNumber: number): CurveName | undefined {
+export function curveOfNumber(curveNumber: number): CurveName | undefined {
   return CURVES[curveNumber];
 }
 
@@ -69,7 +69,7 @@ export function curveNumber(curve: CurveName): number {
 }
 
 /** The algorithm's name for the chain's integers, or undefined. */
-export function signatureAlgorithmName(
+export function signatureAlgorithmOfNumbers(
   curveNumber: number,
   signatureAlgorithmNumber: number,
 ): SignatureAlgorithmName | undefined {

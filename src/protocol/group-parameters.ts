@@ -18,14 +18,14 @@ export function groupParametersJson(curve: CurveName): string {
     curve_type: type,
     order: hex(order),
     modulus: hex(modulus),
-    generator: pointJson(curve, base),
+    generator: groupPointJson(curve, base),
     curve_equation_a: hex(a),
     curve_equation_b: hex(b),
   });
 }
 
 /** A point in a transcript's JSON: upper-case hex on the secp curves, an array of bytes on the others. */
-export function pointJson(curve: CurveName, point: GroupPoint): string | number[] {
+export function groupPointJson(curve: CurveName, point: GroupPoint): string | number[] {
   const bytes = point.toBytes();
   return curveGroup(curve).isSecp ? bytesToHex(bytes).toUpperCase() : [...bytes];
 }

@@ -5,7 +5,7 @@ import { byteReader } from "./byte-reader.ts";
 import { bigIntFromBigEndian, bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
 import { type CurveGroup, curveGroup, type GroupPoint } from "./curve-group.ts";
 import { parseDWalletOutput } from "./dwallet-output.ts";
-import { groupParametersJson, pointJson, prettyJson } from "./group-parameters.ts";
+import { groupParametersJson, groupPointJson, prettyJson } from "./group-parameters.ts";
 import { createTranscript } from "./merlin.ts";
 import { PRESIGN_VERSION, presignVersion } from "./presign-version.ts";
 import { parsePartialSignature } from "./sign-message-layout.ts";
@@ -67,10 +67,10 @@ export function partialSignatureTerms(request: SchnorrRequest, nonce: GroupPoint
     .append("$ msg $", message)
     .append("$ H $", prettyJson(hash))
     .append("$ \\GG,G,q $", groupParametersJson(curve))
-    .append("$X$", prettyJson(pointJson(curve, output.publicKeyPoint)))
-    .append("$ K_{A}$", prettyJson(pointJson(curve, nonce)))
-    .append("$ K_{B,0} $", prettyJson(pointJson(curve, presign.nonces[0])))
-    .append("$ K_{B,1} $", prettyJson(pointJson(curve, presign.nonces[1])));
+    .append("$X$", prettyJson(groupPointJson(curve, output.publicKeyPoint)))
+    .append("$ K_{A}$", prettyJson(groupPointJson(curve, nonce)))
+    .append("$ K_{B,0} $", prettyJson(groupPointJson(curve, presign.nonces[0])))
+    .append("$ K_{B,1} $", prettyJson(groupPointJson(curve, presign.nonces[1])));
   const wide = concatBytes(
     transcript.challenge("$\\mu_{k}$", 32),
     transcript.challenge(STATISTICAL_LABEL, 8),

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { createdEncryptionKeys } from "../chain/events.ts";
 import type { Rebuilder, Unrecoverable } from "../chain/restore/replay.ts";
 import { equalBytes } from "../protocol/bytes.ts";
-import { bytes as bytesColumn, text } from "../store/columns.ts";
+import { bytea, text } from "../store/columns.ts";
 import { readRows } from "../store/statements.ts";
 import { byteInputs } from "./pure-inputs.ts";
 
@@ -23,7 +23,7 @@ export function createKeyRebuilder(network: string): Rebuilder {
           db,
           sql`SELECT id, encryption_key AS "encryptionKey" FROM encryption_key
               WHERE network = ${network} AND signer_address = ${signerAddress}`,
-          { id: text, encryptionKey: bytesColumn },
+          { id: text, encryptionKey: bytea },
         );
         const own = rows.filter((row) => sent.some((input) => equalBytes(input, row.encryptionKey)));
         subjectIds.push(...own.map(({ id }) => id));

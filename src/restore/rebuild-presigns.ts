@@ -4,7 +4,7 @@ import { requestedSessions } from "../chain/events.ts";
 import type { Rebuilder } from "../chain/restore/replay.ts";
 import { insertPendingPresigns } from "../presigns/insert-pending.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
-import { bytes, text } from "../store/columns.ts";
+import { bytea, text } from "../store/columns.ts";
 import { readRows } from "../store/statements.ts";
 
 /** Finds the rows that lost transactions requested presigns for, and makes rows for presigns that have none. */
@@ -19,7 +19,7 @@ export function createPresignRebuilder(network: string): Rebuilder {
         db,
         sql`SELECT id, session_bytes AS "sessionBytes" FROM presign
             WHERE network = ${network} AND state = 'requested' AND session_bytes IS NOT NULL`,
-        { id: text, sessionBytes: bytes },
+        { id: text, sessionBytes: bytea },
       );
       const preimageOf = (row: { sessionBytes: Uint8Array }) =>
         bytesToHex(sessionIdentifierPreimage(row.sessionBytes, sender));

@@ -9,12 +9,12 @@ import { call } from "./call.ts";
 import { isObjectId } from "./checks.ts";
 import { completeOnboard } from "./complete-onboard.ts";
 import type { ClientContext } from "./context.ts";
-import { createDWallet } from "./create-dwallet.ts";
 import { TssError } from "./errors.ts";
 import { acceptShare, awaitDkg } from "./finish-onboard.ts";
 import { protoCurve } from "./names.ts";
 import type { SessionPoint } from "./onboard.ts";
 import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
+import { requestDWallet } from "./request-dwallet.ts";
 import { encodeResumeToken } from "./resume-token.ts";
 
 /** Makes the only dWallet of a session, or continues with the one that an earlier attempt made. */
@@ -74,7 +74,7 @@ export async function makeDWallet(
   action.facts["sessionDigestHex"] = sessionDigestHex;
   const point = { ...start, networkEncryptionKeyId, senderAddress };
   await action.resumeAt(encodeResumeToken(point));
-  const created = await createDWallet(context, action, {
+  const created = await requestDWallet(context, action, {
     encryptionKeyId: registered.encryptionKeyId,
     curve: protoCurve(curve),
     networkEncryptionKeyId,

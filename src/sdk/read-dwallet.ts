@@ -27,7 +27,8 @@ export async function readActiveDWallet(
   dwalletId: string,
   curve: CurveName,
 ): Promise<CompletedDWallet> {
-  const dwallet = context.activeDWallets.get(dwalletId) ?? (await readDWallet(context, action, dwalletId));
+  const dwallet =
+    context.activeDWallets.get(dwalletId) ?? (await readChainDWallet(context, action, dwalletId));
   const { state } = dwallet;
   if (dwallet.curveNumber !== curveNumber(curve)) {
     throw new TssError("UNSUPPORTED_ALGORITHM", `the dWallet is not on ${curve}`);
@@ -52,7 +53,7 @@ export function rememberActive(
 }
 
 /** Reads a dWallet in any state from the chain. */
-export async function readDWallet(
+export async function readChainDWallet(
   context: ClientContext,
   action: Action,
   dwalletId: string,

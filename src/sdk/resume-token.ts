@@ -5,8 +5,8 @@ import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import {
   type AlgorithmTriple,
   type CurveName,
-  curveName,
   curveNumber,
+  curveOfNumber,
   findTripleByNumbers,
 } from "../protocol/algorithms.ts";
 import { equalBytes, hexToBytes } from "../protocol/bytes.ts";
@@ -155,7 +155,7 @@ function decodePoint(
   { onboard, sign }: (typeof Body)["$inferType"]["point"],
 ): ResumePoint | undefined {
   if (onboard) {
-    const curve = curveName(onboard.curve);
+    const curve = curveOfNumber(onboard.curve);
     const { sessionIdentifier, dwalletId, name } = onboard;
     if (curve === undefined || (sessionIdentifier === null && dwalletId === null)) return undefined;
     if (name !== null && !isDWalletName(name)) return undefined;

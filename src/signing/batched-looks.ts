@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { type Clock, sleep } from "../lifecycle/clock.ts";
+import { type Clock, pause } from "../lifecycle/clock.ts";
 import { number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
@@ -59,7 +59,7 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
       const batch = [...due].slice(0, BATCH_MAX_COUNT);
       for (const follower of batch) due.delete(follower);
       await look(batch);
-      await sleep(clock, PAUSE_MS);
+      await pause(clock, PAUSE_MS);
     }
     isRunning = false;
     setTimer();

@@ -12,7 +12,7 @@ import {
 import { enumsOfTriple, tripleOfRow } from "./algorithm-enums.ts";
 import type { ShownSignRequest } from "./shown-sign-request.ts";
 import type { SignRequestRow } from "./sign-request.ts";
-import type { WatchedSign } from "./watch-sign.ts";
+import type { WatchedSign } from "./watch-sign-request.ts";
 
 /** The row as the contract shows it. Fields that do not apply to the state are absent. */
 export function encodeSignRequest(row: ShownSignRequest): SignRequest {

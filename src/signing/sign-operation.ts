@@ -9,7 +9,7 @@ import { presignMoves } from "../presigns/presign-moves.ts";
 import { equalBytes } from "../protocol/bytes.ts";
 import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
-import { bytes, number, text } from "../store/columns.ts";
+import { bytea, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
@@ -75,8 +75,8 @@ export function createSignOperation({
           curve: number,
           signatureAlgorithm: number,
           hashScheme: number,
-          message: bytes,
-          userSignMessage: bytes,
+          message: bytea,
+          userSignMessage: bytea,
         },
       );
       return new Map(rows.map((row) => [row.id, row]));

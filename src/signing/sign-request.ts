@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { boolean, bytes, type Columns, nullable, text } from "../store/columns.ts";
+import { boolean, bytea, type Columns, nullable, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import { SHOWN_COLUMNS, SHOWN_ROW, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
@@ -38,7 +38,7 @@ const SIGN_REQUEST: Columns<SignRequestRow> = {
   projectId: text,
   wasSubmitted: boolean,
   isExpired: boolean,
-  dwalletPublicOutput: bytes,
-  dwalletPublicKey: nullable(bytes),
-  presign: bytes,
+  dwalletPublicOutput: bytea,
+  dwalletPublicKey: nullable(bytea),
+  presign: bytea,
 };

@@ -11,7 +11,7 @@ import { type ReserveDeps, reserve } from "./reserve.ts";
 import { readShownSignRequest, SIGN_STATUSES, type SignStatus } from "./shown-sign-request.ts";
 import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
 import type { WaitEnding } from "./until-changed.ts";
-import { type WatchDeps, watchSign } from "./watch-sign.ts";
+import { type WatchDeps, watchSignRequest } from "./watch-sign-request.ts";
 
 export type SigningServiceDeps = ReserveDeps &
   SubmitDeps &
@@ -49,7 +49,7 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
     },
     watchSign({ signRequestId, cursor }, context) {
       const { projectId } = callerOf(context, "project");
-      return watchSign(
+      return watchSignRequest(
         watchDeps,
         { signRequestId, projectId, cursor },
         (deps.untilClosing ?? signalOf)(context),

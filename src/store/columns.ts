@@ -20,7 +20,7 @@ export const bigint: Column<bigint> = { type: "bigint", accepts: (value) => type
 /** `boolean`. */
 export const boolean: Column<boolean> = { type: "boolean", accepts: (value) => typeof value === "boolean" };
 /** `bytea`. */
-export const bytes: Column<Uint8Array<ArrayBuffer>> = {
+export const bytea: Column<Uint8Array<ArrayBuffer>> = {
   type: "bytes",
   accepts: (value) => value instanceof Uint8Array,
 };

@@ -13,7 +13,7 @@ import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 import { messageDigest } from "../../src/protocol/message-digest.ts";
 import { buildProtocolParameters } from "../../src/protocol/parameters/build-protocol-parameters.ts";
 import { combineCiphertexts } from "../../src/protocol/proofs/ciphertext.ts";
-import { type Curve, curveByNumber, decodePoint } from "../../src/protocol/proofs/curve.ts";
+import { type CurveArithmetic, curveByNumber, decodePoint } from "../../src/protocol/proofs/curve.ts";
 import { maskedKeyShareTerms, maskedNonceShareTerms } from "../../src/protocol/proofs/ecdsa-equations.ts";
 import { decodeEcdsaSignMessage, encodeEcdsaSignMessage } from "../../src/protocol/proofs/ecdsa-message.ts";
 import {
@@ -220,7 +220,7 @@ function runCheck(context: SignContext, encryptionKey: Form, bytes: Uint8Array, 
   runSteps(checkEcdsaMessage(context, encryptionKey, bytes, digest, state));
 }
 
-function decodeOrUndefined(curve: Curve, bytes: Uint8Array) {
+function decodeOrUndefined(curve: CurveArithmetic, bytes: Uint8Array) {
   try {
     return decodeEcdsaSignMessage(curve, bytes);
   } catch {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../src/errors/service-error.ts";
-import { type Clock, sleep } from "../../src/lifecycle/clock.ts";
+import { type Clock, pause } from "../../src/lifecycle/clock.ts";
 import { reserve } from "../../src/signing/reserve.ts";
 import { readSignRequest, type SignRequestRow } from "../../src/signing/sign-request.ts";
 import { submit } from "../../src/signing/submit.ts";
@@ -100,7 +100,7 @@ export async function runClient(
       } catch (error) {
         if (error instanceof ServiceError && error.reason === "WRONG_STATE") throw new Refused(error.message);
         if (!isTransient(error)) throw error;
-        await sleep(clock, PAUSE_MS);
+        await pause(clock, PAUSE_MS);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../../src/lifecycle/clock.ts";
+import { type Clock, pause } from "../../src/lifecycle/clock.ts";
 import { createLife, type Life } from "./mortal.ts";
 import type { Random } from "./random.ts";
 import { type Replica, type ReplicaOptions, startReplica } from "./replica.ts";
@@ -44,7 +44,7 @@ export function startCluster({ replica: shared, databases, lifeSteps, random }: 
 
   return {
     async any() {
-      while (running.size === 0) await sleep(clock, BETWEEN_LIVES_MS);
+      while (running.size === 0) await pause(clock, BETWEEN_LIVES_MS);
       return random.pick([...running]);
     },
     endKilling() {
@@ -89,7 +89,7 @@ export function startCluster({ replica: shared, databases, lifeSteps, random }: 
         running.delete(replica);
         await replica.stop();
       }
-      await sleep(clock, BETWEEN_LIVES_MS);
+      await pause(clock, BETWEEN_LIVES_MS);
     }
   }
 }

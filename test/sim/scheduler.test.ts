@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sleep } from "../../src/lifecycle/clock.ts";
+import { pause } from "../../src/lifecycle/clock.ts";
 import { createRandom } from "./random.ts";
 import { createScheduler, StuckError } from "./scheduler.ts";
 
@@ -12,7 +12,7 @@ describe("a simulation", () => {
     const { clock, drive, statement } = scheduler(1);
     const seen = await drive(
       (async () => {
-        await sleep(clock, 3_600_000);
+        await pause(clock, 3_600_000);
         const beganMs = clock.now();
         // Longer than a timer of this process that is due at once.
         await statement(1, "", () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))));
@@ -27,7 +27,7 @@ describe("a simulation", () => {
       const { clock, drive, statement } = scheduler(seed);
       const order: number[] = [];
       const one = async (id: number) => {
-        await sleep(clock, 100);
+        await pause(clock, 100);
         await statement(id, "", async () => order.push(id));
       };
       await drive(Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(one)));
@@ -47,7 +47,7 @@ describe("a simulation", () => {
     const { clock, drive, statement } = scheduler(1, waiting);
     const order: string[] = [];
     const first = statement(1, "", () => lock).then(() => order.push("waited"));
-    const second = sleep(clock, 5_000)
+    const second = pause(clock, 5_000)
       .then(() => statement(2, "", async () => order.push("gave up")))
       .then(() => {
         isHeld = false;
@@ -61,7 +61,7 @@ describe("a simulation", () => {
     await expect(scheduler(1).drive(new Promise(() => {}))).rejects.toThrow(StuckError);
     const { clock, drive } = scheduler(1);
     const forEver = async (): Promise<never> => {
-      for (;;) await sleep(clock, 10);
+      for (;;) await pause(clock, 10);
     };
     await expect(drive(forEver())).rejects.toThrow("more than 1000 steps");
   });

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { type Clock, sleep } from "../../src/lifecycle/clock.ts";
+import { type Clock, pause } from "../../src/lifecycle/clock.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import type { Random } from "./random.ts";
 import { createStatements, type StatementServer, type Statements } from "./statements.ts";
@@ -52,11 +52,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       return steps;
     },
     async statement(pid, text, run) {
-      await sleep(clock, statementMs(random));
+      await pause(clock, statementMs(random));
       try {
         return await statements.run(pid, ASKS_TIME.test(text) ? clock.now() : undefined, run);
       } finally {
-        if (random.happens(SLOW_REPLIES)) await sleep(clock, random.integer(1, SLOW_REPLY_MS));
+        if (random.happens(SLOW_REPLIES)) await pause(clock, random.integer(1, SLOW_REPLY_MS));
       }
     },
     async drive(main) {

@@ -1,4 +1,4 @@
-import { sleep } from "../../src/lifecycle/clock.ts";
+import { pause } from "../../src/lifecycle/clock.ts";
 import type { ChainControls } from "../../src/localnet/faults/chain-controls.ts";
 import { NO_FAULTS } from "../../src/localnet/faults/fault-settings.ts";
 import { openLocalChain } from "../../src/localnet/local-chain.ts";
@@ -84,7 +84,7 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
       operatorCount: plan.operatorCount,
       epochDurationMs: 24 * 3_600_000,
       clock: () => BEGIN_MS + clock.now(),
-      pause: (durationMs) => sleep(clock, durationMs),
+      pause: (durationMs) => pause(clock, durationMs),
     });
     const where = { url: IN_PROCESS_URL, fetch: inProcessFetch(localnet) };
     const { hotWalletAddress, treasury } = localnet;
@@ -119,7 +119,7 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
     await disturbances;
     cluster.endKilling();
     localnet.faults.set(NO_FAULTS);
-    while (await isUnderWay(database)) await sleep(clock, LOOK_MS);
+    while (await isUnderWay(database)) await pause(clock, LOOK_MS);
     await cluster.stop();
     faults.push(...(await checkRest(database, { ...where, hotWalletAddress }, TEST_TRIPLE)));
     await localnet.close();
@@ -145,13 +145,13 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
 
   /** What an operator or the network does to everyone at once, at some moment. */
   async function disturb(controls: ChainControls): Promise<void> {
-    await sleep(clock, random.integer(250, 2_000));
+    await pause(clock, random.integer(250, 2_000));
     if (random.happens(0.3)) await controls.advanceEpoch();
     if (random.happens(0.2)) await controls.advanceEpoch();
     if (random.happens(0.3)) await controls.rotateNetworkKey();
     if (!random.happens(0.2)) return;
     await controls.setTreasury({ ika: 0n, sui: 0n });
-    await sleep(clock, random.integer(100, 500));
+    await pause(clock, random.integer(100, 500));
     await controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
   }
 }

@@ -12,7 +12,7 @@ import { systemClock } from "../../src/lifecycle/clock.ts";
 import { createBatchedLooks } from "../../src/signing/batched-looks.ts";
 import { encodeWatched } from "../../src/signing/encode-sign-request.ts";
 import type { ShownSignRequest } from "../../src/signing/shown-sign-request.ts";
-import { watchSign } from "../../src/signing/watch-sign.ts";
+import { watchSignRequest } from "../../src/signing/watch-sign-request.ts";
 import type { Queryable } from "../../src/store/database.ts";
 import { untilClosing } from "../../src/transport/closing-signal.ts";
 import { registerService } from "../../src/transport/service-registration.ts";
@@ -34,7 +34,7 @@ const { url } = await startServer({
   services: [
     registerService(Signing, {
       watchSign: ({ signRequestId, cursor }, context) =>
-        watchSign(deps, { signRequestId, projectId: "", cursor }, untilClosing(context), (message) =>
+        watchSignRequest(deps, { signRequestId, projectId: "", cursor }, untilClosing(context), (message) =>
           encodeWatched(message, new Date()),
         ),
     }),

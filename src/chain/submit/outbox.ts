@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { boolean, bytes, type Columns, listOf, nullable, number, oneOf, text } from "../../store/columns.ts";
+import { boolean, bytea, type Columns, listOf, nullable, number, oneOf, text } from "../../store/columns.ts";
 import type { Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 import { OPERATION_NAMES, type OperationName } from "../operation.ts";
@@ -36,7 +36,7 @@ const QUEUED_OPERATION: Columns<QueuedOperation> = {
 
 const STORED_TRANSACTION: Columns<StoredTransaction> = {
   digest: text,
-  bytes,
+  bytes: bytea,
   signatures: listOf(text),
 };
 

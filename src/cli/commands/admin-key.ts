@@ -8,7 +8,7 @@ import {
 import { formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { operand, optional, required } from "../option.ts";
-import { moment, text, uuid } from "../option-values.ts";
+import { moment, nonEmptyText, uuid } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs } from "../table.ts";
 import { formatPlaintext } from "./key.ts";
@@ -20,7 +20,11 @@ const create = serviceCommand({
   isKeyed: true,
   summary: "create an operator's key and show it once; requires ADMIN_API_KEY",
   options: {
-    name: required("<name>", "the owner's name, such as alice; the audit trail records admin:alice", text),
+    name: required(
+      "<name>",
+      "the owner's name, such as alice; the audit trail records admin:alice",
+      nonEmptyText,
+    ),
     expires: optional("<time>", "the expiry, such as 2027-01-31 or 90d; default never", moment),
   },
   call: ({ admin }, { name, expires }, once) =>

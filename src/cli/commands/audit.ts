@@ -6,7 +6,7 @@ import { auditVerify } from "../audit-verify.ts";
 import { formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { optional } from "../option.ts";
-import { text, uuid } from "../option-values.ts";
+import { nonEmptyText, uuid } from "../option-values.ts";
 import { auditProof } from "./audit-proof.ts";
 
 const list = listCommand({
@@ -18,7 +18,7 @@ const list = listCommand({
     actor: optional(
       "<actor>",
       "show only events by this actor, such as admin:alice, key:<id> or system",
-      text,
+      nonEmptyText,
     ),
   },
   async read({ admin }, { project, actor }, page) {

@@ -1,7 +1,7 @@
 import { AdjustCreditResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { formatChange, formatUsd } from "../format.ts";
 import { required } from "../option.ts";
-import { microUsd, text, uuid } from "../option-values.ts";
+import { microUsd, nonEmptyText, uuid } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs } from "../table.ts";
 
@@ -13,7 +13,7 @@ const adjust = serviceCommand({
   options: {
     project: required("<id>", "the project's id", uuid),
     amountUsd: required("<usd>", "the amount, such as 12.50; a negative amount removes credit", microUsd),
-    reason: required("<text>", "the reason; the project sees it in its ledger", text),
+    reason: required("<text>", "the reason; the project sees it in its ledger", nonEmptyText),
   },
   call: ({ admin }, { project: projectId, amountUsd: amountMicroUsd, reason }, once) =>
     admin.adjustCredit({ projectId, amountMicroUsd, reason }, once),

@@ -1,15 +1,19 @@
 import { command } from "../command.ts";
 import { defaulted, flag, optional } from "../option.ts";
-import { text } from "../option-values.ts";
+import { nonEmptyText } from "../option-values.ts";
 
 /** `tss demo`. */
 export const demoCommand = command({
   summary: "start a service in a temporary folder, create a key, sign and verify",
   details: "Omitted options take the first combination that fits the others.",
   options: {
-    curve: optional("<curve>", "SECP256K1, SECP256R1, ED25519 or RISTRETTO", text),
-    algorithm: optional("<name>", "ECDSASecp256k1, Taproot, ECDSASecp256r1, EdDSA or Schnorrkel", text),
-    hash: optional("<name>", "KECCAK256, SHA256, DoubleSHA256, SHA512 or Merlin", text),
+    curve: optional("<curve>", "SECP256K1, SECP256R1, ED25519 or RISTRETTO", nonEmptyText),
+    algorithm: optional(
+      "<name>",
+      "ECDSASecp256k1, Taproot, ECDSASecp256r1, EdDSA or Schnorrkel",
+      nonEmptyText,
+    ),
+    hash: optional("<name>", "KECCAK256, SHA256, DoubleSHA256, SHA512 or Merlin", nonEmptyText),
     message: defaulted("<text>", "the message to sign", (value) => value, "First light"),
     json: flag("print the report as JSON, on the last line"),
   },

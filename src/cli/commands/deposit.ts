@@ -9,7 +9,7 @@ import {
 import { formatEnum, formatTime, formatUsd } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { operand, optional } from "../option.ts";
-import { enumValue, text } from "../option-values.ts";
+import { enumValue, nonEmptyText } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable, type TableColumn } from "../table.ts";
 
@@ -56,7 +56,7 @@ const address = serviceCommand({
 const declare = serviceCommand({
   ...PROJECT,
   summary: "check a deposit now instead of waiting for the next scan",
-  options: { transaction: operand("<digest>", "the digest of the transaction that paid", text) },
+  options: { transaction: operand("<digest>", "the digest of the transaction that paid", nonEmptyText) },
   call: ({ billing }, { transaction: txDigest }) => billing.declareDeposit({ txDigest }),
   reply: DeclareDepositResponseSchema,
   show: ({ deposits }) => formatTable(COLUMNS, deposits),

@@ -4,7 +4,7 @@ import { runNetworkDoctor } from "../../health/doctor/network/network-doctor.ts"
 import { TARGET_NETWORKS } from "../../health/doctor/network/network-target.ts";
 import { command, EXIT, UsageError } from "../command.ts";
 import { flag, optional } from "../option.ts";
-import { httpUrl, oneOf } from "../option-values.ts";
+import { choiceOf, httpUrl } from "../option-values.ts";
 
 /** `tss doctor`. */
 export const doctorCommand = command({
@@ -18,7 +18,7 @@ export const doctorCommand = command({
     network: optional(
       "<network>",
       `check this network: ${TARGET_NETWORKS.join(", ")}`,
-      oneOf(TARGET_NETWORKS),
+      choiceOf(TARGET_NETWORKS),
     ),
     fullnode: optional("<url>", "with --network: the fullnode to check", httpUrl),
     json: flag("print a JSON object"),

@@ -13,7 +13,7 @@ import { SCOPES } from "../../access/caller.ts";
 import { formatEnum, formatTime } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { defaulted, operand, optional, required } from "../option.ts";
-import { addresses, duration, moment, someOf, text, uuid } from "../option-values.ts";
+import { addresses, choicesOf, duration, moment, nonEmptyText, uuid } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs } from "../table.ts";
 
@@ -31,8 +31,8 @@ const create = serviceCommand({
   summary: "create an API key for a project and show it once",
   options: {
     project: required("<id>", "the project's id", uuid),
-    name: required("<name>", "a name for people; it need not be unique", text),
-    scopes: defaulted("<list>", "its permissions", someOf(SCOPES), SCOPES.join(",")),
+    name: required("<name>", "a name for people; it need not be unique", nonEmptyText),
+    scopes: defaulted("<list>", "its permissions", choicesOf(SCOPES), SCOPES.join(",")),
     expires: EXPIRES,
     addresses: optional("<list>", `${ADDRESSES}; default any address`, addresses),
   },

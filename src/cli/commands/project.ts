@@ -6,7 +6,7 @@ import { isOutcomeUnknown } from "../failure.ts";
 import { formatTime, formatUsd } from "../format.ts";
 import { listCommand } from "../list-command.ts";
 import { defaulted, flag, required, type Values } from "../option.ts";
-import { positiveMicroUsd, text } from "../option-values.ts";
+import { nonEmptyText, positiveMicroUsd } from "../option-values.ts";
 import {
   type CallOptionValues,
   callOptions,
@@ -21,7 +21,7 @@ import { ALL_SCOPES, formatPlaintext } from "./key.ts";
 const OPERATOR = { caller: "operator", isDirect: true } as const;
 const CREATE = { ...OPERATOR, isKeyed: true };
 const CREATE_OPTIONS = {
-  name: required("<name>", "a name for people; it need not be unique", text),
+  name: required("<name>", "a name for people; it need not be unique", nonEmptyText),
   creditUsd: defaulted("<usd>", "the initial credit, such as 50", positiveMicroUsd, "0"),
   noKey: flag("create no API key"),
 };

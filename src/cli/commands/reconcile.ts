@@ -6,7 +6,7 @@ import type { ReissuedKey } from "../../restore/reissue-keys.ts";
 import { createLogger } from "../../telemetry/logger.ts";
 import { command } from "../command.ts";
 import { flag, optional } from "../option.ts";
-import { text } from "../option-values.ts";
+import { nonEmptyText } from "../option-values.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
 
@@ -27,7 +27,7 @@ export const reconcileCommand = command({
     reissueKeys: optional(
       "<file>",
       "revoke every API key and write a replacement for each to this new file",
-      text,
+      nonEmptyText,
     ),
     json: flag("print a JSON object"),
   },

@@ -5,7 +5,11 @@ import {
   PriceCeiling_OperationSchema,
   type Wallet,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { curveName, signatureAlgorithmName, unsupportedAlgorithmName } from "../../protocol/algorithms.ts";
+import {
+  curveOfNumber,
+  signatureAlgorithmOfNumbers,
+  unsupportedAlgorithmName,
+} from "../../protocol/algorithms.ts";
 import { formatCoins, formatEnum } from "../format.ts";
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs, formatTable } from "../table.ts";
@@ -59,8 +63,8 @@ function formatWallet(wallet: Wallet | undefined): string | undefined {
 }
 
 function formatAlgorithm({ curve, signatureAlgorithm }: PriceCeiling): string {
-  const name = curveName(curve) ?? String(curve);
+  const name = curveOfNumber(curve) ?? String(curve);
   if (signatureAlgorithm === undefined) return name;
-  const known = signatureAlgorithmName(curve, signatureAlgorithm);
+  const known = signatureAlgorithmOfNumbers(curve, signatureAlgorithm);
   return `${name}/${known ?? unsupportedAlgorithmName(curve, signatureAlgorithm) ?? signatureAlgorithm}`;
 }

@@ -1,5 +1,5 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
-import type { ExecutionOutcome } from "./execute.ts";
+import type { ExecutionOutcome } from "./execute-content.ts";
 import type { EmittedEvent } from "./execution-state.ts";
 import { timestampProto } from "./transaction-proto.ts";
 

@@ -78,7 +78,7 @@ export const bool = pure("bool", bcs.bool());
 /** An `address` in its long form. */
 export const address = pure("address", bcs.Address);
 /** An `ID` in its long form. */
-export const objectId = pure(ID_TYPE, bcs.Address);
+export const moveId = pure(ID_TYPE, bcs.Address);
 /** A `vector<u8>`. */
 export const bytes = pure("vector<u8>", bcs.byteVector());
 /** A `vector<vector<u8>>`. */

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { encodeTransaction, transactionDigest } from "./encode-transaction.ts";
-import { type ExecutionOutcome, execute } from "./execute.ts";
+import { type ExecutionOutcome, executeContent } from "./execute-content.ts";
 import { executedTransaction } from "./executed-transaction.ts";
 import type { ExecutionState } from "./execution-state.ts";
 import { RpcFailure, Status } from "./failures.ts";
@@ -114,7 +114,7 @@ function tryOut(
   const inputs = checkInputs(paid, { lookup, chainId: ledger.chainId, checkOwners, ...time });
   const digest = transactionDigest(encodeTransaction(paid));
   return {
-    outcome: execute(paid, digest, inputs, { lookup, functions, epoch: time.epoch }),
+    outcome: executeContent(paid, digest, inputs, { lookup, functions, epoch: time.epoch }),
     timestampMs: time.timestampMs,
   };
 }

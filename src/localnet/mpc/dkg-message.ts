@@ -1,10 +1,10 @@
-import { type Curve, readPoint, readScalar } from "../../protocol/proofs/curve.ts";
+import { type CurveArithmetic, readPoint, readScalar } from "../../protocol/proofs/curve.ts";
 import type { UserDkgMessage } from "../../protocol/proofs/dkg-transcripts.ts";
 import { FISCHLIN_REPETITIONS } from "../../protocol/proofs/fischlin.ts";
 import { openVersion0, readUint128 } from "../../protocol/proofs/message-parts.ts";
 
 /** Decodes a versioned user DKG message. Throws RejectedInput if it is malformed. */
-export function decodeUserDkgMessage(curve: Curve, bytes: Uint8Array): UserDkgMessage {
+export function decodeUserDkgMessage(curve: CurveArithmetic, bytes: Uint8Array): UserDkgMessage {
   const reader = openVersion0(bytes, "user DKG message");
   const times = <T>(read: () => T): T[] => Array.from({ length: FISCHLIN_REPETITIONS }, read);
   const message = {

@@ -6,7 +6,7 @@ import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { decodeEncryptionKey } from "../../protocol/class-groups/keypair.ts";
 import { combineCiphertexts, encodeCiphertext } from "../../protocol/proofs/ciphertext.ts";
 import {
-  type Curve,
+  type CurveArithmetic,
   encodePoint,
   pointBytes,
   scalarJson,
@@ -70,7 +70,7 @@ export function runDkg(key: CurveNetworkKey, input: NetworkDkgInput): Uint8Array
 /** The variant tag of version 2, and of the output inside it. */
 const ONE = Uint8Array.of(1);
 
-function verifyShareProof(curve: Curve, sessionId: Uint8Array, message: UserDkgMessage): void {
+function verifyShareProof(curve: CurveArithmetic, sessionId: Uint8Array, message: UserDkgMessage): void {
   const proof = shareProofTranscript(curve, sessionId, message.publicShare, message.masks);
   const repetitions = message.masks.map((mask, index) => ({
     mask,

@@ -7,14 +7,19 @@ import { powerForm } from "../../protocol/class-groups/exponentiation.ts";
 import { composeForms, type Form, invertForm } from "../../protocol/class-groups/forms.ts";
 import { deriveDecryptionExponent } from "../../protocol/class-groups/keypair.ts";
 import type { Ciphertext } from "../../protocol/parameters/network-key-output.ts";
-import { type Curve, type CurvePoint, curveByNumber, scaleBase } from "../../protocol/proofs/curve.ts";
+import {
+  type CurveArithmetic,
+  type CurvePoint,
+  curveByNumber,
+  scaleBase,
+} from "../../protocol/proofs/curve.ts";
 import { keyCommitment } from "../../protocol/proofs/network-key-parts.ts";
 import type { FixedBase } from "./fixed-base.ts";
 import type { TableSource } from "./table-cache.ts";
 
 /** The network's key for one curve. The real network shares it among its parties; here one process has all of it. */
 export interface CurveNetworkKey {
-  readonly curve: Curve;
+  readonly curve: CurveArithmetic;
   readonly encryptionKey: Form;
   /** Tables of h and of the encryption key. */
   readonly h: FixedBase;

@@ -6,7 +6,13 @@ import { multiPower, type PowerTerm } from "../../protocol/class-groups/exponent
 import { composeForms, type Form } from "../../protocol/class-groups/forms.ts";
 import { floorMod, invertMod } from "../../protocol/class-groups/integers.ts";
 import { combineCiphertexts } from "../../protocol/proofs/ciphertext.ts";
-import { type Curve, type CurvePoint, pointBytes, scale, scaleBase } from "../../protocol/proofs/curve.ts";
+import {
+  type CurveArithmetic,
+  type CurvePoint,
+  pointBytes,
+  scale,
+  scaleBase,
+} from "../../protocol/proofs/curve.ts";
 import {
   ecdsaEquations,
   maskedKeyShareTerms,
@@ -114,7 +120,7 @@ function coordinates(point: CurvePoint): { x: bigint; isYOdd: boolean } {
 
 /** Checks the signature equation (m*G + r*X) / s = R with the known nonce. */
 function verifies(
-  curve: Curve,
+  curve: CurveArithmetic,
   publicKey: CurvePoint,
   digest: bigint,
   nonce: CurvePoint,

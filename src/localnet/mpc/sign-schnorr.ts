@@ -9,7 +9,7 @@ import {
 import { floorMod } from "../../protocol/class-groups/integers.ts";
 import { pointGroupJson } from "../../protocol/proofs/canonical-parameters.ts";
 import {
-  type Curve,
+  type CurveArithmetic,
   type CurvePoint,
   pointBytes,
   pointJson,
@@ -73,7 +73,7 @@ export function signSchnorr(
 }
 
 function nonceRandomizer(
-  curve: Curve,
+  curve: CurveArithmetic,
   hashName: string,
   dwallet: DWalletShares,
   presign: Presign,

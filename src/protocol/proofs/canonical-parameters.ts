@@ -3,7 +3,7 @@ import { bigIntToLittleEndian } from "../bytes.ts";
 import { encodeForm } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
-import { type Curve, pointJson, scalarJson } from "./curve.ts";
+import { type CurveArithmetic, pointJson, scalarJson } from "./curve.ts";
 
 /**
  * Public parameters in the canonical form that transcripts absorb. The protocol fixes the order and the spelling of the
@@ -15,7 +15,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export const RANDOMNESS_SPACE = { order_bits: 1536, sample_bits: 749, upper_bound_bits: 1278 } as const;
 
 /** Integers modulo the curve's order. */
-export function scalarGroupJson(curve: Curve): Json {
+export function scalarGroupJson(curve: CurveArithmetic): Json {
   return {
     name: "The finite field of integers modulo prime q $\\mathbb{Z}_q$",
     order: bytesToHex(bigIntToLittleEndian(curve.order, 32)),
@@ -24,7 +24,7 @@ export function scalarGroupJson(curve: Curve): Json {
 }
 
 /** The curve's group of points. */
-export function pointGroupJson(curve: Curve): Json {
+export function pointGroupJson(curve: CurveArithmetic): Json {
   const { constants } = curve;
   return {
     name: constants.name,
@@ -43,13 +43,13 @@ export function productJson(group: Json, size: number): Json {
 }
 
 /** The group of ciphertexts: pairs of forms. */
-export function ciphertextGroupJson(curve: Curve): Json {
+export function ciphertextGroupJson(curve: CurveArithmetic): Json {
   const discriminant = bigIntToLittleEndian(curve.group.discriminant, 256);
   return productJson({ discriminant: bytesToHex(discriminant) }, 2);
 }
 
 /** The encryption scheme under one encryption key. */
-export function encryptionSchemeJson(curve: Curve, encryptionKey: Form): Json {
+export function encryptionSchemeJson(curve: CurveArithmetic, encryptionKey: Form): Json {
   const { q, p, h } = curve.group;
   return {
     canonical_setup_parameters: {

@@ -5,7 +5,7 @@ import { decodeForm, encodeForm, FORM_BYTES } from "../class-groups/class-group.
 import { multiPower } from "../class-groups/exponentiation.ts";
 import { equalForms, type Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
-import type { Curve } from "./curve.ts";
+import type { CurveArithmetic } from "./curve.ts";
 
 /** Encodes a ciphertext as in the protocol's messages: two vectors of 256 bytes. */
 export function encodeCiphertext(ciphertext: Ciphertext): Uint8Array {
@@ -13,7 +13,7 @@ export function encodeCiphertext(ciphertext: Ciphertext): Uint8Array {
 }
 
 /** Reads the output of {@link encodeCiphertext}. Throws InvalidFormError for forms outside the group. */
-export function readCiphertext(curve: Curve, reader: ByteReader): Ciphertext {
+export function readCiphertext(curve: CurveArithmetic, reader: ByteReader): Ciphertext {
   const form = (): Form => decodeForm(curve.group, reader.vector(FORM_BYTES));
   return [form(), form()];
 }
@@ -25,12 +25,12 @@ export interface CiphertextTerm {
 }
 
 /** The encryption of the sum of weight * plaintext: the scheme is linearly homomorphic. */
-export function combineCiphertexts(curve: Curve, terms: readonly CiphertextTerm[]): Ciphertext {
+export function combineCiphertexts(curve: CurveArithmetic, terms: readonly CiphertextTerm[]): Ciphertext {
   return [combineParts(curve, terms, 0), combineParts(curve, terms, 1)];
 }
 
 /** One of the two forms of {@link combineCiphertexts}. */
-export function combineParts(curve: Curve, terms: readonly CiphertextTerm[], part: 0 | 1): Form {
+export function combineParts(curve: CurveArithmetic, terms: readonly CiphertextTerm[], part: 0 | 1): Form {
   return multiPower(
     curve.group,
     terms.map(({ ciphertext, weight }) => ({ base: ciphertext[part], exponent: weight })),

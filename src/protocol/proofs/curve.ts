@@ -32,7 +32,7 @@ export interface CurvePoint {
 }
 
 /** A curve with its arithmetic and the class group that encrypts its scalars. */
-export interface Curve {
+export interface CurveArithmetic {
   readonly constants: CurveConstants;
   readonly order: bigint;
   readonly group: ClassGroup;
@@ -42,20 +42,20 @@ export interface Curve {
 }
 
 /** The curve of a chain number (0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO). Rejects an unknown number. */
-export function curveByNumber(number: number): Curve {
+export function curveByNumber(number: number): CurveArithmetic {
   const curve = CURVES[number];
   rejectUnless(curve !== undefined, `unknown curve ${number}`);
   return curve;
 }
 
 /** scalar * base point. */
-export function scaleBase(curve: Curve, scalar: bigint): CurvePoint {
+export function scaleBase(curve: CurveArithmetic, scalar: bigint): CurvePoint {
   const reduced = floorMod(scalar, curve.order);
   return reduced === 0n ? curve.zero : curve.base.multiply(reduced);
 }
 
 /** scalar * point. Not constant-time: for public scalars. */
-export function scale(curve: Curve, point: CurvePoint, scalar: bigint): CurvePoint {
+export function scale(curve: CurveArithmetic, point: CurvePoint, scalar: bigint): CurvePoint {
   return point.multiplyUnsafe(floorMod(scalar, curve.order));
 }
 
@@ -65,17 +65,17 @@ export function pointBytes(point: CurvePoint): Uint8Array {
 }
 
 /** Encodes a point in BCS as in the protocol's messages. */
-export function encodePoint(curve: Curve, point: CurvePoint): Uint8Array {
+export function encodePoint(curve: CurveArithmetic, point: CurvePoint): Uint8Array {
   return curve.constants.lengthPrefixed ? encodeVector(pointBytes(point)) : pointBytes(point);
 }
 
 /** Reads the output of {@link encodePoint}. Rejects bytes that are no point of the prime-order group, and zero. */
-export function readPoint(curve: Curve, reader: ByteReader, what: string): CurvePoint {
+export function readPoint(curve: CurveArithmetic, reader: ByteReader, what: string): CurvePoint {
   return decodePoint(curve, curve.constants.lengthPrefixed ? reader.vector(33) : reader.take(32), what);
 }
 
 /** Decodes the output of {@link pointBytes}, with the checks of {@link readPoint}. */
-export function decodePoint(curve: Curve, bytes: Uint8Array, what: string): CurvePoint {
+export function decodePoint(curve: CurveArithmetic, bytes: Uint8Array, what: string): CurvePoint {
   let point: CurvePoint;
   try {
     point = curve.decode(bytes);
@@ -88,18 +88,18 @@ export function decodePoint(curve: Curve, bytes: Uint8Array, what: string): Curv
 }
 
 /** Encodes a scalar in 32 bytes: big-endian on the Weierstrass curves, else little-endian. */
-export function scalarBytes(curve: Curve, scalar: bigint): Uint8Array {
+export function scalarBytes(curve: CurveArithmetic, scalar: bigint): Uint8Array {
   return curve.constants.lengthPrefixed ? bigIntToBigEndian(scalar, 32) : bigIntToLittleEndian(scalar, 32);
 }
 
 /** Encodes a scalar in BCS as in the protocol's messages. */
-export function encodeScalar(curve: Curve, scalar: bigint): Uint8Array {
+export function encodeScalar(curve: CurveArithmetic, scalar: bigint): Uint8Array {
   const bytes = scalarBytes(curve, scalar);
   return curve.constants.lengthPrefixed ? encodeVector(bytes) : bytes;
 }
 
 /** Reads a scalar of a message. Rejects a scalar that is not reduced. */
-export function readScalar(curve: Curve, reader: ByteReader, what: string): bigint {
+export function readScalar(curve: CurveArithmetic, reader: ByteReader, what: string): bigint {
   const scalar = curve.constants.lengthPrefixed
     ? bigIntFromBigEndian(reader.vector(32))
     : bigIntFromLittleEndian(reader.take(32));
@@ -108,16 +108,16 @@ export function readScalar(curve: Curve, reader: ByteReader, what: string): bigi
 }
 
 /** A point in a transcript's JSON: upper-case hex, or an array of bytes for the 32-byte encodings. */
-export function pointJson(curve: Curve, point: CurvePoint): string | number[] {
+export function pointJson(curve: CurveArithmetic, point: CurvePoint): string | number[] {
   return bytesJson(curve, pointBytes(point));
 }
 
 /** A scalar in a transcript's JSON. */
-export function scalarJson(curve: Curve, scalar: bigint): string | number[] {
+export function scalarJson(curve: CurveArithmetic, scalar: bigint): string | number[] {
   return bytesJson(curve, scalarBytes(curve, scalar));
 }
 
-function bytesJson(curve: Curve, bytes: Uint8Array): string | number[] {
+function bytesJson(curve: CurveArithmetic, bytes: Uint8Array): string | number[] {
   return curve.constants.lengthPrefixed ? bytesToHex(bytes).toUpperCase() : [...bytes];
 }
 
@@ -127,7 +127,7 @@ interface PointClass {
   fromBytes(bytes: Uint8Array): CurvePoint;
 }
 
-function curve(number: number, points: PointClass): Curve {
+function curve(number: number, points: PointClass): CurveArithmetic {
   const constants = curveConstants(number);
   return {
     constants,
@@ -139,7 +139,7 @@ function curve(number: number, points: PointClass): Curve {
   };
 }
 
-const CURVES: readonly Curve[] = [
+const CURVES: readonly CurveArithmetic[] = [
   curve(0, secp256k1.Point),
   curve(1, p256.Point),
   curve(2, ed25519.Point),

@@ -1,7 +1,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { bigIntToLittleEndian } from "../bytes.ts";
 import { languageGroupsJson, pointGroupJson, scalarGroupJson } from "./canonical-parameters.ts";
-import { type Curve, type CurvePoint, pointJson, scalarJson } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, pointJson, scalarJson } from "./curve.ts";
 import { type Transcript, transcript, uniformScalar } from "./transcript.ts";
 
 /** The user's DKG message: the public share X_A and the Fischlin proof that the user knows its logarithm. */
@@ -17,7 +17,7 @@ export type ShareRandomizers = readonly [bigint, bigint, bigint];
 
 /** The transcript of the user's proof, up to the first messages. `sessionDigest`: 32 bytes. */
 export function shareProofTranscript(
-  curve: Curve,
+  curve: CurveArithmetic,
   sessionDigest: Uint8Array,
   publicShare: CurvePoint,
   masks: readonly CurvePoint[],
@@ -45,7 +45,7 @@ export function shareProofTranscript(
  * Draws the randomisers. Both sides derive them from the user's message, so neither chooses the network's share alone.
  */
 export function shareRandomizers(
-  curve: Curve,
+  curve: CurveArithmetic,
   sessionDigest: Uint8Array,
   networkShares: readonly [CurvePoint, CurvePoint],
   message: UserDkgMessage,

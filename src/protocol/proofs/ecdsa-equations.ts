@@ -2,7 +2,7 @@ import { bigIntFromBigEndian } from "../bytes.ts";
 import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import type { CiphertextTerm } from "./ciphertext.ts";
-import { type Curve, type CurvePoint, pointBytes, scale, scaleBase } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, pointBytes, scale, scaleBase } from "./curve.ts";
 import type { EcdsaSignMessage } from "./ecdsa-message.ts";
 import { pointProofEquations, repeatedProofEquations } from "./ecdsa-point-proofs.ts";
 import {
@@ -89,7 +89,7 @@ export function ecdsaEquations(
 }
 
 /** r, the nonce's x coordinate modulo the order. Rejects zero. */
-export function nonceAbscissa(curve: Curve, nonce: CurvePoint): bigint {
+export function nonceAbscissa(curve: CurveArithmetic, nonce: CurvePoint): bigint {
   const r = bigIntFromBigEndian(pointBytes(nonce).subarray(1)) % curve.order;
   rejectUnless(r !== 0n, "nonce has x = 0");
   return r;
@@ -122,7 +122,7 @@ export function maskedNonceShareTerms({ presign }: SignContext, weights: Weights
  * homomorphically from the commitments to k.
  */
 export function partialSignatureCommitments(
-  curve: Curve,
+  curve: CurveArithmetic,
   { commitK, commitKx }: Pick<EcdsaSignMessage, "commitK" | "commitKx">,
   r: bigint,
   digest: bigint,

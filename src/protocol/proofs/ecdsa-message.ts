@@ -2,7 +2,14 @@ import type { ByteReader } from "../byte-reader.ts";
 import { bigIntFromLittleEndian, bigIntToLittleEndian, encodeVector } from "../bytes.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { encodeCiphertext, readCiphertext } from "./ciphertext.ts";
-import { type Curve, type CurvePoint, encodePoint, encodeScalar, readPoint, readScalar } from "./curve.ts";
+import {
+  type CurveArithmetic,
+  type CurvePoint,
+  encodePoint,
+  encodeScalar,
+  readPoint,
+  readScalar,
+} from "./curve.ts";
 import { FISCHLIN_REPETITIONS } from "./fischlin.ts";
 import { encodeVersion0, openVersion0, readRandomnessResponse, readUint128 } from "./message-parts.ts";
 import { rejectUnless } from "./rejected-input.ts";
@@ -58,7 +65,7 @@ export interface EcdsaSignMessage {
 }
 
 /** Decodes a versioned ECDSA sign message (7144 bytes). Throws RejectedInput if it is malformed. */
-export function decodeEcdsaSignMessage(curve: Curve, bytes: Uint8Array): EcdsaSignMessage {
+export function decodeEcdsaSignMessage(curve: CurveArithmetic, bytes: Uint8Array): EcdsaSignMessage {
   const reader = openVersion0(bytes, "user sign message");
   const point = () => readPoint(curve, reader, "point of the user sign message");
   const message = {
@@ -84,7 +91,7 @@ export function decodeEcdsaSignMessage(curve: Curve, bytes: Uint8Array): EcdsaSi
 }
 
 /** Encodes a message for {@link decodeEcdsaSignMessage}. */
-export function encodeEcdsaSignMessage(curve: Curve, message: EcdsaSignMessage): Uint8Array {
+export function encodeEcdsaSignMessage(curve: CurveArithmetic, message: EcdsaSignMessage): Uint8Array {
   const points = (all: readonly CurvePoint[]) => all.map((point) => encodePoint(curve, point));
   const scalars = (all: readonly bigint[]) => all.map((scalar) => encodeScalar(curve, scalar));
   const pointProof = ({ masks, responses }: PointProof) => [...points(masks), ...scalars(responses)];
@@ -125,14 +132,19 @@ function times<T>(count: number, read: () => T): T[] {
   return Array.from({ length: count }, read);
 }
 
-function readPointProof(curve: Curve, reader: ByteReader, masks: number, responses: number): PointProof {
+function readPointProof(
+  curve: CurveArithmetic,
+  reader: ByteReader,
+  masks: number,
+  responses: number,
+): PointProof {
   return {
     masks: times(masks, () => readPoint(curve, reader, "proof's mask")),
     responses: times(responses, () => readScalar(curve, reader, "proof's response")),
   };
 }
 
-function readRepeatedProof(curve: Curve, reader: ByteReader): RepeatedProof {
+function readRepeatedProof(curve: CurveArithmetic, reader: ByteReader): RepeatedProof {
   const response = () => readScalar(curve, reader, "proof's response");
   return {
     masks: times(FISCHLIN_REPETITIONS, () => readPoint(curve, reader, "proof's mask")),
@@ -141,7 +153,7 @@ function readRepeatedProof(curve: Curve, reader: ByteReader): RepeatedProof {
   };
 }
 
-function readLinearEvaluationProof(curve: Curve, reader: ByteReader): LinearEvaluationProof {
+function readLinearEvaluationProof(curve: CurveArithmetic, reader: ByteReader): LinearEvaluationProof {
   const point = () => readPoint(curve, reader, "proof's mask");
   const scalar = () => readScalar(curve, reader, "proof's response");
   const maskCiphertext = readCiphertext(curve, reader);

@@ -1,4 +1,4 @@
-import { type Curve, scalarJson } from "./curve.ts";
+import { type CurveArithmetic, scalarJson } from "./curve.ts";
 import type { PointProof, RepeatedProof } from "./ecdsa-message.ts";
 import type { PointStatement } from "./ecdsa-point-statements.ts";
 import type { PointEquation } from "./equations.ts";
@@ -40,12 +40,12 @@ export function repeatedProofEquations(
 }
 
 /** The opening of a commitment in the transcript's JSON: a vector of one value, and the randomness. */
-export function openingJson(curve: Curve, [value, randomness]: readonly [bigint, bigint]) {
+export function openingJson(curve: CurveArithmetic, [value, randomness]: readonly [bigint, bigint]) {
   return [[scalarJson(curve, value)], scalarJson(curve, randomness)];
 }
 
 function equations(
-  curve: Curve,
+  curve: CurveArithmetic,
   { label, rows, images }: PointStatement,
   masks: PointProof["masks"],
   responses: readonly bigint[],

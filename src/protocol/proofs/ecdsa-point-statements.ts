@@ -5,7 +5,7 @@ import {
   productJson,
   scalarGroupJson,
 } from "./canonical-parameters.ts";
-import { type Curve, type CurvePoint, pointJson } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, pointJson } from "./curve.ts";
 import { pedersenJson, pedersenPairJson, randomnessGenerator } from "./pedersen.ts";
 import type { ProofStatement, SignContext } from "./sign-context.ts";
 
@@ -145,7 +145,7 @@ export function statementDisplacedNonce(
 
 /** Knowledge of an opening of `image` as a commitment with the message generator `base`. */
 function decommitment(
-  curve: Curve,
+  curve: CurveArithmetic,
   label: string,
   name: string,
   base: CurvePoint,

@@ -14,7 +14,7 @@ import {
 } from "./canonical-parameters.ts";
 import { encodeCiphertext, equalCiphertexts, readCiphertext } from "./ciphertext.ts";
 import {
-  type Curve,
+  type CurveArithmetic,
   type CurvePoint,
   encodePoint,
   encodeScalar,
@@ -38,7 +38,7 @@ export interface EncryptedShareAndProof {
 }
 
 /** Decodes a versioned encrypted share with its proof. Throws RejectedInput if it is malformed. */
-export function decodeEncryptedShare(curve: Curve, bytes: Uint8Array): EncryptedShareAndProof {
+export function decodeEncryptedShare(curve: CurveArithmetic, bytes: Uint8Array): EncryptedShareAndProof {
   const reader = openVersion0(bytes, "encrypted user share");
   const message = {
     maskCiphertext: readCiphertext(curve, reader),
@@ -52,7 +52,7 @@ export function decodeEncryptedShare(curve: Curve, bytes: Uint8Array): Encrypted
 }
 
 /** Encodes a share for {@link decodeEncryptedShare}: 1,296 bytes on the secp curves, else 1,293. */
-export function encodeEncryptedShare(curve: Curve, message: EncryptedShareAndProof): Uint8Array {
+export function encodeEncryptedShare(curve: CurveArithmetic, message: EncryptedShareAndProof): Uint8Array {
   return encodeVersion0(
     encodeCiphertext(message.maskCiphertext),
     encodePoint(curve, message.maskPoint),
@@ -67,7 +67,7 @@ export function encodeEncryptedShare(curve: Curve, message: EncryptedShareAndPro
  * proof for the language (Enc(x; r), x*G) over the class group and the curve. Throws RejectedInput otherwise.
  */
 export function verifyEncryptedShare(
-  curve: Curve,
+  curve: CurveArithmetic,
   encryptionKey: Form,
   publicShare: CurvePoint,
   message: EncryptedShareAndProof,
@@ -105,7 +105,7 @@ function quotient(group: FormGroup, base: Form, exponent: bigint, divisor: Form,
 
 /** The proof's challenge, which binds the key, the statement and the first message. */
 export function encryptedShareChallenge(
-  curve: Curve,
+  curve: CurveArithmetic,
   encryptionKey: Form,
   publicShare: CurvePoint,
   {

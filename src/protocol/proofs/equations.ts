@@ -1,7 +1,7 @@
 import { multiPower, type PowerTerm } from "../class-groups/exponentiation.ts";
 import { equalForms, type Form } from "../class-groups/forms.ts";
 import { absolute, floorMod } from "../class-groups/integers.ts";
-import type { Curve, CurvePoint } from "./curve.ts";
+import type { CurveArithmetic, CurvePoint } from "./curve.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
 /** scalar * point. */
@@ -39,7 +39,7 @@ export type PowerProduct = (terms: readonly PowerTerm[]) => Form;
 
 /** Checks every equation in order. Rejects with the label of the first one that does not hold. */
 export function checkEach(
-  curve: Curve,
+  curve: CurveArithmetic,
   { points, forms }: ProofEquations,
   product: PowerProduct = (terms) => multiPower(curve.group, terms),
 ): void {
@@ -77,7 +77,7 @@ export function combineEquations(
 }
 
 /** The sum of all terms. Not constant-time: for public scalars. */
-export function pointSum(curve: Curve, terms: readonly PointTerm[]): CurvePoint {
+export function pointSum(curve: CurveArithmetic, terms: readonly PointTerm[]): CurvePoint {
   return terms.reduce((sum, { point, scalar }) => {
     // Uses the representative of smaller magnitude: weights and challenges are short, and many are negative.
     const reduced = floorMod(scalar, curve.order);

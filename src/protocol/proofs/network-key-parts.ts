@@ -5,7 +5,7 @@ import { decodeForm, FORM_BYTES } from "../class-groups/class-group.ts";
 import type { Form } from "../class-groups/forms.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { ciphertextJson, encryptionSchemeJson } from "./canonical-parameters.ts";
-import { type Curve, type CurvePoint, pointJson, readPoint } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, pointJson, readPoint } from "./curve.ts";
 import { ELEMENT_BYTES } from "./parameters-ends.ts";
 import { transcript } from "./transcript.ts";
 
@@ -23,7 +23,7 @@ export interface NetworkKeyParts {
  * Reads the network key from a curve's protocol parameters: points and ciphertexts at the start, the encryption key at
  * the end. Ignores the tables between them. Throws MalformedBytesError, InvalidFormError or RejectedInput.
  */
-export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): NetworkKeyParts {
+export function readNetworkKeyParts(curve: CurveArithmetic, parameters: Uint8Array): NetworkKeyParts {
   const reader = byteReader(parameters, "protocol parameters");
   const point = (): CurvePoint => readPoint(curve, reader, "network's public share");
   const publicShares = [point(), point()] as const;
@@ -37,7 +37,7 @@ export function readNetworkKeyParts(curve: Curve, parameters: Uint8Array): Netwo
 
 /** The commitment to a network key that dWallets and presigns contain: 32 bytes. */
 export function keyCommitment(
-  curve: Curve,
+  curve: CurveArithmetic,
   key: {
     readonly encryptionKey: Form;
     readonly publicShares: readonly [CurvePoint, CurvePoint];
@@ -53,7 +53,7 @@ export function keyCommitment(
   return hash.challenge("commitment", 32);
 }
 
-function readLastForm(curve: Curve, parameters: Uint8Array): Form {
+function readLastForm(curve: CurveArithmetic, parameters: Uint8Array): Form {
   if (parameters.length < ELEMENT_BYTES) throw new MalformedBytesError("protocol parameters: too short");
   const reader = byteReader(parameters.subarray(-ELEMENT_BYTES), "protocol parameters");
   const [a, b] = [reader.vector(FORM_BYTES), reader.vector(FORM_BYTES)];

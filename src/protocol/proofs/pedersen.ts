@@ -3,14 +3,14 @@ import { p256_hasher } from "@noble/curves/nist.js";
 import { secp256k1, secp256k1_hasher } from "@noble/curves/secp256k1.js";
 import { shake256 } from "@noble/hashes/sha3.js";
 import { type Json, pointGroupJson, productJson, scalarGroupJson } from "./canonical-parameters.ts";
-import { type Curve, type CurvePoint, pointJson } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, pointJson } from "./curve.ts";
 
 /**
  * message * generator + randomness * H: a Pedersen commitment to a secret scalar. Both scalars are between 1 and the
  * order minus one. Uses noble's multiplication for secrets.
  */
 export function commitSecretly(
-  curve: Curve,
+  curve: CurveArithmetic,
   generator: CurvePoint,
   message: bigint,
   randomness: bigint,
@@ -19,7 +19,7 @@ export function commitSecretly(
 }
 
 /** The scheme's public parameters with a given message generator. */
-export function pedersenJson(curve: Curve, generator: CurvePoint): Json {
+export function pedersenJson(curve: CurveArithmetic, generator: CurvePoint): Json {
   return {
     canonical_groups_public_parameters: commitmentGroups(
       productJson(scalarGroupJson(curve), 1),
@@ -32,7 +32,7 @@ export function pedersenJson(curve: Curve, generator: CurvePoint): Json {
 }
 
 /** The scheme that commits to two scalars with two commitments to base G. */
-export function pedersenPairJson(curve: Curve): Json {
+export function pedersenPairJson(curve: CurveArithmetic): Json {
   const scalars = productJson(scalarGroupJson(curve), 2);
   return {
     canonical_groups_public_parameters: commitmentGroups(
@@ -57,7 +57,7 @@ function commitmentGroups(message: Json, randomness: Json, commitment: Json): Js
  * SWU). secp256k1 uses SHAKE-256 with its own domain; secp256r1 uses SHA-256 with the domain of the RFC's test vectors.
  * Both were confirmed by solving a proof of the wasm module for H. Throws a RangeError for curves without ECDSA.
  */
-export function randomnessGenerator(curve: Curve): CurvePoint {
+export function randomnessGenerator(curve: CurveArithmetic): CurvePoint {
   const generator = GENERATORS[curve.constants.curve];
   if (generator === undefined) throw new RangeError(`no commitments on ${curve.constants.name}`);
   return generator();

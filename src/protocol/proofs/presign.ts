@@ -1,7 +1,7 @@
 import { byteReader } from "../byte-reader.ts";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import { readCiphertext } from "./ciphertext.ts";
-import { type Curve, type CurvePoint, readPoint } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, readPoint } from "./curve.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
 /** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
@@ -19,7 +19,7 @@ export interface PublicPresign {
 }
 
 /** Decodes version 2 of a presign. Throws RejectedInput if it is malformed. */
-export function readPresign(curve: Curve, family: PresignFamily, bytes: Uint8Array): PublicPresign {
+export function readPresign(curve: CurveArithmetic, family: PresignFamily, bytes: Uint8Array): PublicPresign {
   const outer = byteReader(bytes, "presign");
   rejectUnless(outer.uint8() === 1, "presign is not version 2");
   const reader = byteReader(outer.vector(), "presign");

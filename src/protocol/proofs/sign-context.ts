@@ -1,12 +1,12 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Ciphertext } from "../parameters/network-key-output.ts";
 import type { Json } from "./canonical-parameters.ts";
-import { type Curve, type CurvePoint, pointJson } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, pointJson } from "./curve.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 
 /** The common context of all proofs of one ECDSA sign message: public parts of the dWallet's output and the presign. */
 export interface SignContext {
-  readonly curve: Curve;
+  readonly curve: CurveArithmetic;
   readonly dwallet: {
     readonly publicKey: CurvePoint;
     readonly userPublicShare: CurvePoint;

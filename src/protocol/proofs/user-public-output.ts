@@ -1,6 +1,6 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bigIntToLittleEndian, encodeVector } from "../bytes.ts";
-import { type Curve, type CurvePoint, encodePoint, scale, scaleBase } from "./curve.ts";
+import { type CurveArithmetic, type CurvePoint, encodePoint, scale, scaleBase } from "./curve.ts";
 import type { ShareRandomizers } from "./dkg-transcripts.ts";
 import type { NetworkKeyParts } from "./network-key-parts.ts";
 
@@ -9,7 +9,7 @@ import type { NetworkKeyParts } from "./network-key-parts.ts";
  * public.
  */
 export function networkPublicShare(
-  curve: Curve,
+  curve: CurveArithmetic,
   { publicShares }: Pick<NetworkKeyParts, "publicShares">,
   [first, second, constant]: ShareRandomizers,
 ): CurvePoint {
@@ -22,7 +22,7 @@ export function networkPublicShare(
  * on the secp curves and 232 on the others. Everything in it follows from the arguments.
  */
 export function encodeUserPublicOutput(
-  curve: Curve,
+  curve: CurveArithmetic,
   publicShare: CurvePoint,
   randomizers: ShareRandomizers,
   key: Pick<NetworkKeyParts, "publicShares" | "commitment">,

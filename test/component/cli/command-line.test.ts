@@ -3,15 +3,15 @@ import { type Command, command } from "../../../src/cli/command.ts";
 import { COMMAND_GROUPS, findCommand } from "../../../src/cli/command-groups.ts";
 import { describeCommand } from "../../../src/cli/help.ts";
 import { defaulted, flag, operand, optional, required } from "../../../src/cli/option.ts";
-import { count, microUsd, moment, someOf, text } from "../../../src/cli/option-values.ts";
+import { choicesOf, count, microUsd, moment, nonEmptyText } from "../../../src/cli/option-values.ts";
 import { parseCommandLine } from "../../../src/cli/parse-command-line.ts";
 import { readSource } from "../../support/source-files.ts";
 import { runCli } from "./run-cli.ts";
 
 const OPTIONS = {
-  id: operand("<id>", "what to act on", text),
+  id: operand("<id>", "what to act on", nonEmptyText),
   amountUsd: required("<usd>", "how much", microUsd),
-  words: optional("<list>", "some words", someOf(["a", "b", "c"])),
+  words: optional("<list>", "some words", choicesOf(["a", "b", "c"])),
   count: defaulted("<count>", "how many", count(1, 9), "3"),
   json: flag("print JSON"),
 };

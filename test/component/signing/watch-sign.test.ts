@@ -9,8 +9,8 @@ import {
   type WatchDeps,
   type WatchedSign,
   type WatchPace,
-  watchSign,
-} from "../../../src/signing/watch-sign.ts";
+  watchSignRequest,
+} from "../../../src/signing/watch-sign-request.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { newId } from "../../../src/store/ids.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../support/database.ts";
@@ -110,7 +110,7 @@ const watch = (
   deps: WatchDeps,
   signRequestId: string,
   { cursor = "", project = projectId, signal = new AbortController().signal } = {},
-) => watchSign(deps, { signRequestId, projectId: project, cursor }, signal, (message) => message);
+) => watchSignRequest(deps, { signRequestId, projectId: project, cursor }, signal, (message) => message);
 
 const message = async (next: Promise<IteratorResult<WatchedSign, void>>): Promise<WatchedSign> => {
   const result = await next;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   bigint,
   boolean,
-  bytes,
+  bytea,
   listOf,
   nullable,
   number,
@@ -58,7 +58,7 @@ describe("a row", () => {
     ["integer", number, "1::integer"],
     ["bigint", bigint, "1::bigint"],
     ["boolean", boolean, "true"],
-    ["bytea", bytes, "'\\x01'::bytea"],
+    ["bytea", bytea, "'\\x01'::bytea"],
     ["timestamptz", time, "now()"],
     ["array", listOf(text), "ARRAY['a']"],
     ["word", oneOf("queued", "sent"), "'sent'::text"],

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { every, sleep, startDeadline, systemClock } from "../../../src/lifecycle/clock.ts";
+import { every, pause, startDeadline, systemClock } from "../../../src/lifecycle/clock.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 it("a sleep lasts until its time is over, and not a millisecond less", async () => {
   const clock = createManualClock();
   let isAwake = false;
-  const sleeping = sleep(clock, 100).then(() => {
+  const sleeping = pause(clock, 100).then(() => {
     isAwake = true;
   });
   clock.advance(99);
@@ -19,10 +19,10 @@ it("a sleep lasts until its time is over, and not a millisecond less", async () 
 it("a sleep ends with the signal's reason as soon as that fires, and leaves no timer behind", async () => {
   const clock = createManualClock();
   const gone = new AbortController();
-  const sleeping = sleep(clock, 100, gone.signal);
+  const sleeping = pause(clock, 100, gone.signal);
   gone.abort(new Error("gone"));
   await expect(sleeping).rejects.toThrow("gone");
-  await expect(sleep(clock, 100, gone.signal)).rejects.toThrow("gone");
+  await expect(pause(clock, 100, gone.signal)).rejects.toThrow("gone");
   expect(clock.timerCount).toBe(0);
 });
 

@@ -1,7 +1,7 @@
 import {
   CURVE_ALGORITHMS,
   CURVES,
-  signatureAlgorithmName,
+  signatureAlgorithmOfNumbers,
   unsupportedAlgorithmName,
 } from "../../../protocol/algorithms.ts";
 import { parseStruct } from "../../../protocol/chain-objects.ts";
@@ -72,7 +72,7 @@ async function lookAtPresigns(view: NetworkView): Promise<Finding> {
     const { curve, signature_algorithm: algorithm, state } = parseStruct("presign", PresignSession, content);
     if (state.$kind !== "Completed") continue;
     const version = presignVersion(Uint8Array.from(state.Completed));
-    const name = signatureAlgorithmName(curve, algorithm);
+    const name = signatureAlgorithmOfNumbers(curve, algorithm);
     // Algorithms that nothing here signs with may have presigns of any version.
     isUnreadable ||= name !== undefined && version !== PRESIGN_VERSION;
     const shown =

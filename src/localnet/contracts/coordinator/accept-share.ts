@@ -1,24 +1,18 @@
 import { CoordinatorInnerModule } from "@ika.xyz/sdk";
 import { borrowObject, idName } from "../../fullnode/dynamic-fields.ts";
 import type { ExecutionState } from "../../fullnode/execution-state.ts";
-import {
-  borrowedMut,
-  bytes,
-  type MoveFunction,
-  moveFunction,
-  objectId,
-} from "../../fullnode/move-function.ts";
+import { borrowedMut, bytes, type MoveFunction, moveFunction, moveId } from "../../fullnode/move-function.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 import {
   coordinatorTypes,
-  DWallet,
+  DWalletStruct,
   dwalletObject,
-  EncryptedShare,
-  EncryptionKey,
+  EncryptedShareStruct,
+  EncryptionKeyStruct,
 } from "./coordinator-state.ts";
 import { findEncryptionKey } from "./encryption-keys.ts";
-import { verifyEd25519 } from "./verify-ed25519.ts";
+import { verifyEd25519WithNode } from "./verify-ed25519-with-node.ts";
 
 const { AcceptEncryptedUserShareEvent } = CoordinatorInnerModule;
 const FUNCTION_NAME = "accept_encrypted_user_share";
@@ -31,7 +25,7 @@ export function acceptShareFunctions(addresses: NetworkAddresses): readonly Move
       packageId: addresses.dwalletPackageId,
       module: "coordinator",
       name: FUNCTION_NAME,
-      parameters: [borrowedMut(types.coordinator), objectId, objectId, bytes],
+      parameters: [borrowedMut(types.coordinator), moveId, moveId, bytes],
       run: ({ state }, _coordinator, dwalletId, shareId, signature) =>
         acceptShare(state, addresses, dwalletId, shareId, signature),
     }),
@@ -47,23 +41,25 @@ function acceptShare(
 ): void {
   const { dwalletPackageId } = addresses;
   const dwalletEntry = dwalletObject(state, addresses, dwalletId, FUNCTION_NAME);
-  const dwallet = state.read(dwalletEntry, DWallet);
+  const dwallet = state.read(dwalletEntry, DWalletStruct);
   const shareEntry = borrowObject(state, dwallet.encrypted_user_secret_key_shares, idName(shareId));
-  const share = state.read(shareEntry, EncryptedShare);
+  const share = state.read(shareEntry, EncryptedShareStruct);
   const publicOutput = publicOutputOf(dwallet.state);
   if (publicOutput === undefined || share.state.$kind !== "NetworkVerificationCompleted") {
     abortInner(dwalletPackageId, FUNCTION_NAME, "WrongState");
   }
   const keyEntry = findEncryptionKey(state, addresses, share.encryption_key_address);
   if (keyEntry === undefined) abortInner(dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
-  const key = state.read(keyEntry, EncryptionKey);
-  if (!verifyEd25519(Uint8Array.from(key.signer_public_key), Uint8Array.from(publicOutput), signature)) {
+  const key = state.read(keyEntry, EncryptionKeyStruct);
+  if (
+    !verifyEd25519WithNode(Uint8Array.from(key.signer_public_key), Uint8Array.from(publicOutput), signature)
+  ) {
     abortInner(dwalletPackageId, FUNCTION_NAME, "InvalidEncryptionKeySignature");
   }
-  state.update(dwalletEntry, DWallet, (value) => {
+  state.update(dwalletEntry, DWalletStruct, (value) => {
     value.state = { $kind: "Active", Active: { public_output: publicOutput } };
   });
-  state.update(shareEntry, EncryptedShare, (value) => {
+  state.update(shareEntry, EncryptedShareStruct, (value) => {
     const user_output_signature = Array.from(signature);
     value.state = { $kind: "KeyHolderSigned", KeyHolderSigned: { user_output_signature } };
   });
@@ -81,7 +77,7 @@ function acceptShare(
   });
 }
 
-function publicOutputOf(state: (typeof DWallet.$inferType)["state"]): number[] | undefined {
+function publicOutputOf(state: (typeof DWalletStruct.$inferType)["state"]): number[] | undefined {
   if (state.$kind === "AwaitingKeyHolderSignature") return state.AwaitingKeyHolderSignature.public_output;
   return state.$kind === "Active" ? state.Active.public_output : undefined;
 }

@@ -5,11 +5,11 @@ import type { MpcOutcome } from "../../mpc/engine.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import {
   coordinatorTypes,
-  DWallet,
-  EncryptedShare,
-  PresignSession,
+  DWalletStruct,
+  EncryptedShareStruct,
+  PresignSessionStruct,
   readInner,
-  SignSession,
+  SignSessionStruct,
   updateInner,
 } from "./coordinator-state.ts";
 import type { WaitingSession } from "./requested-session.ts";
@@ -73,16 +73,16 @@ function completeDkg(
   const dwallet = borrowObject(state, readInner(state, addresses).dwallets, idName(data.dwallet_id));
   const shareId = data.user_secret_key_share.Encrypted?.encrypted_user_secret_key_share_id;
   if (shareId === undefined) throw new Error("a DKG session has an encrypted share on this network");
-  const shares = state.read(dwallet, DWallet).encrypted_user_secret_key_shares;
+  const shares = state.read(dwallet, DWalletStruct).encrypted_user_secret_key_shares;
   const share = borrowObject(state, shares, idName(shareId));
   const completed = outcome.kind === "completed";
   const public_output = completed ? Array.from(outcome.output) : [];
-  state.update(dwallet, DWallet, (value) => {
+  state.update(dwallet, DWalletStruct, (value) => {
     value.state = completed
       ? { $kind: "AwaitingKeyHolderSignature", AwaitingKeyHolderSignature: { public_output } }
       : { $kind: "NetworkRejectedDKGVerification", NetworkRejectedDKGVerification: true };
   });
-  state.update(share, EncryptedShare, (value) => {
+  state.update(share, EncryptedShareStruct, (value) => {
     value.state = completed
       ? { $kind: "NetworkVerificationCompleted", NetworkVerificationCompleted: true }
       : { $kind: "NetworkVerificationRejected", NetworkVerificationRejected: true };
@@ -110,7 +110,7 @@ function completePresign(
   const { data } = session;
   const presign = borrowObject(state, readInner(state, addresses).presign_sessions, idName(data.presign_id));
   const output = outcome.kind === "completed" ? Array.from(outcome.output) : undefined;
-  state.update(presign, PresignSession, (value) => {
+  state.update(presign, PresignSessionStruct, (value) => {
     value.state =
       output === undefined
         ? { $kind: "NetworkRejected", NetworkRejected: true }
@@ -138,9 +138,9 @@ function completeSign(
 ): void {
   const { data } = session;
   const dwallet = borrowObject(state, readInner(state, addresses).dwallets, idName(data.dwallet_id));
-  const sign = borrowObject(state, state.read(dwallet, DWallet).sign_sessions, idName(data.sign_id));
+  const sign = borrowObject(state, state.read(dwallet, DWalletStruct).sign_sessions, idName(data.sign_id));
   const signature = outcome.kind === "completed" ? Array.from(outcome.output) : undefined;
-  state.update(sign, SignSession, (value) => {
+  state.update(sign, SignSessionStruct, (value) => {
     value.state =
       signature === undefined
         ? { $kind: "NetworkRejected", NetworkRejected: true }

@@ -9,20 +9,21 @@ import { abortInner } from "./aborts.ts";
 export type CoordinatorInner = typeof CoordinatorInnerModule.DWalletCoordinatorInner.$inferType;
 
 /** The BCS of a dWallet object. */
-export const DWallet: typeof CoordinatorInnerModule.DWallet = CoordinatorInnerModule.DWallet;
+export const DWalletStruct: typeof CoordinatorInnerModule.DWallet = CoordinatorInnerModule.DWallet;
 /** The BCS of a user's registered encryption key. */
-export const EncryptionKey: typeof CoordinatorInnerModule.EncryptionKey =
+export const EncryptionKeyStruct: typeof CoordinatorInnerModule.EncryptionKey =
   CoordinatorInnerModule.EncryptionKey;
 /** The BCS of a user's encrypted secret key share. */
-export const EncryptedShare: typeof CoordinatorInnerModule.EncryptedUserSecretKeyShare =
+export const EncryptedShareStruct: typeof CoordinatorInnerModule.EncryptedUserSecretKeyShare =
   CoordinatorInnerModule.EncryptedUserSecretKeyShare;
 /** The BCS of a presign session. */
-export const PresignSession: typeof CoordinatorInnerModule.PresignSession =
+export const PresignSessionStruct: typeof CoordinatorInnerModule.PresignSession =
   CoordinatorInnerModule.PresignSession;
 /** The BCS of a sign session. */
-export const SignSession: typeof CoordinatorInnerModule.SignSession = CoordinatorInnerModule.SignSession;
+export const SignSessionStruct: typeof CoordinatorInnerModule.SignSession =
+  CoordinatorInnerModule.SignSession;
 /** The BCS of the network encryption key. */
-export const NetworkEncryptionKey: typeof CoordinatorInnerModule.DWalletNetworkEncryptionKey =
+export const NetworkEncryptionKeyStruct: typeof CoordinatorInnerModule.DWalletNetworkEncryptionKey =
   CoordinatorInnerModule.DWalletNetworkEncryptionKey;
 
 /** The Move type names of the coordinator's package. */
@@ -81,7 +82,7 @@ export function activeDwallet(
   functionName: string,
 ) {
   const object = dwalletObject(state, addresses, dwalletId, functionName);
-  const dwallet = state.read(object, DWallet);
+  const dwallet = state.read(object, DWalletStruct);
   if (dwallet.state.$kind !== "Active") {
     return abortInner(addresses.dwalletPackageId, functionName, "DWalletInactive");
   }
@@ -101,7 +102,7 @@ export function checkNetworkKey(
   if (object === undefined) {
     abortInner(addresses.dwalletPackageId, functionName, "NetworkEncryptionKeyNotExist");
   }
-  if (!state.read(object, NetworkEncryptionKey).supported_curves.includes(curve)) {
+  if (!state.read(object, NetworkEncryptionKeyStruct).supported_curves.includes(curve)) {
     abortInner(addresses.dwalletPackageId, functionName, "NetworkEncryptionKeyUnsupportedCurve");
   }
 }

@@ -8,7 +8,7 @@ import {
   coinMut,
   type MoveFunction,
   moveFunction,
-  objectId,
+  moveId,
   owned,
   struct,
   u32,
@@ -20,9 +20,9 @@ import { abortInner } from "./aborts.ts";
 import {
   checkNetworkKey,
   coordinatorTypes,
-  DWallet,
-  EncryptedShare,
-  EncryptionKey,
+  DWalletStruct,
+  EncryptedShareStruct,
+  EncryptionKeyStruct,
   readInner,
   updateInner,
 } from "./coordinator-state.ts";
@@ -63,7 +63,7 @@ export function dkgFunctions(addresses: NetworkAddresses): readonly MoveFunction
       name: FUNCTION_NAME,
       parameters: [
         borrowedMut(types.coordinator),
-        objectId,
+        moveId,
         u32,
         bytes,
         bytes,
@@ -120,7 +120,7 @@ export function requestDkg(
   checkCurveSupport(state, addresses, request.curve);
   const keyObject = findEncryptionKey(state, addresses, request.encryptionKeyAddress);
   if (keyObject === undefined) abortInner(addresses.dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
-  const encryptionKey = state.read(keyObject, EncryptionKey);
+  const encryptionKey = state.read(keyObject, EncryptionKeyStruct);
   if (encryptionKey.curve !== request.curve) {
     abortInner(addresses.dwalletPackageId, FUNCTION_NAME, "MismatchCurve");
   }
@@ -172,7 +172,7 @@ function createDwallet(
   const dwallet = state.create({
     id: dwalletId,
     type: types.inner("DWallet"),
-    contents: DWallet.serialize({
+    contents: DWalletStruct.serialize({
       id: dwalletId,
       created_at_epoch: epoch,
       curve: request.curve,
@@ -188,7 +188,7 @@ function createDwallet(
   const share = state.create({
     id: shareId,
     type: types.inner("EncryptedUserSecretKeyShare"),
-    contents: EncryptedShare.serialize({
+    contents: EncryptedShareStruct.serialize({
       id: shareId,
       created_at_epoch: epoch,
       dwallet_id: dwalletId,
@@ -199,7 +199,7 @@ function createDwallet(
       state: { AwaitingNetworkVerification: true },
     }).toBytes(),
   });
-  state.update(dwallet, DWallet, (value) => {
+  state.update(dwallet, DWalletStruct, (value) => {
     addObject(state, value.encrypted_user_secret_key_shares, idName(shareId), share);
   });
   updateInner(state, addresses, (inner) => addObject(state, inner.dwallets, idName(dwalletId), dwallet));

@@ -16,9 +16,9 @@ import { plainValue } from "../../fullnode/move-value.ts";
 import { ID_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
-import { coordinatorTypes, EncryptionKey, readInner, updateInner } from "./coordinator-state.ts";
+import { coordinatorTypes, EncryptionKeyStruct, readInner, updateInner } from "./coordinator-state.ts";
 import { checkCurveSupport } from "./support.ts";
-import { verifyEd25519 } from "./verify-ed25519.ts";
+import { verifyEd25519WithNode } from "./verify-ed25519-with-node.ts";
 
 const ED25519_PUBLIC_KEY_BYTES = 32;
 
@@ -36,7 +36,7 @@ export function encryptionKeyFunctions(addresses: NetworkAddresses): readonly Mo
         checkCurveSupport(state, addresses, curve);
         const signed =
           signerPublicKey.length === ED25519_PUBLIC_KEY_BYTES &&
-          verifyEd25519(signerPublicKey, encryptionKey, signature);
+          verifyEd25519WithNode(signerPublicKey, encryptionKey, signature);
         if (!signed) abortInner(dwalletPackageId, "register_encryption_key", "InvalidEncryptionKeySignature");
         register(state, addresses, { curve, encryptionKey, signature, signerPublicKey });
       },
@@ -81,7 +81,7 @@ function register(state: ExecutionState, addresses: NetworkAddresses, key: NewEn
   const object = state.create({
     id,
     type: types.inner("EncryptionKey"),
-    contents: EncryptionKey.serialize({
+    contents: EncryptionKeyStruct.serialize({
       id,
       created_at_epoch: readInner(state, addresses).current_epoch,
       curve: key.curve,

@@ -6,7 +6,7 @@ import type { ExecutionState } from "../../fullnode/execution-state.ts";
 import type { ObjectStore } from "../../fullnode/object-store.ts";
 import { genesisId, type NetworkAddresses } from "../addresses.ts";
 import type { GenesisObject, NetworkKeyOutputs } from "../genesis-object.ts";
-import { coordinatorTypes, NetworkEncryptionKey, updateInner } from "./coordinator-state.ts";
+import { coordinatorTypes, NetworkEncryptionKeyStruct, updateInner } from "./coordinator-state.ts";
 import { SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
 /** The network stores outputs in chunks of this size. */
@@ -81,7 +81,7 @@ export function networkKeyObjects(key: NewNetworkKey): GenesisObject[] {
   const keyId = networkKeyId(seed, index);
   const type = coordinatorTypes(key.addresses.dwalletPackageId).inner("DWalletNetworkEncryptionKey");
   const field = objectFieldParts(keysId, idName(keyId), keyId, type);
-  const contents = NetworkEncryptionKey.serialize({
+  const contents = NetworkEncryptionKeyStruct.serialize({
     id: keyId,
     dkg_at_epoch: key.epoch,
     network_dkg_public_output: { contents: { id: tableId, size: chunks.length } },
@@ -154,7 +154,7 @@ export function addReconfiguration(
   createAll(state, objects);
   const keyObject = state.find(networkKeyId(key.seed, key.index));
   if (keyObject === undefined) throw new Error(`there is no network encryption key ${key.index}`);
-  state.update(keyObject, NetworkEncryptionKey, (value) => {
+  state.update(keyObject, NetworkEncryptionKeyStruct, (value) => {
     const { size } = value.reconfiguration_public_outputs;
     value.reconfiguration_public_outputs.size = (BigInt(size) + 1n).toString();
     value.state = { $kind: "NetworkReconfigurationCompleted", NetworkReconfigurationCompleted: true };

@@ -8,7 +8,7 @@ import {
   coinMut,
   type MoveFunction,
   moveFunction,
-  objectId,
+  moveId,
   owned,
   u32,
 } from "../../fullnode/move-function.ts";
@@ -19,9 +19,9 @@ import { abortInner } from "./aborts.ts";
 import {
   checkNetworkKey,
   coordinatorTypes,
-  DWallet,
+  DWalletStruct,
   dwalletObject,
-  PresignSession,
+  PresignSessionStruct,
   readInner,
   updateInner,
 } from "./coordinator-state.ts";
@@ -43,7 +43,7 @@ export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunc
     moveFunction({
       ...coordinator,
       name: "request_global_presign",
-      parameters: [borrowedMut(types.coordinator), objectId, u32, u32, session, ...coins],
+      parameters: [borrowedMut(types.coordinator), moveId, u32, u32, session, ...coins],
       returns: [unverified],
       run(
         { state },
@@ -62,10 +62,13 @@ export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunc
     moveFunction({
       ...coordinator,
       name: "request_presign",
-      parameters: [borrowedMut(types.coordinator), objectId, u32, session, ...coins],
+      parameters: [borrowedMut(types.coordinator), moveId, u32, session, ...coins],
       returns: [unverified],
       run({ state }, _coordinator, dwalletId, signatureAlgorithm) {
-        const dwallet = state.read(dwalletObject(state, addresses, dwalletId, "request_presign"), DWallet);
+        const dwallet = state.read(
+          dwalletObject(state, addresses, dwalletId, "request_presign"),
+          DWalletStruct,
+        );
         checkAlgorithm(state, addresses, dwallet.curve, signatureAlgorithm);
         return refuseDwalletPresign(addresses);
       },
@@ -85,7 +88,8 @@ export function presignFunctions(addresses: NetworkAddresses): readonly MoveFunc
       run({ state }, _coordinator, cap) {
         const { presign_id } = state.read(cap, UnverifiedPresignCap);
         const found = findObject(state, readInner(state, addresses).presign_sessions, idName(presign_id));
-        const valid = found !== undefined && state.read(found, PresignSession).state.$kind === "Completed";
+        const valid =
+          found !== undefined && state.read(found, PresignSessionStruct).state.$kind === "Completed";
         return [plainValue("bool", bcs.bool().serialize(valid).toBytes())];
       },
     }),
@@ -118,7 +122,7 @@ export function requestGlobalPresign(
   const session = state.create({
     id: presignId,
     type: types.inner("PresignSession"),
-    contents: PresignSession.serialize({
+    contents: PresignSessionStruct.serialize({
       id: presignId,
       created_at_epoch: readInner(state, addresses).current_epoch,
       curve,
@@ -164,13 +168,13 @@ export function verifyPresignCap(
   const { dwallet_id, presign_id } = state.read(cap, UnverifiedPresignCap);
   const found = findObject(state, readInner(state, addresses).presign_sessions, idName(presign_id));
   if (found === undefined) return abortInner(dwalletPackageId, "verify_presign_cap", "PresignNotExist");
-  const session = state.read(found, PresignSession);
+  const session = state.read(found, PresignSessionStruct);
   if (session.cap_id !== cap.id) abortInner(dwalletPackageId, "verify_presign_cap", "IncorrectCap");
   if (session.state.$kind !== "Completed")
     abortInner(dwalletPackageId, "verify_presign_cap", "UnverifiedCap");
   const capId = state.newId();
   state.remove(cap);
-  state.update(found, PresignSession, (value) => {
+  state.update(found, PresignSessionStruct, (value) => {
     value.cap_id = capId;
   });
   return state.create({

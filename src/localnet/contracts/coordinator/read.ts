@@ -6,7 +6,7 @@ import {
   bytes,
   type MoveFunction,
   moveFunction,
-  objectId,
+  moveId,
 } from "../../fullnode/move-function.ts";
 import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
@@ -30,7 +30,7 @@ export function sessionAndViewFunctions(addresses: NetworkAddresses): readonly M
     moveFunction({
       ...coordinator,
       name: "has_dwallet",
-      parameters: [borrowed(types.coordinator), objectId],
+      parameters: [borrowed(types.coordinator), moveId],
       returns: ["bool"],
       run({ state }, _coordinator, dwalletId) {
         const found =

@@ -20,10 +20,10 @@ import { abortInner } from "./aborts.ts";
 import {
   activeDwallet,
   coordinatorTypes,
-  DWallet,
-  PresignSession,
+  DWalletStruct,
+  PresignSessionStruct,
   readInner,
-  SignSession,
+  SignSessionStruct,
   updateInner,
 } from "./coordinator-state.ts";
 import { chargeSession, type PaymentCoins, Protocol } from "./payment.ts";
@@ -154,14 +154,16 @@ export function requestSign(
   const session = state.create({
     id: signId,
     type: types.inner("SignSession"),
-    contents: SignSession.serialize({
+    contents: SignSessionStruct.serialize({
       id: signId,
       created_at_epoch: readInner(state, addresses).current_epoch,
       dwallet_id: dwallet.id,
       state: { Requested: true },
     }).toBytes(),
   });
-  state.update(object, DWallet, (value) => addObject(state, value.sign_sessions, idName(signId), session));
+  state.update(object, DWalletStruct, (value) =>
+    addObject(state, value.sign_sessions, idName(signId), session),
+  );
   const event: typeof SignRequestEvent.$inferType = {
     sign_id: signId,
     dwallet_id: dwallet.id,
@@ -203,7 +205,7 @@ function takePresign(
   const name = idName(cap.presign_id);
   const found = findObject(state, readInner(state, addresses).presign_sessions, name);
   if (found === undefined) return abortInner(dwalletPackageId, REQUEST_SIGN, "PresignNotExist");
-  const session = state.read(found, PresignSession);
+  const session = state.read(found, PresignSessionStruct);
   if (session.cap_id !== request.cap.id) abortInner(dwalletPackageId, REQUEST_SIGN, "IncorrectCap");
   if (session.state.$kind !== "Completed") return abortInner(dwalletPackageId, REQUEST_SIGN, "UnverifiedCap");
   if (session.dwallet_id !== null && session.dwallet_id !== request.approval.dwallet_id) {

@@ -15,7 +15,7 @@ import {
   borrowedMut,
   type MoveFunction,
   moveFunction,
-  objectId,
+  moveId,
   owned,
   u8,
   u32,
@@ -72,7 +72,7 @@ export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunct
     moveFunction({
       ...treasury,
       name: "has_dwallet",
-      parameters: [borrowed(type), objectId],
+      parameters: [borrowed(type), moveId],
       returns: ["bool"],
       run({ state }, self, id) {
         return [
@@ -83,7 +83,7 @@ export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunct
     moveFunction({
       ...treasury,
       name: "has_presign",
-      parameters: [borrowed(type), objectId],
+      parameters: [borrowed(type), moveId],
       returns: ["bool"],
       run({ state }, self, id) {
         return [
@@ -123,7 +123,7 @@ export function adminFunctions(addresses: NetworkAddresses): readonly MoveFuncti
     moveFunction({
       ...treasury,
       name: "revoke_operator",
-      parameters: [...admin, objectId],
+      parameters: [...admin, moveId],
       run({ state }, self, cap, operatorCapId) {
         assertAdmin(state, addresses, self, cap);
         if (!state.read(self, Treasury).operators.includes(operatorCapId)) {
@@ -184,7 +184,7 @@ export function adminFunctions(addresses: NetworkAddresses): readonly MoveFuncti
     moveFunction({
       ...treasury,
       name: "release_dwallet",
-      parameters: [...admin, objectId],
+      parameters: [...admin, moveId],
       returns: [coordinatorTypes(addresses.dwalletPackageId).inner("DWalletCap")],
       run({ state }, self, cap, dwalletId) {
         assertAdmin(state, addresses, self, cap);

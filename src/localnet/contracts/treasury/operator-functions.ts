@@ -9,7 +9,7 @@ import {
   bytesVector,
   type MoveFunction,
   moveFunction,
-  objectId,
+  moveId,
   u32,
 } from "../../fullnode/move-function.ts";
 import { plainValue } from "../../fullnode/move-value.ts";
@@ -47,7 +47,7 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
     moveFunction({
       ...treasury,
       name: "pay_dkg",
-      parameters: [...operator, objectId, u32, bytes, bytes, address, bytes, bytes, bytes, bytes],
+      parameters: [...operator, moveId, u32, bytes, bytes, address, bytes, bytes, bytes, bytes],
       returns: [ID_TYPE],
       run(
         { state, sender },
@@ -104,7 +104,7 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
     moveFunction({
       ...treasury,
       name: "pay_presigns",
-      parameters: [...operator, objectId, u32, u32, bytesVector],
+      parameters: [...operator, moveId, u32, u32, bytesVector],
       returns: [`vector<${ID_TYPE}>`],
       run(
         { state, sender },
@@ -147,7 +147,7 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
     moveFunction({
       ...treasury,
       name: "pay_sign",
-      parameters: [...operator, objectId, objectId, u32, u32, u32, bytes, bytes, bytes, bytes],
+      parameters: [...operator, moveId, moveId, u32, u32, u32, bytes, bytes, bytes, bytes],
       returns: [ID_TYPE],
       run(
         { state, sender },

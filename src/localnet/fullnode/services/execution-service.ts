@@ -1,6 +1,6 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import { encodeTransaction, transactionDigest } from "../encode-transaction.ts";
-import { execute } from "../execute.ts";
+import { executeContent } from "../execute-content.ts";
 import { decodeExecuted, encodeExecuted, executedTransaction } from "../executed-transaction.ts";
 import { congestedObjects, RpcFailure, Status } from "../failures.ts";
 import { checkInputs, checkTransactionSize } from "../input-checks.ts";
@@ -76,7 +76,7 @@ async function executeTransaction(
     const shared = content.inputs.flatMap((input) => (input.kind === "shared" ? [input.objectId] : []));
     const cancelled = shared.length > 0 && isCongested() ? congestedObjects(shared) : undefined;
     const { epoch } = time;
-    const outcome = execute(content, digest, inputs, { lookup, functions, epoch, cancelled });
+    const outcome = executeContent(content, digest, inputs, { lookup, functions, epoch, cancelled });
     const transaction = transactionProto(content, bytes, digest);
     const frame = { digest, sender: content.sender, transaction, signatures };
     const { checkpoint, timestampMs } = time;

@@ -21,7 +21,7 @@ const PAUSE_MS = 500;
  * Requests the DKG of a session. If the session was used before, for example by this action before an interruption,
  * returns the session's dWallet: DKG messages are random, so a repeat is a different request.
  */
-export async function createDWallet(
+export async function requestDWallet(
   context: ClientContext,
   action: Action,
   request: MessageInitShape<typeof CreateDWalletRequestSchema>,

@@ -4,7 +4,11 @@ import { createPublicKey, verify } from "node:crypto";
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /** True if `signature` verifies for `message` under `publicKey`. Returns false for malformed keys and signatures. */
-export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function verifyEd25519WithNode(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   try {
     const key = createPublicKey({
       key: Buffer.concat([SPKI_PREFIX, publicKey]),

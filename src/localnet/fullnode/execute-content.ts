@@ -45,7 +45,7 @@ export interface ExecutionOutcome {
  * Executes a checked transaction. A Move abort or another execution failure still bumps every mutable input and
  * charges gas, as on Sui.
  */
-export function execute(
+export function executeContent(
   content: TransactionContent,
   digest: string,
   inputs: CheckedInputs,

@@ -44,7 +44,7 @@ const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lifetimeMs: 600_000 };
  * reason of `signal` once that fires.
  * @param show turns each message into what the caller gets
  */
-export async function* watchSign<T>(
+export async function* watchSignRequest<T>(
   deps: WatchDeps,
   { signRequestId: id, projectId, cursor }: WatchInput,
   signal: WaitEnding,
