@@ -1,6 +1,6 @@
 /**
- * Makes everything that is generated: `gen/proto` and `gen/client` from the protos, `gen/prisma` from the Prisma schema,
- * `docs/errors.md` from the error catalogue, `.env.example` from the table of the configuration and `gen/openapi.json`
+ * Makes everything that is generated: `third_party` from npm packages, `gen/proto` and `gen/client` from the protos,
+ * `gen/prisma` from the Prisma schema, `docs/errors.md` from the error catalogue, `.env.example` from the table of the configuration and `gen/openapi.json`
  * from protos and catalogue. With `--check` it makes them in a throw-away folder instead and fails if they differ from
  * those in the tree, committed or not.
  */
@@ -17,7 +17,8 @@ import { layOutThirdPartyProtos } from "./third-party-protos.ts";
 const ROOT = path.resolve(import.meta.dirname, "..");
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const OPENAPI = "gen/openapi.json";
-const FOLDERS = ["gen/proto", "gen/client", "gen/prisma"];
+const THIRD_PARTY = "third_party";
+const FOLDERS = ["gen/proto", "gen/client", "gen/prisma", THIRD_PARTY];
 const DOCUMENTS = {
   "docs/errors.md": errorsDocument(),
   ".env.example": envExample(CONFIG_VARIABLES),
@@ -36,7 +37,7 @@ if (process.argv.includes("--check")) {
 }
 
 function generate(root: string): void {
-  layOutThirdPartyProtos();
+  layOutThirdPartyProtos(path.join(root, THIRD_PARTY));
   run("buf", "generate", "-o", root);
   run("buf", "generate", "--template", "buf.gen.client.yaml", "-o", root);
   const schema = path.join(root, "prisma/schema.prisma");

@@ -12,6 +12,7 @@ export function printProto(file: DescFile): string {
   const printer = new ProtoPrinter(proto3);
   printer.line(`syntax = "${proto3 ? "proto3" : "proto2"}";`);
   printer.line(`package ${file.proto.package};`);
+  printer.fileOptions(file);
   for (const dependency of file.proto.dependency) printer.line(`import "${dependency}";`);
   for (const message of file.proto.messageType) printer.message(message);
   for (const enumeration of file.proto.enumType) printer.enumeration(enumeration);
@@ -30,6 +31,13 @@ class ProtoPrinter {
 
   text(): string {
     return `${this.#lines.join("\n")}\n`;
+  }
+
+  /** Where the other languages put what they generate. */
+  fileOptions({ proto: { options } }: DescFile): void {
+    if (options?.goPackage) this.line(`option go_package = ${JSON.stringify(options.goPackage)};`);
+    if (options?.javaPackage) this.line(`option java_package = ${JSON.stringify(options.javaPackage)};`);
+    if (options?.javaMultipleFiles) this.line("option java_multiple_files = true;");
   }
 
   line(text: string): void {

@@ -4,7 +4,6 @@ import path from "node:path";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { printProto } from "./print-proto.ts";
 
-const THIRD_PARTY = path.resolve(import.meta.dirname, "../third_party");
 const { resolve } = createRequire(import.meta.url);
 const GOOGLE = path.dirname(resolve("google-proto-files/package.json"));
 const GRPC_HEALTH = path.join(path.dirname(resolve("grpc-health-check/package.json")), "proto");
@@ -23,17 +22,24 @@ const COPIED = {
   "grpc/reflection/v1alpha/reflection.proto": GRPC_REFLECTION,
 };
 
+const README = `# Protos of others
+
+The protos that [ours](../proto/tss/v1) import, so that every code generator finds them. \`npm run generate\` copies Google's
+and gRPC's from npm packages, and prints \`buf/validate/validate.proto\` from the descriptor in \`@bufbuild/protovalidate\`,
+without its comments. All are under the Apache License 2.0.
+`;
+
 /**
- * Lays out the protos that ours import in `third_party/`, which git ignores: Google's and gRPC's are copied from npm
+ * Lays out the protos that ours import in a folder, which is emptied first: Google's and gRPC's are copied from npm
  * packages, and `buf/validate/validate.proto`, which no npm package ships as text, is printed from the descriptor inside
  * `@bufbuild/protovalidate`.
- * @param folder another folder for them, which is emptied first
  */
-export function layOutThirdPartyProtos(folder: string = THIRD_PARTY): void {
+export function layOutThirdPartyProtos(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   for (const [file, from] of Object.entries(COPIED)) {
     cpSync(from.endsWith(".proto") ? from : path.join(from, file), path.join(folder, file));
   }
   mkdirSync(path.join(folder, "buf/validate"), { recursive: true });
+  writeFileSync(path.join(folder, "README.md"), README);
   writeFileSync(path.join(folder, "buf/validate/validate.proto"), printProto(file_buf_validate_validate));
 }

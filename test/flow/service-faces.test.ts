@@ -2,10 +2,7 @@
  * One service, five kinds of client: each onboards and signs step by step on its own protocol, and every signature is
  * judged by OpenSSL. The user's crypto is shared; only the calls differ.
  */
-import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInlineEngine } from "../../src/crypto/inline-engine.ts";
 import { findTriple } from "../../src/protocol/algorithms.ts";
@@ -23,16 +20,11 @@ import {
 } from "../support/user.ts";
 
 const triple = findTriple("ED25519", "EdDSA", "SHA512")!;
-const root = path.resolve(import.meta.dirname, "../..");
 const { folder, remove } = serviceFolder();
 let service: ServiceProcess;
 let steps: UserSteps;
 
 beforeAll(async () => {
-  // `buf curl` reads the protos of this repository, and those import ones that are laid out by a tool.
-  if (!existsSync(path.join(root, "third_party"))) {
-    execFileSync(process.execPath, ["--import", "tsx", "tools/third-party-protos.ts"], { cwd: root });
-  }
   service = await startService(folder, { PRESIGN_BUCKETS: "ED25519/EdDSA" });
   const parameters = await downloadParameters(service.access.baseUrl, "ED25519");
   steps = { engine: createInlineEngine(), parameters, triple };

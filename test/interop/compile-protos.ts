@@ -3,11 +3,10 @@
  * into an image (a serialized `FileDescriptorSet`), all in a throw-away folder.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestProject } from "vitest/node";
-import { layOutThirdPartyProtos } from "../../tools/third-party-protos.ts";
 import { ROOT } from "../support/source-files.ts";
 
 declare module "vitest" {
@@ -21,7 +20,6 @@ declare module "vitest" {
 
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(path.join(tmpdir(), "interop-"));
-  if (!existsSync(path.join(ROOT, "third_party"))) layOutThirdPartyProtos();
   for (const part of ["google", "grpc"]) {
     cpSync(path.join(ROOT, "third_party", part), path.join(folder, part), { recursive: true });
   }
