@@ -15,6 +15,28 @@ import type { RateLimiter } from "./rate-limiter.ts";
 import { createRefusedKeys, type RefusedKeys } from "./refused-keys.ts";
 import { setStreamStanding } from "./stream-standing.ts";
 
+/**
+ * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
+ * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, rate. Throws
+ * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
+ * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION where `x-network` is needed and
+ * missing, and what `beginTrace` throws.
+ */
+export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
+  const { limiter, beginTrace, now = () => performance.now() } = options;
+  const keeper = { ...options, now, refusedKeys: createRefusedKeys(limiter, now) };
+  return (call) => {
+    const trace = beginTrace(call);
+    const admitted = admitKnown(call, trace, keeper);
+    const limit = (caller: Caller) => {
+      setCaller(call.values, caller);
+      if (call.method.methodKind !== "unary") noteStanding(caller, call, trace, keeper);
+      return limitCall(limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
+    };
+    return admitted === undefined ? admit(call, trace, keeper).then(limit) : limit(admitted);
+  };
+}
+
 /** What the gate looks at of a call, and where it says how many more may come. */
 export type GatedCall = Pick<HandlerContext, "method" | "requestHeader" | "responseHeader" | "values">;
 
@@ -40,28 +62,6 @@ export interface AccessGateOptions {
   readonly beginTrace: (call: GatedCall) => CallTrace;
   /** Milliseconds that only grow. Default: the process's own. */
   readonly now?: () => number;
-}
-
-/**
- * Checks whether a caller may call a method, by the method's policy in the contract and before the body is read. Stores
- * the caller in the context for `callerOf`. Checks in this order: key, address, network, scope, rate. Throws
- * ServiceError MISSING_KEY, INVALID_KEY, REVOKED_KEY, EXPIRED_KEY, ADDRESS_NOT_ALLOWED, NETWORK_MISMATCH,
- * NETWORK_DISABLED, SCOPE_MISSING, ADMIN_ONLY, ROOT_KEY_ONLY, RATE_LIMITED, VALIDATION where `x-network` is needed and
- * missing, and what `beginTrace` throws.
- */
-export function createAccessGate(options: AccessGateOptions): (call: GatedCall) => void | Promise<void> {
-  const { limiter, beginTrace, now = () => performance.now() } = options;
-  const keeper = { ...options, now, refusedKeys: createRefusedKeys(limiter, now) };
-  return (call) => {
-    const trace = beginTrace(call);
-    const admitted = admitKnown(call, trace, keeper);
-    const limit = (caller: Caller) => {
-      setCaller(call.values, caller);
-      if (call.method.methodKind !== "unary") noteStanding(caller, call, trace, keeper);
-      return limitCall(limiter, methodPolicy(call.method).costClass, caller, trace.address, call);
-    };
-    return admitted === undefined ? admit(call, trace, keeper).then(limit) : limit(admitted);
-  };
 }
 
 type Gatekeeper = Required<AccessGateOptions> & { readonly refusedKeys: RefusedKeys };

@@ -1,14 +1,5 @@
 import { isIP, isIPv6, SocketAddress } from "node:net";
 
-/** An IP address, or the addresses that begin with the same bits. */
-export interface AddressBlock {
-  /** In one spelling: IPv6 in lower case and short as RFC 5952 has it, IPv4 within IPv6 as IPv4. */
-  readonly address: string;
-  readonly family: "ipv4" | "ipv6";
-  /** The number of common leading bits; all bits for a single address. */
-  readonly prefixBits: number;
-}
-
 /**
  * The unit that limits apply to: a single IPv4 address, or the /64 of an IPv6 address, because one subscriber can use
  * any address of a /64.
@@ -16,6 +7,15 @@ export interface AddressBlock {
 export function addressBlock(address: string): string {
   if (!isIPv6(address)) return address;
   return `${expand(address).slice(0, 4).join(":")}::/64`;
+}
+
+/** An IP address, or the addresses that begin with the same bits. */
+export interface AddressBlock {
+  /** In one spelling: IPv6 in lower case and short as RFC 5952 has it, IPv4 within IPv6 as IPv4. */
+  readonly address: string;
+  readonly family: "ipv4" | "ipv6";
+  /** The number of common leading bits; all bits for a single address. */
+  readonly prefixBits: number;
 }
 
 /** The canonical form of an IP address: no zone, IPv4 within IPv6 as IPv4. Undefined for anything else. */

@@ -5,15 +5,6 @@ import { isAdminKeyForm } from "./api-key.ts";
 import { createKeyLookup, type KeyLookup, type KeyStanding } from "./key-lookup.ts";
 import { noteKeyUse, readStoredKeys, STANDING_COLUMNS, type StoredKeyLookupOptions } from "./stored-keys.ts";
 
-/** A stored admin key. */
-export interface KnownAdminKey extends KeyStanding {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** Finds named admin keys by their plaintext. */
-export type AdminKeyLookup = KeyLookup<KnownAdminKey>;
-
 /** Looks named admin keys up in the database. */
 export function createAdminKeyLookup({ database, ...options }: StoredKeyLookupOptions): AdminKeyLookup {
   return createKeyLookup<KnownAdminKey>({
@@ -24,6 +15,15 @@ export function createAdminKeyLookup({ database, ...options }: StoredKeyLookupOp
     noteUse: (id) => noteKeyUse(database, "admin_key", id),
   });
 }
+
+/** A stored admin key. */
+export interface KnownAdminKey extends KeyStanding {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Finds named admin keys by their plaintext. */
+export type AdminKeyLookup = KeyLookup<KnownAdminKey>;
 
 const STORED_ADMIN_KEYS = {
   select: sql`k.name`,

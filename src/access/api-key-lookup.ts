@@ -13,19 +13,6 @@ import {
   type StoredKeys,
 } from "./stored-keys.ts";
 
-/** A stored key with the network of its project. */
-export interface KnownApiKey extends KeyStanding {
-  readonly id: string;
-  readonly projectId: string;
-  readonly network: string;
-  readonly scopes: readonly Scope[];
-  /** Whether it may be used from an address; undefined: from anywhere. */
-  readonly allows: ((address: string) => boolean) | undefined;
-}
-
-/** Finds projects' keys by their plaintext. */
-export type ApiKeyLookup = KeyLookup<KnownApiKey>;
-
 /** Looks projects' keys up in the database. */
 export function createApiKeyLookup({ database, ...options }: StoredKeyLookupOptions): ApiKeyLookup {
   return createKeyLookup<KnownApiKey>({
@@ -39,6 +26,19 @@ export function createApiKeyLookup({ database, ...options }: StoredKeyLookupOpti
     noteUse: (id) => noteKeyUse(database, "api_key", id),
   });
 }
+
+/** A stored key with the network of its project. */
+export interface KnownApiKey extends KeyStanding {
+  readonly id: string;
+  readonly projectId: string;
+  readonly network: string;
+  readonly scopes: readonly Scope[];
+  /** Whether it may be used from an address; undefined: from anywhere. */
+  readonly allows: ((address: string) => boolean) | undefined;
+}
+
+/** Finds projects' keys by their plaintext. */
+export type ApiKeyLookup = KeyLookup<KnownApiKey>;
 
 type ApiKeyRow = Omit<KnownApiKey, "allows"> & {
   readonly hash: string;

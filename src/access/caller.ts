@@ -1,6 +1,9 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { AuditOrigin } from "../audit/audit-event.ts";
 
+/** The caller that the gate identified. */
+export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
+
 /** What a key may be used for. */
 export type Scope = "onboard" | "sign" | "read" | "billing";
 
@@ -29,9 +32,6 @@ export interface AnonymousCaller {
   readonly kind: "anonymous";
   readonly network: string;
 }
-
-/** The caller that the gate identified. */
-export type Caller = ProjectCaller | AdminCaller | AnonymousCaller;
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
 

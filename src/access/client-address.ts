@@ -4,14 +4,6 @@ import { invalidField } from "../errors/service-error.ts";
 import { canonicalAddress } from "./address-block.ts";
 import { createAddressList } from "./address-list.ts";
 
-/** Returns the address of a caller: the connection's peer, or the address that trusted proxies report. */
-export type ClientAddress = (peer: string, headers: Headers) => string;
-
-/** The context value that holds the caller's address, once it is found. */
-export const clientAddressKey = createContextKey<string | undefined>(undefined, {
-  description: "caller's address",
-});
-
 /**
  * Finds the address of the caller behind the proxies at `trusted`, which are addresses or CIDR blocks. Each proxy
  * appends the address of its caller to `x-forwarded-for` or `forwarded` (RFC 7239), so the caller is the right-most
@@ -35,6 +27,14 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     return first?.address ?? peer;
   };
 }
+
+/** Returns the address of a caller: the connection's peer, or the address that trusted proxies report. */
+export type ClientAddress = (peer: string, headers: Headers) => string;
+
+/** The context value that holds the caller's address, once it is found. */
+export const clientAddressKey = createContextKey<string | undefined>(undefined, {
+  description: "caller's address",
+});
 
 /** The right-most untrusted hop, or the left-most hop if all are trusted; undefined without hops. */
 function callerOf(

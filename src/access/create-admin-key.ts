@@ -6,13 +6,6 @@ import { insertAdminKey, type NewAdminKey } from "./insert-admin-key.ts";
 import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type AdminKeyDetails, readAdminKey } from "./read-admin-key.ts";
 
-/** A named admin key, with its plaintext if this call created it. */
-export interface ShownAdminKey {
-  readonly details: AdminKeyDetails;
-  /** Undefined for a repeat: only the key's id is stored. */
-  readonly plaintext: string | undefined;
-}
-
 /**
  * Creates a named admin key, once per idempotency key. A repeat returns the key's current state without its plaintext.
  * Throws ADMIN_KEY_NAME_TAKEN, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
@@ -29,4 +22,11 @@ export async function createAdminKey(
     { ...KEEP_KEY_ID, effect: (db) => insertAdminKey(db, origin, key) },
   );
   return { details: await readAdminKey(database, id), plaintext };
+}
+
+/** A named admin key, with its plaintext if this call created it. */
+export interface ShownAdminKey {
+  readonly details: AdminKeyDetails;
+  /** Undefined for a repeat: only the key's id is stored. */
+  readonly plaintext: string | undefined;
 }

@@ -8,13 +8,6 @@ import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 import { requireProject } from "./require-project.ts";
 
-/** A key, with its plaintext if this call created it. */
-export interface ShownApiKey {
-  readonly details: ApiKeyDetails;
-  /** Undefined for a repeat: only the key's id is stored. */
-  readonly plaintext: string | undefined;
-}
-
 /**
  * Creates a key for a project of the caller's network, once per idempotency key. A repeat returns the key's current
  * state without its plaintext. Throws VALIDATION, PROJECT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_FLIGHT.
@@ -38,4 +31,11 @@ export async function createApiKey(
     },
   );
   return { details: await readApiKey(database, network, id), plaintext };
+}
+
+/** A key, with its plaintext if this call created it. */
+export interface ShownApiKey {
+  readonly details: ApiKeyDetails;
+  /** Undefined for a repeat: only the key's id is stored. */
+  readonly plaintext: string | undefined;
 }

@@ -7,14 +7,6 @@ import { execute } from "../store/statements.ts";
 import { apiKeyPrefix, generateAdminKey, hashApiKey } from "./api-key.ts";
 import type { CreatedApiKey } from "./insert-api-key.ts";
 
-/** A named admin key to be made. */
-export interface NewAdminKey {
-  /** 1 to 63 lower-case letters, digits and `._-`; the actor in the audit trail is `admin:<name>`. */
-  readonly name: string;
-  /** Default: never. */
-  readonly expiresAt?: Date | undefined;
-}
-
 /**
  * Creates a named admin key. A name is never reused, so an actor in the audit trail always means the same key. Throws
  * ADMIN_KEY_NAME_TAKEN.
@@ -37,4 +29,12 @@ export async function insertAdminKey(
   );
   if (createdCount === 1) return created;
   throw new ServiceError("ADMIN_KEY_NAME_TAKEN", "an admin key has or had this name", { metadata: { name } });
+}
+
+/** A named admin key to be made. */
+export interface NewAdminKey {
+  /** 1 to 63 lower-case letters, digits and `._-`; the actor in the audit trail is `admin:<name>`. */
+  readonly name: string;
+  /** Default: never. */
+  readonly expiresAt?: Date | undefined;
 }

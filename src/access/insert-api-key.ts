@@ -7,27 +7,6 @@ import { execute, readRows } from "../store/statements.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "./api-key.ts";
 import type { Scope } from "./caller.ts";
 
-/** A key to be made. */
-export interface NewApiKey {
-  readonly projectId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** Default: never. */
-  readonly expiresAt?: Date | undefined;
-  /** The addresses that may use the key, as `readAllowedAddresses` returns them. Default: any. */
-  readonly allowedAddresses?: readonly string[];
-  /** The id of the key that it replaces. Default: none. */
-  readonly rotatedFrom?: string;
-}
-
-/** A key that was just made. */
-export interface CreatedApiKey {
-  readonly id: string;
-  readonly prefix: string;
-  /** The key itself. It is stored nowhere; show it once. */
-  readonly plaintext: string;
-}
-
 /** Creates a key for a project, bound to the project's network. Throws if there is no such project. */
 export async function insertApiKey(
   db: Queryable,
@@ -50,4 +29,25 @@ export async function insertApiKey(
         ) ${auditInsert("api_key.create", sql`created`, origin)}`,
   );
   return created;
+}
+
+/** A key to be made. */
+export interface NewApiKey {
+  readonly projectId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Default: never. */
+  readonly expiresAt?: Date | undefined;
+  /** The addresses that may use the key, as `readAllowedAddresses` returns them. Default: any. */
+  readonly allowedAddresses?: readonly string[];
+  /** The id of the key that it replaces. Default: none. */
+  readonly rotatedFrom?: string;
+}
+
+/** A key that was just made. */
+export interface CreatedApiKey {
+  readonly id: string;
+  readonly prefix: string;
+  /** The key itself. It is stored nowhere; show it once. */
+  readonly plaintext: string;
 }

@@ -6,50 +6,6 @@ import type { Log } from "../telemetry/log.ts";
 import { hashApiKey } from "./api-key.ts";
 import { createLookupQueue, type ReadKeys } from "./lookup-queue.ts";
 
-/** The facts that decide whether a key is valid, by the database's clock when the key was read. */
-export interface KeyStanding {
-  readonly isRevoked: boolean;
-  readonly isExpired: boolean;
-  /** Milliseconds from the read to the key's expiry; null for a key that does not expire. */
-  readonly leftMs: number | null;
-  readonly expiresAt: Date | null;
-}
-
-/** Finds keys by their plaintext. */
-export interface KeyLookup<Key> {
-  /**
-   * Finds a key, also a revoked or expired one; undefined if it is unknown. Look-ups of unknown keys are bounded per
-   * `from`, such as an address. Rejects with RATE_LIMITED beyond that bound; it does not apply to keys that were valid
-   * before.
-   */
-  find(plaintext: string, from?: string): Promise<Key | undefined>;
-  /** The cached key if it was valid recently, without asking the database. */
-  recall(plaintext: string): Key | undefined;
-  /** Drops the cached key, here at once and in other replicas when they receive the signal. */
-  forget(keyId: string): void;
-}
-
-export interface KeyLookupOptions<Key> {
-  /** Whether the text looks like such a key. */
-  readonly isForm: (plaintext: string) => boolean;
-  readonly read: ReadKeys<Key>;
-  /** Notes that the key is in use. */
-  readonly noteUse: (keyId: string) => Promise<unknown>;
-  /** What replicas call such keys when one was changed. */
-  readonly kind: (typeof KEY_KINDS)[number];
-  /** Between replicas. Default: others forget a key by themselves, after a few seconds. */
-  readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
-  readonly log: Pick<Log, "warn">;
-  /** Told of each look-up, whether the database had to be asked. */
-  readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
-  /** Milliseconds that only grow, whatever is done to the clock. Default: the process's own. */
-  readonly now?: (() => number) | undefined;
-}
-
-/** For so long a key may be taken as it was that another process changed without this one hearing of it. */
-const REMEMBERED_MS = 5_000;
-const REMEMBERED_MAX_COUNT = 10_000;
-
 /**
  * Looks keys up in the database and remembers for a few seconds how they were. A key that was good when it was last
  * looked up is read by itself; all others share a bounded number of queries, so that a caller that tries keys holds up
@@ -122,6 +78,50 @@ export function createKeyLookup<Key extends KeyStanding & { readonly id: string 
     },
   };
 }
+
+/** The facts that decide whether a key is valid, by the database's clock when the key was read. */
+export interface KeyStanding {
+  readonly isRevoked: boolean;
+  readonly isExpired: boolean;
+  /** Milliseconds from the read to the key's expiry; null for a key that does not expire. */
+  readonly leftMs: number | null;
+  readonly expiresAt: Date | null;
+}
+
+/** Finds keys by their plaintext. */
+export interface KeyLookup<Key> {
+  /**
+   * Finds a key, also a revoked or expired one; undefined if it is unknown. Look-ups of unknown keys are bounded per
+   * `from`, such as an address. Rejects with RATE_LIMITED beyond that bound; it does not apply to keys that were valid
+   * before.
+   */
+  find(plaintext: string, from?: string): Promise<Key | undefined>;
+  /** The cached key if it was valid recently, without asking the database. */
+  recall(plaintext: string): Key | undefined;
+  /** Drops the cached key, here at once and in other replicas when they receive the signal. */
+  forget(keyId: string): void;
+}
+
+export interface KeyLookupOptions<Key> {
+  /** Whether the text looks like such a key. */
+  readonly isForm: (plaintext: string) => boolean;
+  readonly read: ReadKeys<Key>;
+  /** Notes that the key is in use. */
+  readonly noteUse: (keyId: string) => Promise<unknown>;
+  /** What replicas call such keys when one was changed. */
+  readonly kind: (typeof KEY_KINDS)[number];
+  /** Between replicas. Default: others forget a key by themselves, after a few seconds. */
+  readonly signals?: Pick<Signals, "notify" | "subscribeKind"> | undefined;
+  readonly log: Pick<Log, "warn">;
+  /** Told of each look-up, whether the database had to be asked. */
+  readonly onLookup?: ((result: "hit" | "miss") => void) | undefined;
+  /** Milliseconds that only grow, whatever is done to the clock. Default: the process's own. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** For so long a key may be taken as it was that another process changed without this one hearing of it. */
+const REMEMBERED_MS = 5_000;
+const REMEMBERED_MAX_COUNT = 10_000;
 
 function nameOf(plaintext: string): string {
   return Buffer.from(hashApiKey(plaintext)).toString("hex");

@@ -5,9 +5,6 @@ import { readRows } from "../store/statements.ts";
 import { API_KEY_COLUMNS, type ApiKeyDetails, SELECT_API_KEY } from "./read-api-key.ts";
 import { requireProject } from "./require-project.ts";
 
-/** Sorts after every row. */
-const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
 /**
  * Reads a page of a project's keys, the newest first, revoked and expired ones too. Throws PROJECT_NOT_FOUND, and
  * VALIDATION for a token of another list.
@@ -31,3 +28,6 @@ export async function listApiKeys(
       ),
   });
 }
+
+/** Sorts after every row. */
+const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";

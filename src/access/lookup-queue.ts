@@ -1,32 +1,5 @@
 import { ServiceError } from "../errors/service-error.ts";
 
-/** Reads many keys by the hex hashes of their plaintexts. Returns the existing keys by their hash. */
-export type ReadKeys<Key> = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Key>>;
-
-/** Looks up unknown keys at a cost that does not grow with their number. */
-export interface LookupQueue<Key> {
-  /**
-   * Reads the key with this hash; undefined if there is none. Look-ups are bounded per `from`, such as an address.
-   * Rejects with RATE_LIMITED if too many wait, and with the error of a failed read.
-   */
-  read(hash: string, from: string): Promise<Key | undefined>;
-}
-
-/** Keys in one query. */
-const BATCH_MAX_COUNT = 256;
-/** Between the end of one query and the next, so that at most 50 a second are made. */
-const PAUSE_MS = 20;
-/** Look-ups that wait, of all and of one origin. */
-const WAITING_MAX_COUNT = 1_024;
-const WAITING_OF_ONE_MAX_COUNT = 64;
-
-interface Waiting<Key> {
-  readonly from: string;
-  readonly found: Promise<Key | undefined>;
-  settle(found: Key | undefined): void;
-  fail(reason: unknown): void;
-}
-
 /** Runs one query at a time, for all waiting keys. A query after an idle time starts at once. */
 export function createLookupQueue<Key>(read: ReadKeys<Key>): LookupQueue<Key> {
   const waiting = new Map<string, Waiting<Key>>();
@@ -72,6 +45,33 @@ export function createLookupQueue<Key>(read: ReadKeys<Key>): LookupQueue<Key> {
     if (count === 0) countOf.delete(from);
     else countOf.set(from, count);
   }
+}
+
+/** Reads many keys by the hex hashes of their plaintexts. Returns the existing keys by their hash. */
+export type ReadKeys<Key> = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Key>>;
+
+/** Looks up unknown keys at a cost that does not grow with their number. */
+export interface LookupQueue<Key> {
+  /**
+   * Reads the key with this hash; undefined if there is none. Look-ups are bounded per `from`, such as an address.
+   * Rejects with RATE_LIMITED if too many wait, and with the error of a failed read.
+   */
+  read(hash: string, from: string): Promise<Key | undefined>;
+}
+
+/** Keys in one query. */
+const BATCH_MAX_COUNT = 256;
+/** Between the end of one query and the next, so that at most 50 a second are made. */
+const PAUSE_MS = 20;
+/** Look-ups that wait, of all and of one origin. */
+const WAITING_MAX_COUNT = 1_024;
+const WAITING_OF_ONE_MAX_COUNT = 64;
+
+interface Waiting<Key> {
+  readonly from: string;
+  readonly found: Promise<Key | undefined>;
+  settle(found: Key | undefined): void;
+  fail(reason: unknown): void;
 }
 
 function waitingFrom<Key>(from: string): Waiting<Key> {

@@ -11,6 +11,13 @@ import {
 } from "../../gen/proto/tss/v1/options_pb.ts";
 import type { Scope } from "./caller.ts";
 
+/** The policy of a method, from its options `tss.v1.*`. Throws when the method does not declare them all. */
+export function methodPolicy(method: DescMethod): MethodPolicy {
+  const policy = known.get(method) ?? readPolicy(method);
+  known.set(method, policy);
+  return policy;
+}
+
 /** What a call costs the service; see `CostClass` in the contract. */
 export type CostClassName = "read" | "write" | "chain" | "verify" | "stream";
 
@@ -37,13 +44,6 @@ type MethodAccess =
       readonly isRootOnly: boolean;
     }
   | { readonly access: "project"; readonly scope: Scope };
-
-/** The policy of a method, from its options `tss.v1.*`. Throws when the method does not declare them all. */
-export function methodPolicy(method: DescMethod): MethodPolicy {
-  const policy = known.get(method) ?? readPolicy(method);
-  known.set(method, policy);
-  return policy;
-}
 
 /** Caches policies, because reading an option decodes it again and every call reads it. */
 const known = new WeakMap<DescMethod, MethodPolicy>();

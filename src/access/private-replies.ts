@@ -1,9 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { methodPolicy } from "./method-policy.ts";
 
-/** The headers besides the URL that a reply to a key depends on. */
-const VARY = "authorization, x-api-key, x-network";
-
 /**
  * Forbids caches to store replies to a key: sets `cache-control: no-store` and `vary` on every reply of a method that
  * is not public, including errors. Omits both over gRPC, which has no caches.
@@ -13,3 +10,6 @@ export function keepPrivate(call: Pick<HandlerContext, "method" | "protocolName"
   call.responseHeader.set("cache-control", "no-store");
   call.responseHeader.append("vary", VARY);
 }
+
+/** The headers besides the URL that a reply to a key depends on. */
+const VARY = "authorization, x-api-key, x-network";

@@ -3,6 +3,24 @@ import { createLocalCoordination } from "../coordination/local-coordination.ts";
 import type { BucketSize, BucketVerdict } from "../coordination/token-bucket.ts";
 import type { CostClassName } from "./method-policy.ts";
 
+/** A token bucket for each subject and class, shared by all replicas as far as their coordination goes. */
+export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
+  const { limits, coordination = createLocalCoordination() } = options;
+  const classes = Object.entries(limits.perSecond).filter(([, perSecond]) => perSecond > 0);
+  const limiters = new Map(
+    classes.map(([name, perSecond]) => {
+      const size = { perSecond, burstCount: Math.ceil(perSecond * limits.burstSeconds) };
+      return [name, { size, buckets: coordination.buckets(`rate:${name}`, size) }];
+    }),
+  );
+  return {
+    take(rateClass, subject) {
+      const found = limiters.get(rateClass);
+      return found?.buckets.take(subject).then((verdict) => rateVerdict(found.size, verdict));
+    },
+  };
+}
+
 /**
  * The classes with separate limits: calls by their cost class, calls with a refused key, and `open`, the server's
  * routes that need no key.
@@ -40,24 +58,6 @@ export interface RateLimiterOptions {
   readonly limits: RateLimits;
   /** The shared counters. Default: each process counts separately. */
   readonly coordination?: Pick<Coordination, "buckets">;
-}
-
-/** A token bucket for each subject and class, shared by all replicas as far as their coordination goes. */
-export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { limits, coordination = createLocalCoordination() } = options;
-  const classes = Object.entries(limits.perSecond).filter(([, perSecond]) => perSecond > 0);
-  const limiters = new Map(
-    classes.map(([name, perSecond]) => {
-      const size = { perSecond, burstCount: Math.ceil(perSecond * limits.burstSeconds) };
-      return [name, { size, buckets: coordination.buckets(`rate:${name}`, size) }];
-    }),
-  );
-  return {
-    take(rateClass, subject) {
-      const found = limiters.get(rateClass);
-      return found?.buckets.take(subject).then((verdict) => rateVerdict(found.size, verdict));
-    },
-  };
 }
 
 function rateVerdict({ burstCount, perSecond }: BucketSize, verdict: BucketVerdict): RateVerdict {

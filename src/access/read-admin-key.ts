@@ -1,6 +1,18 @@
 import { ServiceError } from "../errors/service-error.ts";
 import type { Database } from "../store/database.ts";
 
+/** Reads a named admin key. Must not be called inside a transaction. Throws ADMIN_KEY_NOT_FOUND. */
+export async function readAdminKey(
+  { prisma }: Pick<Database, "prisma">,
+  adminKeyId: string,
+): Promise<AdminKeyDetails> {
+  const key = await prisma.adminKey.findUnique({ where: { id: adminKeyId }, select: ADMIN_KEY_FIELDS });
+  if (key !== null) return key;
+  throw new ServiceError("ADMIN_KEY_NOT_FOUND", "there is no admin key with this id", {
+    metadata: { adminKeyId },
+  });
+}
+
 /** A named admin key, as the operator sees it: neither the key itself nor its hash. */
 export interface AdminKeyDetails {
   readonly id: string;
@@ -23,15 +35,3 @@ export const ADMIN_KEY_FIELDS = {
   revokedAt: true,
   lastUsedAt: true,
 } as const;
-
-/** Reads a named admin key. Must not be called inside a transaction. Throws ADMIN_KEY_NOT_FOUND. */
-export async function readAdminKey(
-  { prisma }: Pick<Database, "prisma">,
-  adminKeyId: string,
-): Promise<AdminKeyDetails> {
-  const key = await prisma.adminKey.findUnique({ where: { id: adminKeyId }, select: ADMIN_KEY_FIELDS });
-  if (key !== null) return key;
-  throw new ServiceError("ADMIN_KEY_NOT_FOUND", "there is no admin key with this id", {
-    metadata: { adminKeyId },
-  });
-}

@@ -5,6 +5,29 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { SCOPES, type Scope } from "./caller.ts";
 
+/**
+ * Reads a key of a project of the network; with `lock` nobody else changes it until the transaction ends. Throws
+ * API_KEY_NOT_FOUND.
+ */
+export async function readApiKey(
+  db: Queryable,
+  network: string,
+  apiKeyId: string,
+  { lock = false } = {},
+): Promise<ApiKeyDetails> {
+  if (lock) await execute(db, sql`SELECT 1 FROM api_key WHERE id = ${apiKeyId} FOR NO KEY UPDATE`);
+  const [key] = await readRows(
+    db,
+    sql`${SELECT_API_KEY} JOIN project p ON p.id = k.project_id
+        WHERE k.id = ${apiKeyId} AND p.network = ${network}`,
+    API_KEY_COLUMNS,
+  );
+  if (key !== undefined) return key;
+  throw new ServiceError("API_KEY_NOT_FOUND", "no project of the network has a key with this id", {
+    metadata: { apiKeyId },
+  });
+}
+
 /** A key, as the operator sees it: neither the key itself nor its hash. */
 export interface ApiKeyDetails {
   readonly id: string;
@@ -47,26 +70,3 @@ export const API_KEY_COLUMNS: Columns<ApiKeyDetails> = {
   rotatedFrom: nullable(text),
   replacedBy: nullable(text),
 };
-
-/**
- * Reads a key of a project of the network; with `lock` nobody else changes it until the transaction ends. Throws
- * API_KEY_NOT_FOUND.
- */
-export async function readApiKey(
-  db: Queryable,
-  network: string,
-  apiKeyId: string,
-  { lock = false } = {},
-): Promise<ApiKeyDetails> {
-  if (lock) await execute(db, sql`SELECT 1 FROM api_key WHERE id = ${apiKeyId} FOR NO KEY UPDATE`);
-  const [key] = await readRows(
-    db,
-    sql`${SELECT_API_KEY} JOIN project p ON p.id = k.project_id
-        WHERE k.id = ${apiKeyId} AND p.network = ${network}`,
-    API_KEY_COLUMNS,
-  );
-  if (key !== undefined) return key;
-  throw new ServiceError("API_KEY_NOT_FOUND", "no project of the network has a key with this id", {
-    metadata: { apiKeyId },
-  });
-}

@@ -1,5 +1,15 @@
 import type { Database } from "../store/database.ts";
 
+/** Reads a project that is known to exist. Must not be called inside a transaction. */
+export async function readProject(
+  { prisma }: Pick<Database, "prisma">,
+  projectId: string,
+): Promise<ProjectDetails> {
+  const project = await prisma.project.findUnique({ where: { id: projectId }, select: PROJECT_FIELDS });
+  if (project === null) throw new Error(`there is no project ${projectId}`);
+  return project;
+}
+
 /** A project, as the operator sees it. */
 export interface ProjectDetails {
   readonly id: string;
@@ -19,13 +29,3 @@ export const PROJECT_FIELDS = {
   heldMicroUsd: true,
   createdAt: true,
 } as const;
-
-/** Reads a project that is known to exist. Must not be called inside a transaction. */
-export async function readProject(
-  { prisma }: Pick<Database, "prisma">,
-  projectId: string,
-): Promise<ProjectDetails> {
-  const project = await prisma.project.findUnique({ where: { id: projectId }, select: PROJECT_FIELDS });
-  if (project === null) throw new Error(`there is no project ${projectId}`);
-  return project;
-}

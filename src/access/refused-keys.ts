@@ -5,18 +5,6 @@ import { ServiceError } from "../errors/service-error.ts";
 import { rateLimited } from "./limit-call.ts";
 import type { RateLimiter, RateVerdict } from "./rate-limiter.ts";
 
-/** Slows down callers that guess keys. */
-export interface RefusedKeys {
-  /**
-   * Runs a check of a key for a caller's address or address block. A key that the check refuses as UNAUTHENTICATED
-   * counts against the address. Beyond the limit, such calls end with RATE_LIMITED for a while. A key that passes the
-   * check is never refused.
-   */
-  guard<T>(address: string, check: () => Promise<T>): Promise<T>;
-}
-
-const ADDRESSES_MAX_COUNT = 10_000;
-
 /** Counts refused keys by address, for a bounded number of addresses. */
 export function createRefusedKeys(limiter: RateLimiter, now: () => number): RefusedKeys {
   const paused = new RecentMap<string, { readonly untilMs: number; readonly verdict: RateVerdict }>(
@@ -41,6 +29,18 @@ export function createRefusedKeys(limiter: RateLimiter, now: () => number): Refu
     },
   };
 }
+
+/** Slows down callers that guess keys. */
+export interface RefusedKeys {
+  /**
+   * Runs a check of a key for a caller's address or address block. A key that the check refuses as UNAUTHENTICATED
+   * counts against the address. Beyond the limit, such calls end with RATE_LIMITED for a while. A key that passes the
+   * check is never refused.
+   */
+  guard<T>(address: string, check: () => Promise<T>): Promise<T>;
+}
+
+const ADDRESSES_MAX_COUNT = 10_000;
 
 function isRefusedKey(error: unknown): boolean {
   return error instanceof ServiceError && ERROR_CATALOGUE[error.reason].code === Code.Unauthenticated;

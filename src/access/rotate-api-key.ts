@@ -12,22 +12,6 @@ import { insertApiKey } from "./insert-api-key.ts";
 import { KEEP_KEY_ID, type MadeKey } from "./keep-key-id.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
-/** Options of a key's rotation. */
-export interface KeyRotation {
-  readonly apiKeyId: string;
-  /** The time that the old key stays valid, at most until its expiry; 0 revokes it. Default: a day. */
-  readonly overlapSeconds?: number | undefined;
-  /** The end of the new key. Default: the old one's. */
-  readonly expiresAt?: Date | undefined;
-}
-
-/** The key that was made, and the one that it replaces. */
-export interface RotatedApiKey extends ShownApiKey {
-  readonly replaced: ApiKeyDetails;
-}
-
-const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
-
 /**
  * Makes a key of the same project, name, scopes and allowed addresses in place of another one, and ends that one after
  * the overlap; once for each idempotency key, where a repeat has both keys as they are by then, without the plaintext.
@@ -65,6 +49,22 @@ export async function rotateApiKey(
   lookup.forget(replaced.id);
   return { details: await readApiKey(database, network, id), plaintext, replaced };
 }
+
+/** Options of a key's rotation. */
+export interface KeyRotation {
+  readonly apiKeyId: string;
+  /** The time that the old key stays valid, at most until its expiry; 0 revokes it. Default: a day. */
+  readonly overlapSeconds?: number | undefined;
+  /** The end of the new key. Default: the old one's. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** The key that was made, and the one that it replaces. */
+export interface RotatedApiKey extends ShownApiKey {
+  readonly replaced: ApiKeyDetails;
+}
+
+const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 
 async function requireUsable(db: Queryable, key: ApiKeyDetails): Promise<void> {
   const expiredCount = await execute(db, sql`SELECT 1 WHERE ${key.expiresAt}::timestamptz <= now()`);

@@ -7,13 +7,6 @@ import type { ApiKeyLookup } from "./api-key-lookup.ts";
 import type { AdminCaller } from "./caller.ts";
 import { type ApiKeyDetails, readApiKey } from "./read-api-key.ts";
 
-/** Where a key may be used from. */
-export interface AllowedAddresses {
-  readonly apiKeyId: string;
-  /** IP addresses and CIDR blocks; none means anywhere. */
-  readonly allowedAddresses: readonly string[];
-}
-
 /**
  * Replaces the addresses that a key of the network may be used from; the same ones again change nothing. This process
  * applies them at once, and others after a few seconds. Throws VALIDATION and API_KEY_NOT_FOUND.
@@ -36,4 +29,11 @@ export async function setAllowedAddresses(
   const key = await readApiKey(db, network, apiKeyId);
   lookup.forget(key.id);
   return key;
+}
+
+/** Where a key may be used from. */
+export interface AllowedAddresses {
+  readonly apiKeyId: string;
+  /** IP addresses and CIDR blocks; none means anywhere. */
+  readonly allowedAddresses: readonly string[];
 }

@@ -4,11 +4,6 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { KeyLookupOptions, KeyStanding } from "./key-lookup.ts";
 
-export interface StoredKeyLookupOptions
-  extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now" | "onLookup"> {
-  readonly database: Queryable;
-}
-
 /** A table of keys, and what is read of it beyond a key's standing. */
 export interface StoredKeys<Key> {
   /** The further columns. */
@@ -17,6 +12,11 @@ export interface StoredKeys<Key> {
   readonly from: Sql;
   /** All columns: {@link STANDING_COLUMNS} and the further ones. */
   readonly columns: Columns<Key>;
+}
+
+export interface StoredKeyLookupOptions
+  extends Pick<KeyLookupOptions<never>, "signals" | "log" | "now" | "onLookup"> {
+  readonly database: Queryable;
 }
 
 /** The columns that are read of every key. `hash` is in hex. */

@@ -8,46 +8,6 @@ import { addressBlock } from "./address-block.ts";
 import { clientAddressKey } from "./client-address.ts";
 import { type StreamStanding, streamStandingOf } from "./stream-standing.ts";
 
-/** The limits on open streams in this process. */
-export interface StreamBounds {
-  readonly perKey: number;
-  readonly perProject: number;
-  /** Of calls without a key. */
-  readonly perAddress: number;
-}
-
-export interface StreamLeaseOptions {
-  readonly bounds: StreamBounds;
-  /** Says when a key was changed. Default: the sweep finds it. */
-  readonly signals?: Pick<Signals, "subscribeKind">;
-  /** Between looks at the keys of open streams. Default 1 s. */
-  readonly sweepMs?: number;
-}
-
-/** The open streams of this process. */
-export interface StreamLeases {
-  /** Counts each stream, refuses those beyond the bounds, and ends those whose key ends. */
-  readonly interceptor: Interceptor;
-  /** Checks all keys now and ends the streams of invalid ones. Never rejects. */
-  sweep(): Promise<void>;
-  close(): void;
-}
-
-/** A stream that is open. */
-interface Lease {
-  readonly values: ContextValues;
-  /** Ends the stream and its current wait. */
-  cut(reason: unknown): void;
-}
-
-/** Where leases are taken and given back. */
-interface LeaseDesk {
-  take(lease: Lease): void;
-  release(lease: Lease): void;
-}
-
-const SWEEP_MS = 1_000;
-
 /**
  * Bounds the streams of each key, project and address, and ends streams with their key: when a key is revoked, expires,
  * or no longer allows the caller's address, its streams end with the error of a new call. All streams share one timer,
@@ -116,6 +76,46 @@ export function createStreamLeases({
     },
   };
 }
+
+/** The limits on open streams in this process. */
+export interface StreamBounds {
+  readonly perKey: number;
+  readonly perProject: number;
+  /** Of calls without a key. */
+  readonly perAddress: number;
+}
+
+export interface StreamLeaseOptions {
+  readonly bounds: StreamBounds;
+  /** Says when a key was changed. Default: the sweep finds it. */
+  readonly signals?: Pick<Signals, "subscribeKind">;
+  /** Between looks at the keys of open streams. Default 1 s. */
+  readonly sweepMs?: number;
+}
+
+/** The open streams of this process. */
+export interface StreamLeases {
+  /** Counts each stream, refuses those beyond the bounds, and ends those whose key ends. */
+  readonly interceptor: Interceptor;
+  /** Checks all keys now and ends the streams of invalid ones. Never rejects. */
+  sweep(): Promise<void>;
+  close(): void;
+}
+
+/** A stream that is open. */
+interface Lease {
+  readonly values: ContextValues;
+  /** Ends the stream and its current wait. */
+  cut(reason: unknown): void;
+}
+
+/** Where leases are taken and given back. */
+interface LeaseDesk {
+  take(lease: Lease): void;
+  release(lease: Lease): void;
+}
+
+const SWEEP_MS = 1_000;
 
 function standingIn(leases: ReadonlySet<Lease>): StreamStanding | undefined {
   for (const { values } of leases) return streamStandingOf(values);

@@ -20,28 +20,6 @@ import type { Database } from "../store/database.ts";
 import { decodeScopes, encodeApiKey, encodeAuditEvent, encodeProject } from "./encode-account.ts";
 import { encodeAuditProof, encodeAuditSeal } from "./encode-audit.ts";
 
-/** The calls of `tss.v1.Admin` about projects, keys, credit and the audit trail. */
-export type AccountCalls = Pick<
-  ServiceImpl<typeof Admin>,
-  | "createProject"
-  | "listProjects"
-  | "createApiKey"
-  | "listApiKeys"
-  | "rotateApiKey"
-  | "setAllowedAddresses"
-  | "revokeApiKey"
-  | "adjustCredit"
-  | "listAuditEvents"
-  | "listAuditSeals"
-  | "getAuditProof"
->;
-
-export interface AccountCallsDeps {
-  readonly database: Database;
-  /** A changed key leaves it at once. */
-  readonly lookup: Pick<ApiKeyLookup, "forget">;
-}
-
 /** Implements {@link AccountCalls}. */
 export function createAccountCalls({ database, lookup }: AccountCallsDeps): AccountCalls {
   return {
@@ -105,4 +83,26 @@ export function createAccountCalls({ database, lookup }: AccountCallsDeps): Acco
       return encodeAuditProof(await getAuditProof(database, network, auditEventId));
     },
   };
+}
+
+/** The calls of `tss.v1.Admin` about projects, keys, credit and the audit trail. */
+export type AccountCalls = Pick<
+  ServiceImpl<typeof Admin>,
+  | "createProject"
+  | "listProjects"
+  | "createApiKey"
+  | "listApiKeys"
+  | "rotateApiKey"
+  | "setAllowedAddresses"
+  | "revokeApiKey"
+  | "adjustCredit"
+  | "listAuditEvents"
+  | "listAuditSeals"
+  | "getAuditProof"
+>;
+
+export interface AccountCallsDeps {
+  readonly database: Database;
+  /** A changed key leaves it at once. */
+  readonly lookup: Pick<ApiKeyLookup, "forget">;
 }

@@ -10,18 +10,6 @@ import { idempotencyOf } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
 import { encodeAdminKey } from "./encode-account.ts";
 
-/** The calls of `tss.v1.Admin` about named admin keys. */
-export type AdminKeyCalls = Pick<
-  ServiceImpl<typeof Admin>,
-  "createAdminKey" | "listAdminKeys" | "revokeAdminKey"
->;
-
-export interface AdminKeyCallsDeps {
-  readonly database: Database;
-  /** A revoked key leaves it at once. */
-  readonly lookup: Pick<AdminKeyLookup, "forget">;
-}
-
 /** Implements {@link AdminKeyCalls}. */
 export function createAdminKeyCalls({ database, lookup }: AdminKeyCallsDeps): AdminKeyCalls {
   return {
@@ -42,4 +30,16 @@ export function createAdminKeyCalls({ database, lookup }: AdminKeyCallsDeps): Ad
       };
     },
   };
+}
+
+/** The calls of `tss.v1.Admin` about named admin keys. */
+export type AdminKeyCalls = Pick<
+  ServiceImpl<typeof Admin>,
+  "createAdminKey" | "listAdminKeys" | "revokeAdminKey"
+>;
+
+export interface AdminKeyCallsDeps {
+  readonly database: Database;
+  /** A revoked key leaves it at once. */
+  readonly lookup: Pick<AdminKeyLookup, "forget">;
 }

@@ -15,17 +15,6 @@ import { type AccountCallsDeps, createAccountCalls } from "./account-calls.ts";
 import { type AdminKeyCallsDeps, createAdminKeyCalls } from "./admin-key-calls.ts";
 import { type ChainReads, createChainCalls } from "./chain-calls.ts";
 
-export interface AdminServiceDeps {
-  readonly readPresignHealth: () => Promise<readonly (PresignBucket & PresignCounts)[]>;
-  /** Returns how many presigns were queued. */
-  readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
-  readonly accounts: AccountCallsDeps;
-  readonly adminKeys: AdminKeyCallsDeps;
-  readonly chain: ChainReads;
-  readonly lowWaterCount: number;
-  readonly highWaterCount: number;
-}
-
 /** Implements `tss.v1.Admin`. */
 export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof Admin> {
   const { lowWaterCount: lowWater, highWaterCount: highWater } = deps;
@@ -59,4 +48,15 @@ export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof A
       return { queued: await deps.refillBucket(origin, algorithm, count) };
     },
   };
+}
+
+export interface AdminServiceDeps {
+  readonly readPresignHealth: () => Promise<readonly (PresignBucket & PresignCounts)[]>;
+  /** Returns how many presigns were queued. */
+  readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
+  readonly accounts: AccountCallsDeps;
+  readonly adminKeys: AdminKeyCallsDeps;
+  readonly chain: ChainReads;
+  readonly lowWaterCount: number;
+  readonly highWaterCount: number;
 }

@@ -11,17 +11,6 @@ import {
   encodeTreasury,
 } from "./encode-chain.ts";
 
-export interface ChainReads {
-  readonly readTreasury: () => Promise<TreasuryOverview>;
-  readonly listChainTransactions: (
-    network: string,
-    input: PageRequest & TransactionFilter,
-  ) => Promise<Page<TransactionRow>>;
-}
-
-/** The calls of `tss.v1.Admin` about what the service does on the chain and pays with. */
-export type AdminChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;
-
 /** Implements {@link AdminChainCalls}. */
 export function createChainCalls(reads: ChainReads): AdminChainCalls {
   return {
@@ -39,3 +28,14 @@ export function createChainCalls(reads: ChainReads): AdminChainCalls {
     },
   };
 }
+
+export interface ChainReads {
+  readonly readTreasury: () => Promise<TreasuryOverview>;
+  readonly listChainTransactions: (
+    network: string,
+    input: PageRequest & TransactionFilter,
+  ) => Promise<Page<TransactionRow>>;
+}
+
+/** The calls of `tss.v1.Admin` about what the service does on the chain and pays with. */
+export type AdminChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;

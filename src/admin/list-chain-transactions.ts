@@ -7,9 +7,6 @@ import {
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
 import type { Queryable } from "../store/database.ts";
 
-/** Milliseconds since the epoch, and a digest in base 58. */
-const POSITION = /^\d{1,15}:[1-9A-HJ-NP-Za-km-z]{1,50}$/;
-
 /** Reads a page of the network's transactions, the newest first. Throws VALIDATION for a token of another list. */
 export function listChainTransactions(
   db: Queryable,
@@ -29,6 +26,9 @@ export function listChainTransactions(
       ),
   });
 }
+
+/** Milliseconds since the epoch, and a digest in base 58. */
+const POSITION = /^\d{1,15}:[1-9A-HJ-NP-Za-km-z]{1,50}$/;
 
 function positionIn(text: string): TransactionPosition {
   const colon = text.indexOf(":");

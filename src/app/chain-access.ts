@@ -8,12 +8,6 @@ import { Secret } from "../telemetry/secret.ts";
 import { startLocalnetThread } from "./localnet-thread.ts";
 import { listening } from "./port-taken.ts";
 
-/** What starting a localnet needs beside the configuration. */
-export interface ChainAccessDeps {
-  readonly lifecycle: Pick<Lifecycle, "start">;
-  readonly log: Pick<Log, "info">;
-}
-
 /**
  * Where the chain is and which keys act there: on the configured network, or on a localnet that this starts within the
  * process. Throws what {@link readNetworkAccess} throws.
@@ -47,6 +41,12 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
     publicFullnodeUrl: url,
     ...{ treasury, ikaConfig, ...keys },
   };
+}
+
+/** What starting a localnet needs beside the configuration. */
+export interface ChainAccessDeps {
+  readonly lifecycle: Pick<Lifecycle, "start">;
+  readonly log: Pick<Log, "info">;
 }
 
 function addressOf(secret: Secret<Uint8Array>): string {

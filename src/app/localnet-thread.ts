@@ -2,6 +2,12 @@ import { once } from "node:events";
 import type { Localnet, LocalnetOptions } from "../localnet/localnet.ts";
 import { startThread } from "../threads/start-thread.ts";
 
+/** A localnet on a thread. */
+export interface LocalnetThread extends LocalnetAccess {
+  /** Lets it write what it must and ends the thread. */
+  close(): Promise<void>;
+}
+
 /** What the service needs to know of its localnet. */
 export type LocalnetAccess = Pick<Localnet, "url" | "ikaConfig" | "treasury">;
 
@@ -10,12 +16,6 @@ export type LocalnetMessage =
   | { readonly kind: "log"; readonly message: string; readonly fields: Record<string, unknown> }
   | { readonly kind: "started"; readonly localnet: LocalnetAccess }
   | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined };
-
-/** A localnet on a thread. */
-export interface LocalnetThread extends LocalnetAccess {
-  /** Lets it write what it must and ends the thread. */
-  close(): Promise<void>;
-}
 
 /** What may be told to a localnet across threads. */
 export type LocalnetThreadOptions = Pick<

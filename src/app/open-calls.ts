@@ -6,14 +6,6 @@ import type { RateLimiter } from "../access/rate-limiter.ts";
 import { peerAddressKey } from "../transport/peer-address.ts";
 import type { LimitedRequest } from "../transport/plain-routes.ts";
 
-/** Counts what anyone may ask of the server itself: health and reflection over gRPC, and documents. */
-export interface OpenCalls {
-  /** For calls of the server's own services. Throws RATE_LIMITED. */
-  limitCall(call: Pick<HandlerContext, "values" | "requestHeader">): Promise<void>;
-  /** For plain routes. Throws RATE_LIMITED. */
-  limitRequest(request: LimitedRequest): Promise<void>;
-}
-
 /** Counts them by address, in the class `open`. */
 export function createOpenCalls(limiter: RateLimiter, clientAddress: ClientAddress): OpenCalls {
   async function limit(address: string): Promise<void> {
@@ -28,4 +20,12 @@ export function createOpenCalls(limiter: RateLimiter, clientAddress: ClientAddre
     },
     limitRequest: async ({ peerAddress, headers }) => limit(clientAddress(peerAddress, headers)),
   };
+}
+
+/** Counts what anyone may ask of the server itself: health and reflection over gRPC, and documents. */
+export interface OpenCalls {
+  /** For calls of the server's own services. Throws RATE_LIMITED. */
+  limitCall(call: Pick<HandlerContext, "values" | "requestHeader">): Promise<void>;
+  /** For plain routes. Throws RATE_LIMITED. */
+  limitRequest(request: LimitedRequest): Promise<void>;
 }

@@ -3,9 +3,6 @@ import { readFileSync } from "node:fs";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { isNotModified } from "../transport/rest/not-modified.ts";
 
-/** Beside the sources, and at the same place beside the compiled ones. */
-const DOCUMENT = new URL("../../gen/openapi.json", import.meta.url);
-
 /** `GET /openapi.json`: the REST face of this version as an OpenAPI document. Read once, when the route is made. */
 export function openApiRoute(): PlainRoute {
   const body = readFileSync(DOCUMENT);
@@ -21,3 +18,6 @@ export function openApiRoute(): PlainRoute {
         : { status: 200, headers: { ...headers, "content-type": "application/json" }, body },
   };
 }
+
+/** Beside the sources, and at the same place beside the compiled ones. */
+const DOCUMENT = new URL("../../gen/openapi.json", import.meta.url);

@@ -13,16 +13,6 @@ import { createPresignOperation } from "../presigns/presign-operation.ts";
 import { createSignOperation } from "../signing/sign-operation.ts";
 import type { Log } from "../telemetry/log.ts";
 
-export interface OperationKindsOptions {
-  readonly network: Pick<ChainNetwork, "senderAddress">;
-  readonly reader: NetworkReader;
-  readonly signals: Signals;
-  readonly config: Pick<Config, "submitBatchCount" | "presignBatchCount">;
-  readonly depositSigner: DepositSigner;
-  readonly observe?: Pick<ServiceMetrics, "signs"> | undefined;
-  readonly log: Pick<Log, "info" | "warn">;
-}
-
 /** Every kind of operation that the features want done on the chain. */
 export function operationKinds(options: OperationKindsOptions): OperationKind[] {
   const { network, reader, signals, config, depositSigner, observe, log } = options;
@@ -42,4 +32,14 @@ export function operationKinds(options: OperationKindsOptions): OperationKind[] 
     createPresignOperation({ reader, senderAddress, batchCount: presignBatchCount }),
     createSweepOperation({ reader, signerOf: depositSigner, log }),
   ] as OperationKind[];
+}
+
+export interface OperationKindsOptions {
+  readonly network: Pick<ChainNetwork, "senderAddress">;
+  readonly reader: NetworkReader;
+  readonly signals: Signals;
+  readonly config: Pick<Config, "submitBatchCount" | "presignBatchCount">;
+  readonly depositSigner: DepositSigner;
+  readonly observe?: Pick<ServiceMetrics, "signs"> | undefined;
+  readonly log: Pick<Log, "info" | "warn">;
 }

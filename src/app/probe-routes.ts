@@ -10,18 +10,6 @@ import { startServer } from "../transport/start-server.ts";
 import { connectionBounds } from "./connection-bounds.ts";
 import { listening } from "./port-taken.ts";
 
-/** What the routes tell of, and where. */
-export interface ProbeOptions {
-  readonly config: Pick<
-    Config,
-    "host" | "metricsPort" | "isMetricsPublic" | "connections" | "trustedProxies"
-  >;
-  readonly readiness: () => Promise<Readiness>;
-  readonly metrics: Metrics;
-  readonly lifecycle: Lifecycle;
-  readonly log: Logger;
-}
-
 /**
  * What every process answers on its port: health and readiness, and metrics where `METRICS_PUBLIC` says so. With
  * `METRICS_PORT` the metrics are served there and nowhere else, from now until the process has drained.
@@ -49,4 +37,16 @@ export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> 
   );
   log.info({ url: `${url}/metrics` }, "metrics are served");
   return probes;
+}
+
+/** What the routes tell of, and where. */
+export interface ProbeOptions {
+  readonly config: Pick<
+    Config,
+    "host" | "metricsPort" | "isMetricsPublic" | "connections" | "trustedProxies"
+  >;
+  readonly readiness: () => Promise<Readiness>;
+  readonly metrics: Metrics;
+  readonly lifecycle: Lifecycle;
+  readonly log: Logger;
 }

@@ -19,18 +19,6 @@ import { openChainAccess } from "./chain-access.ts";
 import { operationKinds } from "./operation-kinds.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
-export interface ReconcileOfflineOptions {
-  readonly lifecycle: Lifecycle;
-  readonly log: Pick<Log, "info" | "warn" | "error">;
-  /** Where new keys go, if every key is to be re-issued: see {@link reissueKeys}. */
-  readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
-}
-
-/** What was brought in line, and how many keys were re-issued. */
-export interface OfflineReconciliation extends Reconciliation {
-  readonly reissuedKeyCount: number;
-}
-
 /**
  * Brings the configured database in line with the configured network, as `tss serve --after-restore` does before it
  * serves. Throws when a replica holds a lane.
@@ -71,4 +59,16 @@ export async function reconcileOffline(
   const report = await reconcile({ database, network, reader, kinds, deposits, config, log });
   const reissuedKeyCount = keepKey ? await reissueKeys(database, network.name, keepKey) : 0;
   return { ...report, reissuedKeyCount };
+}
+
+export interface ReconcileOfflineOptions {
+  readonly lifecycle: Lifecycle;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+  /** Where new keys go, if every key is to be re-issued: see {@link reissueKeys}. */
+  readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
+}
+
+/** What was brought in line, and how many keys were re-issued. */
+export interface OfflineReconciliation extends Reconciliation {
+  readonly reissuedKeyCount: number;
 }

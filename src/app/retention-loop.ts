@@ -6,28 +6,6 @@ import { deleteLapsedReservations, emptyRequests } from "../signing/empty-reques
 import type { Queryable } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 
-export interface RetentionLoopDeps {
-  readonly database: Queryable;
-  /** How long what has ended keeps what is large; 0: for ever. */
-  readonly retentionDays: number;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
-  /** Is told what each statement emptied or deleted. Default: nobody is. */
-  readonly onRetained?: ((what: RetainedKind, count: number) => void) | undefined;
-  /** Default 1 s. */
-  readonly intervalMs?: number;
-}
-
-const DEFAULT_INTERVAL_MS = 1_000;
-/** Rows that one statement takes. A pass makes one statement of each kind, so that a large backlog is worked off slowly. */
-export const RETENTION_BATCH_COUNT = 500;
-
-const WORK = {
-  user_sign_message: emptyRequests,
-  chain_transaction: emptyTransactions,
-  expired_reservation: deleteLapsedReservations,
-} as const satisfies Record<RetainedKind, (db: Queryable, days: number, maxCount: number) => Promise<number>>;
-
 /** Takes from old rows what is large. Any number of processes may do it at a time: each takes rows of its own. */
 export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
   const { database, retentionDays, clock, log, onRetained, intervalMs } = deps;
@@ -54,3 +32,25 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
     },
   });
 }
+
+export interface RetentionLoopDeps {
+  readonly database: Queryable;
+  /** How long what has ended keeps what is large; 0: for ever. */
+  readonly retentionDays: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  /** Is told what each statement emptied or deleted. Default: nobody is. */
+  readonly onRetained?: ((what: RetainedKind, count: number) => void) | undefined;
+  /** Default 1 s. */
+  readonly intervalMs?: number;
+}
+
+const DEFAULT_INTERVAL_MS = 1_000;
+/** Rows that one statement takes. A pass makes one statement of each kind, so that a large backlog is worked off slowly. */
+export const RETENTION_BATCH_COUNT = 500;
+
+const WORK = {
+  user_sign_message: emptyRequests,
+  chain_transaction: emptyTransactions,
+  expired_reservation: deleteLapsedReservations,
+} as const satisfies Record<RetainedKind, (db: Queryable, days: number, maxCount: number) => Promise<number>>;

@@ -21,26 +21,6 @@ import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import { Secret } from "../telemetry/secret.ts";
 
-export interface TakeDepositsOptions {
-  readonly database: Database;
-  readonly network: ChainNetwork;
-  readonly callerReads: CallerReads;
-  readonly config: Config["deposits"];
-  readonly log: Pick<Log, "info" | "warn" | "error">;
-}
-
-/** Deposits, and the loops that watch them and their prices. */
-export interface TakenDeposits {
-  /** Undefined where none are taken. */
-  readonly deposits: Deposits | undefined;
-  /** Keeps the prices fresh. */
-  readonly priceLoops: Loops;
-  /** Finds and credits what arrives. */
-  readonly watchLoops: Loops;
-}
-
-type Loops = Readonly<Record<string, Loop>>;
-
 /**
  * Sets up deposits as configured. Throws when the seed is the localnet's public one on any other network, or not the
  * one of the database's addresses.
@@ -66,6 +46,26 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
     watchLoops: { deposits: createDepositWatcher(deposits, { pollMs, clock, log }) },
   };
 }
+
+export interface TakeDepositsOptions {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly callerReads: CallerReads;
+  readonly config: Config["deposits"];
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+}
+
+/** Deposits, and the loops that watch them and their prices. */
+export interface TakenDeposits {
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
+  /** Keeps the prices fresh. */
+  readonly priceLoops: Loops;
+  /** Finds and credits what arrives. */
+  readonly watchLoops: Loops;
+}
+
+type Loops = Readonly<Record<string, Loop>>;
 
 function pricesOf(
   { fixed, sources }: Config["deposits"]["prices"],

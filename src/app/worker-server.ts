@@ -8,17 +8,6 @@ import { connectionBounds } from "./connection-bounds.ts";
 import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
 
-/** What a worker answers, and where. */
-export interface WorkerServerOptions {
-  readonly config: Config;
-  readonly probes: readonly PlainRoute[];
-  readonly lifecycle: Lifecycle;
-  readonly log: Logger;
-}
-
-const ELSEWHERE =
-  "this replica is a worker and serves no calls; send them to a replica with PROCESS_TYPE api or all";
-
 /** Serves a worker's probes on the configured port. A call of the contract gets a reply that names the api processes. */
 export function startWorkerServer({
   config,
@@ -44,3 +33,14 @@ export function startWorkerServer({
     (running) => running.drain({ delayMs: config.drainDelayMs, timeoutMs: config.drainTimeoutMs }),
   );
 }
+
+/** What a worker answers, and where. */
+export interface WorkerServerOptions {
+  readonly config: Config;
+  readonly probes: readonly PlainRoute[];
+  readonly lifecycle: Lifecycle;
+  readonly log: Logger;
+}
+
+const ELSEWHERE =
+  "this replica is a worker and serves no calls; send them to a replica with PROCESS_TYPE api or all";

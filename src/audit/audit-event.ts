@@ -2,6 +2,15 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
+/** One event of the audit trail. */
+export interface AuditEvent {
+  readonly projectId?: string | undefined;
+  /** The action, such as `project.create`. */
+  readonly action: string;
+  /** The id of the object that the action changed. */
+  readonly subject: string;
+}
+
 /** The actor of an event, as the audit trail knows it. */
 export interface AuditOrigin {
   /** `key:<id>`, `admin:<name>` for a named admin key, `admin` for ADMIN_API_KEY, `system`, or `system:<user>`. */
@@ -15,15 +24,6 @@ export interface AuditOrigin {
 
 /** The origin of the service's own actions. */
 export const SYSTEM_ORIGIN: AuditOrigin = { actor: "system" };
-
-/** One event of the audit trail. */
-export interface AuditEvent {
-  readonly projectId?: string | undefined;
-  /** The action, such as `project.create`. */
-  readonly action: string;
-  /** The id of the object that the action changed. */
-  readonly subject: string;
-}
 
 /** Writes one event. Call it in the transaction of the change that it describes. */
 export async function writeAuditEvent(db: Queryable, origin: AuditOrigin, event: AuditEvent): Promise<void> {

@@ -1,5 +1,13 @@
 import { sha256, uint64 } from "./sha256.ts";
 
+/** A seal over consecutive entries. */
+export interface AuditSeal extends SealContent {
+  readonly sealHash: Uint8Array;
+  /** The Ed25519 public key; null, like the signature, without a configured key. */
+  readonly publicKey: Uint8Array | null;
+  readonly signature: Uint8Array | null;
+}
+
 /** The fields that a seal's hash covers. */
 export interface SealContent {
   /** From 1 on, without a gap. */
@@ -14,14 +22,6 @@ export interface SealContent {
   readonly chainHash: Uint8Array;
   /** 32 zero bytes before the first seal. */
   readonly previousSealHash: Uint8Array;
-}
-
-/** A seal over consecutive entries. */
-export interface AuditSeal extends SealContent {
-  readonly sealHash: Uint8Array;
-  /** The Ed25519 public key; null, like the signature, without a configured key. */
-  readonly publicKey: Uint8Array | null;
-  readonly signature: Uint8Array | null;
 }
 
 /** The maximum number of entries in one seal. */

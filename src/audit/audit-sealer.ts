@@ -4,15 +4,6 @@ import type { Log } from "../telemetry/log.ts";
 import { SEAL_MAX_COUNT } from "./audit-seal.ts";
 import { type SealEventsDeps, sealEvents } from "./seal-events.ts";
 
-export interface AuditSealerDeps extends SealEventsDeps {
-  readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
-  /** The maximum time that an event waits for its seal, apart from the sealing itself. Default 5 s. */
-  readonly intervalMs?: number;
-}
-
-const DEFAULT_INTERVAL_MS = 5_000;
-
 /** Seals the events of the audit trail. Any number of replicas may run it; one at a time seals. */
 export function createAuditSealer({ clock, log, intervalMs, ...deps }: AuditSealerDeps): BackgroundLoop {
   return createBackgroundLoop({
@@ -24,3 +15,12 @@ export function createAuditSealer({ clock, log, intervalMs, ...deps }: AuditSeal
     pass: async () => (await sealEvents(deps)) >= SEAL_MAX_COUNT,
   });
 }
+
+export interface AuditSealerDeps extends SealEventsDeps {
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  /** The maximum time that an event waits for its seal, apart from the sealing itself. Default 5 s. */
+  readonly intervalMs?: number;
+}
+
+const DEFAULT_INTERVAL_MS = 5_000;

@@ -3,31 +3,6 @@ import type { AuditFault } from "./audit-fault.ts";
 import type { ExportedEntry } from "./export-line.ts";
 import { outOfPlace } from "./out-of-place.ts";
 
-/** An entry of an export, with the leaf hash of its bytes. */
-export interface HashedEntry extends ExportedEntry {
-  readonly computedLeafHash: Uint8Array;
-}
-
-/** The entries of one seal in an export. */
-export interface EntryGroup {
-  readonly firstSequence: bigint;
-  readonly lastSequence: bigint;
-  /** In the order of the export, each once and all within the range. */
-  readonly entries: readonly HashedEntry[];
-  /** Unreadable lines, by the sequence expected there. */
-  readonly unreadable: ReadonlyMap<bigint, number>;
-}
-
-/** The result of {@link checkEntries}. */
-export interface EntryJudgement {
-  readonly faults: readonly AuditFault[];
-  /** The possible chain hashes of the last entry. The next entry must continue one of them. Undefined: unknown. */
-  readonly chain: readonly Uint8Array[] | undefined;
-}
-
-/** An unbroken chain has one candidate; each fault in a row adds one. */
-const CANDIDATES_MAX_COUNT = 4;
-
 /** Checks entries by their own hashes and their places. `chain` has the possible chain hashes of the previous entry. */
 export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | undefined): EntryJudgement {
   const faults = [...reordered(group), ...absent(group)];
@@ -52,6 +27,31 @@ export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | u
   if (next <= group.lastSequence) candidates = undefined;
   return { faults: faults.sort(bySequence), chain: candidates };
 }
+
+/** An entry of an export, with the leaf hash of its bytes. */
+export interface HashedEntry extends ExportedEntry {
+  readonly computedLeafHash: Uint8Array;
+}
+
+/** The entries of one seal in an export. */
+export interface EntryGroup {
+  readonly firstSequence: bigint;
+  readonly lastSequence: bigint;
+  /** In the order of the export, each once and all within the range. */
+  readonly entries: readonly HashedEntry[];
+  /** Unreadable lines, by the sequence expected there. */
+  readonly unreadable: ReadonlyMap<bigint, number>;
+}
+
+/** The result of {@link checkEntries}. */
+export interface EntryJudgement {
+  readonly faults: readonly AuditFault[];
+  /** The possible chain hashes of the last entry. The next entry must continue one of them. Undefined: unknown. */
+  readonly chain: readonly Uint8Array[] | undefined;
+}
+
+/** An unbroken chain has one candidate; each fault in a row adds one. */
+const CANDIDATES_MAX_COUNT = 4;
 
 function reordered({ entries }: EntryGroup): AuditFault[] {
   return outOfPlace(entries.map(({ sequence }) => sequence)).map((sequence) => ({

@@ -6,14 +6,6 @@ import type { AuditSeal } from "./audit-seal.ts";
 import { type ExportedEntry, encodeLine } from "./export-line.ts";
 import { GENESIS_HASH } from "./sha256.ts";
 
-/** The range of seals to export, with all their entries. */
-export interface ExportRange {
-  /** Undefined: from the first seal on. */
-  readonly fromSeal?: bigint | undefined;
-  /** Undefined: up to the newest seal. */
-  readonly toSeal?: bigint | undefined;
-}
-
 /**
  * Reads an export line by line and holds one seal's entries at a time. Exports the data of the database unchecked;
  * `verifyExport` checks whether it matches the seals. Throws if the range names a seal that does not exist.
@@ -41,6 +33,14 @@ export async function* exportAudit(
     }
   }
   yield encodeLine({ kind: "end", sealCount, entryCount });
+}
+
+/** The range of seals to export, with all their entries. */
+export interface ExportRange {
+  /** Undefined: from the first seal on. */
+  readonly fromSeal?: bigint | undefined;
+  /** Undefined: up to the newest seal. */
+  readonly toSeal?: bigint | undefined;
 }
 
 async function readNewestNumber({ prisma }: Pick<Database, "prisma">): Promise<bigint> {

@@ -1,18 +1,18 @@
 import type { AuditEntry } from "./audit-entry.ts";
 import type { AuditSeal } from "./audit-seal.ts";
 
-/** An entry of an export, with the hashes that were stored when it was sealed. */
-export interface ExportedEntry extends AuditEntry {
-  readonly leafHash: Uint8Array;
-  readonly chainHash: Uint8Array;
-}
-
 /** One line of an export: the head, then each seal followed by its entries, then the end. */
 export type ExportLine =
   | { readonly kind: "head"; readonly previousChainHash: Uint8Array }
   | { readonly kind: "seal"; readonly seal: AuditSeal }
   | { readonly kind: "entry"; readonly entry: ExportedEntry }
   | { readonly kind: "end"; readonly sealCount: bigint; readonly entryCount: bigint };
+
+/** An entry of an export, with the hashes that were stored when it was sealed. */
+export interface ExportedEntry extends AuditEntry {
+  readonly leafHash: Uint8Array;
+  readonly chainHash: Uint8Array;
+}
 
 const FORMAT = "tss-audit-export-v1";
 

@@ -6,13 +6,6 @@ import type { AuditSeal } from "./audit-seal.ts";
 import { AUDIT_EVENT_COLUMNS, type AuditEventRow, SELECT_AUDIT_EVENT } from "./list-audit-events.ts";
 import { auditPath } from "./merkle-tree.ts";
 
-/** An event with the proof that a seal covers it. */
-export interface AuditProof {
-  readonly event: AuditEventRow;
-  readonly seal: AuditSeal;
-  readonly path: readonly Uint8Array[];
-}
-
 /**
  * Reads the proof of an event that belongs to a project of the network or to no project. Throws AUDIT_EVENT_NOT_FOUND,
  * and WRONG_STATE while the event is not sealed.
@@ -41,6 +34,13 @@ export async function getAuditProof(
   });
   const hashes = leaves.map(({ leafHash }) => leafHash);
   return { event, seal, path: auditPath(hashes, Number(event.sequence - seal.firstSequence)) };
+}
+
+/** An event with the proof that a seal covers it. */
+export interface AuditProof {
+  readonly event: AuditEventRow;
+  readonly seal: AuditSeal;
+  readonly path: readonly Uint8Array[];
 }
 
 async function readEvent(db: Queryable, network: string, auditEventId: bigint): Promise<AuditEventRow> {

@@ -4,6 +4,31 @@ import { bigint, type Columns, nullable, text, time } from "../store/columns.ts"
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
+/**
+ * Reads a page of the audit trail, the newest event first: events of the network's projects and of no project. Throws
+ * VALIDATION for a token of another list.
+ */
+export async function listAuditEvents(
+  db: Queryable,
+  network: string,
+  { projectId, actor, ...request }: ListAuditEventsInput,
+): Promise<Page<AuditEventRow>> {
+  return readPage(request, {
+    scope: ["audit_event", network, projectId ?? "", actor ?? ""],
+    positionOf: ({ id }) => String(id),
+    position: POSITION,
+    read: (after = LAST, count) => {
+      const { bounds, order } = ofIndex({ projectId, actor }, after);
+      return readRows(
+        db,
+        sql`${SELECT_AUDIT_EVENT} WHERE ${bounds} AND (e.project_id IS NULL OR p.network = ${network})
+            ORDER BY ${order} LIMIT ${count}`,
+        AUDIT_EVENT_COLUMNS,
+      );
+    },
+  });
+}
+
 /** Selects the events of a list, and the page. */
 export interface ListAuditEventsInput extends PageRequest {
   /** Undefined means all. */
@@ -47,31 +72,6 @@ export const AUDIT_EVENT_COLUMNS: Columns<AuditEventRow> = {
 const POSITION = /^\d{1,18}$/;
 /** Sorts after every row. */
 const LAST = "9223372036854775807";
-
-/**
- * Reads a page of the audit trail, the newest event first: events of the network's projects and of no project. Throws
- * VALIDATION for a token of another list.
- */
-export async function listAuditEvents(
-  db: Queryable,
-  network: string,
-  { projectId, actor, ...request }: ListAuditEventsInput,
-): Promise<Page<AuditEventRow>> {
-  return readPage(request, {
-    scope: ["audit_event", network, projectId ?? "", actor ?? ""],
-    positionOf: ({ id }) => String(id),
-    position: POSITION,
-    read: (after = LAST, count) => {
-      const { bounds, order } = ofIndex({ projectId, actor }, after);
-      return readRows(
-        db,
-        sql`${SELECT_AUDIT_EVENT} WHERE ${bounds} AND (e.project_id IS NULL OR p.network = ${network})
-            ORDER BY ${order} LIMIT ${count}`,
-        AUDIT_EVENT_COLUMNS,
-      );
-    },
-  });
-}
 
 /**
  * Contains only the given filters, so that each list is read from the end of its own index. The bounds are those of

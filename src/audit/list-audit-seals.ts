@@ -2,8 +2,6 @@ import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
 import type { Database } from "../store/database.ts";
 import type { AuditSeal } from "./audit-seal.ts";
 
-const POSITION = /^\d{1,18}$/;
-
 /** Reads a page of the seals, the newest first. Throws VALIDATION for a token of another list. */
 export function listAuditSeals(
   { prisma }: Pick<Database, "prisma">,
@@ -21,3 +19,5 @@ export function listAuditSeals(
       }),
   });
 }
+
+const POSITION = /^\d{1,18}$/;

@@ -9,22 +9,6 @@ import { merkleRoot } from "./merkle-tree.ts";
 import type { SealKey } from "./seal-key.ts";
 import { GENESIS_HASH } from "./sha256.ts";
 
-export interface SealEventsDeps {
-  readonly database: Pick<Database, "query" | "transaction">;
-  /** Undefined: seals are unsigned. */
-  readonly key: SealKey | undefined;
-}
-
-type Event = Omit<AuditEntry, "sequence">;
-interface Head extends Pick<AuditSeal, "number" | "lastSequence" | "chainHash" | "sealHash"> {}
-
-const BEFORE_THE_FIRST: Head = {
-  number: 0n,
-  lastSequence: 0n,
-  chainHash: GENESIS_HASH,
-  sealHash: GENESIS_HASH,
-};
-
 /**
  * Seals at most 4096 committed events that no seal covers yet, in the order of their ids. Returns their number, and 0
  * while another process seals. It is one transaction: a seal exists with all its leaves or not at all.
@@ -61,6 +45,22 @@ export async function sealEvents({ database, key }: SealEventsDeps): Promise<num
     return events.length;
   });
 }
+
+export interface SealEventsDeps {
+  readonly database: Pick<Database, "query" | "transaction">;
+  /** Undefined: seals are unsigned. */
+  readonly key: SealKey | undefined;
+}
+
+type Event = Omit<AuditEntry, "sequence">;
+interface Head extends Pick<AuditSeal, "number" | "lastSequence" | "chainHash" | "sealHash"> {}
+
+const BEFORE_THE_FIRST: Head = {
+  number: 0n,
+  lastSequence: 0n,
+  chainHash: GENESIS_HASH,
+  sealHash: GENESIS_HASH,
+};
 
 const oldestUnsealed = (): Sql => sql`
 SELECT e.id AS "auditEventId", e.created_at AS "createdAt", e.actor, e.action, e.subject, e.project_id AS "projectId",

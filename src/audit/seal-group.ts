@@ -3,27 +3,6 @@ import { type AuditSeal, SEAL_MAX_COUNT } from "./audit-seal.ts";
 import { checkEntries, type HashedEntry } from "./check-entries.ts";
 import { fitsEntries } from "./check-seal.ts";
 
-/** Collects the entries that follow one seal, then checks them together. */
-export interface SealGroup {
-  /** The sequence that the next line should have. */
-  readonly position: bigint;
-  /** Whether an entry with this sequence can only follow a seal that is missing. */
-  isBeyond(sequence: bigint): boolean;
-  add(entry: HashedEntry): void;
-  /** Takes an unreadable line. */
-  addUnreadable(line: number): void;
-  /** Removes the last unreadable line that is not one of these entries. Returns its number. */
-  takeStray(): number | undefined;
-  close(chain: readonly Uint8Array[] | undefined): GroupEnd;
-}
-
-/** The start of the next group. */
-export interface GroupEnd {
-  readonly nextSequence: bigint;
-  /** The possible chain hashes before the next entry; undefined: unknown. */
-  readonly chain: readonly Uint8Array[] | undefined;
-}
-
 /**
  * Begins a group. `seal` is undefined if its line is missing or wrong; then only the hashes of the entries can be
  * checked. Reports faults as it finds them.
@@ -79,6 +58,27 @@ export function createSealGroup(
       return { nextSequence: lastSequence + 1n, chain: nextChain };
     },
   };
+}
+
+/** Collects the entries that follow one seal, then checks them together. */
+export interface SealGroup {
+  /** The sequence that the next line should have. */
+  readonly position: bigint;
+  /** Whether an entry with this sequence can only follow a seal that is missing. */
+  isBeyond(sequence: bigint): boolean;
+  add(entry: HashedEntry): void;
+  /** Takes an unreadable line. */
+  addUnreadable(line: number): void;
+  /** Removes the last unreadable line that is not one of these entries. Returns its number. */
+  takeStray(): number | undefined;
+  close(chain: readonly Uint8Array[] | undefined): GroupEnd;
+}
+
+/** The start of the next group. */
+export interface GroupEnd {
+  readonly nextSequence: bigint;
+  /** The possible chain hashes before the next entry; undefined: unknown. */
+  readonly chain: readonly Uint8Array[] | undefined;
 }
 
 function greatest(entries: readonly HashedEntry[]): bigint | undefined {

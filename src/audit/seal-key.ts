@@ -1,19 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { Secret } from "../telemetry/secret.ts";
 
-/** The key that seals are signed with. */
-export interface SealKey {
-  /** Ed25519, 32 bytes. */
-  readonly publicKey: Uint8Array;
-  /** 64 bytes. */
-  signSeal(sealHash: Uint8Array): Uint8Array;
-}
-
-const SIGNATURE_VERSION = Buffer.from("tss.audit.signature.v1");
-/** The bytes before the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410). */
-const PRIVATE_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-const PUBLIC_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-
 /** The key of an Ed25519 secret of 64 hex digits. */
 export function createSealKey(secretHex: Secret): SealKey {
   const secret = Buffer.from(secretHex.reveal(), "hex");
@@ -28,6 +15,19 @@ export function createSealKey(secretHex: Secret): SealKey {
     signSeal: (sealHash) => sign(null, Buffer.concat([SIGNATURE_VERSION, sealHash]), key),
   };
 }
+
+/** The key that seals are signed with. */
+export interface SealKey {
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** 64 bytes. */
+  signSeal(sealHash: Uint8Array): Uint8Array;
+}
+
+const SIGNATURE_VERSION = Buffer.from("tss.audit.signature.v1");
+/** The bytes before the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410). */
+const PRIVATE_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const PUBLIC_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /** True if the signature over the seal's hash verifies under the public key of 32 bytes. */
 export function verifySealSignature(

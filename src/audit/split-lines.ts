@@ -1,7 +1,3 @@
-/** The maximum length of a line of an export. The contract bounds its texts. */
-const LINE_MAX_BYTES = 1_048_576;
-const LINE_FEED = 0x0a;
-
 /**
  * Splits a stream of bytes into lines with their line feeds; the last one may lack it. Throws if a line is longer than
  * 1 MiB.
@@ -21,3 +17,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
   }
   if (rest.length > 0) yield rest;
 }
+
+/** The maximum length of a line of an export. The contract bounds its texts. */
+const LINE_MAX_BYTES = 1_048_576;
+const LINE_FEED = 0x0a;

@@ -5,30 +5,6 @@ import { judgeSignature } from "./check-seal.ts";
 import { decodeLine, type ExportLine } from "./export-line.ts";
 import { createSealsVerifier, type SealsVerifier } from "./verify-seals.ts";
 
-/** The external facts to compare an export with. */
-export interface VerifyExportOptions {
-  /** The hash of a seal, 32 bytes, that was noted elsewhere. The export must contain it. */
-  readonly expectedSealHash?: Uint8Array | undefined;
-  /** Ed25519 keys of 32 bytes. If there is one, the newest seal must be signed by one of them. */
-  readonly publicKeys?: readonly Uint8Array[];
-}
-
-/** The result of a verification. */
-export interface ExportReport {
-  /** Empty: the export matches its seals. */
-  readonly faults: readonly AuditFault[];
-  /** Reading ended early, after a thousand faults. */
-  readonly isCut: boolean;
-  readonly sealCount: bigint;
-  readonly entryCount: bigint;
-  /** The newest seal; undefined without one. Its hash covers everything before it. */
-  readonly newestSeal: AuditSeal | undefined;
-  /** Whether one of the given keys has signed the newest seal. */
-  readonly isSigned: boolean;
-}
-
-const FAULTS_MAX_COUNT = 1_000;
-
 /**
  * Verifies an export, given line by line with the line feeds, and names every fault. Holds one seal's entries at a time
  * and needs only the lines. docs/audit.md explains what it proves.
@@ -118,3 +94,27 @@ export async function verifyExport(
     return { faults: tidyFaults(faults), isCut, sealCount, entryCount, newestSeal, isSigned };
   }
 }
+
+/** The external facts to compare an export with. */
+export interface VerifyExportOptions {
+  /** The hash of a seal, 32 bytes, that was noted elsewhere. The export must contain it. */
+  readonly expectedSealHash?: Uint8Array | undefined;
+  /** Ed25519 keys of 32 bytes. If there is one, the newest seal must be signed by one of them. */
+  readonly publicKeys?: readonly Uint8Array[];
+}
+
+/** The result of a verification. */
+export interface ExportReport {
+  /** Empty: the export matches its seals. */
+  readonly faults: readonly AuditFault[];
+  /** Reading ended early, after a thousand faults. */
+  readonly isCut: boolean;
+  readonly sealCount: bigint;
+  readonly entryCount: bigint;
+  /** The newest seal; undefined without one. Its hash covers everything before it. */
+  readonly newestSeal: AuditSeal | undefined;
+  /** Whether one of the given keys has signed the newest seal. */
+  readonly isSigned: boolean;
+}
+
+const FAULTS_MAX_COUNT = 1_000;

@@ -7,16 +7,6 @@ import type { ExportedEntry } from "./export-line.ts";
 import { createSealGroup, type SealGroup } from "./seal-group.ts";
 import { GENESIS_HASH } from "./sha256.ts";
 
-/** Receives the lines of an export between its head and its end, one after another. */
-export interface SealsVerifier {
-  takeSeal(seal: AuditSeal): void;
-  takeEntry(entry: ExportedEntry, line: number): void;
-  /** Takes an unreadable line. */
-  takeUnreadable(line: number): void;
-  /** Ends the verification. */
-  end(): void;
-}
-
 /**
  * Verifies that seals follow one another, each with its entries. `previousChainHash` is the chain hash before the first
  * entry, as the head has it; undefined without a head. Reports faults as it finds them.
@@ -124,4 +114,14 @@ export function createSealsVerifier(
     const space = what.startsWith(",") ? "" : " ";
     tell({ kind: "seal", seal: number, message: `seal ${number}${space}${what}` });
   }
+}
+
+/** Receives the lines of an export between its head and its end, one after another. */
+export interface SealsVerifier {
+  takeSeal(seal: AuditSeal): void;
+  takeEntry(entry: ExportedEntry, line: number): void;
+  /** Takes an unreadable line. */
+  takeUnreadable(line: number): void;
+  /** Ends the verification. */
+  end(): void;
 }

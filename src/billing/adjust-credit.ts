@@ -13,15 +13,6 @@ import { readRows } from "../store/statements.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import { LEDGER_ENTRY_COLUMNS, type LedgerEntryRow } from "./list-ledger-entries.ts";
 
-/** A change of credit by an operator. */
-export interface CreditAdjustment {
-  readonly projectId: string;
-  /** Negative to withdraw credit. */
-  readonly amountMicroUsd: bigint;
-  /** A text for people, visible to the project too. */
-  readonly reason: string;
-}
-
 /**
  * Books an adjustment as one ledger entry with its own reference, once for each idempotency key. A repeated call gets
  * the first reply. Throws PROJECT_NOT_FOUND, INSUFFICIENT_CREDIT if the balance would fall below the held amount,
@@ -49,6 +40,15 @@ export function adjustCredit(
       },
     },
   );
+}
+
+/** A change of credit by an operator. */
+export interface CreditAdjustment {
+  readonly projectId: string;
+  /** Negative to withdraw credit. */
+  readonly amountMicroUsd: bigint;
+  /** A text for people, visible to the project too. */
+  readonly reason: string;
 }
 
 /** The entry just booked. Until the transaction ends, the project's balance is the one after this entry. */

@@ -14,13 +14,6 @@ import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import { encodePricing } from "./encode-pricing.ts";
 import { listLedgerEntries } from "./list-ledger-entries.ts";
 
-export interface BillingServiceDeps {
-  readonly database: Pick<Database, "prisma" | "query">;
-  readonly prices: PriceTable;
-  /** Undefined if the service accepts no deposits. */
-  readonly deposits?: Deposits | undefined;
-}
-
 /** Implements `tss.v1.Billing`. */
 export function createBillingService(deps: BillingServiceDeps): ServiceImpl<typeof Billing> {
   const { database, prices } = deps;
@@ -67,4 +60,11 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       return { deposits: rows.map(encodeDeposit), nextPageToken };
     },
   };
+}
+
+export interface BillingServiceDeps {
+  readonly database: Pick<Database, "prisma" | "query">;
+  readonly prices: PriceTable;
+  /** Undefined if the service accepts no deposits. */
+  readonly deposits?: Deposits | undefined;
 }

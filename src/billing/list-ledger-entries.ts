@@ -4,6 +4,27 @@ import { bigint, type Columns, nullable, text, time } from "../store/columns.ts"
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
+/**
+ * Reads a page of the project's ledger, the newest entry first. Entries never change, so a page token carries the
+ * balance at the start of the next page, and no page adds up the ledger again.
+ */
+export function listLedgerEntries(
+  db: Queryable,
+  projectId: string,
+  request: PageRequest,
+): Promise<Page<LedgerEntryRow>> {
+  return readPage(request, {
+    scope: ["ledger", projectId],
+    positionOf: ({ key, balanceMicroUsd, amountMicroUsd }) => `${balanceMicroUsd - amountMicroUsd}:${key}`,
+    position: POSITION,
+    read(after, count) {
+      const colon = after?.indexOf(":") ?? 0;
+      const start = { key: after?.slice(colon + 1) ?? null, balance: after?.slice(0, colon) ?? null };
+      return readRows(db, entries(projectId, start, count), LEDGER_ENTRY_COLUMNS);
+    },
+  });
+}
+
 /** One movement of money, as the contract shows it. */
 export interface LedgerEntryRow {
   /** The unique key, which names the reason of the booking. */
@@ -32,27 +53,6 @@ export const LEDGER_ENTRY_COLUMNS: Columns<LedgerEntryRow> = {
 
 /** The balance before an entry, and its key. */
 const POSITION = /^-?\d{1,18}:[^\0]+$/;
-
-/**
- * Reads a page of the project's ledger, the newest entry first. Entries never change, so a page token carries the
- * balance at the start of the next page, and no page adds up the ledger again.
- */
-export function listLedgerEntries(
-  db: Queryable,
-  projectId: string,
-  request: PageRequest,
-): Promise<Page<LedgerEntryRow>> {
-  return readPage(request, {
-    scope: ["ledger", projectId],
-    positionOf: ({ key, balanceMicroUsd, amountMicroUsd }) => `${balanceMicroUsd - amountMicroUsd}:${key}`,
-    position: POSITION,
-    read(after, count) {
-      const colon = after?.indexOf(":") ?? 0;
-      const start = { key: after?.slice(colon + 1) ?? null, balance: after?.slice(0, colon) ?? null };
-      return readRows(db, entries(projectId, start, count), LEDGER_ENTRY_COLUMNS);
-    },
-  });
-}
 
 /**
  * The service writes a project's entries under the lock of the project's row. The order of their ids is therefore the

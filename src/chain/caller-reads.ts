@@ -3,32 +3,6 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { BackOffs } from "./back-off.ts";
 import type { ChainNetwork } from "./network.ts";
 
-/** How many reads of the fullnode calls may cause in a second. */
-export interface CallerReadLimits {
-  readonly projectPerSecond: number;
-  /** Of all projects together. */
-  readonly totalPerSecond: number;
-}
-
-export interface CallerReadsOptions {
-  readonly limits: CallerReadLimits;
-  readonly coordination: Pick<Coordination, "buckets">;
-  readonly backOffs: Pick<BackOffs, "callers">;
-}
-
-/**
- * The fullnode as one project's calls reach it: each read counts against the project's budget and that of all callers.
- * A read beyond them throws CHAIN_READS_EXHAUSTED.
- */
-export type CallerReads = (projectId: string) => Pick<ChainNetwork, "backOff">;
-
-/** So many seconds' worth of reads may come at once. */
-const BURST_SECONDS = 2;
-/** Reads under way: a fullnode that does not answer holds no more calls than these. */
-const PROJECT_AT_ONCE_COUNT = 16;
-const TOTAL_AT_ONCE_COUNT = 64;
-const BUSY_RETRY_SECONDS = 1;
-
 /** Budgets that replicas share as far as their coordination goes. What the service itself reads is none of theirs. */
 export function createCallerReads({ limits, coordination, backOffs }: CallerReadsOptions): CallerReads {
   const buckets = (name: string, perSecond: number) =>
@@ -60,6 +34,32 @@ export function createCallerReads({ limits, coordination, backOffs }: CallerRead
     },
   });
 }
+
+/** How many reads of the fullnode calls may cause in a second. */
+export interface CallerReadLimits {
+  readonly projectPerSecond: number;
+  /** Of all projects together. */
+  readonly totalPerSecond: number;
+}
+
+export interface CallerReadsOptions {
+  readonly limits: CallerReadLimits;
+  readonly coordination: Pick<Coordination, "buckets">;
+  readonly backOffs: Pick<BackOffs, "callers">;
+}
+
+/**
+ * The fullnode as one project's calls reach it: each read counts against the project's budget and that of all callers.
+ * A read beyond them throws CHAIN_READS_EXHAUSTED.
+ */
+export type CallerReads = (projectId: string) => Pick<ChainNetwork, "backOff">;
+
+/** So many seconds' worth of reads may come at once. */
+const BURST_SECONDS = 2;
+/** Reads under way: a fullnode that does not answer holds no more calls than these. */
+const PROJECT_AT_ONCE_COUNT = 16;
+const TOTAL_AT_ONCE_COUNT = 64;
+const BUSY_RETRY_SECONDS = 1;
 
 async function take(buckets: TokenBuckets, budget: Budget, subject: string): Promise<void> {
   const { isAllowed, waitMs } = await buckets.take(subject);

@@ -3,19 +3,6 @@ import type { NetworkReader } from "./reader.ts";
 import type { LaneObjects } from "./submit/lane-table.ts";
 import { isKnownTransaction } from "./submit/transaction-outcome.ts";
 
-/** How the chain differs from what a lane expects. */
-export interface LaneDifference {
-  /**
-   * A transaction of none of this database that has used one of the objects: the chain has a newer version, and nothing
-   * here made that. An older version than expected proves nothing, while fullnodes may lag behind.
-   */
-  readonly foreignDigest: string | undefined;
-  /** A transaction of this database that made a newer version of an object than the lane's row has. */
-  readonly ownDigest: string | undefined;
-  /** Coins that this fullnode does not know. It may lag behind. */
-  readonly unknownCoinIds: readonly string[];
-}
-
 /** Compares a lane's objects with the chain. */
 export async function compareObjects(
   db: Queryable,
@@ -34,4 +21,17 @@ export async function compareObjects(
     ownDigest = current.lastChange;
   }
   return { foreignDigest: undefined, ownDigest, unknownCoinIds };
+}
+
+/** How the chain differs from what a lane expects. */
+export interface LaneDifference {
+  /**
+   * A transaction of none of this database that has used one of the objects: the chain has a newer version, and nothing
+   * here made that. An older version than expected proves nothing, while fullnodes may lag behind.
+   */
+  readonly foreignDigest: string | undefined;
+  /** A transaction of this database that made a newer version of an object than the lane's row has. */
+  readonly ownDigest: string | undefined;
+  /** Coins that this fullnode does not know. It may lag behind. */
+  readonly unknownCoinIds: readonly string[];
 }

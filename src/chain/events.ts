@@ -2,25 +2,6 @@ import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
 import { bcs } from "@mysten/sui/bcs";
 import type { ChainEvent } from "./operation.ts";
 
-/** A session that the network was asked for, as the coordinator's event tells it. */
-export interface RequestedSession<Data> {
-  /** keccak256 of sender and session bytes: tells which request this session belongs to. */
-  readonly preimage: Uint8Array;
-  readonly data: Data;
-}
-
-const SESSION_EVENT = "::sessions_manager::DWalletSessionEvent<";
-
-type RequestName = "DWalletDKGRequestEvent" | "PresignRequestEvent" | "SignRequestEvent";
-
-const REQUESTS: Pick<typeof CoordinatorInnerModule, RequestName> = {
-  DWalletDKGRequestEvent: CoordinatorInnerModule.DWalletDKGRequestEvent,
-  PresignRequestEvent: CoordinatorInnerModule.PresignRequestEvent,
-  SignRequestEvent: CoordinatorInnerModule.SignRequestEvent,
-};
-
-type RequestData<Name extends RequestName> = (typeof CoordinatorInnerModule)[Name]["$inferType"];
-
 /**
  * The sessions of one kind that a transaction asked for. Event types carry the package that first defined them, so
  * they are matched by their ends.
@@ -40,6 +21,25 @@ export function requestedSessions<Name extends RequestName>(
       return { preimage: Uint8Array.from(event.session_identifier_preimage), data: event.event_data };
     });
 }
+
+/** A session that the network was asked for, as the coordinator's event tells it. */
+export interface RequestedSession<Data> {
+  /** keccak256 of sender and session bytes: tells which request this session belongs to. */
+  readonly preimage: Uint8Array;
+  readonly data: Data;
+}
+
+const SESSION_EVENT = "::sessions_manager::DWalletSessionEvent<";
+
+type RequestName = "DWalletDKGRequestEvent" | "PresignRequestEvent" | "SignRequestEvent";
+
+const REQUESTS: Pick<typeof CoordinatorInnerModule, RequestName> = {
+  DWalletDKGRequestEvent: CoordinatorInnerModule.DWalletDKGRequestEvent,
+  PresignRequestEvent: CoordinatorInnerModule.PresignRequestEvent,
+  SignRequestEvent: CoordinatorInnerModule.SignRequestEvent,
+};
+
+type RequestData<Name extends RequestName> = (typeof CoordinatorInnerModule)[Name]["$inferType"];
 
 /** Begins every event of a session, whatever the session is for. */
 const SessionHead = bcs.struct("DWalletSessionEvent", {

@@ -6,66 +6,6 @@ import { MixedUpAnswerError } from "../protocol/mixed-up-answer.ts";
 import type { ChainNetwork } from "./network.ts";
 import { retryRead } from "./retry-read.ts";
 
-/** A coin object that an address owns. */
-export interface OwnedCoin {
-  readonly objectId: string;
-  readonly version: string;
-  /** The transaction that brought this version. */
-  readonly txDigest: string;
-}
-
-/** What one transaction gave to one address in one type of coin. */
-export interface Payment {
-  readonly address: string;
-  /** Normalised. */
-  readonly coinType: string;
-  /** In the coin's smallest unit, above zero. */
-  readonly amount: bigint;
-  /** The objects that it consists of, as far as they are still there as they came. */
-  readonly coins: readonly PaidCoin[];
-}
-
-/** A coin object of a payment. */
-export interface PaidCoin {
-  readonly objectId: string;
-  readonly version: string;
-  readonly digest: string;
-  readonly amount: bigint;
-}
-
-/** A page of an address's coins, and the cursor of the next. */
-export interface CoinPage {
-  readonly coins: readonly OwnedCoin[];
-  /** Undefined at the end. */
-  readonly cursor: string | undefined;
-}
-
-/** What the service reads of coins that others send. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
-export interface PaymentReader {
-  /**
-   * The coins of one type that the address owns, the largest first on most fullnodes; without those that hold nothing,
-   * of which anyone may send any number.
-   */
-  ownedCoins(owner: string, coinType: string, cursor?: string): Promise<CoinPage>;
-  /**
-   * What the transaction gave to each address of `coinTypes`. An address of which it also took objects was spending, not
-   * being paid, and is left out. Undefined when this fullnode does not know the digest.
-   */
-  payments(digest: string, coinTypes: readonly string[]): Promise<readonly Payment[] | undefined>;
-  /** Symbol and decimals as the coin's own metadata say; undefined when it has none. */
-  coinMetadata(coinType: string): Promise<{ symbol: string; decimals: number } | undefined>;
-}
-
-const COINS_PER_PAGE = 200;
-const OBJECTS_PER_CALL = 50;
-/** `0x2::coin::Coin`. */
-const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
-const balanceOf = (content: Uint8Array): bigint => BigInt(Coin.parse(content).balance);
-const coinObjectType = (coinType: string): string => normalizeStructTag(`0x2::coin::Coin<${coinType}>`);
-
-const INCLUDE = { effects: true, balanceChanges: true, objectTypes: true } as const;
-type Executed = SuiClientTypes.Transaction<typeof INCLUDE>;
-
 /** Reads through the network's client. */
 export function createPaymentReader(
   network: Pick<ChainNetwork, "client" | "backOff" | "times" | "clock">,
@@ -139,6 +79,66 @@ export function createPaymentReader(
     return amounts;
   }
 }
+
+/** A coin object that an address owns. */
+export interface OwnedCoin {
+  readonly objectId: string;
+  readonly version: string;
+  /** The transaction that brought this version. */
+  readonly txDigest: string;
+}
+
+/** What one transaction gave to one address in one type of coin. */
+export interface Payment {
+  readonly address: string;
+  /** Normalised. */
+  readonly coinType: string;
+  /** In the coin's smallest unit, above zero. */
+  readonly amount: bigint;
+  /** The objects that it consists of, as far as they are still there as they came. */
+  readonly coins: readonly PaidCoin[];
+}
+
+/** A coin object of a payment. */
+export interface PaidCoin {
+  readonly objectId: string;
+  readonly version: string;
+  readonly digest: string;
+  readonly amount: bigint;
+}
+
+/** A page of an address's coins, and the cursor of the next. */
+export interface CoinPage {
+  readonly coins: readonly OwnedCoin[];
+  /** Undefined at the end. */
+  readonly cursor: string | undefined;
+}
+
+/** What the service reads of coins that others send. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
+export interface PaymentReader {
+  /**
+   * The coins of one type that the address owns, the largest first on most fullnodes; without those that hold nothing,
+   * of which anyone may send any number.
+   */
+  ownedCoins(owner: string, coinType: string, cursor?: string): Promise<CoinPage>;
+  /**
+   * What the transaction gave to each address of `coinTypes`. An address of which it also took objects was spending, not
+   * being paid, and is left out. Undefined when this fullnode does not know the digest.
+   */
+  payments(digest: string, coinTypes: readonly string[]): Promise<readonly Payment[] | undefined>;
+  /** Symbol and decimals as the coin's own metadata say; undefined when it has none. */
+  coinMetadata(coinType: string): Promise<{ symbol: string; decimals: number } | undefined>;
+}
+
+const COINS_PER_PAGE = 200;
+const OBJECTS_PER_CALL = 50;
+/** `0x2::coin::Coin`. */
+const Coin = bcs.struct("Coin", { id: bcs.Address, balance: bcs.u64() });
+const balanceOf = (content: Uint8Array): bigint => BigInt(Coin.parse(content).balance);
+const coinObjectType = (coinType: string): string => normalizeStructTag(`0x2::coin::Coin<${coinType}>`);
+
+const INCLUDE = { effects: true, balanceChanges: true, objectTypes: true } as const;
+type Executed = SuiClientTypes.Transaction<typeof INCLUDE>;
 
 /**
  * The fullnode counts up a transaction's balance changes itself; the coins that the address got are the chain's. While

@@ -4,15 +4,6 @@ import type { ChainReader } from "../protocol/chain-reader.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { Read } from "./retry-read.ts";
 
-/** A network encryption key. */
-export interface NetworkKey {
-  readonly id: string;
-  readonly epoch: number;
-}
-
-/** A network has a handful. More than this is a fullnode that never ends its list. */
-const MAX_KEY_COUNT = 1_000;
-
 /**
  * Reads the network encryption keys of the coordinator whose DKG is over, the oldest first. The Ika client has such a list too, but fills
  * it key by key, so that a caller may see a part of it while another call, or one whose deadline is over, still reads.
@@ -48,3 +39,12 @@ export async function readNetworkKeys(
     .map(({ id, dkgAtEpoch }) => ({ id, epoch: Number(dkgAtEpoch) }))
     .sort((a, b) => a.epoch - b.epoch);
 }
+
+/** A network encryption key. */
+export interface NetworkKey {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+/** A network has a handful. More than this is a fullnode that never ends its list. */
+const MAX_KEY_COUNT = 1_000;

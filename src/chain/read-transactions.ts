@@ -4,6 +4,35 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import { OPERATION_NAMES, type OperationName } from "./operation.ts";
 
+/** Reads the network's first `count` transactions older than the given one, the newest first. */
+export function readTransactions(
+  db: Queryable,
+  network: string,
+  { lane, state, kind }: TransactionFilter,
+  { after, count }: { readonly after: TransactionPosition | undefined; readonly count: number },
+): Promise<TransactionRow[]> {
+  // Only the filters that there are: each list is read from the end of an index of its own.
+  const filters = [
+    sql`t.network = ${network}`,
+    ...(after ? [sql`(t.created_at, t.digest) < (${after.createdAt}::timestamptz, ${after.digest})`] : []),
+    ...(lane === undefined ? [] : [sql`t.lane = ${lane}`]),
+    ...(state === undefined ? [] : [sql`t.state = ${state}`]),
+    ...(kind === undefined
+      ? []
+      : [sql`EXISTS (SELECT 1 FROM chain_operation o WHERE o.tx_digest = t.digest AND o.kind = ${kind})`]),
+  ];
+  return readRows<TransactionRow>(
+    db,
+    sql`SELECT t.digest, t.lane, t.state, t.sends, t.error, t.gas_used_mist AS "gasUsedMist",
+       t.created_at AS "createdAt", t.resolved_at AS "resolvedAt",
+       ARRAY(SELECT o.kind FROM chain_operation o WHERE o.tx_digest = t.digest ORDER BY o.id) AS kinds,
+       ARRAY(SELECT o.subject_id::text FROM chain_operation o WHERE o.tx_digest = t.digest ORDER BY o.id) AS "subjectIds"
+     FROM chain_transaction t WHERE ${join(filters, " AND ")}
+     ORDER BY t.created_at DESC, t.digest DESC LIMIT ${count}`,
+    TRANSACTION,
+  );
+}
+
 const STATES = ["stored", "landed", "aborted", "dropped"] as const;
 
 /** How a stored transaction stands. */
@@ -48,32 +77,3 @@ const TRANSACTION: Columns<TransactionRow> = {
 
 /** Where a transaction is in the order of {@link readTransactions}. */
 export type TransactionPosition = Pick<TransactionRow, "createdAt" | "digest">;
-
-/** Reads the network's first `count` transactions older than the given one, the newest first. */
-export function readTransactions(
-  db: Queryable,
-  network: string,
-  { lane, state, kind }: TransactionFilter,
-  { after, count }: { readonly after: TransactionPosition | undefined; readonly count: number },
-): Promise<TransactionRow[]> {
-  // Only the filters that there are: each list is read from the end of an index of its own.
-  const filters = [
-    sql`t.network = ${network}`,
-    ...(after ? [sql`(t.created_at, t.digest) < (${after.createdAt}::timestamptz, ${after.digest})`] : []),
-    ...(lane === undefined ? [] : [sql`t.lane = ${lane}`]),
-    ...(state === undefined ? [] : [sql`t.state = ${state}`]),
-    ...(kind === undefined
-      ? []
-      : [sql`EXISTS (SELECT 1 FROM chain_operation o WHERE o.tx_digest = t.digest AND o.kind = ${kind})`]),
-  ];
-  return readRows<TransactionRow>(
-    db,
-    sql`SELECT t.digest, t.lane, t.state, t.sends, t.error, t.gas_used_mist AS "gasUsedMist",
-       t.created_at AS "createdAt", t.resolved_at AS "resolvedAt",
-       ARRAY(SELECT o.kind FROM chain_operation o WHERE o.tx_digest = t.digest ORDER BY o.id) AS kinds,
-       ARRAY(SELECT o.subject_id::text FROM chain_operation o WHERE o.tx_digest = t.digest ORDER BY o.id) AS "subjectIds"
-     FROM chain_transaction t WHERE ${join(filters, " AND ")}
-     ORDER BY t.created_at DESC, t.digest DESC LIMIT ${count}`,
-    TRANSACTION,
-  );
-}

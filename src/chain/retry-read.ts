@@ -2,9 +2,6 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { ChainNetwork } from "./network.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** Makes a call that only reads. */
-export type Read = <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
-
 /**
  * Reads from a network's fullnode: with a deadline, within its back-off, and once more if the first try fails. Throws
  * CHAIN_UNAVAILABLE when it fails twice, and at once a ServiceError of the back-off, such as CHAIN_READS_EXHAUSTED.
@@ -28,3 +25,6 @@ export function retryRead({
     }
   };
 }
+
+/** Makes a call that only reads. */
+export type Read = <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;

@@ -9,25 +9,6 @@ import { readRows } from "../store/statements.ts";
 import type { ChainNetwork } from "./network.ts";
 import type { OperationName } from "./operation.ts";
 
-/** How long a caller waits for an operation. */
-export interface WaitTime {
-  /** Until the call's deadline; undefined waits {@link DEFAULT_WAIT_MS}. */
-  readonly timeoutMs: number | undefined;
-  readonly signal: AbortSignal;
-}
-
-export interface WaitDeps {
-  readonly database: Database;
-  readonly network: Pick<ChainNetwork, "clock">;
-  readonly signals: Pick<Signals, "subscribe">;
-}
-
-const DEFAULT_WAIT_MS = 30_000;
-/** Left of the call's time for the reply. */
-const REPLY_TIME_MS = 250;
-/** A signal may be lost, so the row is looked at by itself too. */
-const LOOK_AGAIN_MS = 500;
-
 /**
  * Waits until the operation about a row has ended. Throws CHAIN_REJECTED when it can never land, and DEADLINE when
  * the time is over: the operation goes on, and the same call may be made again.
@@ -55,6 +36,25 @@ export async function waitForOperation(
     });
   }
 }
+
+/** How long a caller waits for an operation. */
+export interface WaitTime {
+  /** Until the call's deadline; undefined waits {@link DEFAULT_WAIT_MS}. */
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface WaitDeps {
+  readonly database: Database;
+  readonly network: Pick<ChainNetwork, "clock">;
+  readonly signals: Pick<Signals, "subscribe">;
+}
+
+const DEFAULT_WAIT_MS = 30_000;
+/** Left of the call's time for the reply. */
+const REPLY_TIME_MS = 250;
+/** A signal may be lost, so the row is looked at by itself too. */
+const LOOK_AGAIN_MS = 500;
 
 interface EndedOperation {
   readonly state: "landed" | "failed";

@@ -1,5 +1,11 @@
 import type { CommandTree } from "./command.ts";
 
+/** Loads what the first word names. */
+export async function findCommand(name: string): Promise<CommandTree | undefined> {
+  const group = COMMAND_GROUPS.find(({ commands }) => Object.hasOwn(commands, name));
+  return await group?.commands[name]?.();
+}
+
 /** Commands that belong together. Each is loaded when it is called, and with it only what it needs. */
 export interface CommandGroup {
   readonly title: string;
@@ -48,9 +54,3 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     },
   },
 ];
-
-/** Loads what the first word names. */
-export async function findCommand(name: string): Promise<CommandTree | undefined> {
-  const group = COMMAND_GROUPS.find(({ commands }) => Object.hasOwn(commands, name));
-  return await group?.commands[name]?.();
-}

@@ -1,6 +1,11 @@
 import type { OpenDatabase } from "./open-configured-database.ts";
 import type { Options, Values } from "./option.ts";
 
+/** States a command, with the types of its options. */
+export function command<O extends Options>(definition: Command<O>): Command<O> {
+  return definition;
+}
+
 /** How `tss` ends. */
 export const EXIT = {
   /** Done. */
@@ -45,11 +50,6 @@ export type CommandTree = Command | { readonly [verb: string]: Command };
 /** The command line is wrong. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-}
-
-/** States a command, with the types of its options. */
-export function command<O extends Options>(definition: Command<O>): Command<O> {
-  return definition;
 }
 
 /** Whether a second word is wanted. */

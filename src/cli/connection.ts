@@ -4,18 +4,18 @@ import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { loadClientConfig } from "../config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 
-/** The generated clients: of a running service, or of the same operations on the database in this process. */
-export interface Clients {
-  readonly admin: Client<typeof Admin>;
-  readonly billing: Client<typeof Billing>;
-}
-
 /** A way to make calls. */
 export interface Connection {
   readonly transport: Transport;
   /** What a call really failed with, where this side knows more than the reply says. */
   explain(error: unknown): unknown;
   close(): Promise<void>;
+}
+
+/** The generated clients: of a running service, or of the same operations on the database in this process. */
+export interface Clients {
+  readonly admin: Client<typeof Admin>;
+  readonly billing: Client<typeof Billing>;
 }
 
 /** Whose calls a command makes. */

@@ -2,15 +2,6 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Network } from "../sdk/names.ts";
 
-/** What a service on embedded defaults writes to `dev.json` in its data folder when it is ready. */
-export interface DevelopmentAccess {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly adminApiKey: string;
-  readonly network: Network;
-  readonly fullnodeUrl: string;
-}
-
 /** Reads the file. Undefined while it is absent or half-written. */
 export async function readDevelopmentFile(dataDirectory: string): Promise<DevelopmentAccess | undefined> {
   try {
@@ -18,4 +9,13 @@ export async function readDevelopmentFile(dataDirectory: string): Promise<Develo
   } catch {
     return undefined;
   }
+}
+
+/** What a service on embedded defaults writes to `dev.json` in its data folder when it is ready. */
+export interface DevelopmentAccess {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly adminApiKey: string;
+  readonly network: Network;
+  readonly fullnodeUrl: string;
 }

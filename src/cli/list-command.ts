@@ -13,6 +13,38 @@ import {
 } from "./service-command.ts";
 import { formatTable, type TableColumn } from "./table.ts";
 
+/** Adds to a list what all of them have: pages, where its calls go, and how its rows are printed. */
+export function listCommand<O extends Options, D extends DescMessage>(
+  definition: ListCommand<O, D>,
+): Command {
+  const { summary, read, row, columns } = definition;
+  return {
+    summary,
+    details: explainKeys(definition),
+    options: { ...definition.options, ...LIST_OPTIONS, ...callOptions(definition) },
+    async run(given, context) {
+      const { print, note } = context;
+      const values = given as Values<O> & ListValues;
+      if (values.all && values.limit !== undefined)
+        throw new UsageError("--all and --limit exclude each other");
+      const rows: MessageShape<D>[] = [];
+      const isMore = await withClients(context, targetOf(definition, values), (clients) =>
+        walk(
+          values,
+          (page) => read(clients, values, page),
+          (found) => {
+            if (values.json) for (const each of found) print(formatMessage(row, each));
+            else rows.push(...found);
+          },
+        ),
+      );
+      if (rows.length > 0) print(formatTable(columns, rows));
+      else if (!values.json) note("no items");
+      if (isMore) note("more items exist; use --limit or --all");
+    },
+  };
+}
+
 /** The most that the service gives at a time. */
 const PAGE_MAX_COUNT = 200;
 const DEFAULT_LIMIT = 50;
@@ -60,38 +92,6 @@ const LIST_OPTIONS = {
     count(1, PAGE_MAX_COUNT),
   ),
 };
-
-/** Adds to a list what all of them have: pages, where its calls go, and how its rows are printed. */
-export function listCommand<O extends Options, D extends DescMessage>(
-  definition: ListCommand<O, D>,
-): Command {
-  const { summary, read, row, columns } = definition;
-  return {
-    summary,
-    details: explainKeys(definition),
-    options: { ...definition.options, ...LIST_OPTIONS, ...callOptions(definition) },
-    async run(given, context) {
-      const { print, note } = context;
-      const values = given as Values<O> & ListValues;
-      if (values.all && values.limit !== undefined)
-        throw new UsageError("--all and --limit exclude each other");
-      const rows: MessageShape<D>[] = [];
-      const isMore = await withClients(context, targetOf(definition, values), (clients) =>
-        walk(
-          values,
-          (page) => read(clients, values, page),
-          (found) => {
-            if (values.json) for (const each of found) print(formatMessage(row, each));
-            else rows.push(...found);
-          },
-        ),
-      );
-      if (rows.length > 0) print(formatTable(columns, rows));
-      else if (!values.json) note("no items");
-      if (isMore) note("more items exist; use --limit or --all");
-    },
-  };
-}
 
 /** Reads page after page. Returns whether there is more than was wanted. */
 async function walk<Row>(

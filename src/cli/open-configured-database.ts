@@ -7,9 +7,6 @@ import { createLogger } from "../telemetry/logger.ts";
 import { readDevelopmentFile } from "./development-file.ts";
 import { messageOf, UnreachableError } from "./failure.ts";
 
-/** Opens a database for a command, which closes it. */
-export type OpenDatabase = typeof openConfiguredDatabase;
-
 /**
  * Opens the configured database, and brings it up to date first if that is wanted. Throws an UnreachableError where it
  * does not answer or refuses, and says which service has it where the embedded one is in use.
@@ -37,6 +34,9 @@ export async function openConfiguredDatabase(
     throw error;
   }
 }
+
+/** Opens a database for a command, which closes it. */
+export type OpenDatabase = typeof openConfiguredDatabase;
 
 async function explain(cause: unknown, dataDirectory: string): Promise<Error> {
   if (cause instanceof LockHeldError) {

@@ -5,9 +5,6 @@ import { UsageError } from "./command.ts";
 import type { CallerKind, Connection } from "./connection.ts";
 import { readDevelopmentFile } from "./development-file.ts";
 
-/** Long enough for a call that waits for the chain's fullnode. */
-const TIMEOUT_MS = 30_000;
-
 /** Calls a running service with the key of the environment. Throws when there is none. */
 export async function connectRemote(
   url: string,
@@ -23,6 +20,9 @@ export async function connectRemote(
     close: async () => {},
   };
 }
+
+/** Long enough for a call that waits for the chain's fullnode. */
+const TIMEOUT_MS = 30_000;
 
 function checkUrl(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

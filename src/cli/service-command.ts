@@ -7,6 +7,27 @@ import { isOutcomeUnknown } from "./failure.ts";
 import { flag, type Options, optional, type Values } from "./option.ts";
 import { nonEmptyText, uuid } from "./option-values.ts";
 
+/** Adds to a call what all of them have: where it goes, how it is repeated, and how its reply is printed. */
+export function serviceCommand<O extends Options, D extends DescMessage>(
+  definition: ServiceCommand<O, D>,
+): Command {
+  const { summary, call, reply, show } = definition;
+  return {
+    summary,
+    details: explainKeys(definition),
+    options: { ...definition.options, ...callOptions(definition) },
+    async run(given, context) {
+      const values = given as Values<O> & CallOptionValues;
+      const answer = await withClients(context, targetOf(definition, values), (clients) =>
+        definition.isKeyed
+          ? once(context, values, (options) => call(clients, values, options))
+          : call(clients, values, {}),
+      );
+      context.print(values.json ? formatMessage(reply, answer) : show(answer));
+    },
+  };
+}
+
 /** Whose calls a command makes, and in which ways. */
 export interface CallShape {
   readonly caller: CallerKind;
@@ -36,27 +57,6 @@ export interface ServiceCommand<O extends Options, D extends DescMessage> extend
   readonly reply: D;
   /** The reply for people. */
   readonly show: (reply: MessageShape<D>) => string;
-}
-
-/** Adds to a call what all of them have: where it goes, how it is repeated, and how its reply is printed. */
-export function serviceCommand<O extends Options, D extends DescMessage>(
-  definition: ServiceCommand<O, D>,
-): Command {
-  const { summary, call, reply, show } = definition;
-  return {
-    summary,
-    details: explainKeys(definition),
-    options: { ...definition.options, ...callOptions(definition) },
-    async run(given, context) {
-      const values = given as Values<O> & CallOptionValues;
-      const answer = await withClients(context, targetOf(definition, values), (clients) =>
-        definition.isKeyed
-          ? once(context, values, (options) => call(clients, values, options))
-          : call(clients, values, {}),
-      );
-      context.print(values.json ? formatMessage(reply, answer) : show(answer));
-    },
-  };
 }
 
 /** The options that every call has of its shape. */

@@ -1,18 +1,3 @@
-/** How long a stage took. */
-export interface StageTime {
-  readonly name: string;
-  readonly durationMs: number;
-}
-
-/** Shows stages with their times as they happen, one line each, and remembers them. */
-export interface StageClock {
-  /** Ends the stage before and begins this one. */
-  begin(name: string): void;
-  /** Ends the last stage. */
-  end(): void;
-  readonly stages: readonly StageTime[];
-}
-
 /** A clock that writes to `write`: the name when a stage begins, its time when it ends. */
 export function createStageClock(write: (text: string) => void): StageClock {
   const stages: StageTime[] = [];
@@ -33,4 +18,19 @@ export function createStageClock(write: (text: string) => void): StageClock {
     end,
     stages,
   };
+}
+
+/** How long a stage took. */
+export interface StageTime {
+  readonly name: string;
+  readonly durationMs: number;
+}
+
+/** Shows stages with their times as they happen, one line each, and remembers them. */
+export interface StageClock {
+  /** Ends the stage before and begins this one. */
+  begin(name: string): void;
+  /** Ends the last stage. */
+  end(): void;
+  readonly stages: readonly StageTime[];
 }

@@ -1,14 +1,6 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 
-/** A signature with what it is said to sign. */
-export interface OutsideClaim {
-  readonly triple: AlgorithmTriple;
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
 /**
  * Verifies a signature with a library that neither the service nor the client signs or verifies with: OpenSSL for
  * Ed25519 and P-256, libsecp256k1 (tiny-secp256k1) for ECDSA and Schnorr on secp256k1, and Polkadot's own for
@@ -45,6 +37,14 @@ export async function verifyOutside({
       return sr25519Verify(message, signature, publicKey);
     }
   }
+}
+
+/** A signature with what it is said to sign. */
+export interface OutsideClaim {
+  readonly triple: AlgorithmTriple;
+  readonly publicKey: Uint8Array;
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array;
 }
 
 async function digestOf({ hash }: AlgorithmTriple, message: Uint8Array): Promise<Uint8Array> {

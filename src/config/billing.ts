@@ -7,6 +7,17 @@ import type { PriceTable } from "../protocol/price-table.ts";
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
+/** Reads what the service charges. */
+export function readPriceTable(read: ConfigReader<VariableName>): PriceTable {
+  const price = (name: VariableName) => BigInt(read.integer(name, 0, PRICE_MAX_MICRO_USD));
+  return {
+    signMicroUsd: price("BILLING_PRICE_SIGN_MICRO_USD"),
+    signByAlgorithmMicroUsd: readAlgorithmPrices(read),
+    messageKibMicroUsd: price("BILLING_PRICE_MESSAGE_KIB_MICRO_USD"),
+    dkgMicroUsd: price("BILLING_PRICE_DKG_MICRO_USD"),
+  };
+}
+
 /** The variables of what projects pay: a part of the one table. */
 export const PRICE_VARIABLES = [
   {
@@ -32,17 +43,6 @@ export const PRICE_VARIABLES = [
 ] as const satisfies readonly ConfigVariable[];
 
 const PRICE_MAX_MICRO_USD = 1_000_000_000_000;
-
-/** Reads what the service charges. */
-export function readPriceTable(read: ConfigReader<VariableName>): PriceTable {
-  const price = (name: VariableName) => BigInt(read.integer(name, 0, PRICE_MAX_MICRO_USD));
-  return {
-    signMicroUsd: price("BILLING_PRICE_SIGN_MICRO_USD"),
-    signByAlgorithmMicroUsd: readAlgorithmPrices(read),
-    messageKibMicroUsd: price("BILLING_PRICE_MESSAGE_KIB_MICRO_USD"),
-    dkgMicroUsd: price("BILLING_PRICE_DKG_MICRO_USD"),
-  };
-}
 
 function readAlgorithmPrices(read: ConfigReader<VariableName>): ReadonlyMap<SignatureAlgorithmName, bigint> {
   const name = "BILLING_PRICE_SIGN_BY_ALGORITHM_MICRO_USD";

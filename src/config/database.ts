@@ -1,6 +1,14 @@
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
+/** Reads how long the database may keep the service waiting. */
+export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseConfig {
+  return {
+    statementTimeoutMs: read.integer("DATABASE_STATEMENT_TIMEOUT_MS", 1_000, 600_000),
+    migrationLockWaitMs: 1_000 * read.integer("MIGRATION_LOCK_WAIT_SECONDS", 1, 86_400),
+  };
+}
+
 /** How long the database may keep the service waiting. */
 export interface DatabaseConfig {
   /** The server ends a statement of a call or a worker after so long. */
@@ -29,11 +37,3 @@ export const DATABASE_VARIABLES = [
       "Days after which the service removes users' halves and stored transactions of ended rows, and expired reservations; 0: never",
   },
 ] as const;
-
-/** Reads how long the database may keep the service waiting. */
-export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseConfig {
-  return {
-    statementTimeoutMs: read.integer("DATABASE_STATEMENT_TIMEOUT_MS", 1_000, 600_000),
-    migrationLockWaitMs: 1_000 * read.integer("MIGRATION_LOCK_WAIT_SECONDS", 1, 86_400),
-  };
-}

@@ -4,6 +4,23 @@ import { PRICE_SOURCE_VARIABLES, type PriceSourcesConfig, readPriceSources } fro
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
+/** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
+export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
+  const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
+  const sources = readPriceSources(read);
+  const fixed = read.optional("BILLING_USD_PRICES");
+  if (masterSeedHex && !isLocalnet && fixed === undefined && sources === undefined) {
+    read.fault("BILLING_USD_PRICES", undefined, "prices, or BILLING_PRICE_SOURCES, if deposits are enabled");
+  }
+  const usual = isLocalnet && sources === undefined ? LOCALNET_PRICES : "";
+  return {
+    masterSeedHex,
+    prices: { fixed: readPrices(read, fixed ?? usual), sources },
+    minimumMicroUsd: BigInt(read.integer("BILLING_MIN_DEPOSIT_MICRO_USD", 0, 1_000_000_000_000)),
+    pollMs: 1000 * read.integer("BILLING_DEPOSIT_POLL_SECONDS", 1, 3_600),
+  };
+}
+
 /** The variables of deposits and of what their coins are worth: a part of the one table. */
 export const DEPOSIT_VARIABLES = [
   {
@@ -48,23 +65,6 @@ export interface DepositsConfig {
 }
 
 const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";
-
-/** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
-export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
-  const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
-  const sources = readPriceSources(read);
-  const fixed = read.optional("BILLING_USD_PRICES");
-  if (masterSeedHex && !isLocalnet && fixed === undefined && sources === undefined) {
-    read.fault("BILLING_USD_PRICES", undefined, "prices, or BILLING_PRICE_SOURCES, if deposits are enabled");
-  }
-  const usual = isLocalnet && sources === undefined ? LOCALNET_PRICES : "";
-  return {
-    masterSeedHex,
-    prices: { fixed: readPrices(read, fixed ?? usual), sources },
-    minimumMicroUsd: BigInt(read.integer("BILLING_MIN_DEPOSIT_MICRO_USD", 0, 1_000_000_000_000)),
-    pollMs: 1000 * read.integer("BILLING_DEPOSIT_POLL_SECONDS", 1, 3_600),
-  };
-}
 
 function readPrices(read: ConfigReader<VariableName>, text: string): ReadonlyMap<string, bigint> {
   const prices = new Map<string, bigint>();

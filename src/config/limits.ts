@@ -1,27 +1,6 @@
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** How often callers may do what. */
-export interface LimitsConfig {
-  /** Calls per second by class, 0 for no limit, and how many seconds' worth may come at once. */
-  readonly rateLimits: {
-    readonly perSecond: Readonly<
-      Record<"read" | "write" | "chain" | "verify" | "stream" | "refusedKey" | "open", number>
-    >;
-    readonly burstSeconds: number;
-  };
-  /** Open connections of each port, in all and of one address; 0 for no bound. */
-  readonly connections: { readonly maxCount: number; readonly maxPerAddressCount: number };
-  /** Streams that may be open at once in this process. */
-  readonly streams: { readonly perKey: number; readonly perProject: number; readonly perAddress: number };
-  /** Reads of the fullnode that calls may cause. */
-  readonly callerReads: { readonly projectPerSecond: number; readonly totalPerSecond: number };
-  /** Wrong halves of one project that are verified. */
-  readonly wrongHalvesPerMinute: number;
-}
-
-const MAX_PER_SECOND = 1_000_000;
-
 /** Reads the limits of callers. */
 export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
   const perSecond = (name: VariableName) => read.integer(name, 0, MAX_PER_SECOND);
@@ -54,3 +33,24 @@ export function readLimits(read: ConfigReader<VariableName>): LimitsConfig {
     wrongHalvesPerMinute: read.integer("MAX_WRONG_HALVES_PER_PROJECT_PER_MINUTE", 1, 1_000_000),
   };
 }
+
+/** How often callers may do what. */
+export interface LimitsConfig {
+  /** Calls per second by class, 0 for no limit, and how many seconds' worth may come at once. */
+  readonly rateLimits: {
+    readonly perSecond: Readonly<
+      Record<"read" | "write" | "chain" | "verify" | "stream" | "refusedKey" | "open", number>
+    >;
+    readonly burstSeconds: number;
+  };
+  /** Open connections of each port, in all and of one address; 0 for no bound. */
+  readonly connections: { readonly maxCount: number; readonly maxPerAddressCount: number };
+  /** Streams that may be open at once in this process. */
+  readonly streams: { readonly perKey: number; readonly perProject: number; readonly perAddress: number };
+  /** Reads of the fullnode that calls may cause. */
+  readonly callerReads: { readonly projectPerSecond: number; readonly totalPerSecond: number };
+  /** Wrong halves of one project that are verified. */
+  readonly wrongHalvesPerMinute: number;
+}
+
+const MAX_PER_SECOND = 1_000_000;

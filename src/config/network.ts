@@ -2,6 +2,38 @@ import type { Secret } from "../telemetry/secret.ts";
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
+/** Reads which network is served, and where it is. */
+export function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
+  const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
+  if (name !== "testnet" && name !== "mainnet") {
+    return {
+      name: "localnet",
+      port: read.integer("LOCALNET_PORT", 0, 65_535),
+      url: read.publicUrl("LOCALNET_URL"),
+    };
+  }
+  const upper = name === "testnet" ? "TESTNET" : "MAINNET";
+  const id = (variable: VariableName): string =>
+    read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
+  return {
+    name,
+    fullnodeUrl: read.requiredSecretUrl(`SUI_GRPC_URL_${upper}`, /^https?:\/\//, "an http(s) URL"),
+    publicFullnodeUrl: read.publicUrl(`SUI_GRPC_PUBLIC_URL_${upper}`),
+    treasury: {
+      packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),
+      treasuryId: id(`SERVICECORE_${upper}_TREASURY_ID`),
+      operatorCapIds: read
+        .required(
+          `SERVICECORE_${upper}_OPERATOR_CAP_IDS`,
+          /^(0x[0-9a-f]{64},?)+$/,
+          "object ids, comma-separated",
+        )
+        .split(",")
+        .filter(Boolean),
+    },
+  };
+}
+
 /** The variables that {@link readNetwork} reads: a part of the one table. */
 export const NETWORK_VARIABLES = [
   {
@@ -60,35 +92,3 @@ export type NetworkConfig =
         readonly operatorCapIds: readonly string[];
       };
     };
-
-/** Reads which network is served, and where it is. */
-export function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
-  const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
-  if (name !== "testnet" && name !== "mainnet") {
-    return {
-      name: "localnet",
-      port: read.integer("LOCALNET_PORT", 0, 65_535),
-      url: read.publicUrl("LOCALNET_URL"),
-    };
-  }
-  const upper = name === "testnet" ? "TESTNET" : "MAINNET";
-  const id = (variable: VariableName): string =>
-    read.required(variable, /^0x[0-9a-f]{64}$/, "0x and 64 hex digits");
-  return {
-    name,
-    fullnodeUrl: read.requiredSecretUrl(`SUI_GRPC_URL_${upper}`, /^https?:\/\//, "an http(s) URL"),
-    publicFullnodeUrl: read.publicUrl(`SUI_GRPC_PUBLIC_URL_${upper}`),
-    treasury: {
-      packageId: id(`SERVICECORE_${upper}_PACKAGE_ID`),
-      treasuryId: id(`SERVICECORE_${upper}_TREASURY_ID`),
-      operatorCapIds: read
-        .required(
-          `SERVICECORE_${upper}_OPERATOR_CAP_IDS`,
-          /^(0x[0-9a-f]{64},?)+$/,
-          "object ids, comma-separated",
-        )
-        .split(",")
-        .filter(Boolean),
-    },
-  };
-}

@@ -2,6 +2,51 @@ import { Secret } from "../telemetry/secret.ts";
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
+/** Undefined where there is none. */
+export function readPriceSources(read: ConfigReader<VariableName>): PriceSourcesConfig | undefined {
+  const feedUrl = protectedUrl(read, "BILLING_PRICE_FEED_URL");
+  const all = {
+    pyth: {
+      url: protectedUrl(read, "BILLING_PYTH_URL") ?? new Secret(PYTH_URL),
+      apiKey: read.secret("BILLING_PYTH_API_KEY", /^[!-~]{1,500}$/, "a key without spaces"),
+      feedIds: lowerCase(
+        readByCoin(read, "BILLING_PYTH_FEEDS", /^(?:0x)?([0-9a-fA-F]{64})$/, "a feed id of 64 hex digits"),
+      ),
+    },
+    coinbase: {
+      url: read.text("BILLING_COINBASE_URL"),
+      products: readByCoin(
+        read,
+        "BILLING_COINBASE_PRODUCTS",
+        /^([A-Z0-9]{1,20}-USD)$/,
+        "a product like SUI-USD",
+      ),
+    },
+    feed: feedUrl && { url: feedUrl },
+    refreshMs: 1000 * read.integer("BILLING_PRICE_REFRESH_SECONDS", 1, 3_600),
+    maxAgeMs: 1000 * read.integer("BILLING_PRICE_MAX_AGE_SECONDS", 1, 86_400),
+    maxSpreadPercent: read.integer("BILLING_PRICE_MAX_SPREAD_PERCENT", 1, 100),
+    maxStepPercent: read.integer("BILLING_PRICE_MAX_STEP_PERCENT", 1, 1_000),
+  };
+  if (read.publicUrl("BILLING_COINBASE_URL") !== undefined && !isProtected(all.coinbase.url))
+    read.fault("BILLING_COINBASE_URL", all.coinbase.url, PROTECTED_URL);
+  const given = read.list("BILLING_PRICE_SOURCES");
+  const names = given.length > 0 ? given : feedUrl === undefined ? [] : ["feed"];
+  for (const [index, name] of names.entries()) {
+    if (!SOURCE_NAMES.includes(name) || names.indexOf(name) < index)
+      read.fault("BILLING_PRICE_SOURCES", name, `each of ${SOURCE_NAMES.join(", ")} at most once`);
+  }
+  if (names.includes("feed") && feedUrl === undefined)
+    read.fault("BILLING_PRICE_FEED_URL", undefined, "the URL of the source feed");
+  if (names.length === 0) return undefined;
+  return {
+    ...all,
+    pyth: names.includes("pyth") ? all.pyth : undefined,
+    coinbase: names.includes("coinbase") ? all.coinbase : undefined,
+    feed: names.includes("feed") ? all.feed : undefined,
+  };
+}
+
 /** Pyth's Hermes service (https://docs.pyth.network/api-reference/hermes/latest-price-updates). */
 const PYTH_URL = "https://pyth.dourolabs.app/hermes";
 
@@ -92,51 +137,6 @@ interface CoinbaseConfig {
 
 const SOURCE_NAMES = ["pyth", "coinbase", "feed"];
 const PROTECTED_URL = "an https URL, or http on this machine";
-
-/** Undefined where there is none. */
-export function readPriceSources(read: ConfigReader<VariableName>): PriceSourcesConfig | undefined {
-  const feedUrl = protectedUrl(read, "BILLING_PRICE_FEED_URL");
-  const all = {
-    pyth: {
-      url: protectedUrl(read, "BILLING_PYTH_URL") ?? new Secret(PYTH_URL),
-      apiKey: read.secret("BILLING_PYTH_API_KEY", /^[!-~]{1,500}$/, "a key without spaces"),
-      feedIds: lowerCase(
-        readByCoin(read, "BILLING_PYTH_FEEDS", /^(?:0x)?([0-9a-fA-F]{64})$/, "a feed id of 64 hex digits"),
-      ),
-    },
-    coinbase: {
-      url: read.text("BILLING_COINBASE_URL"),
-      products: readByCoin(
-        read,
-        "BILLING_COINBASE_PRODUCTS",
-        /^([A-Z0-9]{1,20}-USD)$/,
-        "a product like SUI-USD",
-      ),
-    },
-    feed: feedUrl && { url: feedUrl },
-    refreshMs: 1000 * read.integer("BILLING_PRICE_REFRESH_SECONDS", 1, 3_600),
-    maxAgeMs: 1000 * read.integer("BILLING_PRICE_MAX_AGE_SECONDS", 1, 86_400),
-    maxSpreadPercent: read.integer("BILLING_PRICE_MAX_SPREAD_PERCENT", 1, 100),
-    maxStepPercent: read.integer("BILLING_PRICE_MAX_STEP_PERCENT", 1, 1_000),
-  };
-  if (read.publicUrl("BILLING_COINBASE_URL") !== undefined && !isProtected(all.coinbase.url))
-    read.fault("BILLING_COINBASE_URL", all.coinbase.url, PROTECTED_URL);
-  const given = read.list("BILLING_PRICE_SOURCES");
-  const names = given.length > 0 ? given : feedUrl === undefined ? [] : ["feed"];
-  for (const [index, name] of names.entries()) {
-    if (!SOURCE_NAMES.includes(name) || names.indexOf(name) < index)
-      read.fault("BILLING_PRICE_SOURCES", name, `each of ${SOURCE_NAMES.join(", ")} at most once`);
-  }
-  if (names.includes("feed") && feedUrl === undefined)
-    read.fault("BILLING_PRICE_FEED_URL", undefined, "the URL of the source feed");
-  if (names.length === 0) return undefined;
-  return {
-    ...all,
-    pyth: names.includes("pyth") ? all.pyth : undefined,
-    coinbase: names.includes("coinbase") ? all.coinbase : undefined,
-    feed: names.includes("feed") ? all.feed : undefined,
-  };
-}
 
 function protectedUrl(read: ConfigReader<VariableName>, name: VariableName): Secret | undefined {
   const url = read.secretUrl(name, /^https?:\/\//, "an http(s) URL");

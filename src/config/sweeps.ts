@@ -1,6 +1,21 @@
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
+/** Reads how deposits are swept on a network. */
+export function readSweepConfig(
+  read: ConfigReader<VariableName>,
+  network: keyof typeof DESTINATION,
+): SweepConfig {
+  const destination = read.optional(DESTINATION[network]);
+  if (destination !== undefined && (!ADDRESS.test(destination) || ZERO_ADDRESS.test(destination)))
+    read.fault(DESTINATION[network], destination, "a Sui address, 0x and 64 hex digits, not zero");
+  return {
+    destination: destination?.toLowerCase(),
+    minValueMicroUsd: BigInt(read.integer("BILLING_SWEEP_MIN_MICRO_USD", 0, 1_000_000_000_000)),
+    intervalMs: 1000 * read.integer("BILLING_SWEEP_INTERVAL_SECONDS", 1, 86_400),
+  };
+}
+
 /** Where deposited coins go, and when. */
 export interface SweepConfig {
   /** Sui address, lower case; undefined: nothing is swept. */
@@ -40,18 +55,3 @@ export const SWEEP_VARIABLES = [
 /** Nobody's: whatever goes there is lost. */
 const ZERO_ADDRESS = /^0x0+$/;
 const ADDRESS = /^0x[0-9a-f]{64}$/i;
-
-/** Reads how deposits are swept on a network. */
-export function readSweepConfig(
-  read: ConfigReader<VariableName>,
-  network: keyof typeof DESTINATION,
-): SweepConfig {
-  const destination = read.optional(DESTINATION[network]);
-  if (destination !== undefined && (!ADDRESS.test(destination) || ZERO_ADDRESS.test(destination)))
-    read.fault(DESTINATION[network], destination, "a Sui address, 0x and 64 hex digits, not zero");
-  return {
-    destination: destination?.toLowerCase(),
-    minValueMicroUsd: BigInt(read.integer("BILLING_SWEEP_MIN_MICRO_USD", 0, 1_000_000_000_000)),
-    intervalMs: 1000 * read.integer("BILLING_SWEEP_INTERVAL_SECONDS", 1, 86_400),
-  };
-}

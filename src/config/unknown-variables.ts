@@ -1,13 +1,5 @@
 import type { ConfigVariable } from "./reader.ts";
 
-/** Names that begin so are this service's own: whatever else begins so is a mistake. */
-const OWN_PREFIXES = [
-  ...["ADMIN_API_", "BILLING_", "DRAIN_", "GAS_STATION_", "HOT_WALLET_", "LOCALNET_", "OTEL_EXPORTER_OTLP_"],
-  ...["PRESIGN_", "RATE_LIMIT_", "SERVICECORE_", "SUI_GRPC_", "TRUSTED_PROX"],
-];
-/** Shorter names are like too many others. */
-const LEAST_CHARACTERS = 7;
-
 /** A line for each variable that is set, is none of the table, and looks as if it were meant to be. No values. */
 export function unknownVariables(
   environment: NodeJS.ProcessEnv,
@@ -25,6 +17,14 @@ export function unknownVariables(
       return isOwn ? [`${name} is not a variable of this service and has no effect`] : [];
     });
 }
+
+/** Names that begin so are this service's own: whatever else begins so is a mistake. */
+const OWN_PREFIXES = [
+  ...["ADMIN_API_", "BILLING_", "DRAIN_", "GAS_STATION_", "HOT_WALLET_", "LOCALNET_", "OTEL_EXPORTER_OTLP_"],
+  ...["PRESIGN_", "RATE_LIMIT_", "SERVICECORE_", "SUI_GRPC_", "TRUSTED_PROX"],
+];
+/** Shorter names are like too many others. */
+const LEAST_CHARACTERS = 7;
 
 /** The known name that differs in a few letters only. */
 function mostSimilar(name: string, known: ReadonlySet<string>): string | undefined {

@@ -1,18 +1,5 @@
 import { splitTopic } from "./topics.ts";
 
-type Listener = (subject: string) => void;
-
-/** The listeners of one process, by topic and by kind of topics. */
-export interface Listeners {
-  /** Calls `listener` at every wake-up of the topic until the returned function is called. */
-  add(topic: string, listener: () => void): () => void;
-  /** Calls `listener` at every wake-up of a topic of the kind, likewise. */
-  addKind(kind: string, listener: Listener): () => void;
-  /** Calls all listeners of the topic and its kind. One that throws does not keep the others from being called. */
-  wake(topic: string): void;
-  clear(): void;
-}
-
 /** A table of listeners. A topic without listeners takes no room. */
 export function createListeners(): Listeners {
   const byTopic: Table = new Map();
@@ -35,6 +22,19 @@ export function createListeners(): Listeners {
       byKind.clear();
     },
   };
+}
+
+type Listener = (subject: string) => void;
+
+/** The listeners of one process, by topic and by kind of topics. */
+export interface Listeners {
+  /** Calls `listener` at every wake-up of the topic until the returned function is called. */
+  add(topic: string, listener: () => void): () => void;
+  /** Calls `listener` at every wake-up of a topic of the kind, likewise. */
+  addKind(kind: string, listener: Listener): () => void;
+  /** Calls all listeners of the topic and its kind. One that throws does not keep the others from being called. */
+  wake(topic: string): void;
+  clear(): void;
 }
 
 /** Most topics have one listener, for which an array takes a fifth of what a set does. */

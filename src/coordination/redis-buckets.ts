@@ -2,15 +2,6 @@ import type { Redis } from "ioredis";
 import type { TokenBuckets } from "./coordination.ts";
 import type { BucketSize } from "./token-bucket.ts";
 
-export interface RedisBucketsOptions {
-  readonly client: Redis;
-  readonly size: BucketSize;
-  /** Before each subject; buckets of another size have another. */
-  readonly prefix: string;
-  /** Decides while Redis does not. */
-  readonly insurance: TokenBuckets;
-}
-
 /** Token buckets that processes share through Redis. What Redis does not decide at once is decided in this process. */
 export function createRedisBuckets({ client, size, prefix, insurance }: RedisBucketsOptions): TokenBuckets {
   client.defineCommand(COMMAND, { numberOfKeys: 1, lua: TAKE_TOKEN });
@@ -34,6 +25,15 @@ export function createRedisBuckets({ client, size, prefix, insurance }: RedisBuc
       }
     },
   };
+}
+
+export interface RedisBucketsOptions {
+  readonly client: Redis;
+  readonly size: BucketSize;
+  /** Before each subject; buckets of another size have another. */
+  readonly prefix: string;
+  /** Decides while Redis does not. */
+  readonly insurance: TokenBuckets;
 }
 
 const COMMAND = "takeToken";

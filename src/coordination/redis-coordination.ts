@@ -6,30 +6,6 @@ import { createRedisBuckets } from "./redis-buckets.ts";
 import { createRedisOutage, type RedisLog } from "./redis-outage.ts";
 import { createRedisSignals } from "./redis-signals.ts";
 
-/** How {@link createRedisCoordination} connects. */
-export interface RedisCoordinationOptions {
-  readonly url: string;
-  /** Hears when Redis is lost and when it is back. Connections are made again by themselves. */
-  readonly log: RedisLog;
-  /** Before each key and channel, so that services may share a Redis. Default `tss:`. */
-  readonly prefix?: string;
-  /** A call waits no longer for its count; it is then counted in this process. Default 100 ms. */
-  readonly countTimeoutMs?: number;
-}
-
-/** Coordination through Redis. */
-export interface RedisCoordination extends Coordination {
-  /** Resolves when all connections stand, so that what other processes send arrives. */
-  ready(): Promise<void>;
-}
-
-const DEFAULT_COUNT_TIMEOUT_MS = 100;
-/** A hint that could not be sent by then is worth nothing. */
-const SIGNAL_TIMEOUT_MS = 2_000;
-/** A check's own key is there no longer than it must. */
-const CHECK_KEY_MS = 1_000;
-const OUTAGE = "each replica counts calls for itself, and finds what others did by looking, a little later";
-
 /** Coordination across processes through one Redis. A service starts without it and outlives it. */
 export function createRedisCoordination(options: RedisCoordinationOptions): RedisCoordination {
   const { url, log, prefix = "tss:", countTimeoutMs = DEFAULT_COUNT_TIMEOUT_MS } = options;
@@ -78,3 +54,27 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
     },
   };
 }
+
+/** How {@link createRedisCoordination} connects. */
+export interface RedisCoordinationOptions {
+  readonly url: string;
+  /** Hears when Redis is lost and when it is back. Connections are made again by themselves. */
+  readonly log: RedisLog;
+  /** Before each key and channel, so that services may share a Redis. Default `tss:`. */
+  readonly prefix?: string;
+  /** A call waits no longer for its count; it is then counted in this process. Default 100 ms. */
+  readonly countTimeoutMs?: number;
+}
+
+/** Coordination through Redis. */
+export interface RedisCoordination extends Coordination {
+  /** Resolves when all connections stand, so that what other processes send arrives. */
+  ready(): Promise<void>;
+}
+
+const DEFAULT_COUNT_TIMEOUT_MS = 100;
+/** A hint that could not be sent by then is worth nothing. */
+const SIGNAL_TIMEOUT_MS = 2_000;
+/** A check's own key is there no longer than it must. */
+const CHECK_KEY_MS = 1_000;
+const OUTAGE = "each replica counts calls for itself, and finds what others did by looking, a little later";

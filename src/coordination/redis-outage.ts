@@ -1,16 +1,5 @@
 import type { Log } from "../telemetry/log.ts";
 
-/** Who hears of Redis. */
-export type RedisLog = Pick<Log, "info" | "warn">;
-
-/** Tells an outage apart from its many failures. */
-export interface RedisOutage {
-  /** A connection failed, for the first time or again. */
-  lost(connection: object, cause: Error): void;
-  /** A connection stands. */
-  restored(connection: object): void;
-}
-
 /** Says once for each outage, of however many connections, that Redis is lost and what that means, and once that it is back. */
 export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
   const lost = new Set<object>();
@@ -23,4 +12,15 @@ export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
       if (lost.delete(connection) && lost.size === 0) log.info({}, "Redis answers again");
     },
   };
+}
+
+/** Who hears of Redis. */
+export type RedisLog = Pick<Log, "info" | "warn">;
+
+/** Tells an outage apart from its many failures. */
+export interface RedisOutage {
+  /** A connection failed, for the first time or again. */
+  lost(connection: object, cause: Error): void;
+  /** A connection stands. */
+  restored(connection: object): void;
 }

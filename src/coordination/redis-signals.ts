@@ -2,21 +2,6 @@ import type { Redis } from "ioredis";
 import { createListeners } from "./listeners.ts";
 import type { Signals } from "./signals.ts";
 
-export interface RedisSignalsOptions {
-  /** Fails rather than waits. */
-  readonly publisher: Redis;
-  /** Used for nothing else: a connection that listens takes no commands. */
-  readonly subscriber: Redis;
-  /** Before each channel name. */
-  readonly prefix: string;
-}
-
-/** Signals over Redis. */
-export interface RedisSignals extends Signals {
-  /** Resolves when notifications of other processes arrive. */
-  readonly subscribed: Promise<unknown>;
-}
-
 /**
  * Signals across processes over Redis's publish and subscribe. Listeners of the same process are called at once and
  * without Redis, so that losing it costs only the wake-ups of others. Leaves the connections open when it is closed.
@@ -47,4 +32,19 @@ export function createRedisSignals({ publisher, subscriber, prefix }: RedisSigna
       listeners.clear();
     },
   };
+}
+
+export interface RedisSignalsOptions {
+  /** Fails rather than waits. */
+  readonly publisher: Redis;
+  /** Used for nothing else: a connection that listens takes no commands. */
+  readonly subscriber: Redis;
+  /** Before each channel name. */
+  readonly prefix: string;
+}
+
+/** Signals over Redis. */
+export interface RedisSignals extends Signals {
+  /** Resolves when notifications of other processes arrive. */
+  readonly subscribed: Promise<unknown>;
 }

@@ -6,16 +6,6 @@ import { wipeSecrets } from "./plain-data.ts";
 import { createThreadCall, type ThreadCall } from "./thread-call.ts";
 import { createThreadSlot, type ThreadSlot } from "./thread-slot.ts";
 
-export interface ThreadsOptions {
-  readonly start: StartEngineThread;
-  readonly workerCount: number;
-  /** Returns the engine to use when no worker can be started. */
-  readonly onStartFailure: (cause: unknown) => PlainEngine;
-}
-
-/** The maximum number of waiting calls. */
-const MAX_WAITING_COUNT = 1_000;
-
 /** Runs an engine's calls on workers, in order of arrival. */
 export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOptions): PlainEngine {
   const waiting: ThreadCall[] = [];
@@ -141,3 +131,13 @@ export function callsOnThreads({ start, workerCount, onStartFailure }: ThreadsOp
     for (const slot of slots) slot.hold(isAwaited);
   }
 }
+
+export interface ThreadsOptions {
+  readonly start: StartEngineThread;
+  readonly workerCount: number;
+  /** Returns the engine to use when no worker can be started. */
+  readonly onStartFailure: (cause: unknown) => PlainEngine;
+}
+
+/** The maximum number of waiting calls. */
+const MAX_WAITING_COUNT = 1_000;

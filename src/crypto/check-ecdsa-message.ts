@@ -24,17 +24,6 @@ import type { Steps } from "../protocol/steps.ts";
 import { EngineError } from "./engine.ts";
 import type { Part } from "./part-split.ts";
 
-/** The intermediate results of the prover. */
-export interface ProverState {
-  /** The ciphertexts that the prover derived from the presign. */
-  readonly maskedKeyShare: Ciphertext;
-  readonly maskedNonceShare: Ciphertext;
-  /** All ladders that the prover used. */
-  readonly ladders: readonly PowerLadder[];
-  /** The parts of the ciphertexts that this thread computed and checks. */
-  readonly parts: readonly Part[];
-}
-
 /**
  * Checks a finished message as the network does: it decodes the bytes and verifies all eight proofs. Unlike the
  * network, it combines all equations of each group into one random combination. If two threads share the work, each
@@ -74,6 +63,17 @@ export function* checkEcdsaMessage(
     if (rejectionReason(error) === undefined) throw error;
   }
   throw new EngineError("sign message: the result failed its check; nothing was sent");
+}
+
+/** The intermediate results of the prover. */
+export interface ProverState {
+  /** The ciphertexts that the prover derived from the presign. */
+  readonly maskedKeyShare: Ciphertext;
+  readonly maskedNonceShare: Ciphertext;
+  /** All ladders that the prover used. */
+  readonly ladders: readonly PowerLadder[];
+  /** The parts of the ciphertexts that this thread computed and checks. */
+  readonly parts: readonly Part[];
 }
 
 /** The equations that the claimed ciphertext is the combination of the terms, one for each part. */

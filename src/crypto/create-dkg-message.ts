@@ -23,14 +23,6 @@ import type { Steps } from "../protocol/steps.ts";
 import { decodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";
 
-/** The user's half of a DKG without the share's encryption, in ika-wasm 0.2.1's layouts. */
-export interface DkgMessage {
-  /** 00 | vec(16 first messages | 16 responses | 16 challenges | X_A): 1,381 bytes on the secp curves, else 1,331. */
-  readonly userDkgMessage: Uint8Array;
-  /** The output that the user expects the network to publish: 238 bytes on the secp curves, else 232. */
-  readonly userPublicOutput: Uint8Array;
-}
-
 /**
  * Proves for one session that the user knows the share x_A behind X_A = x_A G, and computes the output of the DKG. The
  * proof applies Fischlin's transform (Crypto 2005) to Schnorr's proof: 16 times a first message M = m G and the first
@@ -57,6 +49,14 @@ export function* createDkgMessage(
     userDkgMessage: encodeMessage(curve, message),
     userPublicOutput: encodeUserPublicOutput(curve, message.publicShare, randomizers, key),
   };
+}
+
+/** The user's half of a DKG without the share's encryption, in ika-wasm 0.2.1's layouts. */
+export interface DkgMessage {
+  /** 00 | vec(16 first messages | 16 responses | 16 challenges | X_A): 1,381 bytes on the secp curves, else 1,331. */
+  readonly userDkgMessage: Uint8Array;
+  /** The output that the user expects the network to publish: 238 bytes on the secp curves, else 232. */
+  readonly userPublicOutput: Uint8Array;
 }
 
 function* proveShare(

@@ -5,29 +5,6 @@ import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { bigIntFromBigEndian, bigIntFromLittleEndian, encodeVector } from "../protocol/bytes.ts";
 import { type CurveArithmetic, scalarBytes } from "../protocol/proofs/curve.ts";
 
-/** The inputs that determine a user's sign message. */
-export interface SignRandomnessInput {
-  readonly triple: AlgorithmTriple;
-  /** The share's scalar. Secret. */
-  readonly share: bigint;
-  readonly dwalletOutput: Uint8Array;
-  readonly presign: Uint8Array;
-  /** The commitment to the network key in the protocol parameters: 32 bytes. */
-  readonly commitment: Uint8Array;
-  /** The message before hashing. */
-  readonly message: Uint8Array;
-}
-
-/** The secret random numbers of one sign message, each with its own name. Draw each name only once. */
-export interface SignRandomness {
-  /** A scalar in 1..order-1, uniform up to 2^-256. It also depends on `binding`. */
-  scalar(name: string, binding?: Uint8Array): bigint;
-  /** An integer, uniform below 2^bits. */
-  integer(name: string, bits: number, binding?: Uint8Array): bigint;
-  /** Overwrites the key that the numbers are derived from. */
-  destroy(): void;
-}
-
 /**
  * Derives the randomness of a sign message (version 1 of `docs/user-share.md`) from the share and all inputs of the
  * message, as RFC 6979 does for ECDSA's nonce. Every process gets the same numbers from the same input. An input that
@@ -66,6 +43,29 @@ export function deriveSignRandomness(curve: CurveArithmetic, input: SignRandomne
     },
     destroy: () => void key.fill(0),
   };
+}
+
+/** The inputs that determine a user's sign message. */
+export interface SignRandomnessInput {
+  readonly triple: AlgorithmTriple;
+  /** The share's scalar. Secret. */
+  readonly share: bigint;
+  readonly dwalletOutput: Uint8Array;
+  readonly presign: Uint8Array;
+  /** The commitment to the network key in the protocol parameters: 32 bytes. */
+  readonly commitment: Uint8Array;
+  /** The message before hashing. */
+  readonly message: Uint8Array;
+}
+
+/** The secret random numbers of one sign message, each with its own name. Draw each name only once. */
+export interface SignRandomness {
+  /** A scalar in 1..order-1, uniform up to 2^-256. It also depends on `binding`. */
+  scalar(name: string, binding?: Uint8Array): bigint;
+  /** An integer, uniform below 2^bits. */
+  integer(name: string, bits: number, binding?: Uint8Array): bigint;
+  /** Overwrites the key that the numbers are derived from. */
+  destroy(): void;
 }
 
 /** The version of the derivation. A change of a message's bytes for any input requires a new label. */

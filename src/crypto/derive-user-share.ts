@@ -8,17 +8,6 @@ import { encodeUserShare } from "../protocol/user-share.ts";
 import { EngineError } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
-/** The inputs of the user's share of one dWallet. */
-export interface UserShareInput {
-  /** The root of all of a user's keys, 32 bytes. Not kept after the call. */
-  readonly seed: Uint8Array;
-  readonly curve: CurveName;
-  /** The object id of the dWallet's network encryption key: 0x and 64 hex digits. */
-  readonly networkEncryptionKeyId: string;
-  /** The digest of the DKG's session identifier, 32 bytes: see `sessionIdentifierDigest`. */
-  readonly sessionDigest: Uint8Array;
-}
-
 /**
  * Derives the user's secret share x_A of one dWallet (version 1 of `docs/user-share.md`), encoded as the protocol's
  * calls expect it: 00 | vec(scalar). The owner of the seed can compute it again, and nobody else can choose it.
@@ -41,6 +30,17 @@ export function deriveUserShare(input: UserShareInput): SecretBytes {
   const scalar = (bigIntFromBigEndian(wide) % (curve.order - 1n)) + 1n;
   wide.fill(0);
   return new SecretBytes(encodeUserShare(input.curve, scalar));
+}
+
+/** The inputs of the user's share of one dWallet. */
+export interface UserShareInput {
+  /** The root of all of a user's keys, 32 bytes. Not kept after the call. */
+  readonly seed: Uint8Array;
+  readonly curve: CurveName;
+  /** The object id of the dWallet's network encryption key: 0x and 64 hex digits. */
+  readonly networkEncryptionKeyId: string;
+  /** The digest of the DKG's session identifier, 32 bytes: see `sessionIdentifierDigest`. */
+  readonly sessionDigest: Uint8Array;
 }
 
 /** The version of the derivation. A new derivation must get a new label and exist beside this one. */

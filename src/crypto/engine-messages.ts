@@ -1,6 +1,14 @@
 import type { Part } from "./part-split.ts";
 import type { InputOf, Method, OutputOf } from "./plain-data.ts";
 
+/** The buffers of all byte strings in plain data. Each byte string must have its own buffer. */
+export function buffersOf(data: object | boolean): ArrayBuffer[] {
+  const values: unknown[] = data instanceof Uint8Array ? [data] : Object.values(data);
+  return values.flatMap((value) =>
+    value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : [],
+  );
+}
+
 /** A message from an engine to its worker. */
 export type ToWorker =
   | CallMessage
@@ -30,11 +38,3 @@ export type FromWorker =
   /** Another failure: a fault of this code, or the call was cancelled. */
   | { readonly kind: "failed"; readonly id: number; readonly reason: string }
   | { readonly kind: "closed" };
-
-/** The buffers of all byte strings in plain data. Each byte string must have its own buffer. */
-export function buffersOf(data: object | boolean): ArrayBuffer[] {
-  const values: unknown[] = data instanceof Uint8Array ? [data] : Object.values(data);
-  return values.flatMap((value) =>
-    value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : [],
-  );
-}

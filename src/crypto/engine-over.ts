@@ -4,14 +4,6 @@ import { ownUserKeys } from "./own-user-keys.ts";
 import type { InputOf, Method, OutputOf } from "./plain-data.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
-/** Runs an engine's calls, on this thread or another. */
-export interface PlainEngine {
-  ready(): Promise<void>;
-  /** Runs a call. The engine owns the input: it overwrites the secrets in it and may transfer its buffers. */
-  run<M extends Method>(method: M, input: InputOf<M>, signal: AbortSignal | undefined): Promise<OutputOf<M>>;
-  close(): Promise<void>;
-}
-
 /**
  * The public engine over a plain one. It copies the input of each call, so that the caller can neither change the input
  * of a nonce during the computation nor lose a secret to it.
@@ -71,6 +63,14 @@ export function engineOver(plain: PlainEngine): CryptoEngine {
       return await plain.run("createSignMessage", copied, signal);
     },
   };
+}
+
+/** Runs an engine's calls, on this thread or another. */
+export interface PlainEngine {
+  ready(): Promise<void>;
+  /** Runs a call. The engine owns the input: it overwrites the secrets in it and may transfer its buffers. */
+  run<M extends Method>(method: M, input: InputOf<M>, signal: AbortSignal | undefined): Promise<OutputOf<M>>;
+  close(): Promise<void>;
 }
 
 /** A copy with its own buffer, even if the bytes are a view of a larger one. */

@@ -3,6 +3,15 @@ import type { AlgorithmTriple, CurveName } from "../protocol/algorithms.ts";
 import { curveNumber } from "../protocol/algorithms.ts";
 import { EngineError } from "./engine.ts";
 
+/** Loads the wasm once per thread. Throws {@link EngineError} if that fails; the next call tries again. */
+export function loadIkaWasm(): Promise<IkaWasmCalls> {
+  loading ??= load().catch((cause) => {
+    loading = undefined;
+    throw new EngineError("the cryptography module could not be loaded", { cause });
+  });
+  return loading;
+}
+
 /**
  * The calls of ika-wasm 0.2.1. Only this file knows how to load it and the order of its arguments. Every call blocks
  * its thread.
@@ -35,15 +44,6 @@ export interface IkaWasmCalls {
 }
 
 let loading: Promise<IkaWasmCalls> | undefined;
-
-/** Loads the wasm once per thread. Throws {@link EngineError} if that fails; the next call tries again. */
-export function loadIkaWasm(): Promise<IkaWasmCalls> {
-  loading ??= load().catch((cause) => {
-    loading = undefined;
-    throw new EngineError("the cryptography module could not be loaded", { cause });
-  });
-  return loading;
-}
 
 async function load(): Promise<IkaWasmCalls> {
   const module = await importPackage();

@@ -7,10 +7,6 @@ import { type NetworkKeyParts, readNetworkKeyParts } from "../protocol/proofs/ne
 import { withoutTables } from "../protocol/proofs/parameters-ends.ts";
 import type { Steps } from "../protocol/steps.ts";
 
-/** The size of the cache: two network keys on four curves. */
-const MAX_REMEMBERED_COUNT = 8;
-const KEY_PARTS = new Map<string, NetworkKeyParts>();
-
 /**
  * Reads the network key from the protocol parameters. That takes a few milliseconds, so the result is cached by a hash
  * of the bytes. Throws as `readNetworkKeyParts` does.
@@ -26,6 +22,10 @@ export function knownNetworkKey(curve: CurveArithmetic, parameters: Uint8Array):
   KEY_PARTS.set(name, key);
   return key;
 }
+
+/** The size of the cache: two network keys on four curves. */
+const MAX_REMEMBERED_COUNT = 8;
+const KEY_PARTS = new Map<string, NetworkKeyParts>();
 
 /** The length of the longest exponent, a mask of 941 bits. A ladder takes 0.6 MB. */
 const LADDER_BITS = 941;

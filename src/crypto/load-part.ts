@@ -1,10 +1,5 @@
 import { nextTask } from "./next-task.ts";
 
-/** Thrown if a part of the code cannot be loaded, such as a chunk of a web page that was deployed again. */
-export class PartMissingError extends Error {
-  override readonly name = "PartMissingError";
-}
-
 /**
  * Loads a part of the code on demand. `load` is `() => import("./part.ts")`, so that a bundler sees the module. The
  * caller continues in a new task after the module's evaluation. Rejects with a {@link PartMissingError}, and at once
@@ -34,4 +29,9 @@ export async function loadPart<Part>(
   } finally {
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** Thrown if a part of the code cannot be loaded, such as a chunk of a web page that was deployed again. */
+export class PartMissingError extends Error {
+  override readonly name = "PartMissingError";
 }

@@ -1,3 +1,17 @@
+/**
+ * Node's threads, or undefined outside Node. Loads them from the running process instead of importing them, so that
+ * bundlers for browsers see no Node module and need no configuration.
+ */
+export function nodeThreads(): NodeThreads | undefined {
+  const load = globalThis.process?.getBuiltinModule;
+  // A Node older than 20.16, or a browser.
+  if (load === undefined) return undefined;
+  const { Worker, parentPort } = load("node:worker_threads");
+  // The types of browsers and of Node distinguish two kinds of port, which are the same at run time.
+  const Narrow = Worker as unknown as NodeThreads["Worker"];
+  return { Worker: Narrow, parentPort, parallelCount: load("node:os").availableParallelism() };
+}
+
 /** A value that an engine transfers to a worker. */
 export type Movable = ArrayBuffer | MessagePort;
 
@@ -18,18 +32,4 @@ export interface NodeWorker {
   terminate(): Promise<number>;
   ref(): void;
   unref(): void;
-}
-
-/**
- * Node's threads, or undefined outside Node. Loads them from the running process instead of importing them, so that
- * bundlers for browsers see no Node module and need no configuration.
- */
-export function nodeThreads(): NodeThreads | undefined {
-  const load = globalThis.process?.getBuiltinModule;
-  // A Node older than 20.16, or a browser.
-  if (load === undefined) return undefined;
-  const { Worker, parentPort } = load("node:worker_threads");
-  // The types of browsers and of Node distinguish two kinds of port, which are the same at run time.
-  const Narrow = Worker as unknown as NodeThreads["Worker"];
-  return { Worker: Narrow, parentPort, parallelCount: load("node:os").availableParallelism() };
 }

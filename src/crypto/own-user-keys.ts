@@ -2,18 +2,6 @@ import type { CurveName } from "../protocol/algorithms.ts";
 import type { UserKeys } from "./engine.ts";
 import { SecretBytes } from "./secret-bytes.ts";
 
-/** The keys of a seed on one curve as plain data, which threads can exchange. */
-export interface PlainUserKeys {
-  readonly curve: CurveName;
-  readonly encryptionKey: Uint8Array;
-  /** Secret. */
-  readonly decryptionKey: Uint8Array;
-  readonly signerPublicKey: Uint8Array;
-  readonly signerAddress: string;
-  /** Secret. */
-  readonly signerSecretKey: Uint8Array;
-}
-
 /** Takes ownership of plain keys and gives their secrets a lifetime. */
 export function ownUserKeys(keys: PlainUserKeys): UserKeys {
   const { decryptionKey, signerSecretKey } = keys;
@@ -28,4 +16,16 @@ export function ownUserKeys(keys: PlainUserKeys): UserKeys {
     destroy,
     [Symbol.dispose]: destroy,
   };
+}
+
+/** The keys of a seed on one curve as plain data, which threads can exchange. */
+export interface PlainUserKeys {
+  readonly curve: CurveName;
+  readonly encryptionKey: Uint8Array;
+  /** Secret. */
+  readonly decryptionKey: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+  readonly signerAddress: string;
+  /** Secret. */
+  readonly signerSecretKey: Uint8Array;
 }

@@ -2,15 +2,15 @@ import type { Form } from "../protocol/class-groups/forms.ts";
 import type { Ciphertext } from "../protocol/parameters/network-key-output.ts";
 import type { Steps } from "../protocol/steps.ts";
 
-/** The index of one of a ciphertext's two forms, which are computed separately. */
-export type Part = 0 | 1;
-
 /** The parts of all ciphertexts that a thread computes, and its source of the others. */
 export interface PartSplit {
   readonly parts: readonly Part[];
   /** Completes the ciphertext, given the parts that this thread computed. */
   join(own: readonly (Form | undefined)[]): Steps<Ciphertext>;
 }
+
+/** The index of one of a ciphertext's two forms, which are computed separately. */
+export type Part = 0 | 1;
 
 /** One thread computes both parts. */
 export const BOTH_PARTS: PartSplit = {

@@ -3,6 +3,14 @@ import type { PreparedDkg } from "./engine.ts";
 import type { PlainUserKeys } from "./own-user-keys.ts";
 import type { SignRequest } from "./sign-request.ts";
 
+/** Overwrites the secrets of an input after use. */
+export function wipeSecrets(input: InputOf<Method>): void {
+  if ("seed" in input) input.seed.fill(0);
+  if ("userSecretKeyShare" in input) input.userSecretKeyShare.fill(0);
+  if ("decryptionKey" in input) input.decryptionKey.fill(0);
+  if ("signerSecretKey" in input) input.signerSecretKey.fill(0);
+}
+
 /** The inputs and outputs of an engine's calls as plain data, which threads can exchange. */
 export interface PlainCalls {
   buildParameters: Call<{ readonly curve: CurveName; readonly networkKeyOutput: Uint8Array }, Uint8Array>;
@@ -48,14 +56,6 @@ export type Method = keyof PlainCalls;
 export type InputOf<M extends Method> = PlainCalls[M]["input"];
 /** The output of a call. */
 export type OutputOf<M extends Method> = PlainCalls[M]["output"];
-
-/** Overwrites the secrets of an input after use. */
-export function wipeSecrets(input: InputOf<Method>): void {
-  if ("seed" in input) input.seed.fill(0);
-  if ("userSecretKeyShare" in input) input.userSecretKeyShare.fill(0);
-  if ("decryptionKey" in input) input.decryptionKey.fill(0);
-  if ("signerSecretKey" in input) input.signerSecretKey.fill(0);
-}
 
 /** Overwrites an unused output. */
 export function wipeOutput(output: OutputOf<Method>): void {

@@ -24,30 +24,6 @@ import {
 import type { PartSplit } from "./part-split.ts";
 import { transcriptBinding } from "./prove-points.ts";
 
-/** A pair of numbers, one for each input. */
-type Pair = readonly [bigint, bigint];
-
-/** A linear evaluation with the ladders of all bases. */
-export interface EvaluationTask {
-  readonly name: LinearEvaluationName;
-  readonly encryptionKey: Form;
-  readonly inputs: readonly [Ciphertext, Ciphertext];
-  /** The ladders of the inputs' forms, h and the encryption key, by part. Undefined for parts outside the split. */
-  readonly ladders: readonly (EvaluationLadders | undefined)[];
-  readonly split: PartSplit;
-  /** c1 and c2 modulo the order. Secret. */
-  readonly coefficients: Pair;
-  /** Pedersen commitments to the coefficients, and their randomness. */
-  readonly commitments: readonly [CurvePoint, CurvePoint];
-  readonly commitmentRandomness: Pair;
-}
-
-/** The ladders of one part of the ciphertexts. */
-export interface EvaluationLadders {
-  readonly inputs: readonly [PowerLadder, PowerLadder];
-  readonly randomizer: PowerLadder;
-}
-
 /** Computes c1*inputs[0] + c2*inputs[1] + Enc(0), and proves that the coefficients are the committed ones. */
 export function* proveEvaluation(
   context: SignContext,
@@ -94,6 +70,30 @@ export function* proveEvaluation(
     randomnessResponse: maskedResponse(randomnessMask, challenge, encryptionRandomness, RANDOMNESS_BITS),
   };
   return { ciphertext, proof };
+}
+
+/** A pair of numbers, one for each input. */
+type Pair = readonly [bigint, bigint];
+
+/** A linear evaluation with the ladders of all bases. */
+export interface EvaluationTask {
+  readonly name: LinearEvaluationName;
+  readonly encryptionKey: Form;
+  readonly inputs: readonly [Ciphertext, Ciphertext];
+  /** The ladders of the inputs' forms, h and the encryption key, by part. Undefined for parts outside the split. */
+  readonly ladders: readonly (EvaluationLadders | undefined)[];
+  readonly split: PartSplit;
+  /** c1 and c2 modulo the order. Secret. */
+  readonly coefficients: Pair;
+  /** Pedersen commitments to the coefficients, and their randomness. */
+  readonly commitments: readonly [CurvePoint, CurvePoint];
+  readonly commitmentRandomness: Pair;
+}
+
+/** The ladders of one part of the ciphertexts. */
+export interface EvaluationLadders {
+  readonly inputs: readonly [PowerLadder, PowerLadder];
+  readonly randomizer: PowerLadder;
 }
 
 /** c1*inputs[0] + c2*inputs[1] + Enc(0; randomness), with coefficients as integers. */

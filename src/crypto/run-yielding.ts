@@ -1,9 +1,6 @@
 import type { Steps } from "../protocol/steps.ts";
 import { nextTask } from "./next-task.ts";
 
-/** The approximate length of a slice. A step may take slightly longer. */
-const SLICE_MS = 20;
-
 /**
  * Runs a long computation in slices and lets the event loop run in between. Throws the signal's reason when it aborts,
  * also while the computation waits.
@@ -32,6 +29,9 @@ export async function runYielding<T>(
     steps.return(undefined as T);
   }
 }
+
+/** The approximate length of a slice. A step may take slightly longer. */
+const SLICE_MS = 20;
 
 /** Resolves with the promise or when the signal aborts. The caller checks the signal. */
 async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {

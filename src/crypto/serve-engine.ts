@@ -4,12 +4,6 @@ import { BOTH_PARTS, splitWithPeer } from "./part-split.ts";
 import { runPlainCall } from "./plain-calls.ts";
 import type { Method, OutputOf } from "./plain-data.ts";
 
-/** The worker's port to its engine, in Node and in browsers. */
-export interface EnginePort {
-  onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
-  postMessage(message: FromWorker, transfer?: ArrayBuffer[]): void;
-}
-
 /**
  * Answers an engine's calls on a worker. The worker owns the only copy of a call's input and overwrites its secrets
  * when the call ends. The output is transferred to the engine.
@@ -51,6 +45,12 @@ export function serveEngine(port: EnginePort): void {
       peer?.port.close();
     }
   }
+}
+
+/** The worker's port to its engine, in Node and in browsers. */
+export interface EnginePort {
+  onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
+  postMessage(message: FromWorker, transfer?: ArrayBuffer[]): void;
 }
 
 /** Copies byte strings that are views of larger buffers, so that their buffers can be transferred. */

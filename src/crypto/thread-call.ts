@@ -7,20 +7,6 @@ import type { Part } from "./part-split.ts";
 import { type InputOf, type Method, type OutputOf, wipeOutput, wipeSecrets } from "./plain-data.ts";
 import type { ThreadAnswer, ThreadSlot } from "./thread-slot.ts";
 
-/** A call that waits for a worker or runs on one or two. */
-export interface ThreadCall {
-  /** True if two workers can share the call. */
-  readonly isShareable: boolean;
-  /** Runs the call on one worker or on two. */
-  runOn(slots: readonly ThreadSlot[]): void;
-  /** Runs the call on another engine, if there are no workers. */
-  runWith(engine: PlainEngine): void;
-  /** Fails the call, whether it waits or runs. */
-  fail(cause: unknown): void;
-}
-
-let lastId = 0;
-
 /** Creates a call with the promise of its output. */
 export function createThreadCall<M extends Method>(
   method: M,
@@ -102,6 +88,20 @@ export function createThreadCall<M extends Method>(
     fail,
   };
 }
+
+/** A call that waits for a worker or runs on one or two. */
+export interface ThreadCall {
+  /** True if two workers can share the call. */
+  readonly isShareable: boolean;
+  /** Runs the call on one worker or on two. */
+  runOn(slots: readonly ThreadSlot[]): void;
+  /** Runs the call on another engine, if there are no workers. */
+  runWith(engine: PlainEngine): void;
+  /** Fails the call, whether it waits or runs. */
+  fail(cause: unknown): void;
+}
+
+let lastId = 0;
 
 /** Two workers that share a half both return the whole half. */
 function areEqual([first, second]: readonly OutputOf<Method>[]): boolean {

@@ -4,38 +4,6 @@ import type { StartEngineThread } from "./engine-thread.ts";
 import type { Movable } from "./node-threads.ts";
 import type { Method, OutputOf } from "./plain-data.ts";
 
-/** One worker and its current call. */
-export interface ThreadSlot {
-  /** True once the worker has reported that it accepts calls. */
-  readonly isReady: boolean;
-  /** True if the worker is ready and runs no call. */
-  readonly isIdle: boolean;
-  /** Runs a call on an idle slot and calls `onAnswer` once with its outcome. Throws if the input cannot be sent. */
-  run(message: CallMessage, transfer: readonly Movable[], onAnswer: (answer: ThreadAnswer) => void): void;
-  /** Cancels the current call, if any. The worker continues with the next call; a worker that hangs is terminated. */
-  cancel(): void;
-  /** Keeps a Node process alive while a call runs or the caller waits for this worker. */
-  hold(isAwaited: boolean): void;
-  /** Lets the worker abort its call and overwrite its secrets, then terminates it. */
-  close(): Promise<void>;
-}
-
-/** The outcome of a call. */
-export type ThreadAnswer = { readonly output: OutputOf<Method> } | { readonly failure: Error };
-
-/** The events of a slot. */
-export interface ThreadSlotEvents {
-  /** The slot became ready or idle. */
-  onChange(): void;
-  /** The worker ended. */
-  onEnd(cause: unknown): void;
-}
-
-/** The time limit for a worker's first message. */
-const START_TIMEOUT_MS = 30_000;
-/** The time limit for a worker to abort its call. The longest step takes a tenth of a second. */
-const LEAVE_TIMEOUT_MS = 5_000;
-
 /** Starts a worker. Throws as `start` does. */
 export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEvents): ThreadSlot {
   let isReady = false;
@@ -102,6 +70,38 @@ export function createThreadSlot(start: StartEngineThread, events: ThreadSlotEve
     },
   };
 }
+
+/** One worker and its current call. */
+export interface ThreadSlot {
+  /** True once the worker has reported that it accepts calls. */
+  readonly isReady: boolean;
+  /** True if the worker is ready and runs no call. */
+  readonly isIdle: boolean;
+  /** Runs a call on an idle slot and calls `onAnswer` once with its outcome. Throws if the input cannot be sent. */
+  run(message: CallMessage, transfer: readonly Movable[], onAnswer: (answer: ThreadAnswer) => void): void;
+  /** Cancels the current call, if any. The worker continues with the next call; a worker that hangs is terminated. */
+  cancel(): void;
+  /** Keeps a Node process alive while a call runs or the caller waits for this worker. */
+  hold(isAwaited: boolean): void;
+  /** Lets the worker abort its call and overwrite its secrets, then terminates it. */
+  close(): Promise<void>;
+}
+
+/** The outcome of a call. */
+export type ThreadAnswer = { readonly output: OutputOf<Method> } | { readonly failure: Error };
+
+/** The events of a slot. */
+export interface ThreadSlotEvents {
+  /** The slot became ready or idle. */
+  onChange(): void;
+  /** The worker ended. */
+  onEnd(cause: unknown): void;
+}
+
+/** The time limit for a worker's first message. */
+const START_TIMEOUT_MS = 30_000;
+/** The time limit for a worker to abort its call. The longest step takes a tenth of a second. */
+const LEAVE_TIMEOUT_MS = 5_000;
 
 interface Current {
   readonly id: number;

@@ -4,17 +4,6 @@ import type { CryptoEngine } from "./engine.ts";
 import { engineOver } from "./engine-over.ts";
 import { type StartEngineThread, usefulThreadCount } from "./engine-thread.ts";
 
-/** Options of an engine on workers. */
-export interface WorkerEngineOptions {
-  /** The most workers, at least 1. Default: two, or one on a machine with one processor. */
-  readonly workerCount?: number | undefined;
-  /**
-   * Called once with the cause if no worker can be started. The engine then works on the caller's thread, in slices,
-   * with the same results and the same checks.
-   */
-  readonly onFallback?: ((cause: unknown) => void) | undefined;
-}
-
 /** Creates an engine on workers that `start` starts. Throws a RangeError for a count below 1. */
 export function createWorkerEngineOn(
   start: StartEngineThread,
@@ -27,4 +16,15 @@ export function createWorkerEngineOn(
     return callsHere();
   };
   return engineOver(callsOnThreads({ start, workerCount, onStartFailure }));
+}
+
+/** Options of an engine on workers. */
+export interface WorkerEngineOptions {
+  /** The most workers, at least 1. Default: two, or one on a machine with one processor. */
+  readonly workerCount?: number | undefined;
+  /**
+   * Called once with the cause if no worker can be started. The engine then works on the caller's thread, in slices,
+   * with the same results and the same checks.
+   */
+  readonly onFallback?: ((cause: unknown) => void) | undefined;
 }

@@ -2,11 +2,6 @@ import { create, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Validator } from "@bufbuild/protovalidate";
 
-/** For a message with more items than this in all lists and maps, only the first violation is reported. */
-const THOROUGH_ITEMS_COUNT = 256;
-/** No pattern of the contract matches a longer text, and the time to match grows with the text. */
-const PATTERN_TEXT_CHARS = 4096;
-
 /**
  * Creates a validator of the protos' rules whose work does not grow with the number of violations. The first pass stops
  * at the first violation, and checks the size of a list before its items. A second pass collects all violations for the
@@ -27,6 +22,11 @@ export function createBoundedValidator(messages: readonly DescMessage[] = []): V
     },
   };
 }
+
+/** For a message with more items than this in all lists and maps, only the first violation is reported. */
+const THOROUGH_ITEMS_COUNT = 256;
+/** No pattern of the contract matches a longer text, and the time to match grows with the text. */
+const PATTERN_TEXT_CHARS = 4096;
 
 const patterns = new Map<string, RegExp>();
 

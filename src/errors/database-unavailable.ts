@@ -1,4 +1,17 @@
 /**
+ * True if a statement failed because the database is unreachable, full or too slow, or ended the connection. Recognizes
+ * the errors of `pg` and of Prisma. Such failures are temporary.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (DRIVER.test(error.message)) return true;
+  const codes = [fieldOf(error, "code"), originalCode(error)];
+  return codes.some(
+    (code) => typeof code === "string" && [SQL_STATE, SYSTEM, PRISMA].some((pattern) => pattern.test(code)),
+  );
+}
+
+/**
  * The SQLSTATEs of a server that stops, starts, is full or too slow: class 08; admin_shutdown, crash_shutdown,
  * cannot_connect_now, idle_session_timeout; too_many_connections, out_of_memory; query_canceled, which
  * statement_timeout causes; lock_not_available; idle_in_transaction_session_timeout; and read_only_sql_transaction,
@@ -11,19 +24,6 @@ const PRISMA = /^(P1001|P1002|P1008|P1017|P2037)$/;
 /** Failures to which `pg` gives no code. The last one is a full pool. */
 const DRIVER =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
-
-/**
- * True if a statement failed because the database is unreachable, full or too slow, or ended the connection. Recognizes
- * the errors of `pg` and of Prisma. Such failures are temporary.
- */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (DRIVER.test(error.message)) return true;
-  const codes = [fieldOf(error, "code"), originalCode(error)];
-  return codes.some(
-    (code) => typeof code === "string" && [SQL_STATE, SYSTEM, PRISMA].some((pattern) => pattern.test(code)),
-  );
-}
 
 /** The driver's code, if Prisma wrapped the driver's error. */
 function originalCode(error: Error): unknown {

@@ -14,22 +14,6 @@ import { isDatabaseUnavailable } from "./database-unavailable.ts";
 import { ServiceError } from "./service-error.ts";
 import { violationsOf } from "./validation-violations.ts";
 
-/** The `domain` of every ErrorInfo that this service sends. */
-export const ERROR_DOMAIN = "tss";
-
-/** One failure for the log. The caller receives only `reason`, `message` and `requestId`. */
-export interface FailureRecord {
-  /** `warn` for the caller's mistakes and temporary failures, `error` for faults of the service. */
-  readonly level: "warn" | "error";
-  readonly reason: ErrorReason;
-  readonly message: string;
-  readonly method: string;
-  readonly requestId: string;
-  /** Internal text. */
-  readonly detail: string | undefined;
-  readonly cause: unknown;
-}
-
 /**
  * Maps every failure of a call to its form on the wire: code, public message, `ErrorInfo` from the catalogue,
  * `BadRequest` for fields, `RetryInfo` and `retry-after` if a retry may help.
@@ -50,6 +34,22 @@ export function createErrorMapping(log: (failure: FailureRecord) => void): Error
       return kind?.httpStatus ?? httpStatusOfCode(error.code);
     },
   };
+}
+
+/** The `domain` of every ErrorInfo that this service sends. */
+export const ERROR_DOMAIN = "tss";
+
+/** One failure for the log. The caller receives only `reason`, `message` and `requestId`. */
+export interface FailureRecord {
+  /** `warn` for the caller's mistakes and temporary failures, `error` for faults of the service. */
+  readonly level: "warn" | "error";
+  readonly reason: ErrorReason;
+  readonly message: string;
+  readonly method: string;
+  readonly requestId: string;
+  /** Internal text. */
+  readonly detail: string | undefined;
+  readonly cause: unknown;
 }
 
 /** The catalogue's reason in a mapped error, or `undefined`. */

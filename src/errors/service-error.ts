@@ -1,25 +1,5 @@
 import type { ErrorReason } from "./catalogue.ts";
 
-/** An invalid field for the BadRequest detail. `field` is a path in proto names. */
-export interface FieldViolation {
-  readonly field: string;
-  readonly description: string;
-}
-
-/** Optional parts of a {@link ServiceError}. */
-export interface ServiceErrorOptions {
-  /** Public machine-readable facts, such as ids and limits. */
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly violations?: readonly FieldViolation[];
-  /** Internal text for the log. Never sent. */
-  readonly detail?: string;
-  readonly cause?: unknown;
-  /** Overrides the catalogue's retry hint. */
-  readonly retryAfterSeconds?: number;
-  /** Additional headers of the reply. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /**
  * The only class for expected failures. `message` is public: the caller receives it unchanged, so it must contain no
  * secrets or internals. The error interceptor converts it to a ConnectError.
@@ -42,6 +22,26 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};
   }
+}
+
+/** An invalid field for the BadRequest detail. `field` is a path in proto names. */
+export interface FieldViolation {
+  readonly field: string;
+  readonly description: string;
+}
+
+/** Optional parts of a {@link ServiceError}. */
+export interface ServiceErrorOptions {
+  /** Public machine-readable facts, such as ids and limits. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly violations?: readonly FieldViolation[];
+  /** Internal text for the log. Never sent. */
+  readonly detail?: string;
+  readonly cause?: unknown;
+  /** Overrides the catalogue's retry hint. */
+  readonly retryAfterSeconds?: number;
+  /** Additional headers of the reply. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A VALIDATION error about one field. */

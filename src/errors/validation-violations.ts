@@ -2,12 +2,12 @@ import { pathToString } from "@bufbuild/protobuf/reflect";
 import type { ValidationError } from "@bufbuild/protovalidate";
 import type { FieldViolation } from "./service-error.ts";
 
-/** The most violations in a reply. A caller fixes the first ones first. */
-const MAX_VIOLATIONS_COUNT = 20;
-
 /** The first violations of the rules in the protos, with field paths in proto names such as `items[0].dwallet_id`. */
 export function violationsOf(error: ValidationError): FieldViolation[] {
   return error.violations
     .slice(0, MAX_VIOLATIONS_COUNT)
     .map(({ field, message }) => ({ field: pathToString(field), description: message }));
 }
+
+/** The most violations in a reply. A caller fixes the first ones first. */
+const MAX_VIOLATIONS_COUNT = 20;

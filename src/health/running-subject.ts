@@ -4,15 +4,6 @@ import type { Coordination } from "../coordination/coordination.ts";
 import type { Database } from "../store/database.ts";
 import type { HealthSubject } from "./checks/health-subject.ts";
 
-/** The parts of a running service that the checks look at. */
-export interface RunningParts {
-  readonly config: Config;
-  readonly database: Database;
-  readonly access: NetworkAccess;
-  readonly network: ChainNetwork;
-  readonly coordination: Pick<Coordination, "check">;
-}
-
 /** Returns the running service as the subject of the checks. */
 export function runningSubject({
   config,
@@ -32,4 +23,13 @@ export function runningSubject({
       return { status: "ok", found: "answers" };
     },
   };
+}
+
+/** The parts of a running service that the checks look at. */
+export interface RunningParts {
+  readonly config: Config;
+  readonly database: Database;
+  readonly access: NetworkAccess;
+  readonly network: ChainNetwork;
+  readonly coordination: Pick<Coordination, "check">;
 }

@@ -3,8 +3,6 @@ import type { Interceptor } from "@connectrpc/connect";
 import { invalidField } from "../errors/service-error.ts";
 import { fingerprintOf, setIdempotency } from "./idempotency.ts";
 
-const KEY = /^[\x21-\x7e]{1,255}$/;
-
 /**
  * Reads the header `idempotency-key` of calls of KEYED methods and stores the identity of the call in the context, for
  * `idempotencyOf`. Other methods ignore the header. Runs inside validation, because only valid calls are remembered.
@@ -26,3 +24,5 @@ export function createIdempotencyInterceptor(isKeyed: (method: DescMethod) => bo
     return next(request);
   };
 }
+
+const KEY = /^[\x21-\x7e]{1,255}$/;

@@ -7,28 +7,6 @@ import { execute } from "../store/statements.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { findRemembered, type KeyScope, keyInsert, type Remembered } from "./key-table.ts";
 
-/** A call that runs once for each key. */
-export interface KeyedCall extends KeyScope {
-  /** Undefined: each call runs. */
-  readonly idempotency: Idempotency | undefined;
-}
-
-/** The effect of a call, and the answer to a repeated call. */
-export interface OnceOptions<T> {
-  /** Runs in one transaction with the key: both are committed, or neither. */
-  readonly effect: (db: Queryable) => Promise<T>;
-  /** The data to remember: the id of the inserted row, or the reply, which must not contain a secret. */
-  readonly keep: (result: T) => Partial<Remembered>;
-  /** The answer to a repeated call. */
-  readonly recall: (remembered: Remembered) => T | Promise<T>;
-  /** How long to wait for a first call that still runs. Default 2 s. */
-  readonly waitMs?: number;
-}
-
-const DEFAULT_WAIT_MS = 2_000;
-/** The sweep may delete a key between two reads, but not twice in a row. */
-const ATTEMPTS_MAX_COUNT = 3;
-
 /**
  * Runs the effect of a KEYED call once for each key. Inserts the key first, so that one of several concurrent calls
  * runs and the others wait for it. A repeated call gets the stored answer. A call that fails leaves no key. Locks the
@@ -61,6 +39,28 @@ export async function runOnce<T>(
   }
   throw inFlight();
 }
+
+/** A call that runs once for each key. */
+export interface KeyedCall extends KeyScope {
+  /** Undefined: each call runs. */
+  readonly idempotency: Idempotency | undefined;
+}
+
+/** The effect of a call, and the answer to a repeated call. */
+export interface OnceOptions<T> {
+  /** Runs in one transaction with the key: both are committed, or neither. */
+  readonly effect: (db: Queryable) => Promise<T>;
+  /** The data to remember: the id of the inserted row, or the reply, which must not contain a secret. */
+  readonly keep: (result: T) => Partial<Remembered>;
+  /** The answer to a repeated call. */
+  readonly recall: (remembered: Remembered) => T | Promise<T>;
+  /** How long to wait for a first call that still runs. Default 2 s. */
+  readonly waitMs?: number;
+}
+
+const DEFAULT_WAIT_MS = 2_000;
+/** The sweep may delete a key between two reads, but not twice in a row. */
+const ATTEMPTS_MAX_COUNT = 3;
 
 /** Stores the whole reply of a call. */
 export function wholeReply<D extends DescMessage>(

@@ -5,6 +5,22 @@ import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
+/**
+ * Deletes at most `maxCount` keys. Returns their number. Skips a key that a call is taking over.
+ *
+ * Selects rows by their ctid and by the statement's own time. An index cannot be searched by clock_timestamp(), which
+ * may change from row to row, and a join by the key would read all keys of the day.
+ */
+export function sweepKeys(db: Queryable, maxCount: number): Promise<number> {
+  return execute(
+    db,
+    sql`DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY(
+          SELECT ctid FROM idempotency_key WHERE expires_at <= statement_timestamp()
+          ORDER BY expires_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
+        )) RETURNING key`,
+  );
+}
+
 export interface KeySweepDeps {
   readonly database: Queryable;
   readonly clock: Clock;
@@ -28,20 +44,4 @@ export function createKeySweep({ database, clock, log, intervalMs }: KeySweepDep
       return (await sweepKeys(database, PASS_MAX_COUNT)) === PASS_MAX_COUNT;
     },
   });
-}
-
-/**
- * Deletes at most `maxCount` keys. Returns their number. Skips a key that a call is taking over.
- *
- * Selects rows by their ctid and by the statement's own time. An index cannot be searched by clock_timestamp(), which
- * may change from row to row, and a join by the key would read all keys of the day.
- */
-export function sweepKeys(db: Queryable, maxCount: number): Promise<number> {
-  return execute(
-    db,
-    sql`DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY(
-          SELECT ctid FROM idempotency_key WHERE expires_at <= statement_timestamp()
-          ORDER BY expires_at LIMIT ${maxCount} FOR UPDATE SKIP LOCKED
-        )) RETURNING key`,
-  );
 }

@@ -3,17 +3,6 @@ import { type AuditOrigin, auditInsert } from "../audit/audit-event.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** A change of a project's credit. */
-export interface Credit {
-  readonly projectId: string;
-  /** Negative to withdraw credit. */
-  readonly amountMicroUsd: bigint;
-  /** The reason of the credit. The same reference is booked once; a second booking raises a unique violation. */
-  readonly reference: string;
-  /** A text for people. */
-  readonly description: string;
-}
-
 /**
  * Books credit with its ledger entry `credit:<reference>`. Returns false and changes nothing if the project does not
  * exist or the balance would fall below the held amount.
@@ -36,4 +25,15 @@ export async function creditProject(
         SELECT id FROM entry`,
   );
   return bookedCount > 0;
+}
+
+/** A change of a project's credit. */
+export interface Credit {
+  readonly projectId: string;
+  /** Negative to withdraw credit. */
+  readonly amountMicroUsd: bigint;
+  /** The reason of the credit. The same reference is booked once; a second booking raises a unique violation. */
+  readonly reference: string;
+  /** A text for people. */
+  readonly description: string;
 }

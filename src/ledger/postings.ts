@@ -24,8 +24,6 @@ const CHARGES = {
   },
 } as const;
 
-type Charged = keyof typeof CHARGES;
-
 /**
  * The movements of money that belong to a sign request or to a dWallet's DKG, as parts of larger statements, so that
  * money, state and presign change together or not at all. Each takes the name of a common table expression that holds
@@ -106,6 +104,8 @@ export const postings = {
       RETURNING s.id
     ), refund_entry AS (${entry(source, sql`posting_refund`, sql`s.price_micro_usd`, CHARGES[of].refund)})`,
 } as const;
+
+type Charged = keyof typeof CHARGES;
 
 /**
  * The movements of money that belong to deposits, as parts of a larger statement.

@@ -4,6 +4,19 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
+ * Recomputes all money from the ledger, the sign requests, the dWallets and the deposits at one moment in time. Returns
+ * every difference; an empty list means that everything adds up.
+ */
+export function verifyLedger(db: Queryable): Promise<LedgerDifference[]> {
+  return readRows(db, everyDifference(), {
+    kind: oneOf(...DIFFERENCE_KINDS),
+    subject: text,
+    expected: bigint,
+    actual: bigint,
+  });
+}
+
+/**
  * `balance`: a project's balance is not the sum of its entries. `held`: not the sum of its open reservations.
  * `reservations`: its counter is not their number.
  * `charge`, `refund`: the entry of a sign request or a dWallet is missing, of another amount, or there without reason.
@@ -28,19 +41,6 @@ export interface LedgerDifference {
   /** In micro-USD, except for `reservations`. */
   readonly expected: bigint;
   readonly actual: bigint;
-}
-
-/**
- * Recomputes all money from the ledger, the sign requests, the dWallets and the deposits at one moment in time. Returns
- * every difference; an empty list means that everything adds up.
- */
-export function verifyLedger(db: Queryable): Promise<LedgerDifference[]> {
-  return readRows(db, everyDifference(), {
-    kind: oneOf(...DIFFERENCE_KINDS),
-    subject: text,
-    expected: bigint,
-    actual: bigint,
-  });
 }
 
 const everyDifference = (): Sql => sql`

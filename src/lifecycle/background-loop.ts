@@ -1,30 +1,6 @@
 import type { Log } from "../telemetry/log.ts";
 import type { Clock } from "./clock.ts";
 
-/** Work that is done again and again in the background. */
-export interface BackgroundLoop {
-  /** Begins with a pass at once. A second call does nothing. */
-  start(): void;
-  /** Asks for a pass now, or for another one right after the one under way. */
-  wake(): void;
-  /** Aborts the wait, lets the pass under way end, and begins no other. */
-  stop(): Promise<void>;
-}
-
-export interface BackgroundLoopOptions {
-  readonly name: string;
-  /** One pass. Returns true if there is more to do at once. The signal fires when the loop is asked to stop. */
-  readonly pass: (signal: AbortSignal) => Promise<boolean | undefined>;
-  /** The longest time between two passes. */
-  readonly intervalMs: number;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
-  /** The longest pause after failed passes; it begins with `intervalMs` and doubles. Default 30 s. */
-  readonly maxBackoffMs?: number;
-}
-
-const DEFAULT_MAX_BACKOFF_MS = 30_000;
-
 /** A loop that runs one pass at a time. A pass that fails is logged and tried again after a pause; it never ends it. */
 export function createBackgroundLoop(options: BackgroundLoopOptions): BackgroundLoop {
   const { name, pass, intervalMs, clock, log, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = options;
@@ -85,3 +61,27 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
     });
   }
 }
+
+/** Work that is done again and again in the background. */
+export interface BackgroundLoop {
+  /** Begins with a pass at once. A second call does nothing. */
+  start(): void;
+  /** Asks for a pass now, or for another one right after the one under way. */
+  wake(): void;
+  /** Aborts the wait, lets the pass under way end, and begins no other. */
+  stop(): Promise<void>;
+}
+
+export interface BackgroundLoopOptions {
+  readonly name: string;
+  /** One pass. Returns true if there is more to do at once. The signal fires when the loop is asked to stop. */
+  readonly pass: (signal: AbortSignal) => Promise<boolean | undefined>;
+  /** The longest time between two passes. */
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  /** The longest pause after failed passes; it begins with `intervalMs` and doubles. Default 30 s. */
+  readonly maxBackoffMs?: number;
+}
+
+const DEFAULT_MAX_BACKOFF_MS = 30_000;

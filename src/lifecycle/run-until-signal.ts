@@ -1,30 +1,5 @@
 import type { LifecycleLog } from "./lifecycle.ts";
 
-/** Where signals come from. The process, or a stand-in. */
-export interface SignalSource {
-  on(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
-  off(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
-}
-
-export interface RunOptions {
-  readonly signals: SignalSource;
-  readonly log: LifecycleLog;
-  /** Stops everything. @returns whether nothing had to be forced */
-  readonly stop: () => Promise<boolean>;
-  /** Ends the process at once. Called for the second signal only. */
-  readonly exit: (code: number) => void;
-  /** A clock that never goes back, in milliseconds; default the process's own. */
-  readonly nowMs?: (() => number) | undefined;
-}
-
-const SIGNALS = ["SIGTERM", "SIGINT"] as const;
-const FORCED_EXIT_CODE = 1;
-/**
- * A signal this soon after the first is the same key press: a terminal sends Ctrl-C to npm and to the service, and npm
- * passes it on.
- */
-const ECHO_MS = 1_000;
-
 /**
  * Waits for SIGTERM or SIGINT, then stops everything. A second signal ends the process at once.
  * @returns the exit code: 0 after a clean stop, else 1
@@ -66,3 +41,28 @@ export async function runUntilSignal({
     for (const { signal, listener } of listeners) signals.off(signal, listener);
   }
 }
+
+/** Where signals come from. The process, or a stand-in. */
+export interface SignalSource {
+  on(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
+  off(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
+}
+
+export interface RunOptions {
+  readonly signals: SignalSource;
+  readonly log: LifecycleLog;
+  /** Stops everything. @returns whether nothing had to be forced */
+  readonly stop: () => Promise<boolean>;
+  /** Ends the process at once. Called for the second signal only. */
+  readonly exit: (code: number) => void;
+  /** A clock that never goes back, in milliseconds; default the process's own. */
+  readonly nowMs?: (() => number) | undefined;
+}
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+const FORCED_EXIT_CODE = 1;
+/**
+ * A signal this soon after the first is the same key press: a terminal sends Ctrl-C to npm and to the service, and npm
+ * passes it on.
+ */
+const ECHO_MS = 1_000;

@@ -1,11 +1,5 @@
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Work that goes on in the background until it is stopped. */
-export interface Loop {
-  start(): void;
-  stop(): Promise<void>;
-}
-
 /** Starts loops in their order, each as a part of the lifecycle under its name. */
 export async function startLoops(
   lifecycle: Pick<Lifecycle, "start">,
@@ -21,4 +15,10 @@ export async function startLoops(
       (started) => started.stop(),
     );
   }
+}
+
+/** Work that goes on in the background until it is stopped. */
+export interface Loop {
+  start(): void;
+  stop(): Promise<void>;
 }

@@ -5,20 +5,6 @@ import type { JsonRoute } from "./fullnode/server.ts";
 import { coinObjectType, parseAddress, SUI_COIN_TYPE } from "./fullnode/sui-types.ts";
 import { systemCommit } from "./fullnode/system-transaction.ts";
 
-/** A coin that the faucet made. */
-export interface FaucetCoin {
-  readonly id: string;
-  readonly coinType: string;
-  readonly amount: bigint;
-  readonly transactionDigest: string;
-}
-
-/** Gives an address one SUI and one IKA coin. */
-export type Faucet = (address: string) => Promise<readonly FaucetCoin[]>;
-
-/** 1,000 SUI and 1,000 IKA per request, in the smallest units. */
-const FAUCET_AMOUNT = 1_000_000_000_000n;
-
 /** Creates a faucet for the ledger. Its grants are system commits. */
 export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
   return async (recipient) => {
@@ -46,6 +32,20 @@ export function createFaucet(ledger: Ledger, ikaCoinType: string): Faucet {
     return given;
   };
 }
+
+/** A coin that the faucet made. */
+export interface FaucetCoin {
+  readonly id: string;
+  readonly coinType: string;
+  readonly amount: bigint;
+  readonly transactionDigest: string;
+}
+
+/** Gives an address one SUI and one IKA coin. */
+export type Faucet = (address: string) => Promise<readonly FaucetCoin[]>;
+
+/** 1,000 SUI and 1,000 IKA per request, in the smallest units. */
+const FAUCET_AMOUNT = 1_000_000_000_000n;
 
 /** The HTTP API of `requestSuiFromFaucetV2`, on `/v2/gas` and on the older `/gas`. */
 export function faucetRoutes(faucet: Faucet): readonly JsonRoute[] {

@@ -21,15 +21,6 @@ import { Coin, type Owner, sealObject } from "./fullnode/object.ts";
 import { coinObjectType, SUI_TYPE } from "./fullnode/sui-types.ts";
 import { timestampProto } from "./fullnode/transaction-proto.ts";
 
-const SYSTEM_VERSION = 1n;
-/** The number of gas coins per account, and the balance of each in MIST. */
-const GAS_COIN_COUNT = 16;
-const GAS_COIN_MIST = 1_000_000_000_000n;
-/** The balance of an account's only IKA coin, in the smallest unit. */
-const IKA_COIN_AMOUNT = 1_000_000_000_000_000n;
-/** Enough zeros to decode a default value of any struct. */
-const ZEROS = new Uint8Array(64 * 1024);
-
 /** The first commit of a network. Its digest is the chain's id and also depends on the time of creation. */
 export function genesisCommit(options: GenesisOptions): Commit {
   const { timestampMs } = options;
@@ -65,6 +56,15 @@ export function genesisCommit(options: GenesisOptions): Commit {
     deleted: [],
   };
 }
+
+const SYSTEM_VERSION = 1n;
+/** The number of gas coins per account, and the balance of each in MIST. */
+const GAS_COIN_COUNT = 16;
+const GAS_COIN_MIST = 1_000_000_000_000n;
+/** The balance of an account's only IKA coin, in the smallest unit. */
+const IKA_COIN_AMOUNT = 1_000_000_000_000_000n;
+/** Enough zeros to decode a default value of any struct. */
+const ZEROS = new Uint8Array(64 * 1024);
 
 /** The Ika system object. Clients read only its version and package. */
 function systemGenesis(addresses: NetworkAddresses): GenesisObject[] {

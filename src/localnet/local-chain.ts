@@ -34,6 +34,30 @@ import { networkRoute } from "./network-route.ts";
 import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
+/** A local network, with or without a listening server. */
+export interface LocalChain {
+  readonly chainId: string;
+  /** A new copy on each access, because an `IkaClient` changes its config. */
+  readonly ikaConfig: IkaConfig;
+  readonly treasury: LocalnetTreasury;
+  /** The first network encryption key. */
+  readonly networkEncryptionKeyId: string;
+  readonly ikaCoinType: string;
+  readonly hotWalletAddress: string;
+  /** Gives an address 1,000 SUI and 1,000 IKA. */
+  fund(address: string): Promise<readonly FaucetCoin[]>;
+  /** The faults to inject; also over `POST /localnet/faults`. */
+  readonly faults: Faults;
+  /** Changes of the chain by the network itself; also over `POST /localnet/...`. */
+  readonly controls: ChainControls;
+  /** Answers a call to the fullnode. */
+  readonly answerCall: AnswerCall;
+  /** Further HTTP routes for a listening server. */
+  readonly routes: readonly JsonRoute[];
+  /** Stops the network: abandons running sessions, which a restart resumes, and waits for pending writes. */
+  close(): Promise<void>;
+}
+
 /** Options of a local network. All have defaults. */
 export interface LocalChainOptions {
   /**
@@ -73,30 +97,6 @@ export interface LocalnetTreasury {
   readonly treasuryId: string;
   readonly adminCapId: string;
   readonly operatorCapIds: readonly string[];
-}
-
-/** A local network, with or without a listening server. */
-export interface LocalChain {
-  readonly chainId: string;
-  /** A new copy on each access, because an `IkaClient` changes its config. */
-  readonly ikaConfig: IkaConfig;
-  readonly treasury: LocalnetTreasury;
-  /** The first network encryption key. */
-  readonly networkEncryptionKeyId: string;
-  readonly ikaCoinType: string;
-  readonly hotWalletAddress: string;
-  /** Gives an address 1,000 SUI and 1,000 IKA. */
-  fund(address: string): Promise<readonly FaucetCoin[]>;
-  /** The faults to inject; also over `POST /localnet/faults`. */
-  readonly faults: Faults;
-  /** Changes of the chain by the network itself; also over `POST /localnet/...`. */
-  readonly controls: ChainControls;
-  /** Answers a call to the fullnode. */
-  readonly answerCall: AnswerCall;
-  /** Further HTTP routes for a listening server. */
-  readonly routes: readonly JsonRoute[];
-  /** Stops the network: abandons running sessions, which a restart resumes, and waits for pending writes. */
-  close(): Promise<void>;
 }
 
 const DEFAULT_OPERATOR_COUNT = 4;

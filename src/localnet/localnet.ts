@@ -1,19 +1,19 @@
 import { startFullnodeServer } from "./fullnode/server.ts";
 import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
 
+/** A running local network. `close` first answers the pending requests. */
+export interface Localnet extends Omit<LocalChain, "answerCall" | "routes"> {
+  /** The fullnode's base URL for `SuiGrpcClient`. It also serves the faucet. */
+  readonly url: string;
+  readonly port: number;
+}
+
 /** Options of a listening local network. All have defaults. */
 export interface LocalnetOptions extends LocalChainOptions {
   /** Default 0: a free port. */
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-}
-
-/** A running local network. `close` first answers the pending requests. */
-export interface Localnet extends Omit<LocalChain, "answerCall" | "routes"> {
-  /** The fullnode's base URL for `SuiGrpcClient`. It also serves the faucet. */
-  readonly url: string;
-  readonly port: number;
 }
 
 /** Starts an Ika network with a listening Sui fullnode in this process. */

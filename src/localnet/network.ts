@@ -11,41 +11,6 @@ import type { Ledger } from "./fullnode/ledger.ts";
 import { systemCommit } from "./fullnode/system-transaction.ts";
 import type { MpcOutcome, NetworkMpc } from "./mpc/engine.ts";
 
-/** Writes a line of the log. */
-export type WriteLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
-
-/** The Ika network's half: processes sessions in the order they were opened and writes the verdicts to the chain. */
-export interface IkaNetwork {
-  /** Abandons the running MPC work, which the next start resumes, and waits for pending writes. */
-  close(): Promise<void>;
-}
-
-/** Options of {@link startNetwork}. */
-export interface IkaNetworkOptions {
-  readonly ledger: Ledger;
-  readonly addresses: NetworkAddresses;
-  /** The cryptography under a network encryption key. */
-  readonly mpcOf: (networkEncryptionKeyId: string) => Promise<NetworkMpc>;
-  readonly log: WriteLog;
-  /**
-   * The number of sessions in the MPC at a time, in order; enough that the MPC can move signatures ahead. Default 64.
-   */
-  readonly concurrencyCount?: number;
-}
-
-const DEFAULT_CONCURRENCY_COUNT = 64;
-/** The number of attempts before a session is rejected because the engine fails, as opposed to rejecting it. */
-const MAX_ATTEMPTS = 3;
-
-/** A session and its result. */
-interface Verdict {
-  readonly session: WaitingSession;
-  readonly outcome: MpcOutcome;
-}
-
-/** Far below the limits on events and dynamic fields of one transaction. */
-const VERDICTS_PER_COMMIT = 32;
-
 /** Completes every waiting session, including those from before a restart, and every one that is opened later. */
 export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
   const { ledger, addresses, mpcOf, log } = options;
@@ -130,6 +95,41 @@ export function startNetwork(options: IkaNetworkOptions): IkaNetwork {
     }
   }
 }
+
+/** Writes a line of the log. */
+export type WriteLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+/** The Ika network's half: processes sessions in the order they were opened and writes the verdicts to the chain. */
+export interface IkaNetwork {
+  /** Abandons the running MPC work, which the next start resumes, and waits for pending writes. */
+  close(): Promise<void>;
+}
+
+/** Options of {@link startNetwork}. */
+export interface IkaNetworkOptions {
+  readonly ledger: Ledger;
+  readonly addresses: NetworkAddresses;
+  /** The cryptography under a network encryption key. */
+  readonly mpcOf: (networkEncryptionKeyId: string) => Promise<NetworkMpc>;
+  readonly log: WriteLog;
+  /**
+   * The number of sessions in the MPC at a time, in order; enough that the MPC can move signatures ahead. Default 64.
+   */
+  readonly concurrencyCount?: number;
+}
+
+const DEFAULT_CONCURRENCY_COUNT = 64;
+/** The number of attempts before a session is rejected because the engine fails, as opposed to rejecting it. */
+const MAX_ATTEMPTS = 3;
+
+/** A session and its result. */
+interface Verdict {
+  readonly session: WaitingSession;
+  readonly outcome: MpcOutcome;
+}
+
+/** Far below the limits on events and dynamic fields of one transaction. */
+const VERDICTS_PER_COMMIT = 32;
 
 function askMpc(mpc: NetworkMpc, session: WaitingSession): Promise<MpcOutcome> {
   const sessionId = sessionIdentifierDigest(session.fields.session_identifier_preimage);

@@ -10,19 +10,6 @@ import type { LocalChainOptions } from "./local-chain.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
 import type { WriteLog } from "./network.ts";
 
-const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
-
-/** The inputs of a history. */
-export interface LedgerParts {
-  readonly seed: Uint8Array;
-  readonly log: WriteLog;
-  readonly operatorCount: number;
-  readonly addresses: NetworkAddresses;
-  readonly hotWalletAddress: string;
-  readonly mpc: NetworkMpc;
-  readonly clock: () => number;
-}
-
 /** Opens the network's history from its data folder, or creates a genesis. */
 export async function openHistory(
   options: LocalChainOptions,
@@ -51,6 +38,19 @@ export async function openHistory(
       : await durableHistory(options.dataDirectory, identity, genesis, log);
   stops.push(() => history.close());
   return history;
+}
+
+const DEFAULT_EPOCH_DURATION_MS = 24 * 60 * 60 * 1000;
+
+/** The inputs of a history. */
+export interface LedgerParts {
+  readonly seed: Uint8Array;
+  readonly log: WriteLog;
+  readonly operatorCount: number;
+  readonly addresses: NetworkAddresses;
+  readonly hotWalletAddress: string;
+  readonly mpc: NetworkMpc;
+  readonly clock: () => number;
 }
 
 /** The outputs of a new key in this epoch. With a DKG output of version 1, there is also a reconfiguration output. */

@@ -2,19 +2,6 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Localnet, type LocalnetOptions, startLocalnet } from "./localnet.ts";
 
-/** Options of a stand-alone local network. */
-export interface RunLocalnetOptions extends LocalnetOptions {
-  /** The folder for the state and `ika-config.json`. */
-  readonly dataDirectory: string;
-  /** Stops the network when it aborts. */
-  readonly signal: AbortSignal;
-  /** Prints one line for the user. */
-  readonly print: (line: string) => void;
-}
-
-/** The config file's name in the data folder. Its content is a valid config for `IkaClient`. */
-export const IKA_CONFIG_FILE = "ika-config.json";
-
 /** Runs a stand-alone local network until the signal aborts. Prints its addresses and writes its Ika config. */
 export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
   const localnet = await startLocalnet(options);
@@ -27,6 +14,19 @@ export async function runLocalnet(options: RunLocalnetOptions): Promise<void> {
     await localnet.close();
   }
 }
+
+/** Options of a stand-alone local network. */
+export interface RunLocalnetOptions extends LocalnetOptions {
+  /** The folder for the state and `ika-config.json`. */
+  readonly dataDirectory: string;
+  /** Stops the network when it aborts. */
+  readonly signal: AbortSignal;
+  /** Prints one line for the user. */
+  readonly print: (line: string) => void;
+}
+
+/** The config file's name in the data folder. Its content is a valid config for `IkaClient`. */
+export const IKA_CONFIG_FILE = "ika-config.json";
 
 async function writeConfig(dataDirectory: string, path: string, localnet: Localnet): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });

@@ -1,13 +1,5 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** Ages in seconds that other parts know; undefined while there is nothing that could be old. */
-export interface Ages {
-  /** Of the price that deposits are credited at. */
-  price?(): Promise<number | undefined>;
-  /** Of the oldest audit event that is in no seal. */
-  auditUnsealed?(): Promise<number | undefined>;
-}
-
 /** Registers a gauge for each, and returns what reads them anew. One that nobody tells has no value. */
 export function createAgeGauges(metrics: Pick<Metrics, "gauge">, ages: Ages = {}): () => Promise<void> {
   const price = metrics.gauge("price_age_seconds", "Age of the price for crediting deposits.");
@@ -25,4 +17,12 @@ export function createAgeGauges(metrics: Pick<Metrics, "gauge">, ages: Ages = {}
       else gauge.set(seconds);
     }
   };
+}
+
+/** Ages in seconds that other parts know; undefined while there is nothing that could be old. */
+export interface Ages {
+  /** Of the price that deposits are credited at. */
+  price?(): Promise<number | undefined>;
+  /** Of the oldest audit event that is in no seal. */
+  auditUnsealed?(): Promise<number | undefined>;
 }

@@ -1,12 +1,6 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ChainFigures } from "./read-chain-figures.ts";
 
-/** IKA and SUI both have nine decimals. */
-const UNITS_PER_COIN = 1e9;
-
-/** Shows the figures as gauges, in place of those shown before. */
-export type ChainGauges = (figures: ChainFigures) => void;
-
 /** Registers the gauges. `laneIds` are the configured lanes; a lane's label is its place among them. */
 export function createChainGauges(metrics: Pick<Metrics, "gauge">, laneIds: readonly string[]): ChainGauges {
   const ika = metrics.gauge("treasury_balance_ika", "Balance of the Treasury in IKA.");
@@ -38,3 +32,9 @@ export function createChainGauges(metrics: Pick<Metrics, "gauge">, laneIds: read
     checkpointMs = figures.checkpointMs;
   };
 }
+
+/** IKA and SUI both have nine decimals. */
+const UNITS_PER_COIN = 1e9;
+
+/** Shows the figures as gauges, in place of those shown before. */
+export type ChainGauges = (figures: ChainFigures) => void;

@@ -2,22 +2,6 @@ import { curveOfNumber, signatureAlgorithmOfNumbers } from "../protocol/algorith
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { DatabaseFigures, LaneFigure, PresignFigure } from "./read-database-figures.ts";
 
-/** What the labels of the figures follow from. */
-export interface FigureNames {
-  /** The configured lanes; a lane's label is its place among them, and `other` for those that once were. */
-  readonly laneIds: readonly string[];
-  /** Undefined while the chain has not been asked: then every key counts as the newest. */
-  newestNetworkEncryptionKeyId(): string | undefined;
-}
-
-/** Shows the figures as gauges, in place of those shown before. Warm buckets are shown though they have no presign. */
-export type DatabaseGauges = (figures: DatabaseFigures, warm: readonly Bucket[]) => void;
-
-type Bucket = Omit<PresignFigure, "state" | "count">;
-
-const OPERATION_KINDS = ["register", "dkg", "accept", "presign", "sign"];
-const PRESIGN_STATES = ["ready", "pending", "held"] as const;
-
 /** Registers the gauges. Presigns of all network encryption keys but the newest are counted together. */
 export function createDatabaseGauges(
   metrics: Pick<Metrics, "gauge">,
@@ -100,6 +84,22 @@ export function createDatabaseGauges(
     return place === -1 ? "other" : String(place);
   }
 }
+
+/** What the labels of the figures follow from. */
+export interface FigureNames {
+  /** The configured lanes; a lane's label is its place among them, and `other` for those that once were. */
+  readonly laneIds: readonly string[];
+  /** Undefined while the chain has not been asked: then every key counts as the newest. */
+  newestNetworkEncryptionKeyId(): string | undefined;
+}
+
+/** Shows the figures as gauges, in place of those shown before. Warm buckets are shown though they have no presign. */
+export type DatabaseGauges = (figures: DatabaseFigures, warm: readonly Bucket[]) => void;
+
+type Bucket = Omit<PresignFigure, "state" | "count">;
+
+const OPERATION_KINDS = ["register", "dkg", "accept", "presign", "sign"];
+const PRESIGN_STATES = ["ready", "pending", "held"] as const;
 
 function oldestByKind({ outbox }: DatabaseFigures): Map<string, number> {
   const oldest = new Map<string, number>();

@@ -7,17 +7,6 @@ import { execute, readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-export interface LedgerGaugesOptions {
-  readonly database: Pick<Database, "transaction">;
-  readonly metrics: Pick<Metrics, "gauge">;
-  readonly log: Pick<Log, "error">;
-}
-
-/** A ledger that takes longer is verified by hand, on a copy. */
-const STATEMENT_TIMEOUT_MS = 300_000;
-/** Enough to begin looking with. */
-const LOGGED_MAX_COUNT = 20;
-
 /**
  * Registers the gauges and returns what recomputes all money and sets them. Does nothing while another replica is at
  * it. No parallel workers are taken for it, so that callers keep theirs.
@@ -54,3 +43,14 @@ export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptio
     }
   };
 }
+
+export interface LedgerGaugesOptions {
+  readonly database: Pick<Database, "transaction">;
+  readonly metrics: Pick<Metrics, "gauge">;
+  readonly log: Pick<Log, "error">;
+}
+
+/** A ledger that takes longer is verified by hand, on a copy. */
+const STATEMENT_TIMEOUT_MS = 300_000;
+/** Enough to begin looking with. */
+const LOGGED_MAX_COUNT = 20;

@@ -15,21 +15,6 @@ import { readChainFigures } from "./read-chain-figures.ts";
 import { readDatabaseFigures } from "./read-database-figures.ts";
 import { createSnapshotLoops } from "./snapshot-loops.ts";
 
-export interface ObservationOptions {
-  readonly metrics: Metrics;
-  readonly database: Database;
-  readonly network: ChainNetwork;
-  readonly reader: NetworkReader;
-  readonly config: Pick<Config, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
-  /** What other parts know the age of. */
-  readonly ages?: Ages;
-  readonly log: Pick<Log, "error">;
-}
-
-const DATABASE_INTERVAL_MS = 15_000;
-const CHAIN_INTERVAL_MS = 30_000;
-const LEDGER_INTERVAL_MS = 3_600_000;
-
 /**
  * Loops that read figures of the database and the chain into gauges, so that a scrape costs nothing. Every replica
  * shows the same figures, each as old as `service_snapshot_age_seconds` says: aggregate them with max.
@@ -97,6 +82,21 @@ export function createObservation(options: ObservationOptions): Record<string, B
     }
   }
 }
+
+export interface ObservationOptions {
+  readonly metrics: Metrics;
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly config: Pick<Config, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
+  /** What other parts know the age of. */
+  readonly ages?: Ages;
+  readonly log: Pick<Log, "error">;
+}
+
+const DATABASE_INTERVAL_MS = 15_000;
+const CHAIN_INTERVAL_MS = 30_000;
+const LEDGER_INTERVAL_MS = 3_600_000;
 
 function registerPool(metrics: Pick<Metrics, "gauge">, database: Pick<Database, "connections">): void {
   metrics.gauge(

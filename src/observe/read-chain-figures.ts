@@ -4,6 +4,24 @@ import { type LaneGasOptions, readLaneGas } from "../chain/submit/read-lane-gas.
 import type { TreasuryReader, TreasuryState } from "../chain/treasury/treasury-reader.ts";
 import { affordableSigns } from "./affordable-signs.ts";
 
+/** Reads them, one call after another. Throws when the fullnode or the database does not answer. */
+export async function readChainFigures(options: ChainFiguresOptions): Promise<ChainFigures> {
+  const { network, reader, treasury } = options;
+  const checkpointMs = await readCheckpointMs(network);
+  const state = await treasury.state();
+  const affordableSignCount = affordableSigns(state, await treasury.signPrices());
+  const { lanes, spare } = await readLaneGas(options);
+  const coinBalances = [...lanes, ...spare].map(({ balanceMist }) => balanceMist);
+  return {
+    treasury: state,
+    affordableSignCount,
+    gasMist: coinBalances.reduce((sum, balance) => sum + balance, 0n),
+    laneGasMist: new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist])),
+    newestNetworkEncryptionKeyId: (await reader.networkKey()).id,
+    checkpointMs,
+  };
+}
+
 /** What the chain says about the service's means. Amounts are in the smallest units. */
 export interface ChainFigures {
   readonly treasury: TreasuryState;
@@ -21,24 +39,6 @@ export interface ChainFiguresOptions extends LaneGasOptions {
   readonly network: ChainNetwork;
   readonly reader: Pick<NetworkReader, "gasCoins" | "networkKey">;
   readonly treasury: Pick<TreasuryReader, "state" | "signPrices">;
-}
-
-/** Reads them, one call after another. Throws when the fullnode or the database does not answer. */
-export async function readChainFigures(options: ChainFiguresOptions): Promise<ChainFigures> {
-  const { network, reader, treasury } = options;
-  const checkpointMs = await readCheckpointMs(network);
-  const state = await treasury.state();
-  const affordableSignCount = affordableSigns(state, await treasury.signPrices());
-  const { lanes, spare } = await readLaneGas(options);
-  const coinBalances = [...lanes, ...spare].map(({ balanceMist }) => balanceMist);
-  return {
-    treasury: state,
-    affordableSignCount,
-    gasMist: coinBalances.reduce((sum, balance) => sum + balance, 0n),
-    laneGasMist: new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist])),
-    newestNetworkEncryptionKeyId: (await reader.networkKey()).id,
-    checkpointMs,
-  };
 }
 
 const MS_PER_SECOND = 1_000;

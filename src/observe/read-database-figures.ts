@@ -3,6 +3,25 @@ import { boolean, type Columns, nullable, number, oneOf, text } from "../store/c
 import type { Database, Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 
+/** Counts what is open on a network. Every statement reads indexes of open rows only, never what has ended. */
+export function readDatabaseFigures(
+  database: Pick<Database, "transaction">,
+  network: string,
+): Promise<DatabaseFigures> {
+  return database.transaction(async (db) => {
+    await execute(db, raw(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`));
+    return {
+      outbox: await readRows(db, outbox(network), OUTBOX_COLUMNS),
+      signs: await readRows(db, signs(network), SIGN_COLUMNS),
+      presigns: [
+        ...(await readRows(db, stock(network), PRESIGN_COLUMNS)),
+        ...(await readRows(db, held(network), PRESIGN_COLUMNS)),
+      ],
+      lanes: await readLaneFigures(db, network),
+    };
+  });
+}
+
 /** Operations of one kind that have not reached their end. */
 export interface OutboxFigure {
   readonly kind: string;
@@ -50,25 +69,6 @@ export interface DatabaseFigures {
 
 /** A statement that takes longer is given up. */
 const STATEMENT_TIMEOUT_MS = 5_000;
-
-/** Counts what is open on a network. Every statement reads indexes of open rows only, never what has ended. */
-export function readDatabaseFigures(
-  database: Pick<Database, "transaction">,
-  network: string,
-): Promise<DatabaseFigures> {
-  return database.transaction(async (db) => {
-    await execute(db, raw(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`));
-    return {
-      outbox: await readRows(db, outbox(network), OUTBOX_COLUMNS),
-      signs: await readRows(db, signs(network), SIGN_COLUMNS),
-      presigns: [
-        ...(await readRows(db, stock(network), PRESIGN_COLUMNS)),
-        ...(await readRows(db, held(network), PRESIGN_COLUMNS)),
-      ],
-      lanes: await readLaneFigures(db, network),
-    };
-  });
-}
 
 /** Every lane of the network that ever was, by id. */
 export function readLaneFigures(db: Queryable, network: string): Promise<LaneFigure[]> {

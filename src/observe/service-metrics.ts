@@ -3,45 +3,6 @@ import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** What retention takes from old rows: users' halves, the bytes of transactions, and whole reservations that expired. */
-export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
-
-/** One of {@link RETAINED_KINDS}. */
-export type RetainedKind = (typeof RETAINED_KINDS)[number];
-
-/** What the parts of the service tell of themselves as it happens. */
-export interface ServiceMetrics {
-  readonly signs: SignObserver;
-  onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
-  onLease(change: 1 | -1): void;
-  /** Counts answers of the fullnode that belong to another question. */
-  onMixUp: MixUpReport;
-  /** Counts old rows that retention emptied or deleted. */
-  onRetained(what: RetainedKind, count: number): void;
-  /** Counts what a cache was asked for. */
-  onCache(cache: "api_key", result: "hit" | "miss"): void;
-}
-
-/** A request ends in one of these; reasons that are none of them are counted as `other`. */
-const OUTCOMES = ["completed", "reservation_expired", "network_rejected", "chain_rejected", "other"] as const;
-
-/** What was asked for when the answer was another's; anything else is counted as `other`. */
-const MIXED_UP_READS = [
-  "object",
-  "owner",
-  "field",
-  "coin",
-  "transaction",
-  "key",
-  "session",
-  "signature",
-  "other",
-];
-
-const STAGE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-const SIGN_SECONDS = [0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300];
-const WAIT_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 60];
-
 /** Registers them, with every label that they may have, so that the first event is seen as an increase. */
 export function createServiceMetrics(
   metrics: Pick<Metrics, "counter" | "gauge" | "histogram">,
@@ -113,3 +74,42 @@ export function createServiceMetrics(
     onCache: (name, result) => cache.inc({ cache: name, result }),
   };
 }
+
+/** What retention takes from old rows: users' halves, the bytes of transactions, and whole reservations that expired. */
+export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
+
+/** One of {@link RETAINED_KINDS}. */
+export type RetainedKind = (typeof RETAINED_KINDS)[number];
+
+/** What the parts of the service tell of themselves as it happens. */
+export interface ServiceMetrics {
+  readonly signs: SignObserver;
+  onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
+  onLease(change: 1 | -1): void;
+  /** Counts answers of the fullnode that belong to another question. */
+  onMixUp: MixUpReport;
+  /** Counts old rows that retention emptied or deleted. */
+  onRetained(what: RetainedKind, count: number): void;
+  /** Counts what a cache was asked for. */
+  onCache(cache: "api_key", result: "hit" | "miss"): void;
+}
+
+/** A request ends in one of these; reasons that are none of them are counted as `other`. */
+const OUTCOMES = ["completed", "reservation_expired", "network_rejected", "chain_rejected", "other"] as const;
+
+/** What was asked for when the answer was another's; anything else is counted as `other`. */
+const MIXED_UP_READS = [
+  "object",
+  "owner",
+  "field",
+  "coin",
+  "transaction",
+  "key",
+  "session",
+  "signature",
+  "other",
+];
+
+const STAGE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const SIGN_SECONDS = [0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300];
+const WAIT_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 60];

@@ -3,23 +3,6 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** Something that is read now and then, so that a scrape never waits for it. */
-export interface SnapshotReading {
-  readonly name: string;
-  readonly intervalMs: number;
-  /** Reads and sets the gauges. When it fails, they stay as they are. */
-  read(signal: AbortSignal): Promise<void>;
-}
-
-/** Loops that keep gauges up to date, and a gauge that says how old each reading is. */
-export type SnapshotLoops = (reading: SnapshotReading) => BackgroundLoop;
-
-export interface SnapshotLoopOptions {
-  readonly metrics: Pick<Metrics, "gauge">;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
-}
-
 /** While nothing was read yet, the age counts from the start of the process. */
 export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions): SnapshotLoops {
   const readAtMs = new Map<string, number>();
@@ -46,4 +29,21 @@ export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions
       },
     });
   };
+}
+
+/** Something that is read now and then, so that a scrape never waits for it. */
+export interface SnapshotReading {
+  readonly name: string;
+  readonly intervalMs: number;
+  /** Reads and sets the gauges. When it fails, they stay as they are. */
+  read(signal: AbortSignal): Promise<void>;
+}
+
+/** Loops that keep gauges up to date, and a gauge that says how old each reading is. */
+export type SnapshotLoops = (reading: SnapshotReading) => BackgroundLoop;
+
+export interface SnapshotLoopOptions {
+  readonly metrics: Pick<Metrics, "gauge">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
 }

@@ -9,16 +9,6 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
-interface AcceptSubject {
-  readonly id: string;
-  readonly dwalletId: string;
-  readonly encryptedUserSecretKeyShareId: string;
-  readonly userOutputSignature: Uint8Array;
-}
-
-const SIZE_BYTES = 250;
-const BATCH_COUNT = 10;
-
 /** Accepts encrypted shares with the coordinator. The mark on the chain is the dWallet's state. */
 export function createAcceptOperation(reader: ChainReader): OperationKind<AcceptSubject> {
   return {
@@ -61,6 +51,16 @@ export function createAcceptOperation(reader: ChainReader): OperationKind<Accept
     },
   };
 }
+
+interface AcceptSubject {
+  readonly id: string;
+  readonly dwalletId: string;
+  readonly encryptedUserSecretKeyShareId: string;
+  readonly userOutputSignature: Uint8Array;
+}
+
+const SIZE_BYTES = 250;
+const BATCH_COUNT = 10;
 
 async function setActive(db: Queryable, id: string, digest: string | null): Promise<void> {
   await execute(

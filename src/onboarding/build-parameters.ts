@@ -9,34 +9,6 @@ import { startThread } from "../threads/start-thread.ts";
 import type { ParameterStore, StoredParameters } from "./parameter-store.ts";
 import type { BuiltParameters, ParametersWorkerData } from "./parameters-worker.ts";
 
-export interface ParameterBuilderOptions {
-  readonly reader: Pick<NetworkReader, "networkKeys" | "networkKeyOutput">;
-  readonly store: ParameterStore;
-  /** The chain's integers, in the order of their priority. */
-  readonly curves: readonly number[];
-  /** The interval between checks for a newer network key. Default 10 s. */
-  readonly clock: Clock;
-  readonly intervalMs?: number;
-  readonly log: Pick<Log, "info" | "warn" | "error">;
-}
-
-/** Parameters and their network key. */
-export interface KeyParameters extends StoredParameters {
-  readonly networkKeyId: string;
-}
-
-/** The parameters of all network keys, as they become ready. */
-export interface ParameterBuilder {
-  /** The parameters that are ready. */
-  ready(): readonly KeyParameters[];
-  /** Builds missing parameters, those of the newest key first, and checks for newer keys at intervals. */
-  start(): void;
-  /** Stops a running build. */
-  stop(): Promise<void>;
-}
-
-const DEFAULT_INTERVAL_MS = 10_000;
-
 /**
  * Builds compact protocol parameters from a network key's outputs, on a thread that ends afterwards. Does not rebuild
  * what this folder has: reconfigurations do not change it. Serves nothing for a key with unreadable outputs until the
@@ -104,6 +76,34 @@ export function createParameterBuilder({
     }
   }
 }
+
+export interface ParameterBuilderOptions {
+  readonly reader: Pick<NetworkReader, "networkKeys" | "networkKeyOutput">;
+  readonly store: ParameterStore;
+  /** The chain's integers, in the order of their priority. */
+  readonly curves: readonly number[];
+  /** The interval between checks for a newer network key. Default 10 s. */
+  readonly clock: Clock;
+  readonly intervalMs?: number;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+}
+
+/** Parameters and their network key. */
+export interface KeyParameters extends StoredParameters {
+  readonly networkKeyId: string;
+}
+
+/** The parameters of all network keys, as they become ready. */
+export interface ParameterBuilder {
+  /** The parameters that are ready. */
+  ready(): readonly KeyParameters[];
+  /** Builds missing parameters, those of the newest key first, and checks for newer keys at intervals. */
+  start(): void;
+  /** Stops a running build. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_INTERVAL_MS = 10_000;
 
 /** Handles the thread's messages until it ends. Rejects if it ends with an error. */
 async function collect(worker: Worker, take: (built: BuiltParameters) => Promise<void>): Promise<void> {

@@ -4,18 +4,6 @@ import { postings } from "../ledger/postings.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** A DKG to charge and queue. The row of its dWallet exists. */
-export interface NewDkg {
-  /** The id of the dWallet's row. */
-  readonly dwalletId: string;
-  readonly projectId: string;
-  readonly network: string;
-  readonly priceMicroUsd: bigint;
-  readonly operationId: string;
-  readonly priority: number;
-  readonly traceParent: string | undefined;
-}
-
 /** Charges the DKG and queues it, in one statement. Returns false and does nothing if the credit does not suffice. */
 export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
   const { operationId, network, priority, traceParent } = dkg;
@@ -26,6 +14,18 @@ export async function chargeDkg(db: Queryable, dkg: NewDkg): Promise<boolean> {
         ) ${operationInsert({ kind: "dkg", priority, traceParent }, sql`asked`)} RETURNING id`,
   );
   return queuedCount > 0;
+}
+
+/** A DKG to charge and queue. The row of its dWallet exists. */
+export interface NewDkg {
+  /** The id of the dWallet's row. */
+  readonly dwalletId: string;
+  readonly projectId: string;
+  readonly network: string;
+  readonly priceMicroUsd: bigint;
+  readonly operationId: string;
+  readonly priority: number;
+  readonly traceParent: string | undefined;
 }
 
 /** Charges a DKG that was requested before an older copy of the database was restored, if the credit suffices. */

@@ -4,17 +4,6 @@ import { boolean, nullable, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 
-/** The kinds of objects with a limit per project and 24 hours, because the service pays for each on the chain. */
-export type QuotaTable = "dwallet" | "encryption_key";
-
-/**
- * Locks the project until the transaction ends, so that its concurrent calls are counted one after the other. Call it
- * before the row is inserted, and {@link checkQuota} after that.
- */
-export async function lockForQuota(db: Queryable, projectId: string): Promise<void> {
-  await execute(db, sql`SELECT 1 FROM project WHERE id = ${projectId} FOR NO KEY UPDATE`);
-}
-
 /**
  * Throws QUOTA_EXCEEDED if the project exceeds the limit of the last 24 hours: of dWallet rows, or of attempts to
  * register encryption keys. A key that the chain refused may have several attempts. The transaction is then rolled
@@ -39,6 +28,17 @@ export async function checkQuota(
     metadata: { maxCount: String(maxCount) },
     retryAfterSeconds: Math.max(1, row.retryAfterSeconds ?? 0),
   });
+}
+
+/** The kinds of objects with a limit per project and 24 hours, because the service pays for each on the chain. */
+export type QuotaTable = "dwallet" | "encryption_key";
+
+/**
+ * Locks the project until the transaction ends, so that its concurrent calls are counted one after the other. Call it
+ * before the row is inserted, and {@link checkQuota} after that.
+ */
+export async function lockForQuota(db: Queryable, projectId: string): Promise<void> {
+  await execute(db, sql`SELECT 1 FROM project WHERE id = ${projectId} FOR NO KEY UPDATE`);
 }
 
 /** The table, the count of each row, and the time from which a row counts. */

@@ -11,22 +11,6 @@ import { execute, readRows } from "../store/statements.ts";
 import { failDWallet } from "./fail-dwallet.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
-interface DkgSubject {
-  readonly id: string;
-  readonly curve: number;
-  readonly networkEncryptionKeyId: string;
-  readonly senderAddress: string;
-  readonly sessionBytes: Uint8Array;
-  readonly userDkgMessage: Uint8Array;
-  readonly encryptedUserShareAndProof: Uint8Array;
-  readonly userPublicOutput: Uint8Array;
-  readonly signerPublicKey: Uint8Array;
-  readonly encryptionKeyAddress: string;
-}
-
-const OVERHEAD_BYTES = 500;
-const BATCH_COUNT = 8;
-
 /**
  * Requests DKGs through the Treasury: Submitting -> AwaitingNetworkDKGVerification once landed, or Failed with a refund
  * if it can never land. The mark on the chain is the session bytes. A DKG is bound to the sender that the client
@@ -96,6 +80,22 @@ export function createDkgOperation(
     },
   };
 }
+
+interface DkgSubject {
+  readonly id: string;
+  readonly curve: number;
+  readonly networkEncryptionKeyId: string;
+  readonly senderAddress: string;
+  readonly sessionBytes: Uint8Array;
+  readonly userDkgMessage: Uint8Array;
+  readonly encryptedUserShareAndProof: Uint8Array;
+  readonly userPublicOutput: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+  readonly encryptionKeyAddress: string;
+}
+
+const OVERHEAD_BYTES = 500;
+const BATCH_COUNT = 8;
 
 const preimageOf = ({ sessionBytes, senderAddress }: DkgSubject): Uint8Array =>
   sessionIdentifierPreimage(sessionBytes, senderAddress);

@@ -11,6 +11,11 @@ import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import { curveEnum } from "./encryption-key-row.ts";
 
+/**
+ * The columns read from `dwallet`. `state` is the chain's, `Submitting`, or `Failed` if the object will never exist.
+ */
+export type DWalletRow = Prisma.DWalletGetPayload<{ select: typeof COLUMNS }>;
+
 const COLUMNS = {
   id: true,
   projectId: true,
@@ -30,11 +35,6 @@ const COLUMNS = {
   name: true,
   encryptionKey: { select: { objectId: true } },
 } as const satisfies Prisma.DWalletSelect;
-
-/**
- * The columns read from `dwallet`. `state` is the chain's, `Submitting`, or `Failed` if the object will never exist.
- */
-export type DWalletRow = Prisma.DWalletGetPayload<{ select: typeof COLUMNS }>;
 
 /** The project's dWallet with this object id. Throws DWALLET_NOT_FOUND. */
 export async function findDWallet(

@@ -6,6 +6,9 @@ import { type Page, type PageRequest, readPage, UUID_POSITION } from "../paging/
 import { curveOfNumber } from "../protocol/algorithms.ts";
 import type { Database } from "../store/database.ts";
 
+/** The columns read from `encryption_key`. */
+export type EncryptionKeyRow = Prisma.EncryptionKeyGetPayload<{ select: typeof COLUMNS }>;
+
 const COLUMNS = {
   id: true,
   curve: true,
@@ -15,9 +18,6 @@ const COLUMNS = {
   objectId: true,
   txDigest: true,
 } as const satisfies Prisma.EncryptionKeySelect;
-
-/** The columns read from `encryption_key`. */
-export type EncryptionKeyRow = Prisma.EncryptionKeyGetPayload<{ select: typeof COLUMNS }>;
 
 /** The project's key of a signer on a curve, or null. */
 export function findKeyOfSigner(

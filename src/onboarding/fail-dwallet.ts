@@ -4,20 +4,6 @@ import { postings } from "../ledger/postings.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** Why a dWallet fails. */
-export interface DWalletFailure {
-  /** The state that the dWallet must be in. */
-  readonly from: "Submitting" | "AwaitingNetworkDKGVerification";
-  readonly to: "Failed" | "NetworkRejectedDKGVerification";
-  readonly reason: string;
-  /**
-   * The maximum number of refunds, for dWallets and signatures together, that a project gets on one day (UTC) for
-   * failures that the user's message may have caused. Beyond it the service keeps the price, because it has paid the
-   * network. Undefined: always refunded.
-   */
-  readonly refundsPerDay?: number;
-}
-
 /** Fails a dWallet and refunds its price, once and within the budget, in one statement. */
 export async function failDWallet(
   db: Queryable,
@@ -38,4 +24,18 @@ WITH request AS (
 )
 ${auditInsert("dwallet.refund", sql`refunded`, SYSTEM_ORIGIN)}`,
   );
+}
+
+/** Why a dWallet fails. */
+export interface DWalletFailure {
+  /** The state that the dWallet must be in. */
+  readonly from: "Submitting" | "AwaitingNetworkDKGVerification";
+  readonly to: "Failed" | "NetworkRejectedDKGVerification";
+  readonly reason: string;
+  /**
+   * The maximum number of refunds, for dWallets and signatures together, that a project gets on one day (UTC) for
+   * failures that the user's message may have caused. Beyond it the service keeps the price, because it has paid the
+   * network. Undefined: always refunded.
+   */
+  readonly refundsPerDay?: number;
 }

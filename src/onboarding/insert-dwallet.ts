@@ -8,17 +8,6 @@ import {
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** A dWallet to insert before its DKG is requested. */
-export interface NewDWallet {
-  readonly id: string;
-  readonly projectId: string;
-  readonly network: string;
-  /** The id of the encryption key's row. */
-  readonly key: { readonly id: string; readonly curve: number };
-  readonly request: CreateDWalletRequest;
-  readonly priceMicroUsd: bigint;
-}
-
 /**
  * Inserts the row as `Submitting`. Returns false if the session has a row in any project, or if another dWallet of the
  * project has the name.
@@ -39,6 +28,17 @@ export async function insertDWallet(db: Queryable, dwallet: NewDWallet): Promise
         ON CONFLICT DO NOTHING RETURNING id`,
   );
   return insertedCount > 0;
+}
+
+/** A dWallet to insert before its DKG is requested. */
+export interface NewDWallet {
+  readonly id: string;
+  readonly projectId: string;
+  readonly network: string;
+  /** The id of the encryption key's row. */
+  readonly key: { readonly id: string; readonly curve: number };
+  readonly request: CreateDWalletRequest;
+  readonly priceMicroUsd: bigint;
 }
 
 /** SHA-256 that distinguishes a repeated request from another one for the same session. */

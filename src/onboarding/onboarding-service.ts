@@ -16,15 +16,6 @@ import type { ParameterStore } from "./parameter-store.ts";
 import { readDWallet } from "./read-dwallet.ts";
 import { registerEncryptionKey } from "./register-encryption-key.ts";
 
-/** Dependencies of {@link createOnboardingService}. */
-export interface OnboardingServiceDeps extends OnboardingDeps {
-  readonly parameters: ParameterBuilder;
-  readonly parameterStore: ParameterStore;
-}
-
-const CHUNK_BYTES = 256 * 1024;
-const CONTENT_TYPE = "application/octet-stream";
-
 /** Implements `tss.v1.Onboarding`. */
 export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImpl<typeof Onboarding> {
   return {
@@ -79,6 +70,15 @@ export function createOnboardingService(deps: OnboardingServiceDeps): ServiceImp
     },
   };
 }
+
+/** Dependencies of {@link createOnboardingService}. */
+export interface OnboardingServiceDeps extends OnboardingDeps {
+  readonly parameters: ParameterBuilder;
+  readonly parameterStore: ParameterStore;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+const CONTENT_TYPE = "application/octet-stream";
 
 function timeOf(context: HandlerContext): WaitTime {
   return { timeoutMs: context.timeoutMs(), signal: context.signal };

@@ -3,25 +3,6 @@ import { createReadStream } from "node:fs";
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-/** Protocol parameters by their digest. */
-export interface StoredParameters {
-  /** The chain's integer. */
-  readonly curve: number;
-  readonly sha256: string;
-  readonly sizeBytes: number;
-}
-
-/** Protocol parameters on disk, addressed by content, with their network key and curve. */
-export interface ParameterStore {
-  /** The complete parameters of this network key. */
-  find(networkKeyId: string): Promise<StoredParameters[]>;
-  put(networkKeyId: string, curve: number, bytes: Uint8Array): Promise<StoredParameters>;
-  /** Undefined if no parameters have this digest. */
-  size(sha256: string): Promise<number | undefined>;
-  /** The bytes from an offset on, in chunks. */
-  read(sha256: string, offset: number, chunkBytes: number): AsyncIterable<Uint8Array>;
-}
-
 /** Stores parameters in `<dataDirectory>/parameters`. Files appear complete or not at all. */
 export function createParameterStore(dataDirectory: string): ParameterStore {
   const folder = path.join(dataDirectory, "parameters");
@@ -52,6 +33,25 @@ export function createParameterStore(dataDirectory: string): ParameterStore {
     read: (sha256, offset, chunkBytes) =>
       createReadStream(blob(sha256), { start: offset, highWaterMark: chunkBytes }),
   };
+}
+
+/** Protocol parameters by their digest. */
+export interface StoredParameters {
+  /** The chain's integer. */
+  readonly curve: number;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/** Protocol parameters on disk, addressed by content, with their network key and curve. */
+export interface ParameterStore {
+  /** The complete parameters of this network key. */
+  find(networkKeyId: string): Promise<StoredParameters[]>;
+  put(networkKeyId: string, curve: number, bytes: Uint8Array): Promise<StoredParameters>;
+  /** Undefined if no parameters have this digest. */
+  size(sha256: string): Promise<number | undefined>;
+  /** The bytes from an offset on, in chunks. */
+  read(sha256: string, offset: number, chunkBytes: number): AsyncIterable<Uint8Array>;
 }
 
 const CURVE_COUNT = 4;

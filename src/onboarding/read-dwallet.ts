@@ -2,8 +2,6 @@ import { type DWalletRow, findDWallet } from "./dwallet-row.ts";
 import { recordDWalletState } from "./dwallet-session.ts";
 import type { OnboardingDeps } from "./onboarding-deps.ts";
 
-const FINAL_STATES = ["Active", "NetworkRejectedDKGVerification"];
-
 /**
  * Reads the project's dWallet in its state on the chain. Updates a row that is not final first, so that a caller that
  * watches the chain never gets an older state than it knows. Throws DWALLET_NOT_FOUND, CHAIN_READS_EXHAUSTED and
@@ -21,3 +19,5 @@ export async function readDWallet(
   await recordDWalletState(database, row.id, content, refundsPerDay);
   return findDWallet(database, projectId, dwalletId);
 }
+
+const FINAL_STATES = ["Active", "NetworkRejectedDKGVerification"];

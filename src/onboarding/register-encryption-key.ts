@@ -18,9 +18,6 @@ import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY, type OnboardingCaller, type OnboardingDeps } from "./onboarding-deps.ts";
 import { verifyUserSignature } from "./verify-user-signature.ts";
 
-/** The maximum number of attempts to register one key, until 24 hours have passed since the last one. */
-const TRIES_PER_DAY = 3;
-
 /**
  * Registers a user's encryption key, once for each signer. A repeated call, also for a key that was registered
  * elsewhere, returns the registered key. Throws BAD_SIGNATURE before it spends gas, ENCRYPTION_KEY_CONFLICT if the
@@ -60,6 +57,9 @@ export async function registerEncryptionKey(
   if (!row) throw new Error(`encryption key ${id} is gone`);
   return row;
 }
+
+/** The maximum number of attempts to register one key, until 24 hours have passed since the last one. */
+const TRIES_PER_DAY = 3;
 
 interface NewKey {
   readonly curve: number;

@@ -9,18 +9,6 @@ import { execute, readRows } from "../store/statements.ts";
 import { isRegisteredKey } from "./is-registered-key.ts";
 import { ONBOARDING_PRIORITY } from "./onboarding-deps.ts";
 
-interface RegisterSubject {
-  readonly id: string;
-  readonly curve: number;
-  readonly signerAddress: string;
-  readonly encryptionKey: Uint8Array;
-  readonly signature: Uint8Array;
-  readonly signerPublicKey: Uint8Array;
-}
-
-const SIZE_BYTES = 600;
-const BATCH_COUNT = 10;
-
 /** Registers encryption keys with the coordinator. The mark on the chain is the signer, who has one key for ever. */
 export function createRegisterOperation(
   reader: Pick<NetworkReader, "registeredEncryptionKey">,
@@ -73,6 +61,18 @@ export function createRegisterOperation(
     },
   };
 }
+
+interface RegisterSubject {
+  readonly id: string;
+  readonly curve: number;
+  readonly signerAddress: string;
+  readonly encryptionKey: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly signerPublicKey: Uint8Array;
+}
+
+const SIZE_BYTES = 600;
+const BATCH_COUNT = 10;
 
 async function setObject(db: Queryable, id: string, objectId: string, digest: string | null): Promise<void> {
   await execute(

@@ -1,8 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
 
-/** The bytes before the 32 bytes of an Ed25519 public key in its DER form (RFC 8410). */
-const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-
 /**
  * True if an Ed25519 signature verifies (RFC 8032). False for malformed input; never throws. Node's own code takes 0.2
  * ms. JavaScript would take 5 ms of the event loop, and any caller could cause that.
@@ -24,3 +21,6 @@ export function verifyUserSignature(
     return false;
   }
 }
+
+/** The bytes before the 32 bytes of an Ed25519 public key in its DER form (RFC 8410). */
+const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");

@@ -1,6 +1,25 @@
 import { invalidField } from "../errors/service-error.ts";
 import { openToken, sealToken } from "./bound-token.ts";
 
+/** Reads one page of a list. Throws VALIDATION, naming `page_token`, for a token that is not of this list. */
+export async function readPage<Row>(
+  { pageSize, pageToken }: PageRequest,
+  { scope, positionOf, position, read }: PagedList<Row>,
+): Promise<Page<Row>> {
+  const count = pageSize === 0 ? DEFAULT_COUNT : Math.min(pageSize, MAX_COUNT);
+  const after = pageToken === "" ? undefined : openToken(scope, pageToken);
+  if (pageToken !== "" && (after === undefined || !position.test(after))) {
+    throw invalidField("page_token", "is not of this list with this filter");
+  }
+  // One more than wanted tells whether there is another page.
+  const rows = await read(after, count + 1);
+  const last = rows.length > count ? rows[count - 1] : undefined;
+  return {
+    rows: rows.slice(0, count),
+    nextPageToken: last === undefined ? "" : sealToken(scope, positionOf(last)),
+  };
+}
+
 /** How every list of the contract is asked for. */
 export interface PageRequest {
   /** 0 means 50, above 200 means 200. Never negative: the contract's rules refuse that. */
@@ -33,22 +52,3 @@ export const UUID_POSITION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const DEFAULT_COUNT = 50;
 const MAX_COUNT = 200;
-
-/** Reads one page of a list. Throws VALIDATION, naming `page_token`, for a token that is not of this list. */
-export async function readPage<Row>(
-  { pageSize, pageToken }: PageRequest,
-  { scope, positionOf, position, read }: PagedList<Row>,
-): Promise<Page<Row>> {
-  const count = pageSize === 0 ? DEFAULT_COUNT : Math.min(pageSize, MAX_COUNT);
-  const after = pageToken === "" ? undefined : openToken(scope, pageToken);
-  if (pageToken !== "" && (after === undefined || !position.test(after))) {
-    throw invalidField("page_token", "is not of this list with this filter");
-  }
-  // One more than wanted tells whether there is another page.
-  const rows = await read(after, count + 1);
-  const last = rows.length > count ? rows[count - 1] : undefined;
-  return {
-    rows: rows.slice(0, count),
-    nextPageToken: last === undefined ? "" : sealToken(scope, positionOf(last)),
-  };
-}

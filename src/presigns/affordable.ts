@@ -2,11 +2,6 @@ import type { TreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { PresignBucket } from "./bucket.ts";
 
-/** The number of a bucket's presigns that the Treasury can pay for, including those in stock. */
-export type Affordable = (bucket: PresignBucket) => Promise<number>;
-
-const DEFAULT_REMEMBERED_MS = 10_000;
-
 /**
  * Counts only presigns that the Treasury can also use: each one includes the price of its signature, so the pool never
  * buys presigns without the means to sign. Reads balances and prices every ten seconds at most, or as `rememberedMs`
@@ -41,3 +36,8 @@ export function createAffordable(
     return Math.min(times(balances.ika, presign.ika + sign.ika), times(balances.sui, presign.sui + sign.sui));
   }
 }
+
+/** The number of a bucket's presigns that the Treasury can pay for, including those in stock. */
+export type Affordable = (bucket: PresignBucket) => Promise<number>;
+
+const DEFAULT_REMEMBERED_MS = 10_000;

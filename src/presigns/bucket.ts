@@ -1,4 +1,9 @@
 import { type Columns, number, text } from "../store/columns.ts";
+/** The bucket as one string, for tables in memory. */
+export function bucketKey(bucket: PresignBucket): string {
+  return [bucket.network, bucket.curve, bucket.signatureAlgorithm, bucket.networkEncryptionKeyId].join("/");
+}
+
 /** One part of the pool: interchangeable presigns. Curve and algorithm are the chain's integers. */
 export interface PresignBucket {
   readonly network: string;
@@ -15,8 +20,3 @@ export const BUCKET_COLUMNS: Columns<PresignBucket> = {
   signatureAlgorithm: number,
   networkEncryptionKeyId: text,
 };
-
-/** The bucket as one string, for tables in memory. */
-export function bucketKey(bucket: PresignBucket): string {
-  return [bucket.network, bucket.curve, bucket.signatureAlgorithm, bucket.networkEncryptionKeyId].join("/");
-}

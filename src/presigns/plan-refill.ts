@@ -1,3 +1,15 @@
+/**
+ * The number of presigns to request now: as many as bring the bucket to its target after all waiting reservations were
+ * served, within the bounds.
+ */
+export function planRefill(demand: BucketDemand, bounds: PoolBounds): number {
+  const { readyCount, pendingCount, waitingCount } = demand;
+  const stockCount = readyCount + pendingCount;
+  const wantedCount = Math.min(targetCount(demand, bounds) + waitingCount, bounds.highWaterCount);
+  const pendingMaxCount = Math.min(bounds.pendingMaxCount ?? DEFAULT_PENDING_MAX_COUNT, trustedCount(demand));
+  return Math.max(0, Math.min(wantedCount - stockCount, pendingMaxCount - pendingCount));
+}
+
 export interface BucketDemand {
   /** Presigns that are ready to be reserved. */
   readonly readyCount: number;
@@ -35,18 +47,6 @@ const QUANTILE = 2.33;
 const FIRST_MINT_SECONDS = 5;
 /** The number of consecutive failures that the bucket pays for before it pauses. */
 const PROBES = 3;
-
-/**
- * The number of presigns to request now: as many as bring the bucket to its target after all waiting reservations were
- * served, within the bounds.
- */
-export function planRefill(demand: BucketDemand, bounds: PoolBounds): number {
-  const { readyCount, pendingCount, waitingCount } = demand;
-  const stockCount = readyCount + pendingCount;
-  const wantedCount = Math.min(targetCount(demand, bounds) + waitingCount, bounds.highWaterCount);
-  const pendingMaxCount = Math.min(bounds.pendingMaxCount ?? DEFAULT_PENDING_MAX_COUNT, trustedCount(demand));
-  return Math.max(0, Math.min(wantedCount - stockCount, pendingMaxCount - pendingCount));
-}
 
 /**
  * The target of presigns in stock or on their way. A presign that is requested now arrives after one minting time, so

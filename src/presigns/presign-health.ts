@@ -6,6 +6,22 @@ import { readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import { readWarmBuckets } from "./read-buckets.ts";
 
+/** Counts each bucket that is warm or has ever had presigns, sorted by curve, algorithm and key. */
+export async function readPresignHealth(deps: PresignHealthDeps): Promise<(PresignBucket & PresignCounts)[]> {
+  const { db, network, configured, newestNetworkEncryptionKeyId } = deps;
+  const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
+  const warm = await readWarmBuckets(db, network, configured, newestNetworkEncryptionKeyId);
+  const counted = await readRows<PresignBucket & PresignCounts>(db, countsOf(network), COUNTS);
+  const all = [...warm.map((bucket) => ({ ...bucket, ...empty })), ...counted];
+  const byBucket = new Map(all.map((bucket) => [bucketKey(bucket), bucket]));
+  return [...byBucket.values()].sort(
+    (a, b) =>
+      a.curve - b.curve ||
+      a.signatureAlgorithm - b.signatureAlgorithm ||
+      a.networkEncryptionKeyId.localeCompare(b.networkEncryptionKeyId),
+  );
+}
+
 /** The number of a bucket's presigns in each state. */
 export interface PresignCounts {
   readonly ready: number;
@@ -21,22 +37,6 @@ export interface PresignHealthDeps {
   readonly network: string;
   readonly configured: readonly CurveAlgorithm[];
   readonly newestNetworkEncryptionKeyId: () => Promise<string>;
-}
-
-/** Counts each bucket that is warm or has ever had presigns, sorted by curve, algorithm and key. */
-export async function readPresignHealth(deps: PresignHealthDeps): Promise<(PresignBucket & PresignCounts)[]> {
-  const { db, network, configured, newestNetworkEncryptionKeyId } = deps;
-  const empty = { ready: 0, pending: 0, held: 0, used: 0, burnt: 0 };
-  const warm = await readWarmBuckets(db, network, configured, newestNetworkEncryptionKeyId);
-  const counted = await readRows<PresignBucket & PresignCounts>(db, countsOf(network), COUNTS);
-  const all = [...warm.map((bucket) => ({ ...bucket, ...empty })), ...counted];
-  const byBucket = new Map(all.map((bucket) => [bucketKey(bucket), bucket]));
-  return [...byBucket.values()].sort(
-    (a, b) =>
-      a.curve - b.curve ||
-      a.signatureAlgorithm - b.signatureAlgorithm ||
-      a.networkEncryptionKeyId.localeCompare(b.networkEncryptionKeyId),
-  );
 }
 
 const COUNTS = {

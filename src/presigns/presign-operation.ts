@@ -10,26 +10,6 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 
-/** After all operations that a user waits for. */
-export const PRESIGN_PRIORITY = 50;
-
-/** A presign to request from the network. */
-export interface PresignSubject extends PresignBucket {
-  readonly id: string;
-  readonly sessionBytes: Uint8Array;
-}
-
-export interface PresignOperationOptions {
-  readonly reader: Pick<NetworkReader, "sessionRequest">;
-  /** The address that sends the transactions. Sessions are bound to it. */
-  readonly senderAddress: string;
-  /** The maximum number of presigns in one transaction. */
-  readonly batchCount: number;
-}
-
-/** The session bytes with their length. The batch shares the rest of the call. */
-const SIZE_BYTES = 40;
-
 /**
  * Requests presigns: requested -> pending once landed, or burnt if it can never land. The mark on the chain is the
  * session bytes.
@@ -100,6 +80,26 @@ export function createPresignOperation({
     );
   }
 }
+
+/** After all operations that a user waits for. */
+export const PRESIGN_PRIORITY = 50;
+
+/** A presign to request from the network. */
+export interface PresignSubject extends PresignBucket {
+  readonly id: string;
+  readonly sessionBytes: Uint8Array;
+}
+
+export interface PresignOperationOptions {
+  readonly reader: Pick<NetworkReader, "sessionRequest">;
+  /** The address that sends the transactions. Sessions are bound to it. */
+  readonly senderAddress: string;
+  /** The maximum number of presigns in one transaction. */
+  readonly batchCount: number;
+}
+
+/** The session bytes with their length. The batch shares the rest of the call. */
+const SIZE_BYTES = 40;
 
 /** The presigns that a transaction requested, by the preimage of their session identifier in hex. */
 function presignIdsByPreimage({ events }: LandedTransaction): ReadonlyMap<string, string> {

@@ -4,62 +4,6 @@ import { waitForSignal } from "../coordination/wait-for-signal.ts";
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 import { bucketKey, type PresignBucket } from "./bucket.ts";
 
-/** A caller that waits for a presign. */
-export interface PresignWait {
-  readonly projectId: string;
-  readonly timeoutMs: number;
-  /** Ends the wait when the caller has left. */
-  readonly signal: AbortSignal;
-}
-
-/** The callers that wait for presigns, in order. */
-export interface PresignQueue {
-  /**
-   * Runs `attempt` until it returns something other than undefined, which means that it found a presign. Projects take
-   * turns at a bucket, and the calls of a project are served in the order of arrival. Undefined if the time is over,
-   * the caller has left, or too many callers wait already. An error of `attempt` ends the wait.
-   */
-  take<T>(
-    bucket: PresignBucket,
-    wait: PresignWait,
-    attempt: () => Promise<T | undefined>,
-  ): Promise<T | undefined>;
-  /** The number of callers that wait for a presign of the bucket. */
-  waitingCount(bucket: PresignBucket): number;
-  /** The buckets with waiting callers. */
-  waitedFor(): PresignBucket[];
-}
-
-/** The end of a wait: with a presign, without one, or refused because too many callers wait already. */
-export type PresignWaitOutcome = "served" | "gave_up" | "refused";
-
-export interface PresignQueueOptions {
-  readonly signals: Signals;
-  readonly clock: Clock;
-  /** The interval at which the first caller tries again by itself, because signals may be lost. Default 500 ms. */
-  readonly pollMs?: number;
-  /** The maximum per bucket. Default 256. */
-  readonly waitingMaxCount?: number;
-  /** The maximum per bucket and project, so that one project cannot fill the queue. Default 64. */
-  readonly projectWaitingMaxCount?: number;
-  /** Called for each call that found the bucket empty. */
-  readonly onWait?: (outcome: PresignWaitOutcome, durationMs: number) => void;
-}
-
-interface Line {
-  readonly bucket: PresignBucket;
-  /** In the order of turns. Each caller waits for the one before it to leave. */
-  readonly waiters: Waiter[];
-}
-
-interface Waiter {
-  readonly projectId: string;
-  /** All callers of one turn go before those of the next. A project has one caller in each turn. */
-  readonly turn: number;
-  readonly left: Promise<void>;
-  leave(): void;
-}
-
 /** One queue for each bucket, in this process. */
 export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
   const {
@@ -128,6 +72,62 @@ export function createPresignQueue(options: PresignQueueOptions): PresignQueue {
     }
     return undefined;
   }
+}
+
+/** A caller that waits for a presign. */
+export interface PresignWait {
+  readonly projectId: string;
+  readonly timeoutMs: number;
+  /** Ends the wait when the caller has left. */
+  readonly signal: AbortSignal;
+}
+
+/** The callers that wait for presigns, in order. */
+export interface PresignQueue {
+  /**
+   * Runs `attempt` until it returns something other than undefined, which means that it found a presign. Projects take
+   * turns at a bucket, and the calls of a project are served in the order of arrival. Undefined if the time is over,
+   * the caller has left, or too many callers wait already. An error of `attempt` ends the wait.
+   */
+  take<T>(
+    bucket: PresignBucket,
+    wait: PresignWait,
+    attempt: () => Promise<T | undefined>,
+  ): Promise<T | undefined>;
+  /** The number of callers that wait for a presign of the bucket. */
+  waitingCount(bucket: PresignBucket): number;
+  /** The buckets with waiting callers. */
+  waitedFor(): PresignBucket[];
+}
+
+/** The end of a wait: with a presign, without one, or refused because too many callers wait already. */
+export type PresignWaitOutcome = "served" | "gave_up" | "refused";
+
+export interface PresignQueueOptions {
+  readonly signals: Signals;
+  readonly clock: Clock;
+  /** The interval at which the first caller tries again by itself, because signals may be lost. Default 500 ms. */
+  readonly pollMs?: number;
+  /** The maximum per bucket. Default 256. */
+  readonly waitingMaxCount?: number;
+  /** The maximum per bucket and project, so that one project cannot fill the queue. Default 64. */
+  readonly projectWaitingMaxCount?: number;
+  /** Called for each call that found the bucket empty. */
+  readonly onWait?: (outcome: PresignWaitOutcome, durationMs: number) => void;
+}
+
+interface Line {
+  readonly bucket: PresignBucket;
+  /** In the order of turns. Each caller waits for the one before it to leave. */
+  readonly waiters: Waiter[];
+}
+
+interface Waiter {
+  readonly projectId: string;
+  /** All callers of one turn go before those of the next. A project has one caller in each turn. */
+  readonly turn: number;
+  readonly left: Promise<void>;
+  leave(): void;
 }
 
 /** Waits until `own` is first; false if the time is over before that. */

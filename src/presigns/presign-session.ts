@@ -10,12 +10,6 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
-export interface PresignSessionOptions {
-  readonly network: string;
-  readonly signals: Pick<Signals, "notify">;
-  readonly log: Pick<Log, "warn">;
-}
-
 /**
  * Waits for presigns: pending -> ready with its bytes, or burnt if the network rejects it or makes a version that the
  * service cannot sign with. A session of another presign or algorithm, or of a single dWallet, changes nothing, and
@@ -50,6 +44,12 @@ export function createPresignSession({ network, signals, log }: PresignSessionOp
       return true;
     },
   };
+}
+
+export interface PresignSessionOptions {
+  readonly network: string;
+  readonly signals: Pick<Signals, "notify">;
+  readonly log: Pick<Log, "warn">;
 }
 
 const fill = (presign: Uint8Array) =>

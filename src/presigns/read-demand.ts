@@ -5,22 +5,6 @@ import { readRows } from "../store/statements.ts";
 import { BUCKET_COLUMNS, bucketKey, type PresignBucket } from "./bucket.ts";
 import type { BucketDemand } from "./plan-refill.ts";
 
-/** The demand for a bucket, as the database knows it. */
-export type PresignDemand = Omit<BucketDemand, "waitingCount">;
-
-const NONE: PresignDemand = {
-  readyCount: 0,
-  pendingCount: 0,
-  spoiltCount: 0,
-  madeCount: 0,
-  takenPerSecond: 0,
-  mintSeconds: undefined,
-};
-
-const STOCK_ROW = { ...BUCKET_COLUMNS, readyCount: number, pendingCount: number, spoiltCount: number };
-const MINT_ROW = { ...BUCKET_COLUMNS, madeCount: number, mintSeconds: nullable(number) };
-const TAKEN_ROW = { ...BUCKET_COLUMNS, lately: number, justNow: number };
-
 /** Reads stock, failures, minting times and demand of a network. The result covers every bucket. */
 export async function readDemand(
   db: Queryable,
@@ -43,6 +27,22 @@ export async function readDemand(
     };
   };
 }
+
+/** The demand for a bucket, as the database knows it. */
+export type PresignDemand = Omit<BucketDemand, "waitingCount">;
+
+const NONE: PresignDemand = {
+  readyCount: 0,
+  pendingCount: 0,
+  spoiltCount: 0,
+  madeCount: 0,
+  takenPerSecond: 0,
+  mintSeconds: undefined,
+};
+
+const STOCK_ROW = { ...BUCKET_COLUMNS, readyCount: number, pendingCount: number, spoiltCount: number };
+const MINT_ROW = { ...BUCKET_COLUMNS, madeCount: number, mintSeconds: nullable(number) };
+const TAKEN_ROW = { ...BUCKET_COLUMNS, lately: number, justNow: number };
 
 function byBucket<Row extends PresignBucket>(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map((row) => [bucketKey(row), row]));

@@ -8,14 +8,6 @@ import { bucketOf } from "./read-buckets.ts";
 import { readDemand } from "./read-demand.ts";
 import { awaitPlanner, requestPresigns } from "./request-presigns.ts";
 
-export interface RefillBucketDeps {
-  readonly database: Pick<Database, "transaction">;
-  readonly network: string;
-  readonly highWaterCount: number;
-  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
-  readonly signals: Pick<Signals, "notify">;
-}
-
 /**
  * Requests presigns for an operator, under the newest network encryption key. Returns the number that was queued: fewer
  * than `count` if more would exceed the high-water mark.
@@ -37,4 +29,12 @@ export async function refillBucket(
   });
   if (queuedCount > 0) deps.signals.notify(topics.outbox(deps.network));
   return queuedCount;
+}
+
+export interface RefillBucketDeps {
+  readonly database: Pick<Database, "transaction">;
+  readonly network: string;
+  readonly highWaterCount: number;
+  readonly newestNetworkEncryptionKeyId: () => Promise<string>;
+  readonly signals: Pick<Signals, "notify">;
 }

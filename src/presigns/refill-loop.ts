@@ -11,48 +11,6 @@ import type { PresignQueue } from "./presign-queue.ts";
 import { readDemand } from "./read-demand.ts";
 import { lockPlanner, requestPresigns } from "./request-presigns.ts";
 
-/** Dependencies of {@link createRefillLoop}. */
-export interface RefillLoopDeps {
-  readonly database: Database;
-  readonly signals: Signals;
-  readonly queue: Pick<PresignQueue, "waitedFor" | "waitingCount">;
-  readonly network: string;
-  readonly bounds: PoolBounds;
-  readonly clock: Clock;
-  /** The buckets to keep at their target before anyone waits for them. */
-  readonly warmBuckets: () => Promise<PresignBucket[]>;
-  /** The number of sessions that the network processes at a time. */
-  readonly sessionBuffer: () => Promise<number>;
-  /** The number of presigns that the Treasury can pay for and use. */
-  readonly affordable: Affordable;
-  readonly log: Pick<Log, "debug" | "error">;
-  /** Default 1 s. Signals wake the loop sooner. */
-  readonly intervalMs?: number;
-}
-
-const DEFAULT_INTERVAL_MS = 1_000;
-/** The interval between reads of the warm buckets, which cover all dWallets and change only with first uses. */
-const WARM_BUCKETS_MS = 1_000;
-
-interface RefillPlan {
-  readonly bucket: PresignBucket;
-  readonly isWaitedFor: boolean;
-  readonly count: number;
-}
-
-/** Cuts the plans to the number that the network processes at a time. Buckets with waiting callers come first. */
-export function shareRoom(plans: readonly RefillPlan[], roomCount: number): RefillPlan[] {
-  let left = Math.max(0, roomCount);
-  return [...plans]
-    .sort((a, b) => Number(b.isWaitedFor) - Number(a.isWaitedFor))
-    .map((plan) => {
-      const count = Math.max(0, Math.min(plan.count, left));
-      left -= count;
-      return { ...plan, count };
-    })
-    .filter(({ count }) => count > 0);
-}
-
 /** Keeps each warm bucket at its target, and fills buckets with waiting callers. */
 export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
   const { database, signals, queue, network, clock, log } = deps;
@@ -119,4 +77,46 @@ export function createRefillLoop(deps: RefillLoopDeps): BackgroundLoop {
     const all = [...warm.buckets, ...queue.waitedFor()];
     return [...new Map(all.map((bucket) => [bucketKey(bucket), bucket])).values()];
   }
+}
+
+/** Dependencies of {@link createRefillLoop}. */
+export interface RefillLoopDeps {
+  readonly database: Database;
+  readonly signals: Signals;
+  readonly queue: Pick<PresignQueue, "waitedFor" | "waitingCount">;
+  readonly network: string;
+  readonly bounds: PoolBounds;
+  readonly clock: Clock;
+  /** The buckets to keep at their target before anyone waits for them. */
+  readonly warmBuckets: () => Promise<PresignBucket[]>;
+  /** The number of sessions that the network processes at a time. */
+  readonly sessionBuffer: () => Promise<number>;
+  /** The number of presigns that the Treasury can pay for and use. */
+  readonly affordable: Affordable;
+  readonly log: Pick<Log, "debug" | "error">;
+  /** Default 1 s. Signals wake the loop sooner. */
+  readonly intervalMs?: number;
+}
+
+const DEFAULT_INTERVAL_MS = 1_000;
+/** The interval between reads of the warm buckets, which cover all dWallets and change only with first uses. */
+const WARM_BUCKETS_MS = 1_000;
+
+interface RefillPlan {
+  readonly bucket: PresignBucket;
+  readonly isWaitedFor: boolean;
+  readonly count: number;
+}
+
+/** Cuts the plans to the number that the network processes at a time. Buckets with waiting callers come first. */
+export function shareRoom(plans: readonly RefillPlan[], roomCount: number): RefillPlan[] {
+  let left = Math.max(0, roomCount);
+  return [...plans]
+    .sort((a, b) => Number(b.isWaitedFor) - Number(a.isWaitedFor))
+    .map((plan) => {
+      const count = Math.max(0, Math.min(plan.count, left));
+      left -= count;
+      return { ...plan, count };
+    })
+    .filter(({ count }) => count > 0);
 }

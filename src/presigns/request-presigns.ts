@@ -9,21 +9,6 @@ import { execute, readRows } from "../store/statements.ts";
 import type { PresignBucket } from "./bucket.ts";
 import { PRESIGN_PRIORITY } from "./presign-operation.ts";
 
-/** Whether this transaction may plan a refill. The permission ends with the transaction. */
-export async function lockPlanner(db: Queryable): Promise<boolean> {
-  const [row] = await readRows(
-    db,
-    sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.presignPlanner}) AS locked`,
-    { locked: boolean },
-  );
-  return row?.locked === true;
-}
-
-/** Does the same, but waits for its turn. */
-export async function awaitPlanner(db: Queryable): Promise<void> {
-  await execute(db, sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.presignPlanner})`);
-}
-
 /** Adds presigns to the bucket and to the outbox, one operation each. The submitter batches them. */
 export async function requestPresigns(db: Queryable, bucket: PresignBucket, count: number): Promise<void> {
   const { network, curve, signatureAlgorithm, networkEncryptionKeyId } = bucket;
@@ -43,4 +28,19 @@ export async function requestPresigns(db: Queryable, bucket: PresignBucket, coun
         )
         ${operationInsert({ kind: "presign", priority: PRESIGN_PRIORITY }, sql`asked`)}`,
   );
+}
+
+/** Whether this transaction may plan a refill. The permission ends with the transaction. */
+export async function lockPlanner(db: Queryable): Promise<boolean> {
+  const [row] = await readRows(
+    db,
+    sql`SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.presignPlanner}) AS locked`,
+    { locked: boolean },
+  );
+  return row?.locked === true;
+}
+
+/** Does the same, but waits for its turn. */
+export async function awaitPlanner(db: Queryable): Promise<void> {
+  await execute(db, sql`SELECT pg_advisory_xact_lock(${LOCK_KEYS.presignPlanner})`);
 }

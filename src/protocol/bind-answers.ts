@@ -4,9 +4,6 @@ import { deriveDynamicFieldID, normalizeStructTag, normalizeSuiAddress } from "@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 
-/** Receives every answer that does not match its request. */
-export type MixUpReport = (mixUp: MixedUpAnswerError) => void;
-
 /**
  * Wraps the transport of a Sui client and checks that each answer matches its request: every object, transaction,
  * listing and coin type must be the requested one. The content of an object must begin with its id, as the BCS of every
@@ -38,6 +35,9 @@ export function bindAnswers(transport: RpcTransport, report: MixUpReport = () =>
     },
   };
 }
+
+/** Receives every answer that does not match its request. */
+export type MixUpReport = (mixUp: MixedUpAnswerError) => void;
 
 type Check = (question: object, answer: object, report: MixUpReport) => void;
 

@@ -1,29 +1,5 @@
 import { MalformedBytesError } from "./bytes.ts";
 
-/**
- * A cursor over BCS bytes that never reads past the end.
- * Every method throws MalformedBytesError if the bytes are too short or not in canonical form.
- * Returned byte strings are views of the input, not copies.
- */
-export interface ByteReader {
-  /** The number of bytes read so far. */
-  readonly offset: number;
-  /** The number of bytes left. */
-  readonly remaining: number;
-  /** Reads one byte. */
-  uint8(): number;
-  /** Reads four bytes as a little-endian number. */
-  uint32(): number;
-  /** Reads a length in canonical ULEB128, below 2^32. */
-  uleb128(): number;
-  /** Reads `length` bytes. */
-  take(length: number): Uint8Array;
-  /** Reads a `vector<u8>`. If `length` is given, the vector must have exactly that length. */
-  vector(length?: number): Uint8Array;
-  /** Checks that no bytes are left. */
-  end(): void;
-}
-
 /** Opens a reader at the start of `bytes`; `what` names the value in error messages. */
 export function byteReader(bytes: Uint8Array, what: string): ByteReader {
   let offset = 0;
@@ -74,4 +50,28 @@ export function byteReader(bytes: Uint8Array, what: string): ByteReader {
       if (offset !== bytes.length) fail(`${bytes.length - offset} bytes too many`);
     },
   };
+}
+
+/**
+ * A cursor over BCS bytes that never reads past the end.
+ * Every method throws MalformedBytesError if the bytes are too short or not in canonical form.
+ * Returned byte strings are views of the input, not copies.
+ */
+export interface ByteReader {
+  /** The number of bytes read so far. */
+  readonly offset: number;
+  /** The number of bytes left. */
+  readonly remaining: number;
+  /** Reads one byte. */
+  uint8(): number;
+  /** Reads four bytes as a little-endian number. */
+  uint32(): number;
+  /** Reads a length in canonical ULEB128, below 2^32. */
+  uleb128(): number;
+  /** Reads `length` bytes. */
+  take(length: number): Uint8Array;
+  /** Reads a `vector<u8>`. If `length` is given, the vector must have exactly that length. */
+  vector(length?: number): Uint8Array;
+  /** Checks that no bytes are left. */
+  end(): void;
 }

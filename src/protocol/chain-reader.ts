@@ -2,6 +2,16 @@ import { ObjectError } from "@mysten/sui/client";
 import { normalizeSuiAddress } from "@mysten/sui/utils";
 import { MixedUpAnswerError } from "./mixed-up-answer.ts";
 
+/** A reader of objects of any type through a Sui client. */
+export function createChainReader(source: SuiObjectSource): ChainReader {
+  return {
+    async getObjects(objectIds, signal) {
+      const found = await readFullnodeObjects(source, objectIds, signal);
+      return new Map([...found].map(([objectId, { content }]) => [objectId, content]));
+    },
+  };
+}
+
 /** Reads the contents of chain objects by id. */
 export interface ChainReader {
   /**
@@ -62,16 +72,6 @@ export async function readFullnodeObjects(
   }
   if (unreadable.length === 0) return found;
   throw new MixedUpAnswerError("object", `the fullnode did not answer for ${unreadable[0]}`, unreadable);
-}
-
-/** A reader of objects of any type through a Sui client. */
-export function createChainReader(source: SuiObjectSource): ChainReader {
-  return {
-    async getObjects(objectIds, signal) {
-      const found = await readFullnodeObjects(source, objectIds, signal);
-      return new Map([...found].map(([objectId, { content }]) => [objectId, content]));
-    },
-  };
 }
 
 const isSame = (one: string, other: string) => normalizeSuiAddress(one) === normalizeSuiAddress(other);

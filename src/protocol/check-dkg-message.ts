@@ -3,24 +3,6 @@ import { type ByteReader, byteReader } from "./byte-reader.ts";
 import { bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
 import { curveGroup, type GroupPoint } from "./curve-group.ts";
 
-/** The three parts of a user's DKG message, named as in the contract. */
-export interface DkgParts {
-  readonly userDkgMessage: Uint8Array;
-  readonly encryptedUserShareAndProof: Uint8Array;
-  readonly userPublicOutput: Uint8Array;
-}
-
-/** Thrown for a malformed part of a DKG message. */
-export class DkgFormError extends Error {
-  override readonly name = "DkgFormError";
-  readonly part: keyof DkgParts;
-
-  constructor(part: keyof DkgParts, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.part = part;
-  }
-}
-
 /**
  * Runs the checks of a user's DKG message that are cheap and need no network key, before the service spends money on
  * it: versions, lengths, the encoding of points, scalars below the curve's order, public shares on the curve, and that
@@ -38,6 +20,24 @@ export function checkDkgMessage(curve: CurveName, parts: DkgParts): void {
   const publicShare = inPart("userDkgMessage", () => readDkgMessage(curve, parts.userDkgMessage));
   inPart("encryptedUserShareAndProof", () => readShareAndProof(curve, parts.encryptedUserShareAndProof));
   inPart("userPublicOutput", () => checkPublicOutput(curve, parts.userPublicOutput, publicShare));
+}
+
+/** The three parts of a user's DKG message, named as in the contract. */
+export interface DkgParts {
+  readonly userDkgMessage: Uint8Array;
+  readonly encryptedUserShareAndProof: Uint8Array;
+  readonly userPublicOutput: Uint8Array;
+}
+
+/** Thrown for a malformed part of a DKG message. */
+export class DkgFormError extends Error {
+  override readonly name = "DkgFormError";
+  readonly part: keyof DkgParts;
+
+  constructor(part: keyof DkgParts, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.part = part;
+  }
 }
 
 const LENGTHS = [

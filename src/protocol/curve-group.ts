@@ -5,6 +5,11 @@ import type { CurveName } from "./algorithms.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { bigIntFromBigEndian, bigIntFromLittleEndian, MalformedBytesError } from "./bytes.ts";
 
+/** The prime-order group of a curve. */
+export function curveGroup(curve: CurveName): CurveGroup {
+  return GROUPS[curve];
+}
+
 /** A point of any of the four groups. */
 export interface GroupPoint {
   add(other: GroupPoint): GroupPoint;
@@ -39,11 +44,6 @@ export interface CurveGroup {
   readPoint(reader: ByteReader): GroupPoint;
   /** Reads a scalar in its BCS encoding. */
   readScalar(reader: ByteReader): bigint;
-}
-
-/** The prime-order group of a curve. */
-export function curveGroup(curve: CurveName): CurveGroup {
-  return GROUPS[curve];
 }
 
 /** The common interface of noble's four point classes. */

@@ -1,3 +1,12 @@
+/** Finds a {@link MixedUpAnswerError} in the error or its causes; undefined if there is none. */
+export function mixUpIn(error: unknown): MixedUpAnswerError | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < DEPTH_AT_MOST; depth++) {
+    if (cause instanceof MixedUpAnswerError) return cause;
+    cause = cause.cause;
+  }
+  return undefined;
+}
+
 /**
  * Thrown when a fullnode's answer does not match the request: it contains another object, another transaction, another
  * owner's coins, or a session of another request. Such an answer proves nothing. The caller asks again later.
@@ -14,15 +23,6 @@ export class MixedUpAnswerError extends Error {
     this.read = read;
     this.objectIds = objectIds;
   }
-}
-
-/** Finds a {@link MixedUpAnswerError} in the error or its causes; undefined if there is none. */
-export function mixUpIn(error: unknown): MixedUpAnswerError | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < DEPTH_AT_MOST; depth++) {
-    if (cause instanceof MixedUpAnswerError) return cause;
-    cause = cause.cause;
-  }
-  return undefined;
 }
 
 const DEPTH_AT_MOST = 8;

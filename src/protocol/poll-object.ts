@@ -3,10 +3,6 @@ import { FinalReadError } from "./final-read-error.ts";
 import { NetworkRejectedError } from "./network-rejected-error.ts";
 import { type PollOptions, poll } from "./poll.ts";
 
-interface Stateful {
-  readonly state: { readonly kind: string };
-}
-
 /**
  * Polls one object until it is in one of the wanted states, and returns it. A state that contains `Rejected` ends the
  * poll with {@link NetworkRejectedError}. (The Ika SDK polls until its time-out in that case.) The poll continues until
@@ -31,6 +27,10 @@ export function pollObject<T extends Stateful, K extends T["state"]["kind"]>(
     },
     { ...options, isTransient: (error) => error instanceof UnansweredError },
   );
+}
+
+interface Stateful {
+  readonly state: { readonly kind: string };
 }
 
 function isIn<T extends Stateful, K extends string>(

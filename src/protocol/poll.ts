@@ -1,24 +1,3 @@
-/** The waits and limits of a poll. */
-export interface PollOptions {
-  /** The poll rejects with {@link PollTimeoutError} after this time, counted from its start. */
-  readonly timeoutMs: number;
-  /** The wait after the first attempt; default 50 ms. */
-  readonly initialIntervalMs?: number;
-  /** The longest wait; default 500 ms. */
-  readonly maxIntervalMs?: number;
-  /** The factor between consecutive waits; default 1.5. */
-  readonly backoffFactor?: number;
-  /** The poll rejects with the signal's reason when it aborts. */
-  readonly signal?: AbortSignal | undefined;
-  /** Selects the errors of an attempt that are retried; default none. The last one becomes the time-out's cause. */
-  readonly isTransient?: (error: unknown) => boolean;
-}
-
-/** Thrown when a poll times out. The awaited event may still happen later. */
-export class PollTimeoutError extends Error {
-  override readonly name = "PollTimeoutError";
-}
-
 /**
  * Calls `look` until it returns something other than undefined, and returns that. An error of `look` ends the poll
  * unless it is transient; rejected states end it this way.
@@ -50,6 +29,27 @@ export async function poll<T>(
     await sleep(Math.min(intervalMs, Math.max(0, deadline - performance.now())), options.signal);
     intervalMs = Math.min(intervalMs * (options.backoffFactor ?? 1.5), maxIntervalMs);
   }
+}
+
+/** The waits and limits of a poll. */
+export interface PollOptions {
+  /** The poll rejects with {@link PollTimeoutError} after this time, counted from its start. */
+  readonly timeoutMs: number;
+  /** The wait after the first attempt; default 50 ms. */
+  readonly initialIntervalMs?: number;
+  /** The longest wait; default 500 ms. */
+  readonly maxIntervalMs?: number;
+  /** The factor between consecutive waits; default 1.5. */
+  readonly backoffFactor?: number;
+  /** The poll rejects with the signal's reason when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Selects the errors of an attempt that are retried; default none. The last one becomes the time-out's cause. */
+  readonly isTransient?: (error: unknown) => boolean;
+}
+
+/** Thrown when a poll times out. The awaited event may still happen later. */
+export class PollTimeoutError extends Error {
+  override readonly name = "PollTimeoutError";
 }
 
 /** Waits. Rejects with the signal's reason when the signal aborts. */

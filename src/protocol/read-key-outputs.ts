@@ -7,6 +7,27 @@ import {
   reconfigurationChunks,
 } from "./coordinator-objects.ts";
 
+/**
+ * Reads the outputs of a network encryption key, the newest first: the output of the newest reconfiguration, if there
+ * is one, and that of the key's DKG. Ignores the output for the next epoch, which may still be incomplete.
+ *
+ * Any recent epoch is good enough, because all outputs of a key have the same content: a fullnode that lags behind does
+ * no harm. Throws {@link KeyOutputError}, and MalformedBytesError for objects of another layout.
+ */
+export async function readKeyOutputs(
+  key: ChainNetworkEncryptionKey,
+  epoch: bigint,
+  read: ReadKeyObjects,
+): Promise<Uint8Array[]> {
+  const { networkDkgOutputTableId: tableId, networkDkgOutputChunkCount: count } = key;
+  if (count === 0n) throw new KeyOutputError("the network encryption key has no output yet");
+  const newest = await newestReconfiguration(key.reconfigurationOutputsTableId, epoch, read);
+  const outputs: Uint8Array[] = [];
+  if (newest !== undefined) outputs.push(await readOutput(newest, read));
+  outputs.push(await readOutput({ tableId, count }, read));
+  return outputs;
+}
+
 /** Thrown for a key whose output is absent, incomplete or too large. */
 export class KeyOutputError extends Error {
   override readonly name = "KeyOutputError";
@@ -29,27 +50,6 @@ const MAX_CHUNK_COUNT = MAX_OUTPUT_BYTES / (4 * 1024);
 const BATCH_COUNT = 50;
 /** The number of epochs to search. Every epoch has an output from a key's second epoch on, but one may be missing. */
 const RECENT_EPOCH_COUNT = 8;
-
-/**
- * Reads the outputs of a network encryption key, the newest first: the output of the newest reconfiguration, if there
- * is one, and that of the key's DKG. Ignores the output for the next epoch, which may still be incomplete.
- *
- * Any recent epoch is good enough, because all outputs of a key have the same content: a fullnode that lags behind does
- * no harm. Throws {@link KeyOutputError}, and MalformedBytesError for objects of another layout.
- */
-export async function readKeyOutputs(
-  key: ChainNetworkEncryptionKey,
-  epoch: bigint,
-  read: ReadKeyObjects,
-): Promise<Uint8Array[]> {
-  const { networkDkgOutputTableId: tableId, networkDkgOutputChunkCount: count } = key;
-  if (count === 0n) throw new KeyOutputError("the network encryption key has no output yet");
-  const newest = await newestReconfiguration(key.reconfigurationOutputsTableId, epoch, read);
-  const outputs: Uint8Array[] = [];
-  if (newest !== undefined) outputs.push(await readOutput(newest, read));
-  outputs.push(await readOutput({ tableId, count }, read));
-  return outputs;
-}
 
 async function newestReconfiguration(
   tableId: string,

@@ -1,17 +1,5 @@
 import { keccakP } from "@noble/hashes/sha3.js";
 
-/** The part of STROBE-128 that Merlin uses (strobe.sourceforge.io, version 1.0.2; merlin.cool, "STROBE"). */
-export interface Strobe {
-  /** Absorbs public framing. With `more`, continues the previous operation. */
-  metaAd(data: Uint8Array, more: boolean): void;
-  /** Absorbs associated data. */
-  ad(data: Uint8Array): void;
-  /** Squeezes `length` pseudo-random bytes. */
-  prf(length: number): Uint8Array;
-  /** Saves the current state. Each call of the returned function restores it. */
-  mark(): () => void;
-}
-
 /** Starts STROBE-128/1600 with a protocol label. */
 export function createStrobe(label: Uint8Array): Strobe {
   const state = new Uint8Array(200);
@@ -73,6 +61,18 @@ export function createStrobe(label: Uint8Array): Strobe {
       };
     },
   };
+}
+
+/** The part of STROBE-128 that Merlin uses (strobe.sourceforge.io, version 1.0.2; merlin.cool, "STROBE"). */
+export interface Strobe {
+  /** Absorbs public framing. With `more`, continues the previous operation. */
+  metaAd(data: Uint8Array, more: boolean): void;
+  /** Absorbs associated data. */
+  ad(data: Uint8Array): void;
+  /** Squeezes `length` pseudo-random bytes. */
+  prf(length: number): Uint8Array;
+  /** Saves the current state. Each call of the returned function restores it. */
+  mark(): () => void;
 }
 
 /** In bytes: 1600 bits of state minus twice the 128 bits of security, minus two bytes of padding. */

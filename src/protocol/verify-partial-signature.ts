@@ -11,6 +11,21 @@ import { PRESIGN_VERSION, presignVersion } from "./presign-version.ts";
 import { parsePartialSignature } from "./sign-message-layout.ts";
 import { schnorrkelChallenge } from "./verify-schnorrkel.ts";
 
+/**
+ * True if z_A * G = K_A + e * X_A, where e is the signature's challenge under the joint nonce
+ * K = K_A + K_0 + mu * K_1. The network rejects everything else (2PC-MPC, Schnorr signing, the first check of the
+ * network's round). Takes a few milliseconds. Throws MalformedBytesError for bytes of another layout.
+ */
+export function verifyPartialSignature(claim: PartialSignatureClaim): boolean {
+  const { curve } = SETTINGS[claim.signatureAlgorithm];
+  const group = curveGroup(curve);
+  const { nonce, response } = parsePartialSignature(curve, claim.userSignMessage);
+  const { challenge: e, userPublicShare, ...signs } = partialSignatureTerms(claim, nonce);
+  const ownNonce = signs.isNonceNegated ? nonce.negate() : nonce;
+  const ownShare = signs.isShareNegated ? userPublicShare.negate() : userPublicShare;
+  return group.base.multiplyUnsafe(response).equals(ownNonce.add(ownShare.multiplyUnsafe(e)));
+}
+
 /** The Schnorr family: algorithms whose user half is a publicly verifiable partial signature. */
 export type SchnorrAlgorithmName = Exclude<SignatureAlgorithmName, "ECDSASecp256k1" | "ECDSASecp256r1">;
 
@@ -37,21 +52,6 @@ export interface PartialSignatureTerms {
   readonly isShareNegated: boolean;
   /** X_A. */
   readonly userPublicShare: GroupPoint;
-}
-
-/**
- * True if z_A * G = K_A + e * X_A, where e is the signature's challenge under the joint nonce
- * K = K_A + K_0 + mu * K_1. The network rejects everything else (2PC-MPC, Schnorr signing, the first check of the
- * network's round). Takes a few milliseconds. Throws MalformedBytesError for bytes of another layout.
- */
-export function verifyPartialSignature(claim: PartialSignatureClaim): boolean {
-  const { curve } = SETTINGS[claim.signatureAlgorithm];
-  const group = curveGroup(curve);
-  const { nonce, response } = parsePartialSignature(curve, claim.userSignMessage);
-  const { challenge: e, userPublicShare, ...signs } = partialSignatureTerms(claim, nonce);
-  const ownNonce = signs.isNonceNegated ? nonce.negate() : nonce;
-  const ownShare = signs.isShareNegated ? userPublicShare.negate() : userPublicShare;
-  return group.base.multiplyUnsafe(response).equals(ownNonce.add(ownShare.multiplyUnsafe(e)));
 }
 
 /** Computes the terms for the user's nonce K_A. Throws MalformedBytesError for bytes of another layout. */

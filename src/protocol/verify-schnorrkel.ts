@@ -2,9 +2,6 @@ import { bigIntFromLittleEndian } from "./bytes.ts";
 import { curveGroup } from "./curve-group.ts";
 import { createTranscript } from "./merlin.ts";
 
-/** The signing context of Substrate chains. */
-const SIGNING_CONTEXT = "substrate";
-
 /**
  * True if `signature` is an sr25519 signature over `message` under the context "substrate" (schnorrkel 0.11,
  * `sign.rs`: s*G = R + c*A with c from a Merlin transcript). The highest bit of the last byte marks the format and
@@ -24,6 +21,9 @@ export function verifySchnorrkel(publicKey: Uint8Array, message: Uint8Array, sig
     return false;
   }
 }
+
+/** The signing context of Substrate chains. */
+const SIGNING_CONTEXT = "substrate";
 
 /** The challenge of schnorrkel's signing transcript, as a scalar. `publicKey` and `nonce` are compressed points. */
 export function schnorrkelChallenge(publicKey: Uint8Array, nonce: Uint8Array, message: Uint8Array): bigint {

@@ -6,18 +6,6 @@ import { equalBytes } from "./bytes.ts";
 import { messageDigest } from "./message-digest.ts";
 import { verifySchnorrkel } from "./verify-schnorrkel.ts";
 
-/** A signature in this service's form, with the key and the message that it claims to sign. */
-export interface SignatureClaim {
-  readonly signatureAlgorithm: SignatureAlgorithmName;
-  readonly hash: HashName;
-  /** The dWallet's public key: 33 bytes compressed for the secp curves, else 32. */
-  readonly publicKey: Uint8Array;
-  /** The message before hashing. */
-  readonly message: Uint8Array;
-  /** ECDSA: 65 bytes r, s, v with low s. Others: 64 bytes. */
-  readonly signature: Uint8Array;
-}
-
 /**
  * True if the signature has the form that this service promises: valid under the dWallet's public key, of the right
  * length, and for ECDSA with low s and a recovery id that recovers this key.
@@ -40,6 +28,18 @@ export function verifySignature(claim: SignatureClaim): boolean {
   } catch {
     return false;
   }
+}
+
+/** A signature in this service's form, with the key and the message that it claims to sign. */
+export interface SignatureClaim {
+  readonly signatureAlgorithm: SignatureAlgorithmName;
+  readonly hash: HashName;
+  /** The dWallet's public key: 33 bytes compressed for the secp curves, else 32. */
+  readonly publicKey: Uint8Array;
+  /** The message before hashing. */
+  readonly message: Uint8Array;
+  /** ECDSA: 65 bytes r, s, v with low s. Others: 64 bytes. */
+  readonly signature: Uint8Array;
 }
 
 function verifyEcdsa(

@@ -8,14 +8,6 @@ import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
-export interface AdoptHeldOptions {
-  readonly database: Database;
-  readonly network: string;
-  readonly reader: Pick<NetworkReader, "transaction">;
-  readonly treasury: Pick<TreasuryReader, "heldPresigns">;
-  readonly log: Pick<Log, "info">;
-}
-
 /**
  * Takes presigns into the pool that the Treasury has paid for and no row knows: those that another database asked for,
  * or this one before an older copy of it was restored. What this database asked for itself comes by its own way.
@@ -48,4 +40,12 @@ export async function adoptHeldPresigns(options: AdoptHeldOptions): Promise<numb
   }
   if (adoptedCount > 0) log.info({ adoptedCount }, "added presigns that the Treasury holds to the pool");
   return adoptedCount;
+}
+
+export interface AdoptHeldOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly reader: Pick<NetworkReader, "transaction">;
+  readonly treasury: Pick<TreasuryReader, "heldPresigns">;
+  readonly log: Pick<Log, "info">;
 }

@@ -6,17 +6,6 @@ import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
-export interface BurnOptions {
-  readonly database: Database;
-  readonly network: string;
-  readonly reader: Pick<NetworkReader, "getObjects">;
-  readonly log: Pick<Log, "info">;
-}
-
-const PAGE_COUNT = 200;
-/** Comes before every row. */
-const FIRST = "00000000-0000-0000-0000-000000000000";
-
 /**
  * Burns the presigns of the pool that the chain has no session of any more: the network takes a presign's session away
  * when a signature is asked for with it. After an older copy of the database was restored, they look ready and are not. Returns how many.
@@ -41,3 +30,14 @@ export async function burnSpentPresigns({ database, network, reader, log }: Burn
   log.info({ burntCount }, "removed presigns that the network has used from the pool");
   return burntCount;
 }
+
+export interface BurnOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly reader: Pick<NetworkReader, "getObjects">;
+  readonly log: Pick<Log, "info">;
+}
+
+const PAGE_COUNT = 200;
+/** Comes before every row. */
+const FIRST = "00000000-0000-0000-0000-000000000000";

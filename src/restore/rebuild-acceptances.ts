@@ -4,9 +4,6 @@ import { recordDWalletState } from "../onboarding/dwallet-session.ts";
 import { recordLostAcceptance } from "../onboarding/lost-acceptances.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 
-/** Of what the network rejected nothing was accepted. */
-const NO_REFUNDS = 0;
-
 /** Puts back what lost transactions accepted: the user's signature, and the state and output that the chain has. */
 export function createAcceptanceRebuilder(network: string, reader: ChainReader): Rebuilder {
   return {
@@ -25,3 +22,6 @@ export function createAcceptanceRebuilder(network: string, reader: ChainReader):
     },
   };
 }
+
+/** Of what the network rejected nothing was accepted. */
+const NO_REFUNDS = 0;

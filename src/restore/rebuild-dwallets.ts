@@ -15,11 +15,6 @@ import type { Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 import { byteInputs } from "./pure-inputs.ts";
 
-type DkgRequest = ReturnType<typeof requestedSessions<"DWalletDKGRequestEvent">>[number];
-
-const SESSION_BYTES = 32;
-const REBUILDING = { actor: "system" } as const;
-
 /**
  * Puts back dWallets whose DKGs lost transactions requested, under the ids that they had. A dWallet is its encryption
  * key's project's, which is charged today's price for it, or nothing where it has not that much; where no project or more than one has that key, it comes back when its owner creates it again.
@@ -89,6 +84,11 @@ export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): 
     return true;
   }
 }
+
+type DkgRequest = ReturnType<typeof requestedSessions<"DWalletDKGRequestEvent">>[number];
+
+const SESSION_BYTES = 32;
+const REBUILDING = { actor: "system" } as const;
 
 const WHOSE =
   "it cannot be told whose it is; it comes back when its owner calls RegisterEncryptionKey and CreateDWallet again";

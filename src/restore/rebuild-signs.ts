@@ -16,14 +16,6 @@ import { text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-type SignData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
-
-export interface SignRebuilderOptions {
-  readonly network: string;
-  /** What is charged for a request whose own price is lost. */
-  readonly prices: PriceTable;
-}
-
 /**
  * Puts back the sign requests that lost transactions submitted, under the ids that they had, and charges each once: a
  * reservation that is known has its held price captured, any other is charged today's price, or nothing where the
@@ -77,6 +69,14 @@ export function createSignRebuilder({ network, prices }: SignRebuilderOptions): 
     });
     return true;
   }
+}
+
+type SignData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
+
+export interface SignRebuilderOptions {
+  readonly network: string;
+  /** What is charged for a request whose own price is lost. */
+  readonly prices: PriceTable;
 }
 
 const numbersOf = (data: SignData) => ({

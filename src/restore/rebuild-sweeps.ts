@@ -15,17 +15,6 @@ import { writerOf } from "../chain/submit/spent-input.ts";
 import type { OwnedRef } from "../chain/treasury/treasury-calls.ts";
 import type { Queryable } from "../store/database.ts";
 
-export interface SweepRebuilderOptions {
-  readonly deposits: Pick<Deposits, "network" | "coins" | "reader">;
-  readonly reader: Pick<NetworkReader, "effects">;
-}
-
-/** Puts back sweeps, and before them what they moved. */
-export interface SweepRebuilder extends Rebuilder {
-  /** Writes down the deposits that a lost sweep moved; nothing for any other transaction. Again changes nothing. */
-  putBackDeposits(db: Queryable, sent: PastTransaction): Promise<void>;
-}
-
 /**
  * Puts back the sweeps that lost transactions made, with the deposits that they moved: those wait, and are credited
  * like any other.
@@ -101,6 +90,17 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
       amount: coin?.amount ?? payment.amount,
     });
   }
+}
+
+export interface SweepRebuilderOptions {
+  readonly deposits: Pick<Deposits, "network" | "coins" | "reader">;
+  readonly reader: Pick<NetworkReader, "effects">;
+}
+
+/** Puts back sweeps, and before them what they moved. */
+export interface SweepRebuilder extends Rebuilder {
+  /** Writes down the deposits that a lost sweep moved; nothing for any other transaction. Again changes nothing. */
+  putBackDeposits(db: Queryable, sent: PastTransaction): Promise<void>;
 }
 
 /** The coins that the transaction moved, as it took them; what paid for gas is not among them. */

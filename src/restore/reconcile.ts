@@ -23,37 +23,6 @@ import { createPresignRebuilder } from "./rebuild-presigns.ts";
 import { createSignRebuilder } from "./rebuild-signs.ts";
 import { createSweepRebuilder } from "./rebuild-sweeps.ts";
 
-export interface ReconcileOptions {
-  readonly database: Database;
-  readonly network: ChainNetwork;
-  readonly reader: NetworkReader;
-  readonly kinds: readonly OperationKind[];
-  /** Undefined where none are taken. */
-  readonly deposits: Deposits | undefined;
-  readonly config: Pick<Config, "prices">;
-  readonly log: Pick<Log, "info">;
-}
-
-/** What was brought in line with the chain. */
-export interface Reconciliation {
-  /** Transactions that the database did not know. */
-  readonly transactionCount: number;
-  /** Rows put back or brought forward by them, by kind of operation. */
-  readonly counts: Readonly<Record<OperationName, number>>;
-  /** What was waiting to be sent and had been. */
-  readonly adoptedCount: number;
-  /** Deposits that were found and credited. */
-  readonly creditedCount: number;
-  /** Presigns of the pool that had been used. */
-  readonly burntCount: number;
-  /** Presigns that the Treasury holds and another database asked for. */
-  readonly heldCount: number;
-  readonly unrecoverable: readonly Unrecoverable[];
-}
-
-/** For a price feed to answer. */
-const PRICES_MS = 15_000;
-
 /**
  * Brings an older copy of the database in line with the chain, before anything is sent: enters every transaction since,
  * with the dWallets, signatures and presigns that it was about, then takes up what was about to be sent and had been.
@@ -107,3 +76,34 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     unrecoverable,
   };
 }
+
+export interface ReconcileOptions {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly kinds: readonly OperationKind[];
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
+  readonly config: Pick<Config, "prices">;
+  readonly log: Pick<Log, "info">;
+}
+
+/** What was brought in line with the chain. */
+export interface Reconciliation {
+  /** Transactions that the database did not know. */
+  readonly transactionCount: number;
+  /** Rows put back or brought forward by them, by kind of operation. */
+  readonly counts: Readonly<Record<OperationName, number>>;
+  /** What was waiting to be sent and had been. */
+  readonly adoptedCount: number;
+  /** Deposits that were found and credited. */
+  readonly creditedCount: number;
+  /** Presigns of the pool that had been used. */
+  readonly burntCount: number;
+  /** Presigns that the Treasury holds and another database asked for. */
+  readonly heldCount: number;
+  readonly unrecoverable: readonly Unrecoverable[];
+}
+
+/** For a price feed to answer. */
+const PRICES_MS = 15_000;

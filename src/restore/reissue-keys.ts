@@ -5,21 +5,6 @@ import { boolean, text } from "../store/columns.ts";
 import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** A key in place of one that may have been revoked in the time that the database has lost. */
-export interface ReissuedKey {
-  readonly projectId: string;
-  readonly projectName: string;
-  readonly name: string;
-  /** The first characters of the key that it replaces, which is revoked. */
-  readonly replacedPrefix: string;
-  readonly apiKeyId: string;
-  /** The key itself, which is nowhere else. */
-  readonly apiKey: string;
-}
-
-const ORIGIN = { actor: "system" } as const;
-const NO_LOOKUP = { forget: () => {} };
-
 /**
  * Revokes every key of the network that can be used and makes another one like it; a key that had its successor already
  * is only revoked. `keep` is called with each before the next one is made, and must have stored it when it returns.
@@ -53,3 +38,18 @@ export async function reissueKeys(
   }
   return toReplace.length;
 }
+
+/** A key in place of one that may have been revoked in the time that the database has lost. */
+export interface ReissuedKey {
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly name: string;
+  /** The first characters of the key that it replaces, which is revoked. */
+  readonly replacedPrefix: string;
+  readonly apiKeyId: string;
+  /** The key itself, which is nowhere else. */
+  readonly apiKey: string;
+}
+
+const ORIGIN = { actor: "system" } as const;
+const NO_LOOKUP = { forget: () => {} };

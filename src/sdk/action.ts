@@ -8,21 +8,6 @@ import { PollTimeoutError } from "../protocol/poll.ts";
 import { checkTimeout } from "./checks.ts";
 import { fromConnectError, isResumable, TssError, withMetadata } from "./errors.ts";
 
-/** Options that every action accepts. */
-export interface ActionOptions<Stage extends string = string> {
-  /** Ends the action with reason ABORTED. Work that the service has already begun continues. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called when each stage begins, with the time since the action's start, and finally with `done`. */
-  readonly onProgress?: ((stage: Stage | "done", elapsedMs: number) => void) | undefined;
-  /**
-   * Called with each new resume token, and awaited before the step that the token covers. Keep the newest one: `resume`
-   * continues from it, also after a restart.
-   */
-  readonly onResumeToken?: ((token: string) => void | Promise<void>) | undefined;
-  /** W3C `traceparent` of the caller's span, sent with every call. A service with tracing continues that trace. */
-  readonly traceparent?: string | undefined;
-}
-
 /** A running action. */
 export interface Action<Stage extends string = string> {
   /** Aborts at the action's deadline, or with the caller's signal. */
@@ -41,6 +26,21 @@ export interface Action<Stage extends string = string> {
    * Takes ownership of a secret and returns it. The secret is destroyed when the action ends, with or without success.
    */
   own<T extends { destroy(): void }>(secret: T): T;
+}
+
+/** Options that every action accepts. */
+export interface ActionOptions<Stage extends string = string> {
+  /** Ends the action with reason ABORTED. Work that the service has already begun continues. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when each stage begins, with the time since the action's start, and finally with `done`. */
+  readonly onProgress?: ((stage: Stage | "done", elapsedMs: number) => void) | undefined;
+  /**
+   * Called with each new resume token, and awaited before the step that the token covers. Keep the newest one: `resume`
+   * continues from it, also after a restart.
+   */
+  readonly onResumeToken?: ((token: string) => void | Promise<void>) | undefined;
+  /** W3C `traceparent` of the caller's span, sent with every call. A service with tracing continues that trace. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Runs the body under a deadline and converts every error into a {@link TssError}. */

@@ -8,13 +8,6 @@ import { TssError } from "./errors.ts";
 import { followSign } from "./follow-sign.ts";
 import type { SignResult, SignStage } from "./sign-types.ts";
 
-/** The values that a signature must verify against. They come from the caller and the chain, never from the service. */
-export interface ExpectedSignature {
-  readonly triple: AlgorithmTriple;
-  readonly message: Uint8Array;
-  readonly publicKey: Uint8Array;
-}
-
 /**
  * Follows a submitted request until it completes, and verifies the signature. A failed request throws at once, with the
  * failure's reason.
@@ -38,6 +31,13 @@ export async function awaitSignature(
     throw new TssError("SIGNATURE_INVALID", "the signature does not verify under the dWallet's public key");
   }
   return { signature, signRequestId, signSessionId, txDigest: txDigest ?? null };
+}
+
+/** The values that a signature must verify against. They come from the caller and the chain, never from the service. */
+export interface ExpectedSignature {
+  readonly triple: AlgorithmTriple;
+  readonly message: Uint8Array;
+  readonly publicKey: Uint8Array;
 }
 
 async function untilCompleted(

@@ -3,11 +3,6 @@ import { sleep } from "../protocol/poll.ts";
 import type { Action } from "./action.ts";
 import { fromConnectError, isTransportFailure } from "./errors.ts";
 
-/** The time limit of one attempt. */
-const CALL_TIMEOUT_MS = 60_000;
-/** The number of attempts when the service is unreachable. */
-const MAX_TRANSPORT_ATTEMPTS = 5;
-
 /**
  * Makes one unary call. Retries while the service asks for it and the action's deadline allows it, and a few times when
  * the service is unreachable. Use it only for calls that are safe to repeat: reads, calls with an identity of their
@@ -41,3 +36,8 @@ export async function call<T>(
     }
   }
 }
+
+/** The time limit of one attempt. */
+const CALL_TIMEOUT_MS = 60_000;
+/** The number of attempts when the service is unreachable. */
+const MAX_TRANSPORT_ATTEMPTS = 5;

@@ -7,15 +7,6 @@ import type { ParametersSource } from "./context.ts";
 import { readNetworkKeyOutput } from "./network-key-output.ts";
 import type { TrustedChain } from "./trusted-chain.ts";
 
-/** The size of the cache: two network keys on four curves. */
-const MAX_REMEMBERED_COUNT = 8;
-
-/**
- * The parameters that each engine has built, by curve and output. They depend on nothing else, so all clients of an
- * engine share them.
- */
-const built = new WeakMap<CryptoEngine, Map<string, Uint8Array>>();
-
 /**
  * Creates a source of protocol parameters that the client's own engine builds from the network key's output on the
  * chain. Parameters from a third party would have to be trusted: a shorter randomness range or a different table in
@@ -37,6 +28,15 @@ export function createChainParameters(chain: TrustedChain, engine: CryptoEngine)
     },
   };
 }
+
+/** The size of the cache: two network keys on four curves. */
+const MAX_REMEMBERED_COUNT = 8;
+
+/**
+ * The parameters that each engine has built, by curve and output. They depend on nothing else, so all clients of an
+ * engine share them.
+ */
+const built = new WeakMap<CryptoEngine, Map<string, Uint8Array>>();
 
 async function parametersOf(
   engine: CryptoEngine,

@@ -1,5 +1,14 @@
 import type { Network } from "./names.ts";
 
+/** The constants of a public network that are built into the client, so that no service can name another chain. */
+export interface ChainPins {
+  /** The digest of the genesis checkpoint, in Base58. */
+  readonly chainIdentifier: string;
+  /** The default fullnodes. */
+  readonly fullnodeUrls: readonly string[];
+  readonly ika: IkaIds;
+}
+
 /** A shared object on Sui. */
 export interface SharedObjectId {
   readonly objectId: string;
@@ -17,15 +26,6 @@ export interface IkaIds {
   readonly ikaDwallet2pcMpcOriginalPackage: string;
   readonly ikaSystemObject: SharedObjectId;
   readonly ikaDwalletCoordinator: SharedObjectId;
-}
-
-/** The constants of a public network that are built into the client, so that no service can name another chain. */
-export interface ChainPins {
-  /** The digest of the genesis checkpoint, in Base58. */
-  readonly chainIdentifier: string;
-  /** The default fullnodes. */
-  readonly fullnodeUrls: readonly string[];
-  readonly ika: IkaIds;
 }
 
 /** A network with one public chain. */

@@ -6,13 +6,6 @@ import { isDkgRequestEvent, parseDkgRequestEvent } from "../protocol/dkg-request
 import { digestOfPreimage } from "../protocol/session-identifier.ts";
 import type { Action } from "./action.ts";
 
-/** Finds the digest of a DKG's session identifier on the chain. Returns undefined when the fullnode has pruned it. */
-export type ChainSessionSource = (
-  action: Action,
-  dwallet: Pick<ChainDWallet, "id" | "encryptedShareTableId">,
-  encryptedUserSecretKeyShareId: string,
-) => Promise<Uint8Array | undefined>;
-
 /**
  * Creates a source that reads the digest from the DKG's request event. The transaction that requested a DKG also put
  * the encrypted share into the dWallet's table, and nothing writes that entry again, so the entry names the
@@ -46,6 +39,13 @@ export function createChainSessionSource(
     }
   };
 }
+
+/** Finds the digest of a DKG's session identifier on the chain. Returns undefined when the fullnode has pruned it. */
+export type ChainSessionSource = (
+  action: Action,
+  dwallet: Pick<ChainDWallet, "id" | "encryptedShareTableId">,
+  encryptedUserSecretKeyShareId: string,
+) => Promise<Uint8Array | undefined>;
 
 /** The type of the keys of an `ObjectTable<ID, _>`. */
 const TABLE_NAME_TYPE = "0x2::dynamic_object_field::Wrapper<0x2::object::ID>";

@@ -10,17 +10,6 @@ import { TssError } from "./errors.ts";
 import { PRESIGN } from "./object-kinds.ts";
 import { readObject } from "./read-dwallet.ts";
 
-/** A presign from the service, and its intended use. */
-export interface OfferedPresign {
-  readonly presignId: string;
-  readonly presign: Uint8Array;
-  readonly triple: AlgorithmTriple;
-  readonly dwalletId: string;
-}
-
-/** The delays before each further read: the client's fullnode may lag behind the service's. */
-const WAITS_MS = [50, 100, 200, 400, 800];
-
 /**
  * Compares a presign with the chain: its object must exist, be completed, have this algorithm, belong to this dWallet
  * or to all, and contain exactly these bytes. Throws PRESIGN_MISMATCH otherwise. So the client never computes a half
@@ -52,6 +41,17 @@ export async function checkPresign(
     throw new TssError("NETWORK_UNSUPPORTED", message);
   }
 }
+
+/** A presign from the service, and its intended use. */
+export interface OfferedPresign {
+  readonly presignId: string;
+  readonly presign: Uint8Array;
+  readonly triple: AlgorithmTriple;
+  readonly dwalletId: string;
+}
+
+/** The delays before each further read: the client's fullnode may lag behind the service's. */
+const WAITS_MS = [50, 100, 200, 400, 800];
 
 /** Returns the presign's session once it has ended, or its last state when the retries are used up. */
 async function awaitSession(

@@ -2,6 +2,23 @@ import { type ChainPins, pinsOf } from "./chain-pins.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
+/**
+ * Chooses the chain that a client trusts. On testnet and mainnet the client pins everything and ignores the service's
+ * values. On a localnet, the service's values apply unless the caller sets them. Throws VALIDATION for a malformed URL,
+ * and for a chain identifier other than the pinned one.
+ */
+export function chooseChain(choice: ChainChoice): ChosenChain {
+  const { network } = choice;
+  const pins = pinsOf(network);
+  if (pins !== undefined && choice.chainIdentifier !== undefined) {
+    if (choice.chainIdentifier !== pins.chainIdentifier) {
+      throw invalid("chainIdentifier", `differs from the known chain identifier of ${network}`);
+    }
+  }
+  const fullnodeUrls = chosenUrls(choice) ?? pins?.fullnodeUrls;
+  return { network, pins, chainIdentifier: pins?.chainIdentifier ?? choice.chainIdentifier, fullnodeUrls };
+}
+
 /** The caller's options for the chain. */
 export interface ChainChoice {
   readonly network: Network;
@@ -22,23 +39,6 @@ export interface ChosenChain {
 
 /** The maximum number of fullnodes per client. */
 const MAX_FULLNODE_COUNT = 8;
-
-/**
- * Chooses the chain that a client trusts. On testnet and mainnet the client pins everything and ignores the service's
- * values. On a localnet, the service's values apply unless the caller sets them. Throws VALIDATION for a malformed URL,
- * and for a chain identifier other than the pinned one.
- */
-export function chooseChain(choice: ChainChoice): ChosenChain {
-  const { network } = choice;
-  const pins = pinsOf(network);
-  if (pins !== undefined && choice.chainIdentifier !== undefined) {
-    if (choice.chainIdentifier !== pins.chainIdentifier) {
-      throw invalid("chainIdentifier", `differs from the known chain identifier of ${network}`);
-    }
-  }
-  const fullnodeUrls = chosenUrls(choice) ?? pins?.fullnodeUrls;
-  return { network, pins, chainIdentifier: pins?.chainIdentifier ?? choice.chainIdentifier, fullnodeUrls };
-}
 
 function chosenUrls({ fullnodeUrl }: ChainChoice): readonly string[] | undefined {
   if (fullnodeUrl === undefined) return undefined;

@@ -3,8 +3,6 @@ import type { CryptoEngine } from "../crypto/engine.ts";
 import { createWorkerEngine } from "../crypto/worker-engine.ts";
 import { TssError } from "./errors.ts";
 
-let shared: CryptoEngine | undefined;
-
 /** Returns the engine that a client's option selects. Throws VALIDATION for any other value. */
 export function chooseEngine(engine: CryptoEngine | "reference" | undefined): CryptoEngine {
   // All clients of a process share two workers, which are mostly idle and do not keep the process alive.
@@ -16,6 +14,8 @@ export function chooseEngine(engine: CryptoEngine | "reference" | undefined): Cr
   if (typeof engine === "object" && engine !== null) return engine;
   throw new TssError("VALIDATION", 'engine: an engine, "reference", or nothing');
 }
+
+let shared: CryptoEngine | undefined;
 
 async function loadReferenceEngine(): Promise<CryptoEngine> {
   return (await import("../crypto/reference-engine.ts")).createReferenceEngine();

@@ -28,6 +28,37 @@ import type { SignArgs, SignOptions, SignResult, SignStage } from "./sign-types.
 import { createDefaultTransport, withHeaders } from "./transport.ts";
 import { type WatchSignArgs, watchSign } from "./watch-sign.ts";
 
+/**
+ * Creates a client. It sends nothing before the first action.
+ *
+ * @throws {TssError} VALIDATION when an option is malformed.
+ *
+ * @example
+ * const client = createClient({ baseUrl: "http://127.0.0.1:3000", apiKey, network: "testnet" });
+ */
+export function createClient(options: ClientOptions): TssClient {
+  const { apiKey, baseUrl, network } = options;
+  const transport = withHeaders(options.transport ?? createDefaultTransport(baseUrl), {
+    authorization: `Bearer ${apiKey}`,
+    "x-network": network,
+  });
+  const context = createContext(options, transport);
+  return {
+    ...createProjectCalls(transport),
+    onboard: (args, actionOptions) => onboard(context, args, actionOptions),
+    getOrCreate: (args, actionOptions) => getOrCreate(context, args, actionOptions),
+    resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
+    sign: (args, signOptions) => sign(context, args, signOptions),
+    signMany: (items, manyOptions) => signMany(context, items, manyOptions),
+    resume: (token, args, actionOptions) => resume(context, token, args, actionOptions),
+    resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
+    readKey: (args, actionOptions) => readKey(context, args, actionOptions),
+    recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
+    watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
+    raw: context.raw,
+  };
+}
+
 /** Options of {@link createClient}. */
 export interface ClientOptions {
   /** The service's URL, such as `http://127.0.0.1:3000`. */
@@ -186,37 +217,6 @@ export interface TssClient extends ProjectCalls {
   ): AsyncIterable<SignRequest>;
   /** The generated clients. They throw a ConnectError. */
   readonly raw: RawClients;
-}
-
-/**
- * Creates a client. It sends nothing before the first action.
- *
- * @throws {TssError} VALIDATION when an option is malformed.
- *
- * @example
- * const client = createClient({ baseUrl: "http://127.0.0.1:3000", apiKey, network: "testnet" });
- */
-export function createClient(options: ClientOptions): TssClient {
-  const { apiKey, baseUrl, network } = options;
-  const transport = withHeaders(options.transport ?? createDefaultTransport(baseUrl), {
-    authorization: `Bearer ${apiKey}`,
-    "x-network": network,
-  });
-  const context = createContext(options, transport);
-  return {
-    ...createProjectCalls(transport),
-    onboard: (args, actionOptions) => onboard(context, args, actionOptions),
-    getOrCreate: (args, actionOptions) => getOrCreate(context, args, actionOptions),
-    resumeOnboard: (args, actionOptions) => resumeOnboard(context, args, actionOptions),
-    sign: (args, signOptions) => sign(context, args, signOptions),
-    signMany: (items, manyOptions) => signMany(context, items, manyOptions),
-    resume: (token, args, actionOptions) => resume(context, token, args, actionOptions),
-    resumeSign: (args, actionOptions) => resumeSign(context, args, actionOptions),
-    readKey: (args, actionOptions) => readKey(context, args, actionOptions),
-    recoverShare: (args, actionOptions) => recoverShare(context, args, actionOptions),
-    watchSign: (args, watchOptions) => watchSign(context, args, watchOptions),
-    raw: context.raw,
-  };
 }
 
 function createContext(options: ClientOptions, transport: Transport): ClientContext {

@@ -12,6 +12,15 @@ import type { MadeHalves } from "./made-halves.ts";
 import type { Network } from "./names.ts";
 import type { ObjectKind } from "./object-kinds.ts";
 
+/** Creates the generated clients over one transport. */
+export function createRawClients(transport: Transport): RawClients {
+  return {
+    onboarding: createServiceClient(Onboarding, transport),
+    signing: createServiceClient(Signing, transport),
+    billing: createServiceClient(Billing, transport),
+  };
+}
+
 /** The generated clients, for calls that no action covers. They throw a ConnectError. */
 export interface RawClients {
   readonly onboarding: Client<typeof Onboarding>;
@@ -54,13 +63,4 @@ export interface ClientContext extends ContextParts {
   getNetwork(action: Action): Promise<GetNetworkResponse>;
   /** A cache of Active dWallets. Their contents never change. */
   readonly activeDWallets: Map<string, ChainDWallet>;
-}
-
-/** Creates the generated clients over one transport. */
-export function createRawClients(transport: Transport): RawClients {
-  return {
-    onboarding: createServiceClient(Onboarding, transport),
-    signing: createServiceClient(Signing, transport),
-    billing: createServiceClient(Billing, transport),
-  };
 }

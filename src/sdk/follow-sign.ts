@@ -4,16 +4,6 @@ import type { Action } from "./action.ts";
 import { call } from "./call.ts";
 import type { ClientContext } from "./context.ts";
 
-/** The number of watches to open before falling back to polling. */
-const WATCH_COUNT = 3;
-/** WatchSign sends its first message at once. A proxy that holds streams back sends none. */
-const FIRST_MESSAGE_MS = 3_000;
-/** WatchSign sends a heartbeat after 15 s without a message. */
-const NEXT_MESSAGE_MS = 40_000;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 500;
-const PAUSE_FACTOR = 1.5;
-
 /**
  * Yields the states of a request, from the given one on, as long as the caller reads. They come from WatchSign, which
  * resumes from its cursor after a break. Where streams fail, it polls GetSign after 50 ms and then at growing intervals
@@ -47,6 +37,16 @@ export async function* followSign(
     pauseMs = Math.min(pauseMs * PAUSE_FACTOR, LONGEST_PAUSE_MS);
   }
 }
+
+/** The number of watches to open before falling back to polling. */
+const WATCH_COUNT = 3;
+/** WatchSign sends its first message at once. A proxy that holds streams back sends none. */
+const FIRST_MESSAGE_MS = 3_000;
+/** WatchSign sends a heartbeat after 15 s without a message. */
+const NEXT_MESSAGE_MS = 40_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+const PAUSE_FACTOR = 1.5;
 
 /** Yields the messages of one watch. Throws when the stream breaks or stays silent too long. */
 async function* watch(

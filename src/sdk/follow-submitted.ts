@@ -13,6 +13,19 @@ import { readActiveDWallet } from "./read-dwallet.ts";
 import { encodeResumeToken } from "./resume-token.ts";
 import type { SignResult, SignStage } from "./sign-types.ts";
 
+/** Follows a submitted request to its signature, and verifies it under the chain's public key. */
+export async function followSubmitted(
+  context: ClientContext,
+  action: Action<SignStage>,
+  request: SignRequest,
+  triple: AlgorithmTriple,
+): Promise<SignResult> {
+  const { dwalletId, message } = request;
+  const { state } = await readActiveDWallet(context, action, dwalletId, triple.curve);
+  const publicKey = publicKeyFromDWalletOutput(triple.curve, state.publicOutput);
+  return await awaitSignature(context, action, request, { triple, message, publicKey });
+}
+
 /** Follows a submitted request within an action, and sets the resume token. */
 export async function resumeSignWithin(
   context: ClientContext,
@@ -51,17 +64,4 @@ export async function readSign(
   if (triple === undefined)
     throw new TssError("UNSUPPORTED_ALGORITHM", "this client does not support the algorithm");
   return { request, triple };
-}
-
-/** Follows a submitted request to its signature, and verifies it under the chain's public key. */
-export async function followSubmitted(
-  context: ClientContext,
-  action: Action<SignStage>,
-  request: SignRequest,
-  triple: AlgorithmTriple,
-): Promise<SignResult> {
-  const { dwalletId, message } = request;
-  const { state } = await readActiveDWallet(context, action, dwalletId, triple.curve);
-  const publicKey = publicKeyFromDWalletOutput(triple.curve, state.publicOutput);
-  return await awaitSignature(context, action, request, { triple, message, publicKey });
 }

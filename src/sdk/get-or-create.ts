@@ -6,12 +6,6 @@ import { newOnboardPoint } from "./onboard.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { ownSeed } from "./own-seed.ts";
 
-/** Arguments of `getOrCreate`. */
-export interface GetOrCreateArgs extends OnboardArgs {
-  /** 1 to 128 characters, no control characters, no leading space. The service knows the name. */
-  readonly name: string;
-}
-
 /**
  * Returns the project's dWallet of a name, and makes it when there is none. Concurrent callers, in any process, get the
  * same dWallet, and only one pays. The client does not trust the name: it derives the share from the seed and compares
@@ -34,4 +28,10 @@ export async function getOrCreate(
     const { getOrMake } = await loadFlows(action);
     return await getOrMake(context, action, own, point);
   });
+}
+
+/** Arguments of `getOrCreate`. */
+export interface GetOrCreateArgs extends OnboardArgs {
+  /** 1 to 128 characters, no control characters, no leading space. The service knows the name. */
+  readonly name: string;
 }

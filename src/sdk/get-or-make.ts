@@ -11,9 +11,6 @@ import type { SessionPoint } from "./onboard.ts";
 import type { OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { encodeResumeToken } from "./resume-token.ts";
 
-/** The delay before the next lookup of a dWallet that another caller has just requested. */
-const PAUSE_MS = 500;
-
 /** Returns the dWallet of the point's name, or makes it in the point's session. */
 export async function getOrMake(
   context: ClientContext,
@@ -41,6 +38,9 @@ export async function getOrMake(
     await sleep(PAUSE_MS, action.signal);
   }
 }
+
+/** The delay before the next lookup of a dWallet that another caller has just requested. */
+const PAUSE_MS = 500;
 
 async function findByName(
   context: ClientContext,

@@ -4,25 +4,6 @@ import type { AlgorithmTriple } from "../protocol/algorithms.ts";
 import { encodeVector } from "../protocol/bytes.ts";
 import { TssError } from "./errors.ts";
 
-/** The purpose of a half. */
-export interface HalfPurpose {
-  readonly dwalletId: string;
-  readonly triple: AlgorithmTriple;
-  readonly message: Uint8Array;
-}
-
-/** The user's halves of one client, one for each presign. */
-export interface MadeHalves {
-  /**
-   * Returns the half of a presign. Makes it once and returns the same bytes again for the same purpose, so that a
-   * repeated submission is identical. Throws PRESIGN_MISMATCH for another purpose.
-   */
-  for(presign: Uint8Array, purpose: HalfPurpose, make: () => Promise<Uint8Array>): Promise<Uint8Array>;
-}
-
-/** The size of the cache, which keeps the newest halves. A half is at most 7 KB. */
-const MAX_REMEMBERED_COUNT = 1000;
-
 /** Creates a cache in memory. It does not survive a restart. */
 export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
   const made = new Map<string, { readonly purpose: string; readonly half: Promise<Uint8Array> }>();
@@ -54,6 +35,25 @@ export function createMadeHalves(maxCount = MAX_REMEMBERED_COUNT): MadeHalves {
   };
   return halves;
 }
+
+/** The purpose of a half. */
+export interface HalfPurpose {
+  readonly dwalletId: string;
+  readonly triple: AlgorithmTriple;
+  readonly message: Uint8Array;
+}
+
+/** The user's halves of one client, one for each presign. */
+export interface MadeHalves {
+  /**
+   * Returns the half of a presign. Makes it once and returns the same bytes again for the same purpose, so that a
+   * repeated submission is identical. Throws PRESIGN_MISMATCH for another purpose.
+   */
+  for(presign: Uint8Array, purpose: HalfPurpose, make: () => Promise<Uint8Array>): Promise<Uint8Array>;
+}
+
+/** The size of the cache, which keeps the newest halves. A half is at most 7 KB. */
+const MAX_REMEMBERED_COUNT = 1000;
 
 function digestOf(...parts: readonly Uint8Array[]): string {
   return bytesToHex(sha256(concatBytes(...parts.map(encodeVector))));

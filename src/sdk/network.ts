@@ -7,14 +7,6 @@ import type { RawClients } from "./context.ts";
 import { TssError } from "./errors.ts";
 import type { Network } from "./names.ts";
 
-/** Calls GetNetwork and caches the last answer. */
-export interface NetworkSource {
-  /** Calls the service. */
-  read(action: Action): Promise<GetNetworkResponse>;
-  /** Returns the cached answer, or calls the service. */
-  known(action: Action): Promise<GetNetworkResponse>;
-}
-
 /**
  * Creates a source that throws NETWORK_MISMATCH for a service of another network, and for one that announces other Ika
  * ids on a public network than the client pins.
@@ -32,4 +24,12 @@ export function createNetworkSource(onboarding: RawClients["onboarding"], networ
     return answer;
   };
   return { read, known: async (action) => last ?? (await read(action)) };
+}
+
+/** Calls GetNetwork and caches the last answer. */
+export interface NetworkSource {
+  /** Calls the service. */
+  read(action: Action): Promise<GetNetworkResponse>;
+  /** Returns the cached answer, or calls the service. */
+  known(action: Action): Promise<GetNetworkResponse>;
 }

@@ -11,15 +11,6 @@ import type { ConnectedFullnode } from "./fullnode.ts";
 import type { NetworkSource } from "./network.ts";
 import { createTrustedChain } from "./trusted-chain.ts";
 
-/** Options of {@link openChain}. */
-export interface OpenChainOptions {
-  readonly chosen: ChosenChain;
-  /** Names the fullnode and the ids of a localnet. */
-  readonly source: NetworkSource;
-  /** Builds the protocol parameters. */
-  readonly engine: CryptoEngine;
-}
-
 /**
  * Opens the chain that a client chose. On testnet and mainnet it ignores the service's values. On a localnet they apply
  * unless the caller sets them. It sends nothing before the first read.
@@ -42,6 +33,15 @@ export function openChain({ chosen, source, engine }: OpenChainOptions): ChainAc
     // The session digest is a hint, so one fullnode is enough.
     chainSession: createChainSessionSource(async (action) => (await fullnodes(action))[0]!.hintClient),
   };
+}
+
+/** Options of {@link openChain}. */
+export interface OpenChainOptions {
+  readonly chosen: ChosenChain;
+  /** Names the fullnode and the ids of a localnet. */
+  readonly source: NetworkSource;
+  /** Builds the protocol parameters. */
+  readonly engine: CryptoEngine;
 }
 
 async function announcedUrl(source: NetworkSource, action: Action): Promise<string> {

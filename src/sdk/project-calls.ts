@@ -17,6 +17,27 @@ import {
 import { Signing, type SignRequest, type SignRequest_Status } from "../../gen/client/tss/v1/signing_pb.ts";
 import { createServiceCalls, type RequestOptions } from "./service-calls.ts";
 
+/** Creates the calls over a transport that adds the caller's headers. */
+export function createProjectCalls(transport: Transport): ProjectCalls {
+  const onboarding = createServiceCalls(Onboarding, transport);
+  const signing = createServiceCalls(Signing, transport);
+  const billing = createServiceCalls(Billing, transport);
+  return {
+    network: (options) => onboarding.getNetwork({}, options),
+    getDWallet: onboarding.getDWallet,
+    listDWallets: onboarding.listDWallets,
+    listEncryptionKeys: onboarding.listEncryptionKeys,
+    getSign: signing.getSign,
+    listSigns: signing.listSigns,
+    balance: (options) => billing.getBalance({}, options),
+    prices: (options) => billing.getPricing({}, options),
+    listLedgerEntries: billing.listLedgerEntries,
+    depositAddress: (options) => billing.getDepositAddress({}, options),
+    declareDeposit: async (args, options) => (await billing.declareDeposit(args, options)).deposits,
+    listDeposits: billing.listDeposits,
+  };
+}
+
 /** The start and the page size of a list. */
 export interface ListArgs {
   /** The maximum number of items per page. Default 50, at most 200. */
@@ -153,25 +174,4 @@ export interface ListSignsArgs extends ListArgs {
 /** Arguments of `listDeposits`. */
 export interface ListDepositsArgs extends ListArgs {
   readonly state?: Deposit_State | undefined;
-}
-
-/** Creates the calls over a transport that adds the caller's headers. */
-export function createProjectCalls(transport: Transport): ProjectCalls {
-  const onboarding = createServiceCalls(Onboarding, transport);
-  const signing = createServiceCalls(Signing, transport);
-  const billing = createServiceCalls(Billing, transport);
-  return {
-    network: (options) => onboarding.getNetwork({}, options),
-    getDWallet: onboarding.getDWallet,
-    listDWallets: onboarding.listDWallets,
-    listEncryptionKeys: onboarding.listEncryptionKeys,
-    getSign: signing.getSign,
-    listSigns: signing.listSigns,
-    balance: (options) => billing.getBalance({}, options),
-    prices: (options) => billing.getPricing({}, options),
-    listLedgerEntries: billing.listLedgerEntries,
-    depositAddress: (options) => billing.getDepositAddress({}, options),
-    declareDeposit: async (args, options) => (await billing.declareDeposit(args, options)).deposits,
-    listDeposits: billing.listDeposits,
-  };
 }

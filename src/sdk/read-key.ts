@@ -7,6 +7,32 @@ import type { Curve } from "./names.ts";
 import { ownSeed } from "./own-seed.ts";
 import type { ShareSource } from "./recover-share.ts";
 
+/**
+ * Reads the public key of an Active dWallet from the chain, never from the service, and proves it when the seed is
+ * given. The client caches the dWallet.
+ *
+ * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+ * @throws {TssError} SHARE_MISMATCH when the given share does not lead to the public key.
+ */
+export async function readKey(
+  context: ClientContext,
+  args: ReadKeyArgs,
+  options: ActionOptions<ReadKeyStage> = {},
+): Promise<ReadKeyResult> {
+  const { dwalletId, curve, seed, timeoutMs = 180_000 } = args;
+  checkCurve(curve);
+  checkObjectId("dwalletId", dwalletId);
+  if (seed !== undefined) checkSeed(seed);
+  if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
+  return await runAction(timeoutMs, options, async (action) => {
+    const own = seed && ownSeed(action, seed);
+    action.facts["dwalletId"] = dwalletId;
+    const given = { ...args };
+    const { readKeyWithin } = await loadFlows(action);
+    return await readKeyWithin(context, action, given, own);
+  });
+}
+
 /** The stages of reading a key, in order. The last two need a seed. */
 export type ReadKeyStage = "dwallet" | "parameters" | "share";
 
@@ -32,30 +58,4 @@ export interface ReadKeyResult {
   readonly publicKeyHex: string;
   /** The public key's addresses on the chains that it can sign for. */
   readonly addresses: readonly NamedAddress[];
-}
-
-/**
- * Reads the public key of an Active dWallet from the chain, never from the service, and proves it when the seed is
- * given. The client caches the dWallet.
- *
- * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
- * @throws {TssError} SHARE_MISMATCH when the given share does not lead to the public key.
- */
-export async function readKey(
-  context: ClientContext,
-  args: ReadKeyArgs,
-  options: ActionOptions<ReadKeyStage> = {},
-): Promise<ReadKeyResult> {
-  const { dwalletId, curve, seed, timeoutMs = 180_000 } = args;
-  checkCurve(curve);
-  checkObjectId("dwalletId", dwalletId);
-  if (seed !== undefined) checkSeed(seed);
-  if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
-  return await runAction(timeoutMs, options, async (action) => {
-    const own = seed && ownSeed(action, seed);
-    action.facts["dwalletId"] = dwalletId;
-    const given = { ...args };
-    const { readKeyWithin } = await loadFlows(action);
-    return await readKeyWithin(context, action, given, own);
-  });
 }

@@ -7,16 +7,6 @@ import { isObjectId } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { TssError } from "./errors.ts";
 
-/** The service's answer to a request for a DKG. */
-export interface CreatedDWallet
-  extends Pick<DWallet, "dwalletId" | "encryptedUserSecretKeyShareId" | "txDigest"> {
-  /** Whether an earlier request with another message already made the session's dWallet. */
-  readonly isEarlier: boolean;
-}
-
-/** The delay before the next attempt while an earlier request's transaction is pending. */
-const PAUSE_MS = 500;
-
 /**
  * Requests the DKG of a session. If the session was used before, for example by this action before an interruption,
  * returns the session's dWallet: DKG messages are random, so a repeat is a different request.
@@ -41,3 +31,13 @@ export async function requestDWallet(
     }
   }
 }
+
+/** The service's answer to a request for a DKG. */
+export interface CreatedDWallet
+  extends Pick<DWallet, "dwalletId" | "encryptedUserSecretKeyShareId" | "txDigest"> {
+  /** Whether an earlier request with another message already made the session's dWallet. */
+  readonly isEarlier: boolean;
+}
+
+/** The delay before the next attempt while an earlier request's transaction is pending. */
+const PAUSE_MS = 500;

@@ -5,13 +5,6 @@ import { loadFlows } from "./load-flows.ts";
 import type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
 import { ownSeed } from "./own-seed.ts";
 
-/** Arguments of `resumeOnboard`: those of the onboarding and the id from its error. */
-export interface ResumeOnboardArgs extends OnboardArgs {
-  readonly dwalletId: string;
-  /** The value of the same name in the error's metadata. Default: ask the service, then the chain. */
-  readonly sessionDigestHex?: string | undefined;
-}
-
 /**
  * Continues an onboarding that was interrupted after its DKG request: waits for the network, derives the share again,
  * and accepts it.
@@ -37,4 +30,11 @@ export async function resumeOnboard(
     action.stage("network");
     return await completeOnboard(context, action, { seed: own, curve, dwalletId, sessionDigestHex });
   });
+}
+
+/** Arguments of `resumeOnboard`: those of the onboarding and the id from its error. */
+export interface ResumeOnboardArgs extends OnboardArgs {
+  readonly dwalletId: string;
+  /** The value of the same name in the error's metadata. Default: ask the service, then the chain. */
+  readonly sessionDigestHex?: string | undefined;
 }

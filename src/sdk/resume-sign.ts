@@ -4,14 +4,6 @@ import type { ClientContext } from "./context.ts";
 import { loadFlows } from "./load-flows.ts";
 import type { SignResult, SignStage } from "./sign-types.ts";
 
-/** Arguments of `resumeSign`. */
-export interface ResumeSignArgs {
-  /** The id from the error's metadata. */
-  readonly signRequestId: string;
-  /** Default 180,000. */
-  readonly timeoutMs?: number | undefined;
-}
-
 /**
  * Follows a submitted request to its signature, without seed or share, and never charges. The message and the dWallet
  * come from the service; the signature is verified for them under the chain's public key.
@@ -29,4 +21,12 @@ export async function resumeSign(
     const { resumeSignWithin } = await loadFlows(action);
     return await resumeSignWithin(context, action, signRequestId);
   });
+}
+
+/** Arguments of `resumeSign`. */
+export interface ResumeSignArgs {
+  /** The id from the error's metadata. */
+  readonly signRequestId: string;
+  /** Default 180,000. */
+  readonly timeoutMs?: number | undefined;
 }

@@ -7,6 +7,32 @@ import { ownSeed } from "./own-seed.ts";
 import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
 
 /**
+ * Continues the action of a token, in this or another process: one dWallet, one charge, one signature, however often it
+ * is resumed. The token is not trusted: a share must follow from the seed, and a signature must verify under the
+ * chain's public key, over the message whose digest the token contains. But the token names the dWallet and the
+ * algorithm that sign: if it comes from a third party, pass these too, to have them compared.
+ *
+ * @throws {TssError} VALIDATION when the token is malformed, of another version or network, or does not match the
+ *   message, dWallet or algorithm, and when a required argument is missing; `metadata.field` names it.
+ */
+export async function resume(
+  context: ClientContext,
+  token: string,
+  args: ResumeArgs = {},
+  options: ActionOptions<OnboardStage | SignStage> = {},
+): Promise<ResumeResult> {
+  const { timeoutMs = 600_000 } = args;
+  checkTimeout(timeoutMs);
+  if (args.seed !== undefined) checkSeed(args.seed);
+  if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
+  return await runAction(timeoutMs, options, async (action) => {
+    const own = ownResumeArgs(action, args);
+    const { resumeWithin } = await loadFlows(action);
+    return await resumeWithin(context, action, token, own);
+  });
+}
+
+/**
  * Arguments of `resume` beside the token, which contains no secret. An onboarding needs the seed. A signature needs the
  * seed and the message until its half is submitted, and nothing after that. A given dWallet and algorithm must match
  * those of a signature's token.
@@ -34,32 +60,6 @@ export interface ResumeArgs
 export type ResumeResult =
   | ({ readonly kind: "onboard" } & OnboardResult)
   | ({ readonly kind: "sign"; readonly dwalletId: string; readonly message: Uint8Array } & SignResult);
-
-/**
- * Continues the action of a token, in this or another process: one dWallet, one charge, one signature, however often it
- * is resumed. The token is not trusted: a share must follow from the seed, and a signature must verify under the
- * chain's public key, over the message whose digest the token contains. But the token names the dWallet and the
- * algorithm that sign: if it comes from a third party, pass these too, to have them compared.
- *
- * @throws {TssError} VALIDATION when the token is malformed, of another version or network, or does not match the
- *   message, dWallet or algorithm, and when a required argument is missing; `metadata.field` names it.
- */
-export async function resume(
-  context: ClientContext,
-  token: string,
-  args: ResumeArgs = {},
-  options: ActionOptions<OnboardStage | SignStage> = {},
-): Promise<ResumeResult> {
-  const { timeoutMs = 600_000 } = args;
-  checkTimeout(timeoutMs);
-  if (args.seed !== undefined) checkSeed(args.seed);
-  if (args.sessionDigestHex !== undefined) readSessionDigest(args.sessionDigestHex);
-  return await runAction(timeoutMs, options, async (action) => {
-    const own = ownResumeArgs(action, args);
-    const { resumeWithin } = await loadFlows(action);
-    return await resumeWithin(context, action, token, own);
-  });
-}
 
 /** Copies the arguments, so that later changes to the caller's buffers have no effect. */
 function ownResumeArgs(action: Action, args: ResumeArgs): ResumeArgs {

@@ -8,6 +8,13 @@ import { TssError } from "./errors.ts";
 import type { Curve } from "./names.ts";
 import type { CompletedDWallet } from "./read-dwallet.ts";
 
+/** A share that is derived from the seed, and the digest behind it. The caller destroys the share. */
+export interface SeedShare {
+  readonly share: SecretBytes;
+  /** 32 bytes. */
+  readonly sessionDigest: Uint8Array;
+}
+
 export interface SeedShareRequest {
   readonly seed: Uint8Array;
   readonly curve: Curve;
@@ -15,13 +22,6 @@ export interface SeedShareRequest {
   readonly parameters: Uint8Array;
   /** The digest that the caller kept, in hex. Default: ask the service, then the chain. */
   readonly sessionDigestHex?: string | undefined;
-}
-
-/** A share that is derived from the seed, and the digest behind it. The caller destroys the share. */
-export interface SeedShare {
-  readonly share: SecretBytes;
-  /** 32 bytes. */
-  readonly sessionDigest: Uint8Array;
 }
 
 /**

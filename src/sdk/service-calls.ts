@@ -12,6 +12,23 @@ import { type ActionOptions, runAction } from "./action.ts";
 import { call } from "./call.ts";
 import { TssError } from "./errors.ts";
 
+/** Wraps the generated client of a service: converts errors to TssErrors and retries calls that are safe to repeat. */
+export function createServiceCalls<S extends DescService>(service: S, transport: Transport): ServiceCalls<S> {
+  const client = createClient(service, transport) as Readonly<Record<string, unknown>>;
+  const unary = service.methods.filter(({ methodKind }) => methodKind === "unary");
+  const calls = unary.map((method) => {
+    const { localName, output } = method;
+    const perform = client[localName] as AnyCall;
+    const isKeyed = getOption(method, idempotency) === Idempotency.KEYED;
+    const once = (request: object = {}, options: RequestOptions = {}) =>
+      callOnce(perform, request, options, isKeyed);
+    const items = output.fields.find(({ fieldKind }) => fieldKind === "list")?.localName;
+    const isList = output.field["nextPageToken"] !== undefined && items !== undefined;
+    return [localName, isList ? listing(once, items) : once];
+  });
+  return Object.fromEntries(calls) as ServiceCalls<S>;
+}
+
 /** Options that every call accepts. */
 export interface RequestOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
   /** Per call, and per page of a list. Default 60,000. */
@@ -42,23 +59,6 @@ export type ServiceCalls<S extends DescService> = {
 };
 
 type AnyCall = (request: object, options: CallOptions) => Promise<object>;
-
-/** Wraps the generated client of a service: converts errors to TssErrors and retries calls that are safe to repeat. */
-export function createServiceCalls<S extends DescService>(service: S, transport: Transport): ServiceCalls<S> {
-  const client = createClient(service, transport) as Readonly<Record<string, unknown>>;
-  const unary = service.methods.filter(({ methodKind }) => methodKind === "unary");
-  const calls = unary.map((method) => {
-    const { localName, output } = method;
-    const perform = client[localName] as AnyCall;
-    const isKeyed = getOption(method, idempotency) === Idempotency.KEYED;
-    const once = (request: object = {}, options: RequestOptions = {}) =>
-      callOnce(perform, request, options, isKeyed);
-    const items = output.fields.find(({ fieldKind }) => fieldKind === "list")?.localName;
-    const isList = output.field["nextPageToken"] !== undefined && items !== undefined;
-    return [localName, isList ? listing(once, items) : once];
-  });
-  return Object.fromEntries(calls) as ServiceCalls<S>;
-}
 
 async function callOnce(
   perform: AnyCall,

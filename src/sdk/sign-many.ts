@@ -4,25 +4,6 @@ import { TssError } from "./errors.ts";
 import { sign } from "./sign.ts";
 import type { SignArgs, SignResult, SignStage } from "./sign-types.ts";
 
-/** One item of `signMany`. */
-export interface SignManyItem extends SignArgs {
-  /** As in the options of `sign`. */
-  readonly idempotencyKey?: string | undefined;
-}
-
-/** Options of `signMany`. */
-export interface SignManyOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
-  /** The maximum number of concurrent signatures, 1 to 64. Default 8. */
-  readonly concurrency?: number | undefined;
-  /** Called when a signature begins a stage, with its index and the time since its own start. */
-  readonly onProgress?: ((index: number, stage: SignStage | "done", elapsedMs: number) => void) | undefined;
-  /** As in the options of `sign`, with the signature's index. */
-  readonly onResumeToken?: ((index: number, token: string) => void | Promise<void>) | undefined;
-}
-
-const DEFAULT_CONCURRENCY = 8;
-const MAX_CONCURRENCY = 64;
-
 /**
  * Signs several messages, a bounded number at a time. The results have the order of the items, like those of
  * `Promise.allSettled`: a failed item does not affect the others. A rejection's reason is always a {@link TssError}.
@@ -69,6 +50,25 @@ export async function signMany(
   for (const item of owned) if (item?.seed instanceof Uint8Array) item.seed.fill(0);
   return results;
 }
+
+/** One item of `signMany`. */
+export interface SignManyItem extends SignArgs {
+  /** As in the options of `sign`. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Options of `signMany`. */
+export interface SignManyOptions extends Pick<ActionOptions, "signal" | "traceparent"> {
+  /** The maximum number of concurrent signatures, 1 to 64. Default 8. */
+  readonly concurrency?: number | undefined;
+  /** Called when a signature begins a stage, with its index and the time since its own start. */
+  readonly onProgress?: ((index: number, stage: SignStage | "done", elapsedMs: number) => void) | undefined;
+  /** As in the options of `sign`, with the signature's index. */
+  readonly onResumeToken?: ((index: number, token: string) => void | Promise<void>) | undefined;
+}
+
+const DEFAULT_CONCURRENCY = 8;
+const MAX_CONCURRENCY = 64;
 
 /** Copies an item, so that a waiting item does not change when the caller reuses its buffers. */
 function copyOf(item: SignManyItem): SignManyItem {

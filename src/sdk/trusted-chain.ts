@@ -9,40 +9,6 @@ import { TssError } from "./errors.ts";
 import type { Fullnode } from "./fullnode.ts";
 import type { ObjectKind } from "./object-kinds.ts";
 
-/** The chain that the client trusts. */
-export interface TrustedChain {
-  /** Returns the ids of Ika, the starting point of all reads. */
-  ids(action: Action): Promise<IkaIds>;
-  /**
-   * Creates a reader of objects of one kind. It reads every fullnode and returns the value that they agree on. The
-   * first call checks that they serve the right chain: it throws NETWORK_MISMATCH for another chain, and
-   * CHAIN_UNAVAILABLE when a fullnode does not answer.
-   *
-   * The reader waits while fullnodes differ, since one may lag behind. It throws CHAIN_UNAVAILABLE when one does not
-   * answer, and a FinalReadError for FULLNODES_DISAGREE and for OBJECT_MISMATCH, an object of another kind.
-   */
-  reader(action: Action, kind: ObjectKind): Promise<ChainReader>;
-}
-
-/** Options of {@link createTrustedChain}. */
-export interface TrustedChainOptions {
-  /** The fullnodes, which must all answer and agree. */
-  fullnodes(action: Action): Promise<readonly Fullnode[]>;
-  ids(action: Action): Promise<IkaIds>;
-  /** The digest of the genesis checkpoint. Undefined accepts any, if all fullnodes serve the same chain. */
-  readonly chainIdentifier: string | undefined;
-}
-
-/** The time limit of one answer of a fullnode, and the number of attempts. */
-const ANSWER_TIMEOUT_MS = 15_000;
-const ATTEMPT_COUNT = 2;
-/** The longest time that fullnodes may differ, which is also at most half of the action's remaining time. */
-const MAX_LAG_MS = 30_000;
-const FIRST_WAIT_MS = 100;
-const MAX_WAIT_MS = 1000;
-
-const ID_BYTES = 32;
-
 /** Creates a chain reader over fullnodes that need not be trusted individually. */
 export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
   let isChecked = false;
@@ -78,6 +44,40 @@ export function createTrustedChain(options: TrustedChainOptions): TrustedChain {
     },
   };
 }
+
+/** The chain that the client trusts. */
+export interface TrustedChain {
+  /** Returns the ids of Ika, the starting point of all reads. */
+  ids(action: Action): Promise<IkaIds>;
+  /**
+   * Creates a reader of objects of one kind. It reads every fullnode and returns the value that they agree on. The
+   * first call checks that they serve the right chain: it throws NETWORK_MISMATCH for another chain, and
+   * CHAIN_UNAVAILABLE when a fullnode does not answer.
+   *
+   * The reader waits while fullnodes differ, since one may lag behind. It throws CHAIN_UNAVAILABLE when one does not
+   * answer, and a FinalReadError for FULLNODES_DISAGREE and for OBJECT_MISMATCH, an object of another kind.
+   */
+  reader(action: Action, kind: ObjectKind): Promise<ChainReader>;
+}
+
+/** Options of {@link createTrustedChain}. */
+export interface TrustedChainOptions {
+  /** The fullnodes, which must all answer and agree. */
+  fullnodes(action: Action): Promise<readonly Fullnode[]>;
+  ids(action: Action): Promise<IkaIds>;
+  /** The digest of the genesis checkpoint. Undefined accepts any, if all fullnodes serve the same chain. */
+  readonly chainIdentifier: string | undefined;
+}
+
+/** The time limit of one answer of a fullnode, and the number of attempts. */
+const ANSWER_TIMEOUT_MS = 15_000;
+const ATTEMPT_COUNT = 2;
+/** The longest time that fullnodes may differ, which is also at most half of the action's remaining time. */
+const MAX_LAG_MS = 30_000;
+const FIRST_WAIT_MS = 100;
+const MAX_WAIT_MS = 1000;
+
+const ID_BYTES = 32;
 
 /** Returns the answer that all fullnodes agree on. */
 async function agreed(

@@ -5,13 +5,6 @@ import { checkUuid } from "./checks.ts";
 import type { ClientContext } from "./context.ts";
 import { followSign } from "./follow-sign.ts";
 
-/** Arguments of `watchSign`. */
-export interface WatchSignArgs {
-  readonly signRequestId: string;
-  /** Default 600,000. */
-  readonly timeoutMs?: number | undefined;
-}
-
 /**
  * Yields each state of a sign request once, as the service reports it, until the request completes or fails.
  * Intermediate states may be missing; the last one never is. It does not verify the signature; `sign`, `resumeSign` and
@@ -39,4 +32,11 @@ export async function* watchSign(
       if (status === Status.completed || status === Status.failed) return;
     }
   });
+}
+
+/** Arguments of `watchSign`. */
+export interface WatchSignArgs {
+  readonly signRequestId: string;
+  /** Default 600,000. */
+  readonly timeoutMs?: number | undefined;
 }

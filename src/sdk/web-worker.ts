@@ -7,8 +7,6 @@ import { ENGINE_WORKER_TEXT } from "../crypto/engine-worker-text.ts";
 import { startTextThread } from "../crypto/start-text-thread.ts";
 import { createWorkerEngineOn, type WorkerEngineOptions } from "../crypto/worker-engine-on.ts";
 
-export type { CryptoEngine, WorkerEngineOptions };
-
 /**
  * Like `createWorkerEngine` of `threshold-signing-service/sdk`, but starts the workers from a `blob:` URL, which a
  * content security policy allows with `worker-src blob:`. It works in Node too.
@@ -28,3 +26,5 @@ export function createWorkerEngine(options: WorkerEngineOptions = {}): CryptoEng
     options,
   );
 }
+
+export type { CryptoEngine, WorkerEngineOptions };

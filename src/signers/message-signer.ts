@@ -4,6 +4,31 @@ import { invalid } from "../sdk/checks.ts";
 import type { SignArgs, SignManyItem, SignOptions } from "../sdk/index.ts";
 import type { KnownKey, SigningClient, SigningKey } from "./signing-key.ts";
 
+/** Creates a signer of messages. The options apply to every signature; options of one signature override them. */
+export function createMessageSigner(
+  client: SigningClient,
+  key: KnownKey,
+  algorithm: MessageAlgorithm,
+  defaults: SignOptions = {},
+): MessageSigner {
+  const { publicKeyHex, ...secret } = key;
+  const publicKey = readPublicKeyHex(publicKeyHex, algorithm.curve);
+  return {
+    publicKey,
+    async sign(given, own) {
+      // A copy: the caller may reuse its buffer while the chain is read.
+      const message = Uint8Array.from(given);
+      const options = { ...defaults, ...own };
+      await checkKey(client, key, algorithm.curve, options);
+      return (await client.sign({ ...secret, ...algorithm, message }, options)).signature;
+    },
+    async signAll(messages, own) {
+      const named = messages.map((message, name) => ({ name, algorithm, message }));
+      return await signMessages(client, key, named, { ...defaults, ...own });
+    },
+  };
+}
+
 /** The curve, algorithm and hash of a signer's messages. */
 export type MessageAlgorithm = Pick<SignArgs, "curve" | "signatureAlgorithm" | "hashScheme">;
 
@@ -33,31 +58,6 @@ export async function withPublicKey(
   if ("publicKeyHex" in key) return key;
   const { publicKeyHex } = await client.readKey({ ...key, curve }, { signal, traceparent });
   return { ...key, publicKeyHex };
-}
-
-/** Creates a signer of messages. The options apply to every signature; options of one signature override them. */
-export function createMessageSigner(
-  client: SigningClient,
-  key: KnownKey,
-  algorithm: MessageAlgorithm,
-  defaults: SignOptions = {},
-): MessageSigner {
-  const { publicKeyHex, ...secret } = key;
-  const publicKey = readPublicKeyHex(publicKeyHex, algorithm.curve);
-  return {
-    publicKey,
-    async sign(given, own) {
-      // A copy: the caller may reuse its buffer while the chain is read.
-      const message = Uint8Array.from(given);
-      const options = { ...defaults, ...own };
-      await checkKey(client, key, algorithm.curve, options);
-      return (await client.sign({ ...secret, ...algorithm, message }, options)).signature;
-    },
-    async signAll(messages, own) {
-      const named = messages.map((message, name) => ({ name, algorithm, message }));
-      return await signMessages(client, key, named, { ...defaults, ...own });
-    },
-  };
 }
 
 /** One message of {@link signMessages}. */

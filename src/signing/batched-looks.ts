@@ -5,34 +5,6 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
-/** Waits for a sign request to differ from the revision that was seen. */
-export interface SignFollower {
-  readonly id: string;
-  readonly seen: SignRevision;
-  /** Called after each look. A look that finds a change is the last one. */
-  looked(hasChanged: boolean): void;
-  /** Called when a look fails. No further look follows. */
-  failed(reason: unknown): void;
-}
-
-/** Checks whether sign requests have changed, many of them with one query. */
-export interface BatchedLooks {
-  /** Looks at once, and then again at intervals. The bounds on watches also bound the number of followers. */
-  follow(follower: SignFollower): void;
-  /** Looks once more at once. */
-  lookNow(follower: SignFollower): void;
-  leave(follower: SignFollower): void;
-}
-
-/** The maximum number of requests in one query. */
-const BATCH_MAX_COUNT = 1_000;
-/** The pause between two queries, which allows at most 20 a second. */
-const PAUSE_MS = 50;
-/** The interval of looks without a signal. Signals may be lost, so a change may stay unseen for this long. */
-const LOOK_AGAIN_MS = 3_000;
-/** The share of that interval by which a look may come early, to join others in one query. */
-const HASTE = 0.1;
-
 /**
  * Makes one query at a time for all looks that are due, so the database's cost does not grow with the number of idle
  * watches. One timer serves all of them. The first look after a quiet time happens at once.
@@ -122,6 +94,34 @@ export function createBatchedLooks(db: Queryable, clock: Clock, lookAgainMs = LO
     },
   };
 }
+
+/** Waits for a sign request to differ from the revision that was seen. */
+export interface SignFollower {
+  readonly id: string;
+  readonly seen: SignRevision;
+  /** Called after each look. A look that finds a change is the last one. */
+  looked(hasChanged: boolean): void;
+  /** Called when a look fails. No further look follows. */
+  failed(reason: unknown): void;
+}
+
+/** Checks whether sign requests have changed, many of them with one query. */
+export interface BatchedLooks {
+  /** Looks at once, and then again at intervals. The bounds on watches also bound the number of followers. */
+  follow(follower: SignFollower): void;
+  /** Looks once more at once. */
+  lookNow(follower: SignFollower): void;
+  leave(follower: SignFollower): void;
+}
+
+/** The maximum number of requests in one query. */
+const BATCH_MAX_COUNT = 1_000;
+/** The pause between two queries, which allows at most 20 a second. */
+const PAUSE_MS = 50;
+/** The interval of looks without a signal. Signals may be lost, so a change may stay unseen for this long. */
+const LOOK_AGAIN_MS = 3_000;
+/** The share of that interval by which a look may come early, to join others in one query. */
+const HASTE = 0.1;
 
 /** The positions in the batch, from 1 on, of the requests that have changed. */
 async function findChanged(db: Queryable, batch: readonly SignFollower[]): Promise<ReadonlySet<number>> {

@@ -5,23 +5,6 @@ import { PoolFullError } from "../threads/worker-pool.ts";
 import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { Verifier } from "./verifier.ts";
 
-/**
- * Checks a user's half before the project pays for it. Throws MALFORMED_SIGN_MESSAGE if the half is wrong,
- * TOO_MANY_WRONG_HALVES, without checking it, if the project has sent too many wrong ones, and VERIFICATION_BUSY if too
- * many halves wait.
- */
-export type CheckHalf = (projectId: string, claim: SignMessageClaim) => Promise<void>;
-
-export interface CheckHalfOptions {
-  readonly verifier: Pick<Verifier, "checkHalf">;
-  /** Counts the wrong halves of each project. */
-  readonly wrongHalves: TokenBuckets;
-  /** Milliseconds that only grow. Default: the clock of the process. */
-  readonly now?: () => number;
-}
-
-const PROJECTS_MAX_COUNT = 10_000;
-
 /** A check with a budget of wrong halves for each project, which bounds their cost whatever credit the project has. */
 export function createCheckHalf({
   verifier,
@@ -42,6 +25,23 @@ export function createCheckHalf({
     throw new ServiceError("MALFORMED_SIGN_MESSAGE", wrong);
   };
 }
+
+/**
+ * Checks a user's half before the project pays for it. Throws MALFORMED_SIGN_MESSAGE if the half is wrong,
+ * TOO_MANY_WRONG_HALVES, without checking it, if the project has sent too many wrong ones, and VERIFICATION_BUSY if too
+ * many halves wait.
+ */
+export type CheckHalf = (projectId: string, claim: SignMessageClaim) => Promise<void>;
+
+export interface CheckHalfOptions {
+  readonly verifier: Pick<Verifier, "checkHalf">;
+  /** Counts the wrong halves of each project. */
+  readonly wrongHalves: TokenBuckets;
+  /** Milliseconds that only grow. Default: the clock of the process. */
+  readonly now?: () => number;
+}
+
+const PROJECTS_MAX_COUNT = 10_000;
 
 function tooManyWrong(leftMs: number): ServiceError {
   return new ServiceError("TOO_MANY_WRONG_HALVES", "the project has sent too many wrong halves", {

@@ -12,20 +12,6 @@ import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
-export interface ExpireLoopDeps {
-  readonly database: Queryable;
-  readonly signals: Pick<Signals, "notify">;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
-  /** Default 1 s. */
-  readonly intervalMs?: number;
-  readonly observer?: SignObserver | undefined;
-}
-
-const DEFAULT_INTERVAL_MS = 1_000;
-/** The maximum number in one pass. The loop then checks whether to stop. */
-const PASS_MAX_COUNT = 100;
-
 /** Ends expired reservations: prepared -> failed, with the price released and the presign ready again. */
 export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
   const { database, signals, clock, log, intervalMs, observer } = deps;
@@ -41,6 +27,20 @@ export function createExpireLoop(deps: ExpireLoopDeps): BackgroundLoop {
     },
   });
 }
+
+export interface ExpireLoopDeps {
+  readonly database: Queryable;
+  readonly signals: Pick<Signals, "notify">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  /** Default 1 s. */
+  readonly intervalMs?: number;
+  readonly observer?: SignObserver | undefined;
+}
+
+const DEFAULT_INTERVAL_MS = 1_000;
+/** The maximum number in one pass. The loop then checks whether to stop. */
+const PASS_MAX_COUNT = 100;
 
 /** Ends at most `maxCount` reservations. Returns their number. */
 export async function expireReservations(

@@ -7,23 +7,6 @@ import { isEcdsa } from "../protocol/signature-forms.ts";
 import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 
-/** Why a request fails. */
-export interface SignFailure {
-  /** The state that the request must be in. */
-  readonly from: "queued" | "submitted";
-  /** NETWORK_REJECTED, or the reason why the operation cannot land. */
-  readonly reason: string;
-  /** Visible to the caller. */
-  readonly message: string;
-  /**
-   * The maximum number of refunds a project gets on one day (UTC) for failures that the user's half may have caused.
-   * Beyond it the service keeps the price, so that junk does not use up presigns for free. It applies to ECDSA only:
-   * SubmitSign verifies every half of the Schnorr family, so the user is not at fault if the network rejects one, and
-   * the service always refunds it. Undefined: always refunded.
-   */
-  readonly refundsPerDay?: number;
-}
-
 /**
  * Fails a charged request and refunds the price, once and within the budget, in one statement. Burns a presign that was
  * not used: it was in a stored transaction and must never serve another request. Returns whether the request changed
@@ -56,6 +39,23 @@ WITH request AS (
 SELECT id FROM failed`,
   );
   return failedCount > 0;
+}
+
+/** Why a request fails. */
+export interface SignFailure {
+  /** The state that the request must be in. */
+  readonly from: "queued" | "submitted";
+  /** NETWORK_REJECTED, or the reason why the operation cannot land. */
+  readonly reason: string;
+  /** Visible to the caller. */
+  readonly message: string;
+  /**
+   * The maximum number of refunds a project gets on one day (UTC) for failures that the user's half may have caused.
+   * Beyond it the service keeps the price, so that junk does not use up presigns for free. It applies to ECDSA only:
+   * SubmitSign verifies every half of the Schnorr family, so the user is not at fault if the network rejects one, and
+   * the service always refunds it. Undefined: always refunded.
+   */
+  readonly refundsPerDay?: number;
 }
 
 const numbersOf = ({ curveNumber, signatureAlgorithmNumber }: CurveAlgorithm): Sql =>

@@ -5,13 +5,6 @@ import { boolean, number, text } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** A dWallet that is able to sign. */
-export interface SignableDWallet {
-  /** The id of the row. */
-  readonly id: string;
-  readonly networkEncryptionKeyId: string;
-}
-
 /**
  * Finds the project's dWallet by its object id. Throws DWALLET_NOT_FOUND, UNSUPPORTED_ALGORITHM if the algorithm does
  * not fit the curve, and DWALLET_NOT_ACTIVE with the state.
@@ -46,4 +39,11 @@ export async function findSignableDWallet(
     });
   }
   return dwallet;
+}
+
+/** A dWallet that is able to sign. */
+export interface SignableDWallet {
+  /** The id of the row. */
+  readonly id: string;
+  readonly networkEncryptionKeyId: string;
 }

@@ -12,17 +12,6 @@ import {
   type SignStatus,
 } from "./shown-sign-request.ts";
 
-/** Selects the sign requests of a list, and the page. */
-export interface ListSignsInput extends PageRequest {
-  /** The id of the dWallet's object; undefined means all dWallets. */
-  readonly dwalletId: string | undefined;
-  /** Undefined means all states. */
-  readonly status: SignStatus | undefined;
-}
-
-/** Sorts after every row. */
-const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
 /** Reads a page of the project's sign requests, the newest first. Throws DWALLET_NOT_FOUND and VALIDATION. */
 export async function listSigns(
   database: Pick<Database, "prisma" | "query">,
@@ -43,6 +32,17 @@ export async function listSigns(
     read: (after = LAST, count) => readRows(database, listOf(owner, { statuses, after, count }), SHOWN_ROW),
   });
 }
+
+/** Selects the sign requests of a list, and the page. */
+export interface ListSignsInput extends PageRequest {
+  /** The id of the dWallet's object; undefined means all dWallets. */
+  readonly dwalletId: string | undefined;
+  /** Undefined means all states. */
+  readonly status: SignStatus | undefined;
+}
+
+/** Sorts after every row. */
+const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 async function findDWalletRow(
   { prisma }: Pick<Database, "prisma">,

@@ -12,55 +12,6 @@ import { findSignableDWallet } from "./find-signable-dwallet.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 import { takeReservation } from "./take-reservation.ts";
 
-/** The queue of reservations that wait for a presign. */
-export interface PresignTurns {
-  take<T>(
-    bucket: { network: string; curve: number; signatureAlgorithm: number; networkEncryptionKeyId: string },
-    wait: { projectId: string; timeoutMs: number; signal: AbortSignal },
-    attempt: () => Promise<T | undefined>,
-  ): Promise<T | undefined>;
-}
-
-export interface ReserveDeps {
-  readonly database: Database;
-  readonly presigns: PresignTurns;
-  readonly signals: Pick<Signals, "notify">;
-  readonly prices: PriceTable;
-  readonly reservationTtlMs: number;
-  /** The maximum number of open reservations of a project. */
-  readonly openMaxCount: number;
-}
-
-/** The caller of a reservation. */
-export interface SigningCaller {
-  readonly projectId: string;
-  readonly network: string;
-  readonly origin: AuditOrigin;
-}
-
-/** The message to sign, and how. */
-export interface ReserveInput {
-  /** The id of the dWallet's object. */
-  readonly dwalletId: string;
-  readonly triple: AlgorithmTriple;
-  readonly message: Uint8Array;
-  /** Undefined: each call reserves anew. */
-  readonly idempotency: Idempotency | undefined;
-}
-
-/** The time that the call has. */
-export interface CallTime {
-  /** The time until the deadline; undefined without one. */
-  readonly timeoutMs: number | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** A pure argument of a Move call is shorter than 16,384 bytes, with its length prefix. */
-const MESSAGE_MAX_BYTES = 16_381;
-const WAIT_MAX_MS = 20_000;
-/** The time to send the reply before the caller's deadline. */
-const REPLY_MARGIN_MS = 500;
-
 /**
  * Reserves a presign and holds the price, which depends on the algorithm and the length of the message. While the pool
  * is empty, waits for a presign for up to 20 s or until the deadline. With an idempotency key that was used before,
@@ -130,6 +81,55 @@ export async function reserve(
   signals.notify(topics.presignWanted(network));
   return row;
 }
+
+/** The queue of reservations that wait for a presign. */
+export interface PresignTurns {
+  take<T>(
+    bucket: { network: string; curve: number; signatureAlgorithm: number; networkEncryptionKeyId: string },
+    wait: { projectId: string; timeoutMs: number; signal: AbortSignal },
+    attempt: () => Promise<T | undefined>,
+  ): Promise<T | undefined>;
+}
+
+export interface ReserveDeps {
+  readonly database: Database;
+  readonly presigns: PresignTurns;
+  readonly signals: Pick<Signals, "notify">;
+  readonly prices: PriceTable;
+  readonly reservationTtlMs: number;
+  /** The maximum number of open reservations of a project. */
+  readonly openMaxCount: number;
+}
+
+/** The caller of a reservation. */
+export interface SigningCaller {
+  readonly projectId: string;
+  readonly network: string;
+  readonly origin: AuditOrigin;
+}
+
+/** The message to sign, and how. */
+export interface ReserveInput {
+  /** The id of the dWallet's object. */
+  readonly dwalletId: string;
+  readonly triple: AlgorithmTriple;
+  readonly message: Uint8Array;
+  /** Undefined: each call reserves anew. */
+  readonly idempotency: Idempotency | undefined;
+}
+
+/** The time that the call has. */
+export interface CallTime {
+  /** The time until the deadline; undefined without one. */
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A pure argument of a Move call is shorter than 16,384 bytes, with its length prefix. */
+const MESSAGE_MAX_BYTES = 16_381;
+const WAIT_MAX_MS = 20_000;
+/** The time to send the reply before the caller's deadline. */
+const REPLY_MARGIN_MS = 500;
 
 async function findRepeated(
   { database }: ReserveDeps,

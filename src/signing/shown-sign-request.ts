@@ -13,11 +13,6 @@ import {
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
-/** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
-export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
-
-export type SignStatus = (typeof SIGN_STATUSES)[number];
-
 /** The parts of a sign request that the contract shows. */
 export interface ShownSignRequest {
   readonly id: string;
@@ -41,6 +36,11 @@ export interface ShownSignRequest {
   /** The id of the presign's object. */
   readonly presignId: string;
 }
+
+/** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
+export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
+
+export type SignStatus = (typeof SIGN_STATUSES)[number];
 
 /** The revision of a row. No revision occurs twice, and each change of a row changes one of these two. */
 export type SignRevision = Pick<ShownSignRequest, "status" | "updatedAt">;

@@ -1,3 +1,10 @@
+/** Receives the end of each sign request once, from the replica that wrote it. */
+export interface SignObserver {
+  completed(times: SignTimes): void;
+  /** `reason` is the request's `failure_reason`. */
+  failed(reason: string): void;
+}
+
 /** How long a completed sign request was in each state; null if the database does not know. */
 export interface SignTimes {
   /** From the reservation to the arrival of the user's half. */
@@ -6,11 +13,4 @@ export interface SignTimes {
   readonly queuedSeconds: number | null;
   /** From then to the storing of the verified signature. */
   readonly submittedSeconds: number | null;
-}
-
-/** Receives the end of each sign request once, from the replica that wrote it. */
-export interface SignObserver {
-  completed(times: SignTimes): void;
-  /** `reason` is the request's `failure_reason`. */
-  failed(reason: string): void;
 }

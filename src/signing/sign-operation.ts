@@ -15,36 +15,6 @@ import { execute, readRows } from "../store/statements.ts";
 import { failSignRequest } from "./fail-sign-request.ts";
 import type { SignObserver } from "./sign-observer.ts";
 
-/** Before all other operations: a user waits, and has paid. */
-export const SIGN_PRIORITY = 10;
-
-/** A signature to request from the network. */
-export interface SignSubject {
-  readonly id: string;
-  /** The id of the dWallet's object. */
-  readonly dwalletId: string;
-  /** The id of the presign's object. */
-  readonly presignId: string;
-  readonly curve: number;
-  readonly signatureAlgorithm: number;
-  readonly hashScheme: number;
-  readonly message: Uint8Array;
-  readonly userSignMessage: Uint8Array;
-}
-
-export interface SignOperationOptions {
-  readonly signals: Pick<Signals, "notify">;
-  readonly reader: Pick<NetworkReader, "sessionRequest">;
-  /** The address that sends the transactions. Sessions are bound to it. */
-  readonly senderAddress: string;
-  /** The maximum number of signatures in one transaction. */
-  readonly batchCount: number;
-  readonly observer?: SignObserver | undefined;
-}
-
-/** The size of ids, numbers, session bytes and the command itself. */
-const OVERHEAD_BYTES = 400;
-
 /**
  * Requests signatures: queued -> submitted once landed. If it can never land, the request fails with a refund and the
  * presign is burnt. The mark on the chain is the session, whose identifier is derived from the request's id.
@@ -133,6 +103,36 @@ ${presignMoves.use(sql`submitted`)}`,
     );
   }
 }
+
+/** Before all other operations: a user waits, and has paid. */
+export const SIGN_PRIORITY = 10;
+
+/** A signature to request from the network. */
+export interface SignSubject {
+  readonly id: string;
+  /** The id of the dWallet's object. */
+  readonly dwalletId: string;
+  /** The id of the presign's object. */
+  readonly presignId: string;
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+  readonly hashScheme: number;
+  readonly message: Uint8Array;
+  readonly userSignMessage: Uint8Array;
+}
+
+export interface SignOperationOptions {
+  readonly signals: Pick<Signals, "notify">;
+  readonly reader: Pick<NetworkReader, "sessionRequest">;
+  /** The address that sends the transactions. Sessions are bound to it. */
+  readonly senderAddress: string;
+  /** The maximum number of signatures in one transaction. */
+  readonly batchCount: number;
+  readonly observer?: SignObserver | undefined;
+}
+
+/** The size of ids, numbers, session bytes and the command itself. */
+const OVERHEAD_BYTES = 400;
 
 type SignSessionData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]["data"];
 

@@ -4,18 +4,6 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import { SHOWN_COLUMNS, SHOWN_ROW, SHOWN_TABLES, type ShownSignRequest } from "./shown-sign-request.ts";
 
-/** A sign request with the fields of its dWallet and its presign that processing needs. */
-export interface SignRequestRow extends ShownSignRequest {
-  readonly projectId: string;
-  /** Whether the user's half has been submitted. */
-  readonly wasSubmitted: boolean;
-  /** By the database's clock, the only one that decides. */
-  readonly isExpired: boolean;
-  readonly dwalletPublicOutput: Uint8Array;
-  readonly dwalletPublicKey: Uint8Array | null;
-  readonly presign: Uint8Array;
-}
-
 /** Reads a sign request; undefined if the project has none with this id. */
 export async function readSignRequest(
   db: Queryable,
@@ -31,6 +19,18 @@ export async function readSignRequest(
     SIGN_REQUEST,
   );
   return row;
+}
+
+/** A sign request with the fields of its dWallet and its presign that processing needs. */
+export interface SignRequestRow extends ShownSignRequest {
+  readonly projectId: string;
+  /** Whether the user's half has been submitted. */
+  readonly wasSubmitted: boolean;
+  /** By the database's clock, the only one that decides. */
+  readonly isExpired: boolean;
+  readonly dwalletPublicOutput: Uint8Array;
+  readonly dwalletPublicKey: Uint8Array | null;
+  readonly presign: Uint8Array;
 }
 
 const SIGN_REQUEST: Columns<SignRequestRow> = {

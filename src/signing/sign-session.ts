@@ -14,19 +14,6 @@ import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 import type { Verifier } from "./verifier.ts";
 import type { NetworkSignatureClaim } from "./verify-work.ts";
 
-export interface SignSessionOptions {
-  readonly network: string;
-  /** The maximum number of refunds of a project on one day (UTC) for requests that the network rejected. */
-  readonly refundsPerDay: number;
-  readonly verifier: Pick<Verifier, "checkSignature">;
-  readonly signals: Pick<Signals, "notify">;
-  readonly observer?: SignObserver | undefined;
-  /** How long a request waits for the right signature after a wrong one. Default: 10 minutes. */
-  readonly invalidSignatureMs?: number | undefined;
-}
-
-const INVALID_SIGNATURE_MS = 600_000;
-
 /**
  * Waits for signatures: submitted -> completed once verified, or failed with a refund if the network rejected it.
  *
@@ -77,6 +64,19 @@ export function createSignSession(options: SignSessionOptions): SessionKind {
     },
   };
 }
+
+export interface SignSessionOptions {
+  readonly network: string;
+  /** The maximum number of refunds of a project on one day (UTC) for requests that the network rejected. */
+  readonly refundsPerDay: number;
+  readonly verifier: Pick<Verifier, "checkSignature">;
+  readonly signals: Pick<Signals, "notify">;
+  readonly observer?: SignObserver | undefined;
+  /** How long a request waits for the right signature after a wrong one. Default: 10 minutes. */
+  readonly invalidSignatureMs?: number | undefined;
+}
+
+const INVALID_SIGNATURE_MS = 600_000;
 
 async function complete(
   db: Queryable,

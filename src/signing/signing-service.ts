@@ -13,13 +13,6 @@ import { type SubmitDeps, signRequestNotFound, submit } from "./submit.ts";
 import type { WaitEnding } from "./until-changed.ts";
 import { type WatchDeps, watchSignRequest } from "./watch-sign-request.ts";
 
-export type SigningServiceDeps = ReserveDeps &
-  SubmitDeps &
-  Omit<WatchDeps, "looks"> & {
-    /** Ends a watch: its own end, or the closing of the process. Default: only its own end. */
-    readonly untilClosing?: (context: HandlerContext) => WaitEnding;
-  };
-
 /** Implements `tss.v1.Signing`. */
 export function createSigningService(deps: SigningServiceDeps): ServiceImpl<typeof Signing> {
   const watchDeps = { ...deps, looks: createBatchedLooks(deps.database, deps.clock) };
@@ -64,6 +57,13 @@ export function createSigningService(deps: SigningServiceDeps): ServiceImpl<type
     },
   };
 }
+
+export type SigningServiceDeps = ReserveDeps &
+  SubmitDeps &
+  Omit<WatchDeps, "looks"> & {
+    /** Ends a watch: its own end, or the closing of the process. Default: only its own end. */
+    readonly untilClosing?: (context: HandlerContext) => WaitEnding;
+  };
 
 function signalOf({ signal }: HandlerContext): AbortSignal {
   return signal;

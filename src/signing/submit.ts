@@ -16,18 +16,6 @@ import type { SigningCaller } from "./reserve.ts";
 import { SIGN_PRIORITY } from "./sign-operation.ts";
 import { readSignRequest, type SignRequestRow } from "./sign-request.ts";
 
-export interface SubmitDeps {
-  readonly database: Queryable;
-  readonly signals: Pick<Signals, "notify">;
-  readonly checkHalf: CheckHalf;
-}
-
-/** The user's half. */
-export interface SubmitInput {
-  readonly signRequestId: string;
-  readonly userSignMessage: Uint8Array;
-}
-
 /**
  * Charges the held price, stores the user's half and queues the transaction. The first half wins: a repeated call
  * returns the request in its current state, whatever half it carries. Throws SIGN_REQUEST_NOT_FOUND, WRONG_STATE if the
@@ -54,6 +42,18 @@ export async function submit(
   const current = await readOwn(database, signRequestId, projectId);
   if (!current.wasSubmitted) throw expired(current);
   return current;
+}
+
+export interface SubmitDeps {
+  readonly database: Queryable;
+  readonly signals: Pick<Signals, "notify">;
+  readonly checkHalf: CheckHalf;
+}
+
+/** The user's half. */
+export interface SubmitInput {
+  readonly signRequestId: string;
+  readonly userSignMessage: Uint8Array;
 }
 
 /** Moves prepared -> queued, together with the money, the outbox and the audit trail, in one statement. */

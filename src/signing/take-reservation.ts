@@ -8,6 +8,24 @@ import { boolean, number } from "../store/columns.ts";
 import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
+/**
+ * Takes the oldest ready presign of the bucket, holds the price and inserts the request, all or nothing, in one
+ * statement. It locks the project's row first, so a project's calls are decided one after the other, and only a project
+ * that can pay takes a presign. Each recently expired reservation lowers the maximum of open ones by one, down to a
+ * tenth. A project that lets presigns expire thus holds few of them, and unspent credit does not keep presigns from
+ * others. Reserves nothing if another request has the idempotency key.
+ */
+export async function takeReservation(
+  db: Queryable,
+  origin: AuditOrigin,
+  reservation: NewReservation,
+): Promise<ReservationOutcome> {
+  const [outcome] = await readRows(db, reserve(origin, reservation), OUTCOME);
+  if (outcome?.reserved) return "reserved";
+  if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
+  return outcome?.funded ? "no-presign" : "no-credit";
+}
+
 /** A sign request to insert. */
 export interface NewReservation {
   readonly id: string;
@@ -33,24 +51,6 @@ export type ReservationOutcome = "reserved" | "no-presign" | "no-credit" | TooMa
 /** The project has the maximum number of open reservations. */
 export interface TooManyOpen {
   readonly openMaxCount: number;
-}
-
-/**
- * Takes the oldest ready presign of the bucket, holds the price and inserts the request, all or nothing, in one
- * statement. It locks the project's row first, so a project's calls are decided one after the other, and only a project
- * that can pay takes a presign. Each recently expired reservation lowers the maximum of open ones by one, down to a
- * tenth. A project that lets presigns expire thus holds few of them, and unspent credit does not keep presigns from
- * others. Reserves nothing if another request has the idempotency key.
- */
-export async function takeReservation(
-  db: Queryable,
-  origin: AuditOrigin,
-  reservation: NewReservation,
-): Promise<ReservationOutcome> {
-  const [outcome] = await readRows(db, reserve(origin, reservation), OUTCOME);
-  if (outcome?.reserved) return "reserved";
-  if (outcome?.funded && !outcome.allowed) return { openMaxCount: outcome.openMaxCount };
-  return outcome?.funded ? "no-presign" : "no-credit";
 }
 
 const OUTCOME = { funded: boolean, allowed: boolean, openMaxCount: number, reserved: boolean };

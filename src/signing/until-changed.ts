@@ -4,6 +4,19 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { BatchedLooks, SignFollower } from "./batched-looks.ts";
 import type { SignRevision } from "./shown-sign-request.ts";
 
+/**
+ * Waits until a sign request differs from the seen revision, until a time, but at least until the first look, or until
+ * the signal fires. Resolves with whether the request has changed. Rejects if a look fails.
+ */
+export function untilChanged(
+  deps: ChangeWaitDeps,
+  { id, seen }: { readonly id: string; readonly seen: SignRevision },
+  { untilMs, signal }: { readonly untilMs: number; readonly signal: WaitEnding },
+): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
+}
+
 export interface ChangeWaitDeps {
   /** Common to all watches of the process. */
   readonly looks: BatchedLooks;
@@ -17,19 +30,6 @@ export interface WaitEnding {
   throwIfAborted(): void;
   addEventListener(type: "abort", listener: { handleEvent(): void }, options: { readonly once: true }): void;
   removeEventListener(type: "abort", listener: { handleEvent(): void }): void;
-}
-
-/**
- * Waits until a sign request differs from the seen revision, until a time, but at least until the first look, or until
- * the signal fires. Resolves with whether the request has changed. Rejects if a look fails.
- */
-export function untilChanged(
-  deps: ChangeWaitDeps,
-  { id, seen }: { readonly id: string; readonly seen: SignRevision },
-  { untilMs, signal }: { readonly untilMs: number; readonly signal: WaitEnding },
-): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
-  return new Promise((resolve, reject) => new Wait(deps, id, seen, untilMs, signal, resolve, reject));
 }
 
 /** A class without closures, because each idle watch has one. */

@@ -3,6 +3,20 @@ import { createWorkerPool } from "../threads/worker-pool.ts";
 import type { SignMessageClaim } from "./check-sign-message.ts";
 import type { NetworkSignatureClaim, VerifyJob, VerifyResult } from "./verify-work.ts";
 
+/** A verifier on a bounded number of threads. A thread starts on first use. */
+export function createVerifier({ threadMaxCount }: { readonly threadMaxCount: number }): Verifier {
+  const pool = createWorkerPool<VerifyJob, VerifyResult>({
+    start: () => startThread(import.meta.url, "./verify-worker", undefined, THREAD_MEMORY),
+    workerMaxCount: threadMaxCount,
+    maxCount: WAITING_MAX_COUNT,
+    subjectMaxCount: PROJECT_WAITING_MAX_COUNT,
+  });
+  return verifierOf(
+    (job, subject) => pool.run(withOwnBytes(job), subject),
+    () => pool.close(),
+  );
+}
+
 /** Verifies halves and signatures off the event loop. */
 export interface Verifier {
   /**
@@ -22,20 +36,6 @@ const WAITING_MAX_COUNT = 1_024;
 const PROJECT_WAITING_MAX_COUNT = 64;
 /** The limit of JavaScript's heap. With its code a thread takes about 30 MB of the process. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
-
-/** A verifier on a bounded number of threads. A thread starts on first use. */
-export function createVerifier({ threadMaxCount }: { readonly threadMaxCount: number }): Verifier {
-  const pool = createWorkerPool<VerifyJob, VerifyResult>({
-    start: () => startThread(import.meta.url, "./verify-worker", undefined, THREAD_MEMORY),
-    workerMaxCount: threadMaxCount,
-    maxCount: WAITING_MAX_COUNT,
-    subjectMaxCount: PROJECT_WAITING_MAX_COUNT,
-  });
-  return verifierOf(
-    (job, subject) => pool.run(withOwnBytes(job), subject),
-    () => pool.close(),
-  );
-}
 
 /** A verifier that passes its work to a function. */
 export function verifierOf(

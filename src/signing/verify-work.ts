@@ -5,6 +5,11 @@ import { signatureFromChain } from "../protocol/signature-forms.ts";
 import { verifySignature } from "../protocol/verify-signature.ts";
 import { checkSignMessage, type SignMessageClaim } from "./check-sign-message.ts";
 
+/** Verifies. Takes milliseconds, up to 20 for long messages: do not call it on an event loop. */
+export function verifyWork(job: VerifyJob): VerifyResult {
+  return job.kind === "half" ? checkHalf(job.claim) : checkSignature(job.claim);
+}
+
 /** A signature of the network, with the data that it claims to sign. */
 export interface NetworkSignatureClaim {
   readonly curve: CurveName;
@@ -25,11 +30,6 @@ export type VerifyJob =
 
 /** For a half: its fault, if any. For a signature: its form in the contract, if it verifies. */
 export type VerifyResult = { readonly wrong?: string } | { readonly signature?: Uint8Array };
-
-/** Verifies. Takes milliseconds, up to 20 for long messages: do not call it on an event loop. */
-export function verifyWork(job: VerifyJob): VerifyResult {
-  return job.kind === "half" ? checkHalf(job.claim) : checkSignature(job.claim);
-}
 
 function checkHalf(claim: SignMessageClaim): VerifyResult {
   try {

@@ -5,37 +5,6 @@ import { signRequestNotFound } from "./submit.ts";
 import { type ChangeWaitDeps, untilChanged, type WaitEnding } from "./until-changed.ts";
 import { openCursor, sealCursor } from "./watch-cursor.ts";
 
-export interface WatchDeps extends ChangeWaitDeps {
-  readonly database: Queryable;
-  /** Shorter for tests. */
-  readonly watchPace?: Partial<WatchPace>;
-}
-
-/** Selects the watched request and the starting point. */
-export interface WatchInput {
-  readonly signRequestId: string;
-  readonly projectId: string;
-  /** The last cursor of this request that the caller has seen; empty for none. */
-  readonly cursor: string;
-}
-
-/** The intervals of a watch whose request does not change. */
-export interface WatchPace {
-  /** Default 15 s: well within the time after which proxies close a silent connection. */
-  readonly heartbeatMs: number;
-  /** Default 10 min. */
-  readonly lifetimeMs: number;
-}
-
-/** A state, or a heartbeat if `row` is absent. */
-export interface WatchedSign {
-  readonly row: ShownSignRequest | undefined;
-  /** Stands for the newest state that was sent. */
-  readonly cursor: string;
-}
-
-const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lifetimeMs: 600_000 };
-
 /**
  * Follows a request of the project until it is completed or failed. The first message comes at once: the state, or a
  * heartbeat if the cursor stands for that state. All watches look for changes together, and the row is read when it has
@@ -76,6 +45,37 @@ export async function* watchSignRequest<T>(
     yield show({ row, cursor: sealCursor(id, newest) });
   }
 }
+
+export interface WatchDeps extends ChangeWaitDeps {
+  readonly database: Queryable;
+  /** Shorter for tests. */
+  readonly watchPace?: Partial<WatchPace>;
+}
+
+/** Selects the watched request and the starting point. */
+export interface WatchInput {
+  readonly signRequestId: string;
+  readonly projectId: string;
+  /** The last cursor of this request that the caller has seen; empty for none. */
+  readonly cursor: string;
+}
+
+/** The intervals of a watch whose request does not change. */
+export interface WatchPace {
+  /** Default 15 s: well within the time after which proxies close a silent connection. */
+  readonly heartbeatMs: number;
+  /** Default 10 min. */
+  readonly lifetimeMs: number;
+}
+
+/** A state, or a heartbeat if `row` is absent. */
+export interface WatchedSign {
+  readonly row: ShownSignRequest | undefined;
+  /** Stands for the newest state that was sent. */
+  readonly cursor: string;
+}
+
+const DEFAULT_PACE: WatchPace = { heartbeatMs: 15_000, lifetimeMs: 600_000 };
 
 function revisionOf({ status, updatedAt }: SignRevision): SignRevision {
   return { status, updatedAt };

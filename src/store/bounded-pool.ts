@@ -1,14 +1,6 @@
 import pg from "pg";
 import { ServiceError } from "../errors/service-error.ts";
 
-type Connect = Parameters<typeof pg.Pool.prototype.connect>;
-
-/** The configuration of a pool. */
-export interface BoundedPoolConfig extends Omit<pg.PoolConfig, "onConnect"> {
-  /** Makes a new connection ready. The pool waits for it, which pg's types do not tell. */
-  readonly onConnect?: (client: pg.ClientBase) => Promise<unknown>;
-}
-
 /** A pool for which a bounded number of callers wait. Those beyond are refused with DATABASE_UNAVAILABLE. */
 export class BoundedPool extends pg.Pool {
   readonly #waitingMaxCount: number;
@@ -31,4 +23,12 @@ export class BoundedPool extends pg.Pool {
     callback(full, undefined, () => {});
     return undefined;
   }
+}
+
+type Connect = Parameters<typeof pg.Pool.prototype.connect>;
+
+/** The configuration of a pool. */
+export interface BoundedPoolConfig extends Omit<pg.PoolConfig, "onConnect"> {
+  /** Makes a new connection ready. The pool waits for it, which pg's types do not tell. */
+  readonly onConnect?: (client: pg.ClientBase) => Promise<unknown>;
 }

@@ -1,3 +1,6 @@
+/** The columns of a statement's result, by name. A result has these columns and no other. */
+export type Columns<Row> = { readonly [Name in keyof Row]-?: Column<Row[Name]> };
+
 /** How a value of one column arrives in JavaScript. */
 export interface Column<T> {
   /** The name of the type, for errors. */
@@ -7,9 +10,6 @@ export interface Column<T> {
   /** Carries the type for the compiler; never there. */
   readonly valueType?: T;
 }
-
-/** The columns of a statement's result, by name. A result has these columns and no other. */
-export type Columns<Row> = { readonly [Name in keyof Row]-?: Column<Row[Name]> };
 
 /** `text`, `uuid`, `varchar`. */
 export const text: Column<string> = { type: "text", accepts: (value) => typeof value === "string" };

@@ -1,21 +1,5 @@
 import type { PrismaClient } from "../../gen/prisma/client.ts";
 
-/** Runs one SQL statement with positional parameters (`$1`); bigint columns arrive as bigint, bytea as Uint8Array. */
-export interface Queryable {
-  query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
-}
-
-/** The connections of a pool, counted. */
-export interface PoolConnections {
-  /** Work is done on them. */
-  readonly busyCount: number;
-  readonly idleCount: number;
-  /** Callers that wait for one. */
-  readonly waitingCount: number;
-  /** The upper bound of the pool. */
-  readonly maxCount: number;
-}
-
 /**
  * The database, Postgres or the embedded PGlite, behind one pool. Ordinary reads and writes go through `prisma`;
  * decisions that must be atomic are single statements through `query`. Inside `transaction` use only the handle that
@@ -33,4 +17,20 @@ export interface Database extends Queryable {
   session<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   connections(): PoolConnections;
   close(): Promise<void>;
+}
+
+/** Runs one SQL statement with positional parameters (`$1`); bigint columns arrive as bigint, bytea as Uint8Array. */
+export interface Queryable {
+  query<Row>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** The connections of a pool, counted. */
+export interface PoolConnections {
+  /** Work is done on them. */
+  readonly busyCount: number;
+  readonly idleCount: number;
+  /** Callers that wait for one. */
+  readonly waitingCount: number;
+  /** The upper bound of the pool. */
+  readonly maxCount: number;
 }

@@ -6,29 +6,6 @@ import { type Migration, readMigrations } from "./migrations.ts";
 import { isLockTimeout } from "./sql-errors.ts";
 import type { StoreLog } from "./store-log.ts";
 
-/** Prisma's bookkeeping, as its engine makes it. */
-const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
-  id                  VARCHAR(36) PRIMARY KEY NOT NULL,
-  checksum            VARCHAR(64) NOT NULL,
-  finished_at         TIMESTAMPTZ,
-  migration_name      VARCHAR(255) NOT NULL,
-  logs                TEXT,
-  rolled_back_at      TIMESTAMPTZ,
-  started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
-  applied_steps_count INTEGER NOT NULL DEFAULT 0
-)`;
-
-interface AppliedRow {
-  readonly migration_name: string;
-  readonly checksum: string;
-  readonly finished_at: Date | null;
-}
-
-export interface MigrateOptions extends LockWaitOptions {
-  /** Default: those of `prisma/migrations`. */
-  readonly migrations?: readonly Migration[];
-}
-
 /**
  * Brings the database up to date and returns the names of the migrations that it applied. Many processes may call
  * it at once: each migration is applied once, and all return when the database is up to date. Each script runs in
@@ -55,6 +32,29 @@ export async function migrate(
       await db.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]).catch(() => {});
     }
   });
+}
+
+/** Prisma's bookkeeping, as its engine makes it. */
+const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id                  VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum            VARCHAR(64) NOT NULL,
+  finished_at         TIMESTAMPTZ,
+  migration_name      VARCHAR(255) NOT NULL,
+  logs                TEXT,
+  rolled_back_at      TIMESTAMPTZ,
+  started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`;
+
+interface AppliedRow {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished_at: Date | null;
+}
+
+export interface MigrateOptions extends LockWaitOptions {
+  /** Default: those of `prisma/migrations`. */
+  readonly migrations?: readonly Migration[];
 }
 
 /** The lock is the session's, and outlives the transaction that bounds the wait for it. */

@@ -1,16 +1,6 @@
 import type { Database } from "./database.ts";
 import type { StoreLog } from "./store-log.ts";
 
-/** Where the data is. */
-export interface OpenDatabaseOptions {
-  /** A PostgreSQL server; without one, the embedded PGlite in `<dataDirectory>/pg`. */
-  readonly databaseUrl?: string | undefined;
-  readonly dataDirectory: string;
-  readonly log: StoreLog;
-  /** PostgreSQL ends a statement after so long. Default: never. The embedded database has no such clock. */
-  readonly statementTimeoutMs?: number | undefined;
-}
-
 /** Opens the database. It may still lack migrations. Loads only the engine that is used. */
 export async function openDatabase({
   databaseUrl,
@@ -26,4 +16,14 @@ export async function openDatabase({
     "DATABASE_URL is not set: using the embedded database, which supports one process",
   );
   return (await import("./open-pglite.ts")).openPglite(dataDirectory);
+}
+
+/** Where the data is. */
+export interface OpenDatabaseOptions {
+  /** A PostgreSQL server; without one, the embedded PGlite in `<dataDirectory>/pg`. */
+  readonly databaseUrl?: string | undefined;
+  readonly dataDirectory: string;
+  readonly log: StoreLog;
+  /** PostgreSQL ends a statement after so long. Default: never. The embedded database has no such clock. */
+  readonly statementTimeoutMs?: number | undefined;
 }

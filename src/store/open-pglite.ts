@@ -10,9 +10,6 @@ import { takePidLock } from "./pid-lock.ts";
 import { createPoolDatabase } from "./pool-database.ts";
 import { SingleSessionPool } from "./single-session-pool.ts";
 
-/** Longer than any statement of ours: who waits this long waits for itself, inside a transaction. */
-const SESSION_TIMEOUT_MS = 30_000;
-
 /**
  * Opens the embedded database, on a thread of its own, in `<dataDirectory>/pg`, made there at the first start. Every commit is on the disk
  * before it is answered. PGlite does not keep a second process out, so a lock file does.
@@ -29,6 +26,9 @@ export async function openPglite(dataDirectory: string): Promise<Database> {
     throw error;
   }
 }
+
+/** Longer than any statement of ours: who waits this long waits for itself, inside a transaction. */
+const SESSION_TIMEOUT_MS = 30_000;
 
 /** The database on PGlite, which is closed with it. */
 export function databaseOnPglite(pglite: PgliteProtocol, onClosed?: () => Promise<void>): Database {

@@ -2,27 +2,6 @@ import { once } from "node:events";
 import type { PGlite } from "@electric-sql/pglite";
 import { startThread } from "../threads/start-thread.ts";
 
-type BackendMessages = Awaited<ReturnType<PGlite["execProtocolStream"]>>;
-
-/** What the thread is asked. */
-export type PgliteRequest =
-  | { readonly kind: "execute"; readonly id: number; readonly bytes: Uint8Array }
-  | { readonly kind: "close" };
-
-/** What the thread answers. Messages are those of the PostgreSQL protocol, as plain objects. */
-export type PgliteAnswer =
-  | { readonly kind: "open" }
-  | { readonly kind: "failed"; readonly message: string }
-  | { readonly kind: "messages"; readonly id: number; readonly messages: readonly object[] }
-  | { readonly kind: "rejected"; readonly id: number; readonly message: string };
-
-/** The part of PGlite that pg's connection to it uses. */
-export interface PgliteProtocol {
-  readonly waitReady: Promise<void>;
-  execProtocolStream(bytes: Uint8Array): Promise<BackendMessages>;
-  close(): Promise<void>;
-}
-
 /**
  * Opens PGlite on a thread of its own. It runs PostgreSQL and its disk writes synchronously, and a slow disk would hold
  * up the event loop of its thread.
@@ -78,6 +57,27 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
     if (answer.kind === "messages") call?.resolve(answer.messages.map(revive));
     else call?.reject(new Error(answer.kind === "rejected" ? answer.message : "no answer"));
   }
+}
+
+type BackendMessages = Awaited<ReturnType<PGlite["execProtocolStream"]>>;
+
+/** What the thread is asked. */
+export type PgliteRequest =
+  | { readonly kind: "execute"; readonly id: number; readonly bytes: Uint8Array }
+  | { readonly kind: "close" };
+
+/** What the thread answers. Messages are those of the PostgreSQL protocol, as plain objects. */
+export type PgliteAnswer =
+  | { readonly kind: "open" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "messages"; readonly id: number; readonly messages: readonly object[] }
+  | { readonly kind: "rejected"; readonly id: number; readonly message: string };
+
+/** The part of PGlite that pg's connection to it uses. */
+export interface PgliteProtocol {
+  readonly waitReady: Promise<void>;
+  execProtocolStream(bytes: Uint8Array): Promise<BackendMessages>;
+  close(): Promise<void>;
 }
 
 /** An error message becomes an Error again, with the fields that pg and Prisma look at. */

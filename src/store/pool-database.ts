@@ -4,15 +4,6 @@ import type pg from "pg";
 import { PrismaClient } from "../../gen/prisma/client.ts";
 import type { Database, Queryable } from "./database.ts";
 
-export interface PoolDatabaseParts {
-  readonly kind: Database["kind"];
-  readonly pool: pg.Pool;
-  /** After this time without a statement, the server ends a transaction. Undefined: it waits. */
-  readonly silentTransactionMs?: number;
-  /** Called once, after the pool has ended. */
-  readonly onClosed?: () => Promise<void>;
-}
-
 /** The database behind a pool. Owns the pool from here on. */
 export function createPoolDatabase({
   kind,
@@ -45,6 +36,15 @@ export function createPoolDatabase({
       return closed;
     },
   };
+}
+
+export interface PoolDatabaseParts {
+  readonly kind: Database["kind"];
+  readonly pool: pg.Pool;
+  /** After this time without a statement, the server ends a transaction. Undefined: it waits. */
+  readonly silentTransactionMs?: number;
+  /** Called once, after the pool has ended. */
+  readonly onClosed?: () => Promise<void>;
 }
 
 function sqlOf(queryable: Pick<pg.ClientBase, "query">, kind: Database["kind"]): Queryable {

@@ -1,11 +1,5 @@
 import pg from "pg";
 
-type ConnectCallback = (
-  error: Error | undefined,
-  client: pg.PoolClient | undefined,
-  done: () => void,
-) => void;
-
 /**
  * A pool over PGlite's one session. A pool throws a connection away when a statement on it fails, which is right for
  * a server but not here: the next connection would be made on the same session while the answers to the failed
@@ -22,6 +16,12 @@ export class SingleSessionPool extends pg.Pool {
     return undefined;
   }
 }
+
+type ConnectCallback = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: () => void,
+) => void;
 
 function keepOnRelease(client: pg.PoolClient): pg.PoolClient {
   const release = client.release.bind(client);

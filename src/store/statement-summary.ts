@@ -1,8 +1,3 @@
-/** What a statement does to which tables. The CTEs of its own and the words that follow `FOR UPDATE` are none. */
-const PARTS = /\b(?:INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN) +"?([a-z_]+)"?/g;
-const OWN = /\b([a-z_]+) +AS +(?:MATERIALIZED +)?\(/g;
-const MAX_CHARACTERS = 120;
-
 /**
  * What a statement does, for the name of its span, such as `UPDATE sign_request INSERT chain_operation`: operations
  * and tables, in their order and each once, and no value of it. Statements are constants; each is looked at once.
@@ -14,6 +9,11 @@ export function summarize(statement: string): string {
   if (summaries.size < SUMMARIES_MAX_COUNT) summaries.set(statement, summary);
   return summary;
 }
+
+/** What a statement does to which tables. The CTEs of its own and the words that follow `FOR UPDATE` are none. */
+const PARTS = /\b(?:INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN) +"?([a-z_]+)"?/g;
+const OWN = /\b([a-z_]+) +AS +(?:MATERIALIZED +)?\(/g;
+const MAX_CHARACTERS = 120;
 
 const summaries = new Map<string, string>();
 const SUMMARIES_MAX_COUNT = 1_000;

@@ -1,23 +1,3 @@
-/** A queue that serves its subjects in turn, so that a subject with many items does not delay one with few. */
-export interface FairQueue<Item> {
-  /**
-   * Adds an item. Returns the dropped item, if any: this item if its subject is at its limit; if the whole queue is
-   * full, the newest item of the subject with the most items.
-   */
-  push(subject: string, item: Item): Item | undefined;
-  /** Removes and returns the oldest item of the next subject in turn. */
-  shift(): Item | undefined;
-  /** Removes and returns all items. */
-  clear(): Item[];
-}
-
-/** The limits of a {@link FairQueue}, in items. */
-export interface FairQueueBounds {
-  readonly maxCount: number;
-  /** For one subject. */
-  readonly subjectMaxCount: number;
-}
-
 /** Creates an empty queue. */
 export function createFairQueue<Item>({ maxCount, subjectMaxCount }: FairQueueBounds): FairQueue<Item> {
   /** The items by subject. The next subject in turn comes first. No list is empty. */
@@ -60,4 +40,24 @@ export function createFairQueue<Item>({ maxCount, subjectMaxCount }: FairQueueBo
     count--;
     return item;
   }
+}
+
+/** A queue that serves its subjects in turn, so that a subject with many items does not delay one with few. */
+export interface FairQueue<Item> {
+  /**
+   * Adds an item. Returns the dropped item, if any: this item if its subject is at its limit; if the whole queue is
+   * full, the newest item of the subject with the most items.
+   */
+  push(subject: string, item: Item): Item | undefined;
+  /** Removes and returns the oldest item of the next subject in turn. */
+  shift(): Item | undefined;
+  /** Removes and returns all items. */
+  clear(): Item[];
+}
+
+/** The limits of a {@link FairQueue}, in items. */
+export interface FairQueueBounds {
+  readonly maxCount: number;
+  /** For one subject. */
+  readonly subjectMaxCount: number;
 }

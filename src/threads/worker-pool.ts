@@ -1,44 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { createFairQueue, type FairQueueBounds } from "./fair-queue.ts";
 
-/** Options of {@link createWorkerPool}. */
-export interface WorkerPoolOptions extends FairQueueBounds {
-  /** Starts a thread that answers each job, one at a time, with a {@link WorkerAnswer}. */
-  readonly start: () => Worker;
-  /** The most threads. A thread starts when there is a job for it and then stays. */
-  readonly workerMaxCount: number;
-  /** The time limit of a job. Beyond it the job fails and its thread is terminated. Default 30 s. */
-  readonly jobTimeoutMs?: number;
-}
-
-/** The answer of a thread to a job. */
-export type WorkerAnswer<Result> = { readonly result: Result } | { readonly failure: string };
-
-/** Runs jobs on threads, so that they do not delay the event loop. */
-export interface WorkerPool<Job, Result> {
-  /**
-   * Runs a job in its subject's turn. Jobs without a subject come before all others. Rejects with
-   * {@link PoolFullError} if too many jobs wait, and with an Error if the thread fails or the pool closes.
-   */
-  run(job: Job, subject?: string): Promise<Result>;
-  /** Fails all waiting jobs and terminates all threads. Resolves when they have ended. */
-  close(): Promise<void>;
-}
-
-/** Thrown if too many jobs wait already, of one subject or in total. */
-export class PoolFullError extends Error {
-  override readonly name = "PoolFullError";
-}
-
-interface Task<Job, Result> {
-  readonly job: Job;
-  resolve(result: Result): void;
-  reject(cause: Error): void;
-}
-
-const DEFAULT_JOB_TIMEOUT_MS = 30_000;
-const NO_SUBJECT = "";
-
 /** Creates a pool. It starts its threads on demand. */
 export function createWorkerPool<Job, Result>(options: WorkerPoolOptions): WorkerPool<Job, Result> {
   const { start, workerMaxCount, jobTimeoutMs = DEFAULT_JOB_TIMEOUT_MS } = options;
@@ -123,3 +85,41 @@ export function createWorkerPool<Job, Result>(options: WorkerPoolOptions): Worke
     worker.postMessage(task.job);
   }
 }
+
+/** Options of {@link createWorkerPool}. */
+export interface WorkerPoolOptions extends FairQueueBounds {
+  /** Starts a thread that answers each job, one at a time, with a {@link WorkerAnswer}. */
+  readonly start: () => Worker;
+  /** The most threads. A thread starts when there is a job for it and then stays. */
+  readonly workerMaxCount: number;
+  /** The time limit of a job. Beyond it the job fails and its thread is terminated. Default 30 s. */
+  readonly jobTimeoutMs?: number;
+}
+
+/** The answer of a thread to a job. */
+export type WorkerAnswer<Result> = { readonly result: Result } | { readonly failure: string };
+
+/** Runs jobs on threads, so that they do not delay the event loop. */
+export interface WorkerPool<Job, Result> {
+  /**
+   * Runs a job in its subject's turn. Jobs without a subject come before all others. Rejects with
+   * {@link PoolFullError} if too many jobs wait, and with an Error if the thread fails or the pool closes.
+   */
+  run(job: Job, subject?: string): Promise<Result>;
+  /** Fails all waiting jobs and terminates all threads. Resolves when they have ended. */
+  close(): Promise<void>;
+}
+
+/** Thrown if too many jobs wait already, of one subject or in total. */
+export class PoolFullError extends Error {
+  override readonly name = "PoolFullError";
+}
+
+interface Task<Job, Result> {
+  readonly job: Job;
+  resolve(result: Result): void;
+  reject(cause: Error): void;
+}
+
+const DEFAULT_JOB_TIMEOUT_MS = 30_000;
+const NO_SUBJECT = "";

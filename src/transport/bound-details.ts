@@ -14,17 +14,6 @@ import {
 } from "../../gen/proto/google/rpc/error_details_pb.ts";
 import { cutText } from "./cut-text.ts";
 
-/** The budget of all details in their largest form: over Connect, each is sent as base64 and as JSON. */
-const DETAILS_BYTES = 5 * 1024;
-/** The budget of one text within a detail. */
-const TEXT_BYTES = 256;
-
-/** This many characters stay below {@link DETAILS_BYTES} even as JSON escapes and in base64. */
-const SMALL_CHARS = 400;
-
-type Details = ConnectError["details"];
-type Detail = Details[number];
-
 /**
  * Returns the details of an error, cut to the budget. It shortens the violations of a BadRequest first, then the
  * metadata of an ErrorInfo except its reason and the request id. It drops other kinds as a whole.
@@ -44,6 +33,17 @@ export function boundDetails(details: Details): Details {
   for (const detail of violations) keep(detail, shortenViolations(detail, leftBytes));
   return details.flatMap((detail) => kept.get(detail) ?? []);
 }
+
+/** The budget of all details in their largest form: over Connect, each is sent as base64 and as JSON. */
+const DETAILS_BYTES = 5 * 1024;
+/** The budget of one text within a detail. */
+const TEXT_BYTES = 256;
+
+/** This many characters stay below {@link DETAILS_BYTES} even as JSON escapes and in base64. */
+const SMALL_CHARS = 400;
+
+type Details = ConnectError["details"];
+type Detail = Details[number];
 
 /** Whether a detail is too small to measure, as nearly all are. */
 function isSmall(detail: Detail): boolean {

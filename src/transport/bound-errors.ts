@@ -3,9 +3,6 @@ import { boundDetails } from "./bound-details.ts";
 import { cutText } from "./cut-text.ts";
 import type { ErrorMapping } from "./error-mapping.ts";
 
-/** The budget of a message in gRPC's percent-encoding, its longest form. */
-const MESSAGE_BYTES = 1024;
-
 /**
  * Bounds the size of errors. They may quote a caller's text, and peers drop replies with more than 8 KiB of headers;
  * gRPC sends message and details in headers. Message and details together stay below that limit on every protocol. Lone
@@ -17,6 +14,9 @@ export function boundErrors(errors: ErrorMapping): ErrorMapping {
     httpStatus: (error) => errors.httpStatus(error),
   };
 }
+
+/** The budget of a message in gRPC's percent-encoding, its longest form. */
+const MESSAGE_BYTES = 1024;
 
 /** Changes the error in place, because other code may already hold it. */
 function bound(error: ConnectError): ConnectError {

@@ -5,15 +5,6 @@ import type { Call } from "./call.ts";
 import { CallEnding } from "./call-ending.ts";
 import { LazyHeaders } from "./lazy-headers.ts";
 
-/** The head of a request as received. */
-export interface CallHead {
-  readonly protocolName: string;
-  readonly requestMethod: string;
-  /** Path and query. */
-  readonly target: string;
-  readonly headers: IncomingHttpHeaders;
-}
-
 /**
  * The context of one call on the transport's own path. It creates rarely used parts (web headers, the abort signal) on
  * demand. A call ends once: by {@link CallContext.abort} with a reason, or by {@link CallContext.finish}.
@@ -172,6 +163,15 @@ export class CallContext implements HandlerContext {
       start(resolve, reject);
     });
   }
+}
+
+/** The head of a request as received. */
+export interface CallHead {
+  readonly protocolName: string;
+  readonly requestMethod: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 const FINISHED = new ConnectError("the call is over", Code.Canceled);

@@ -1,18 +1,3 @@
-/** Tells when a call ends: the part of `AbortSignal` that waiting for it needs. */
-export interface Ending {
-  readonly aborted: boolean;
-  /** The reason, once the call has ended. */
-  readonly reason: unknown;
-  throwIfAborted(): void;
-  addEventListener(type: "abort", listener: EndingListener, options?: { readonly once: true }): void;
-  removeEventListener(type: "abort", listener: EndingListener): void;
-}
-
-/** Called once, when the call ends. */
-export interface EndingListener {
-  handleEvent(): void;
-}
-
 /** An {@link Ending} at a tenth of the cost of an `AbortSignal`, each of which has its own shape in V8. */
 export class CallEnding implements Ending {
   #reason: Error | undefined;
@@ -46,4 +31,19 @@ export class CallEnding implements Ending {
     this.#listeners = [];
     for (const listener of listeners) listener.handleEvent();
   }
+}
+
+/** Tells when a call ends: the part of `AbortSignal` that waiting for it needs. */
+export interface Ending {
+  readonly aborted: boolean;
+  /** The reason, once the call has ended. */
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: "abort", listener: EndingListener, options?: { readonly once: true }): void;
+  removeEventListener(type: "abort", listener: EndingListener): void;
+}
+
+/** Called once, when the call ends. */
+export interface EndingListener {
+  handleEvent(): void;
 }

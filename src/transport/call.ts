@@ -9,16 +9,6 @@ import { requestIdKey } from "./request-id.ts";
 /** The method name of calls that match no method. */
 export const UNMATCHED = "unmatched";
 
-/** The facts about a call before its headers are read. */
-export interface CallOrigin {
-  readonly requestId: string;
-  readonly protocol: string;
-  /** The address of the connection; empty when the peer is already gone. */
-  readonly peerAddress: string;
-  /** Fires when the server is about to close. */
-  readonly closing?: AbortSignal;
-}
-
 /** A running call. Each request that no plain route answers has one. */
 export class Call implements FailedCall {
   readonly requestId: string;
@@ -62,6 +52,16 @@ export class Call implements FailedCall {
       values: this.values,
     });
   }
+}
+
+/** The facts about a call before its headers are read. */
+export interface CallOrigin {
+  readonly requestId: string;
+  readonly protocol: string;
+  /** The address of the connection; empty when the peer is already gone. */
+  readonly peerAddress: string;
+  /** Fires when the server is about to close. */
+  readonly closing?: AbortSignal;
 }
 
 /** The context value that links a handler's context to its call. Private to the transport. */

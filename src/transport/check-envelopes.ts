@@ -1,6 +1,32 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TransportError } from "./transport-error.ts";
 
+/** Yields the chunks of a body unchanged, after checking the flags of the envelopes that begin in each. */
+export async function* checkEnvelopes(
+  chunks: AsyncIterable<Uint8Array>,
+  rules: EnvelopeRules,
+): AsyncGenerator<Uint8Array> {
+  const head = Buffer.alloc(HEAD_BYTES);
+  let headBytes = 0;
+  let bodyBytes = 0;
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; ) {
+      if (bodyBytes > 0) {
+        const skipped = Math.min(bodyBytes, chunk.length - at);
+        bodyBytes -= skipped;
+        at += skipped;
+        continue;
+      }
+      head[headBytes++] = chunk[at++] ?? 0;
+      if (headBytes < HEAD_BYTES) continue;
+      checkFlags(head[0] ?? 0, rules);
+      bodyBytes = head.readUInt32BE(1);
+      headBytes = 0;
+    }
+    yield chunk;
+  }
+}
+
 /** One byte of flags and four of length precede each message of gRPC, gRPC-web and Connect's streams. */
 const HEAD_BYTES = 5;
 const COMPRESSED = 1;
@@ -39,32 +65,6 @@ export function checkFlags(flags: number, { knownFlags, isEncodingNamed }: Envel
   if ((flags & ~knownFlags) !== 0) throw malformed("the envelope of a message has reserved flags");
   if ((flags & COMPRESSED) !== 0 && !isEncodingNamed) {
     throw malformed("a message is compressed, and the headers do not say with what");
-  }
-}
-
-/** Yields the chunks of a body unchanged, after checking the flags of the envelopes that begin in each. */
-export async function* checkEnvelopes(
-  chunks: AsyncIterable<Uint8Array>,
-  rules: EnvelopeRules,
-): AsyncGenerator<Uint8Array> {
-  const head = Buffer.alloc(HEAD_BYTES);
-  let headBytes = 0;
-  let bodyBytes = 0;
-  for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; ) {
-      if (bodyBytes > 0) {
-        const skipped = Math.min(bodyBytes, chunk.length - at);
-        bodyBytes -= skipped;
-        at += skipped;
-        continue;
-      }
-      head[headBytes++] = chunk[at++] ?? 0;
-      if (headBytes < HEAD_BYTES) continue;
-      checkFlags(head[0] ?? 0, rules);
-      bodyBytes = head.readUInt32BE(1);
-      headBytes = 0;
-    }
-    yield chunk;
   }
 }
 

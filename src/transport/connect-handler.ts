@@ -18,28 +18,6 @@ import { connectStreamCodecOf, serveConnectStream } from "./streaming/connect-st
 import { TransportError } from "./transport-error.ts";
 import { connectCodecOf, serveConnectUnary } from "./unary/connect-unary.ts";
 
-/** Options of {@link createConnectHandler}. */
-export interface ConnectHandlerOptions {
-  readonly services: readonly ServiceRegistration[];
-  readonly interceptors: Interceptor[];
-  readonly gate: RequestGate;
-  readonly limits: Limits;
-  readonly shutdownSignal: AbortSignal;
-  /** The parts that serve calls which do not need the library. */
-  readonly own: CallParts;
-  readonly ownSpecs: ReadonlyMap<string, OwnSpec>;
-}
-
-/**
- * Handles one request, or returns `undefined` when the path names no method. Rejects with a TransportError for the
- * library's bare HTTP refusals.
- */
-export type ConnectHandler = (
-  request: ServerRequest,
-  reply: ServerReply,
-  call: Call,
-) => Promise<void> | undefined;
-
 /** Serves `POST /package.Service/Method` (and GET for methods without side effects) in three protocols. */
 export function createConnectHandler(options: ConnectHandlerOptions): ConnectHandler {
   const router = createConnectRouter({
@@ -78,6 +56,28 @@ export function createConnectHandler(options: ConnectHandlerOptions): ConnectHan
     return codec && serveConnectStream(spec, codec, request, reply, call, options.own);
   }
 }
+
+/** Options of {@link createConnectHandler}. */
+export interface ConnectHandlerOptions {
+  readonly services: readonly ServiceRegistration[];
+  readonly interceptors: Interceptor[];
+  readonly gate: RequestGate;
+  readonly limits: Limits;
+  readonly shutdownSignal: AbortSignal;
+  /** The parts that serve calls which do not need the library. */
+  readonly own: CallParts;
+  readonly ownSpecs: ReadonlyMap<string, OwnSpec>;
+}
+
+/**
+ * Handles one request, or returns `undefined` when the path names no method. Rejects with a TransportError for the
+ * library's bare HTTP refusals.
+ */
+export type ConnectHandler = (
+  request: ServerRequest,
+  reply: ServerReply,
+  call: Call,
+) => Promise<void> | undefined;
 
 async function serve(
   handler: UniversalHandler,

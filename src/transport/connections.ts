@@ -12,38 +12,6 @@ import { cutSlowReaders, type OpenReply } from "./slow-readers.ts";
 import { splitConnections } from "./split-connections.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
 
-/** All connections of one port, of both HTTP versions. */
-export interface Connections {
-  /** The listener. It is the HTTP/1.1 server itself, whose time-outs only work when it listens. */
-  readonly server: Server;
-  readonly sessions: ReadonlySet<Http2Session>;
-  /** Connections whose protocol is not yet known. */
-  readonly undecided: ReadonlySet<Socket>;
-  /** From now on, every HTTP/1.1 reply asks the peer to close the connection, including replies to running calls. */
-  refuseKeepAlive(): void;
-  /**
-   * Closes the HTTP/2 connections without breaking a call.
-   * @param newToo whether to close connections that become HTTP/2 later in the same way
-   */
-  closeSessions(newToo: boolean): void;
-  /**
-   * Cuts the HTTP/1.1 connections without a running call, such as those with half a request head.
-   * @param onlySilent whether to spare those that have sent something since the last call
-   */
-  cutWithoutCall(onlySilent: boolean): void;
-}
-
-/** Options of {@link createConnections}. */
-export interface ConnectionOptions extends CountOptions {
-  readonly limits: Limits;
-  /** If set, all connections must use TLS. */
-  readonly tls: TlsOptions | undefined;
-}
-
-const REAP_INTERVAL_MS = 1000;
-/** The interval at which Node checks HTTP/1.1 connections for time-outs. */
-const TIMEOUT_CHECK_INTERVAL_MS = 1000;
-
 /**
  * Serves HTTP/1.1 and HTTP/2 on one port: in clear text with prior knowledge, or everything over TLS. The caller
  * listens.
@@ -123,6 +91,38 @@ export function createConnections(
     cutWithoutCall: (onlySilent) => http1.cutWithoutCall(onlySilent),
   };
 }
+
+/** All connections of one port, of both HTTP versions. */
+export interface Connections {
+  /** The listener. It is the HTTP/1.1 server itself, whose time-outs only work when it listens. */
+  readonly server: Server;
+  readonly sessions: ReadonlySet<Http2Session>;
+  /** Connections whose protocol is not yet known. */
+  readonly undecided: ReadonlySet<Socket>;
+  /** From now on, every HTTP/1.1 reply asks the peer to close the connection, including replies to running calls. */
+  refuseKeepAlive(): void;
+  /**
+   * Closes the HTTP/2 connections without breaking a call.
+   * @param newToo whether to close connections that become HTTP/2 later in the same way
+   */
+  closeSessions(newToo: boolean): void;
+  /**
+   * Cuts the HTTP/1.1 connections without a running call, such as those with half a request head.
+   * @param onlySilent whether to spare those that have sent something since the last call
+   */
+  cutWithoutCall(onlySilent: boolean): void;
+}
+
+/** Options of {@link createConnections}. */
+export interface ConnectionOptions extends CountOptions {
+  readonly limits: Limits;
+  /** If set, all connections must use TLS. */
+  readonly tls: TlsOptions | undefined;
+}
+
+const REAP_INTERVAL_MS = 1000;
+/** The interval at which Node checks HTTP/1.1 connections for time-outs. */
+const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 
 function http1Options(limits: Limits): ServerOptions {
   return {

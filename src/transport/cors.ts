@@ -1,17 +1,6 @@
 import { cors } from "@connectrpc/connect";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
-/** The allowed origins, and the headers that they may send and read beside the protocols' own. */
-export interface CorsOptions {
-  /** Origins such as `https://app.example`. `*` allows all, and an empty list none. */
-  readonly origins: readonly string[];
-  readonly requestHeaders: readonly string[];
-  readonly replyHeaders: readonly string[];
-}
-
-const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
-const MAX_AGE_SECONDS = "7200";
-
 /**
  * Sets the CORS headers of a reply and answers preflights with 204. Credentials are not allowed: keys travel in
  * headers, never in cookies.
@@ -42,3 +31,14 @@ export function createCors(options: CorsOptions): (request: ServerRequest, reply
     return true;
   };
 }
+
+/** The allowed origins, and the headers that they may send and read beside the protocols' own. */
+export interface CorsOptions {
+  /** Origins such as `https://app.example`. `*` allows all, and an empty list none. */
+  readonly origins: readonly string[];
+  readonly requestHeaders: readonly string[];
+  readonly replyHeaders: readonly string[];
+}
+
+const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+const MAX_AGE_SECONDS = "7200";

@@ -1,7 +1,3 @@
-const ELLIPSIS = "…";
-/** The most bytes of one UTF-16 unit: three bytes in UTF-8, each three characters in percent-encoding. */
-const MAX_BYTES_PER_UNIT = 9;
-
 /**
  * Returns the text, or its longest prefix that fits, with an ellipsis. It never splits a character and replaces lone
  * surrogates.
@@ -26,6 +22,10 @@ export function cutText(
   }
   return wellFormed.slice(0, end) + ELLIPSIS;
 }
+
+const ELLIPSIS = "…";
+/** The most bytes of one UTF-16 unit: three bytes in UTF-8, each three characters in percent-encoding. */
+const MAX_BYTES_PER_UNIT = 9;
 
 function utf8Bytes(text: string): number {
   return Buffer.byteLength(text);

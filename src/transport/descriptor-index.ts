@@ -2,18 +2,6 @@ import { type DescEnum, type DescFile, type DescMessage, toBinary } from "@bufbu
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** Finds descriptors. Files are serialized `FileDescriptorProto`s: the requested one first, then all its imports. */
-export interface DescriptorIndex {
-  fileNamed(name: string): Uint8Array[] | undefined;
-  /**
-   * @param name the full name, without a leading dot, of any declaration, down to fields and enum values
-   */
-  fileOfSymbol(name: string): Uint8Array[] | undefined;
-  fileOfExtension(extendee: string, number: number): Uint8Array[] | undefined;
-  /** Returns the numbers in ascending order, or `undefined` when there is no such message. */
-  extensionNumbers(message: string): number[] | undefined;
-}
-
 /** Indexes these files and all their imports. */
 export function createDescriptorIndex(roots: readonly DescFile[]): DescriptorIndex {
   // Keyed by name, because a file may exist twice: as generated code, and inside a package.
@@ -46,6 +34,18 @@ export function createDescriptorIndex(roots: readonly DescFile[]): DescriptorInd
       return numbers && [...numbers.keys()].sort((a, b) => a - b);
     },
   };
+}
+
+/** Finds descriptors. Files are serialized `FileDescriptorProto`s: the requested one first, then all its imports. */
+export interface DescriptorIndex {
+  fileNamed(name: string): Uint8Array[] | undefined;
+  /**
+   * @param name the full name, without a leading dot, of any declaration, down to fields and enum values
+   */
+  fileOfSymbol(name: string): Uint8Array[] | undefined;
+  fileOfExtension(extendee: string, number: number): Uint8Array[] | undefined;
+  /** Returns the numbers in ascending order, or `undefined` when there is no such message. */
+  extensionNumbers(message: string): number[] | undefined;
 }
 
 /** Returns the file, its imports and their imports, each once. */

@@ -6,15 +6,6 @@ import {
 import { registerService, type ServiceRegistration } from "./service-registration.ts";
 import { TransportError } from "./transport-error.ts";
 
-/** The standard health service and its switch. */
-export interface GrpcHealth {
-  readonly registration: ServiceRegistration;
-  /** Sets the status of all names, including the empty one for the whole server. Watchers receive it at once. */
-  setServing(isServing: boolean): void;
-  /** Ends all watches with DRAINING after their last status. Later watches receive the status and end. */
-  endWatches(): void;
-}
-
 /**
  * Implements `grpc.health.v1.Health` (https://github.com/grpc/grpc/blob/master/doc/health-checking.md) for these
  * services, which start as SERVING. A watch reports only changes; a slow reader misses changes that were reverted
@@ -67,6 +58,15 @@ export function createGrpcHealth(services: readonly DescService[]): GrpcHealth {
       wakeAll();
     },
   };
+}
+
+/** The standard health service and its switch. */
+export interface GrpcHealth {
+  readonly registration: ServiceRegistration;
+  /** Sets the status of all names, including the empty one for the whole server. Watchers receive it at once. */
+  setServing(isServing: boolean): void;
+  /** Ends all watches with DRAINING after their last status. Later watches receive the status and end. */
+  endWatches(): void;
 }
 
 /** Waits in the set until it is woken or the signal fires. Cleans up after itself. */

@@ -14,25 +14,6 @@ import type { RestHandler } from "./rest/rest-handler.ts";
 import { replyError } from "./rest/rest-replies.ts";
 import { TransportError } from "./transport-error.ts";
 
-/** The handlers of a request, in this order. */
-export interface RequestParts {
-  /** Sets headers on replies to browsers; answers preflights itself and returns true. */
-  readonly cors: (request: ServerRequest, reply: ServerReply) => boolean;
-  readonly plain: PlainRoutes;
-  readonly connect: ConnectHandler;
-  readonly rest: RestHandler;
-  readonly errors: ErrorMapping;
-  readonly limits: Limits;
-  /** The hint in errors for calls and routes that this server does not serve. */
-  readonly elsewhere: string | undefined;
-  /** Fires when the server is about to close. */
-  readonly closing: AbortSignal;
-  readonly aroundCall?: CallWrapper | undefined;
-  readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
-  /** Called with failures that no reply can report. */
-  readonly onError: (error: unknown) => void;
-}
-
 /** Handles a request of any protocol. It never throws or rejects: each request ends in a reply or a cut connection. */
 export function createRequestHandler(
   parts: RequestParts,
@@ -55,6 +36,25 @@ export function createRequestHandler(
     );
     serve(request, reply, call, parts);
   };
+}
+
+/** The handlers of a request, in this order. */
+export interface RequestParts {
+  /** Sets headers on replies to browsers; answers preflights itself and returns true. */
+  readonly cors: (request: ServerRequest, reply: ServerReply) => boolean;
+  readonly plain: PlainRoutes;
+  readonly connect: ConnectHandler;
+  readonly rest: RestHandler;
+  readonly errors: ErrorMapping;
+  readonly limits: Limits;
+  /** The hint in errors for calls and routes that this server does not serve. */
+  readonly elsewhere: string | undefined;
+  /** Fires when the server is about to close. */
+  readonly closing: AbortSignal;
+  readonly aroundCall?: CallWrapper | undefined;
+  readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
+  /** Called with failures that no reply can report. */
+  readonly onError: (error: unknown) => void;
 }
 
 function ignore(): void {}

@@ -1,5 +1,10 @@
 import { Code } from "@connectrpc/connect";
 
+/** Returns the HTTP status of an RPC code according to google/rpc/code.proto. */
+export function httpStatusOfCode(code: Code): number {
+  return HTTP_STATUS[code];
+}
+
 const HTTP_STATUS: Readonly<Record<Code, number>> = {
   [Code.Canceled]: 499,
   [Code.Unknown]: 500,
@@ -18,8 +23,3 @@ const HTTP_STATUS: Readonly<Record<Code, number>> = {
   [Code.DataLoss]: 500,
   [Code.Unauthenticated]: 401,
 };
-
-/** Returns the HTTP status of an RPC code according to google/rpc/code.proto. */
-export function httpStatusOfCode(code: Code): number {
-  return HTTP_STATUS[code];
-}

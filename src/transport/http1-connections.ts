@@ -2,22 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { OpenReply } from "./slow-readers.ts";
 
-/** The open HTTP/1.1 connections of a port, and their replies. */
-export interface Http1Connections {
-  /** Registers a connection before the HTTP server receives it. */
-  add(socket: Socket): void;
-  /** Registers a call. */
-  begin(request: IncomingMessage, response: ServerResponse): void;
-  /** From now on, every reply asks the peer to close the connection, including replies to running calls. */
-  refuseKeepAlive(): void;
-  /**
-   * Cuts the connections without a running call, such as those with half a request head.
-   * @param onlySilent whether to spare those that have sent something since the last call
-   */
-  cutWithoutCall(onlySilent: boolean): void;
-  openReplies(): Iterable<OpenReply>;
-}
-
 /**
  * @param addressOf the address that a connection's unread replies count towards; undefined for none
  */
@@ -71,6 +55,22 @@ export function createHttp1Connections(addressOf: (socket: Socket) => string | u
       }
     },
   };
+}
+
+/** The open HTTP/1.1 connections of a port, and their replies. */
+export interface Http1Connections {
+  /** Registers a connection before the HTTP server receives it. */
+  add(socket: Socket): void;
+  /** Registers a call. */
+  begin(request: IncomingMessage, response: ServerResponse): void;
+  /** From now on, every reply asks the peer to close the connection, including replies to running calls. */
+  refuseKeepAlive(): void;
+  /**
+   * Cuts the connections without a running call, such as those with half a request head.
+   * @param onlySilent whether to spare those that have sent something since the last call
+   */
+  cutWithoutCall(onlySilent: boolean): void;
+  openReplies(): Iterable<OpenReply>;
 }
 
 /** Closes the replies of pipelined requests that were waiting when the connection broke. Node does not notify them. */

@@ -2,8 +2,6 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { ServerReply } from "./node-http.ts";
 
-type ReplyEvent = "close" | "drain" | "finish" | "error";
-
 /**
  * A request over HTTP/2. Node's own class is a second stream on top of the stream, which an idle call would keep as
  * long as it lasts.
@@ -28,6 +26,8 @@ export class Http2Request {
     return this.headers[":path"];
   }
 }
+
+type ReplyEvent = "close" | "drain" | "finish" | "error";
 
 /** The reply to an {@link Http2Request}. Its events are those of the stream. */
 export class Http2Reply implements ServerReply {

@@ -3,12 +3,6 @@ import { Http2Reply, Http2Request } from "./http2-exchange.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
-/** Takes a stream, or returns false to leave it. */
-export type StreamTaker = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean;
-
-/** The size of a header beyond its name and value (RFC 9113, 6.5.2). */
-const HEADER_OVERHEAD_BYTES = 32;
-
 /**
  * Offers each new stream to `take` first, then passes it as request and reply to `handle`. Node's own request and
  * response objects double the cost of a unary call and are a third of the memory of an idle one.
@@ -42,6 +36,12 @@ export function dispatchStreams(
     handle(new Http2Request(stream, headers), new Http2Reply(stream));
   });
 }
+
+/** Takes a stream, or returns false to leave it. */
+export type StreamTaker = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean;
+
+/** The size of a header beyond its name and value (RFC 9113, 6.5.2). */
+const HEADER_OVERHEAD_BYTES = 32;
 
 /** Takes names and values in turn. */
 function sizeOf(rawHeaders: readonly string[]): number {

@@ -2,8 +2,6 @@ import { create, type DescMessage, type Message, type MessageInitShape } from "@
 import type { HandlerContext, Interceptor, StreamRequest, UnaryRequest } from "@connectrpc/connect";
 import type { CallContext } from "./call-context.ts";
 
-type Next = Parameters<Interceptor>[0];
-
 /**
  * Returns a function that calls `base` behind the interceptors, the first outermost. `base` takes only requests of its
  * own kind.
@@ -16,6 +14,8 @@ export function intercepted<Request extends UnaryRequest | StreamRequest>(
   for (let index = interceptors.length - 1; index >= 0; index--) next = interceptors[index]?.(next) ?? next;
   return next;
 }
+
+type Next = Parameters<Interceptor>[0];
 
 /** Returns the context that the implementation sees when an interceptor has passed on another request. */
 export function contextFor(context: CallContext, request: UnaryRequest | StreamRequest): HandlerContext {

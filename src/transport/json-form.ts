@@ -1,11 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonReadOptions, JsonWriteOptions, Registry } from "@bufbuild/protobuf";
 
-/** JSON options for messages: Connect's, with implicit fields written. */
-export type JsonForm = Partial<JsonReadOptions & JsonWriteOptions> & {
-  readonly textDecoder: { decode(bytes: Uint8Array): string };
-};
-
 /**
  * @param registry the types that a `google.protobuf.Any` may contain. Default: none
  */
@@ -17,6 +12,11 @@ export function createJsonForm(registry: Registry | undefined): JsonForm {
     ...(registry === undefined ? {} : { registry }),
   };
 }
+
+/** JSON options for messages: Connect's, with implicit fields written. */
+export type JsonForm = Partial<JsonReadOptions & JsonWriteOptions> & {
+  readonly textDecoder: { decode(bytes: Uint8Array): string };
+};
 
 /**
  * @throws Error for bytes that are not UTF-8

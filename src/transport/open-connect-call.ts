@@ -6,12 +6,6 @@ import { deadlineOf } from "./deadline.ts";
 import type { Limits } from "./limits.ts";
 import type { ServerReply, ServerRequest } from "./node-http.ts";
 
-export interface OpenConnectCall {
-  readonly context: CallContext;
-  /** The error in the head, if any, which is reported after the gate. */
-  readonly refusal: ConnectError | undefined;
-}
-
 /** Creates the context of a Connect call, and ends it when its caller leaves. */
 export function openConnectCall(
   method: DescMethod,
@@ -36,4 +30,10 @@ export function openConnectCall(
         )
       : undefined;
   return { context, refusal };
+}
+
+export interface OpenConnectCall {
+  readonly context: CallContext;
+  /** The error in the head, if any, which is reported after the gate. */
+  readonly refusal: ConnectError | undefined;
 }

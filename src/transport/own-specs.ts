@@ -3,9 +3,6 @@ import type { ServiceRegistration } from "./service-registration.ts";
 import type { StreamSpec } from "./streaming/invoke-stream.ts";
 import type { UnarySpec } from "./unary/invoke-unary.ts";
 
-/** A method that the transport serves on its own path. */
-export type OwnSpec = UnarySpec | StreamSpec;
-
 /** Returns the methods that the transport serves on its own path, by their path, `/package.Service/Method`. */
 export function ownSpecsOf(services: readonly ServiceRegistration[]): Map<string, OwnSpec> {
   const specs = services.flatMap(({ service, implementation }) =>
@@ -17,3 +14,6 @@ export function ownSpecsOf(services: readonly ServiceRegistration[]): Map<string
       .map((spec) => [`/${spec.method.parent.typeName}/${spec.method.name}`, spec]),
   );
 }
+
+/** A method that the transport serves on its own path. */
+export type OwnSpec = UnarySpec | StreamSpec;

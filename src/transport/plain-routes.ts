@@ -5,6 +5,29 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { peerAddressOf, type ServerReply, type ServerRequest, splitTarget } from "./node-http.ts";
 import { sendBody } from "./send-body.ts";
 
+/**
+ * Creates the handler of the plain routes. It returns `undefined` for an unknown path and rejects with
+ * METHOD_NOT_ALLOWED for methods other than GET and HEAD.
+ */
+export function createPlainRoutes(
+  routes: readonly PlainRoute[],
+  isDraining: () => boolean,
+  limits: Limits,
+  limit: (request: LimitedRequest) => Promise<void> = async () => {},
+): PlainRoutes {
+  const byPath = new Map(routes.map((route) => [route.path, route]));
+  return (request, reply, requestId) => {
+    const { path, query } = splitTarget(request);
+    const route = byPath.get(path);
+    if (route === undefined) return undefined;
+    reply.setHeader("x-request-id", requestId);
+    const answering = () => answer(route, request, reply, query, isDraining(), limits);
+    if (route.isLimited !== true) return answering();
+    const peerAddress = peerAddressOf(request);
+    return limit({ peerAddress, headers: new LazyHeaders(request.headers) }).then(answering);
+  };
+}
+
 /** A plain GET route beside the RPCs, such as health and metrics. It also answers HEAD. */
 export interface PlainRoute {
   readonly path: string;
@@ -41,29 +64,6 @@ export type PlainRoutes = (
   reply: ServerReply,
   requestId: string,
 ) => Promise<void> | undefined;
-
-/**
- * Creates the handler of the plain routes. It returns `undefined` for an unknown path and rejects with
- * METHOD_NOT_ALLOWED for methods other than GET and HEAD.
- */
-export function createPlainRoutes(
-  routes: readonly PlainRoute[],
-  isDraining: () => boolean,
-  limits: Limits,
-  limit: (request: LimitedRequest) => Promise<void> = async () => {},
-): PlainRoutes {
-  const byPath = new Map(routes.map((route) => [route.path, route]));
-  return (request, reply, requestId) => {
-    const { path, query } = splitTarget(request);
-    const route = byPath.get(path);
-    if (route === undefined) return undefined;
-    reply.setHeader("x-request-id", requestId);
-    const answering = () => answer(route, request, reply, query, isDraining(), limits);
-    if (route.isLimited !== true) return answering();
-    const peerAddress = peerAddressOf(request);
-    return limit({ peerAddress, headers: new LazyHeaders(request.headers) }).then(answering);
-  };
-}
 
 async function answer(
   route: PlainRoute,

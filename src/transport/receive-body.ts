@@ -2,20 +2,6 @@ import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallContext } from "./call-context.ts";
 
-/** Limits of {@link receiveBody}. */
-export interface BodyBounds {
-  /** From now to the end of the body; `undefined` when a deadline comes sooner. */
-  readonly timeoutMs: number | undefined;
-  /** Checks the data so far: its size and its first chunk. Throws to refuse the rest. */
-  check(sizeBytes: number, first: Buffer): void;
-}
-
-/** A call that may be aborted while its body is pending. */
-export type Interruptible = Pick<CallContext, "interruptible">;
-
-/** For bodies whose wait ends by other means. */
-export const UNINTERRUPTED: Interruptible = { interruptible: (start) => new Promise(start) };
-
 /**
  * Reads the whole body of a request. Rejects with DEADLINE_EXCEEDED when it takes too long, with the error of `check`,
  * and with the reason when the call is aborted. It does not consume a refused body: the reply decides about the
@@ -62,6 +48,20 @@ export function receiveBody(source: Readable, call: Interruptible, bounds: BodyB
     timer = setTimeout(onLate, bounds.timeoutMs);
   });
 }
+
+/** Limits of {@link receiveBody}. */
+export interface BodyBounds {
+  /** From now to the end of the body; `undefined` when a deadline comes sooner. */
+  readonly timeoutMs: number | undefined;
+  /** Checks the data so far: its size and its first chunk. Throws to refuse the rest. */
+  check(sizeBytes: number, first: Buffer): void;
+}
+
+/** A call that may be aborted while its body is pending. */
+export type Interruptible = Pick<CallContext, "interruptible">;
+
+/** For bodies whose wait ends by other means. */
+export const UNINTERRUPTED: Interruptible = { interruptible: (start) => new Promise(start) };
 
 /** The limit of buffered chunks. Each costs a hundred bytes, however short, and a peer may send one for each byte. */
 const CHUNKS_MAX_COUNT = 256;

@@ -18,22 +18,6 @@ import type { Limits } from "./limits.ts";
 import type { MessageCodec } from "./message-codec.ts";
 import { type Interruptible, receiveBody } from "./receive-body.ts";
 
-/** A request with one enveloped message. */
-export interface EnvelopedRequest {
-  readonly body: Readable;
-  readonly headers: IncomingHttpHeaders;
-  readonly context: CallContext;
-  readonly limits: Limits;
-  readonly input: DescMessage;
-  readonly kind: OneMessageKind;
-  readonly codec: MessageCodec;
-  /** The names of the headers about compression. */
-  readonly encodingHeader: string;
-  readonly acceptEncodingHeader: string;
-  /** The error in the head, if any. */
-  readonly refusal: ConnectError | undefined;
-}
-
 /**
  * Reads the message of a request. Rejects with the error in the head first, then with errors in the body, and with the
  * reason when `call` is aborted.
@@ -68,6 +52,22 @@ export function receiveEnveloped<T>(
       ? parse(given)
       : compression.decompress(given as Uint8Array<ArrayBuffer>, bodyBytes).then(parse);
   });
+}
+
+/** A request with one enveloped message. */
+export interface EnvelopedRequest {
+  readonly body: Readable;
+  readonly headers: IncomingHttpHeaders;
+  readonly context: CallContext;
+  readonly limits: Limits;
+  readonly input: DescMessage;
+  readonly kind: OneMessageKind;
+  readonly codec: MessageCodec;
+  /** The names of the headers about compression. */
+  readonly encodingHeader: string;
+  readonly acceptEncodingHeader: string;
+  /** The error in the head, if any. */
+  readonly refusal: ConnectError | undefined;
 }
 
 function compressionOf(

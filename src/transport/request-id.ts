@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { createContextKey } from "@connectrpc/connect";
 
-/** The context value with the request id, for handlers, interceptors and gates. */
-export const requestIdKey = createContextKey("", { description: "request id" });
-
-const SANE = /^[A-Za-z0-9._:-]{1,128}$/;
-
 /** Returns the client's request id if it is short and plain, else a new UUID. */
 export function chooseRequestId(header: string | string[] | undefined): string {
   return typeof header === "string" && SANE.test(header) ? header : nextUuid();
 }
+
+/** The context value with the request id, for handlers, interceptors and gates. */
+export const requestIdKey = createContextKey("", { description: "request id" });
+
+const SANE = /^[A-Za-z0-9._:-]{1,128}$/;
 
 // A UUID of version 8 (RFC 9562, 5.8): a random part per process plus a counter, which is cheaper than random bytes per
 // call. A bijection scrambles the counter, so that ids do not reveal the number of calls.

@@ -1,9 +1,6 @@
 import type { Limits } from "./limits.ts";
 import { type ReplyBody, writeChunk } from "./node-http.ts";
 
-/** The amount that a reader must take within `writeTimeoutMs`, which tells a slow reader from a stalled one. */
-const PIECE_BYTES = 64 * 1024;
-
 /**
  * Writes the whole body of a reply and ends it. It writes a large body piece by piece, at its reader's pace. Rejects
  * with CANCELED when the reader is gone or has read nothing for `writeTimeoutMs`.
@@ -16,6 +13,9 @@ export function sendBody(
   if (body.byteLength > PIECE_BYTES) return sendPieces(reply, body, limits);
   reply.end(body);
 }
+
+/** The amount that a reader must take within `writeTimeoutMs`, which tells a slow reader from a stalled one. */
+const PIECE_BYTES = 64 * 1024;
 
 async function sendPieces(
   reply: ReplyBody,

@@ -1,21 +1,5 @@
 import type { Limits } from "./limits.ts";
 
-/** An unfinished reply over either HTTP version. */
-export interface OpenReply {
-  /** Whether this side has written everything, so that only the reader is pending. */
-  readonly isEnded: boolean;
-  /** The bytes that the reader has not taken yet and this process buffers. */
-  readonly unsentBytes: number;
-  /** Identifies the reader for the limit per address; undefined for proxies, which read for many. */
-  readonly address: string | undefined;
-  /** The same object for the same reply. */
-  readonly key: object;
-  cut(): void;
-}
-
-/** The interval between checks, unless a time-out is shorter. */
-const SWEEP_INTERVAL_MS = 1000;
-
 /**
  * Periodically checks all open replies, and cuts those that have ended and are not read within `writeTimeoutMs`. When
  * one address leaves more than `unreadBytesPerAddress` unread between two checks, it cuts the rest of that address's
@@ -51,3 +35,19 @@ export function cutSlowReaders(
   timer.unref();
   return () => clearInterval(timer);
 }
+
+/** An unfinished reply over either HTTP version. */
+export interface OpenReply {
+  /** Whether this side has written everything, so that only the reader is pending. */
+  readonly isEnded: boolean;
+  /** The bytes that the reader has not taken yet and this process buffers. */
+  readonly unsentBytes: number;
+  /** Identifies the reader for the limit per address; undefined for proxies, which read for many. */
+  readonly address: string | undefined;
+  /** The same object for the same reply. */
+  readonly key: object;
+  cut(): void;
+}
+
+/** The interval between checks, unless a time-out is shorter. */
+const SWEEP_INTERVAL_MS = 1000;

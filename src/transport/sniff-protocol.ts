@@ -1,10 +1,5 @@
 import type { Socket } from "node:net";
 
-/** The first bytes of an HTTP/2 connection with prior knowledge (RFC 9113, 3.4). */
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-/** The first byte of a TLS connection: a record of type handshake (RFC 8446, 5.1). No HTTP method begins with it. */
-const TLS_HANDSHAKE = 0x16;
-
 /**
  * Reads the first bytes of a connection, puts them back, and calls back once: with the protocol, or with `undefined`
  * when the peer left or sent too little in time. In the latter case it destroys the socket.
@@ -51,3 +46,8 @@ export function sniffProtocol(
   socket.on("error", giveUp);
   socket.on("close", giveUp);
 }
+
+/** The first bytes of an HTTP/2 connection with prior knowledge (RFC 9113, 3.4). */
+const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+/** The first byte of a TLS connection: a record of type handshake (RFC 8446, 5.1). No HTTP method begins with it. */
+const TLS_HANDSHAKE = 0x16;

@@ -5,21 +5,6 @@ import type { Limits } from "./limits.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
 import { createTlsAcceptor, type TlsOptions } from "./tls-acceptor.ts";
 
-/** The servers behind one port. */
-export interface SplitOptions {
-  /** The listener, which is also the HTTP/1.1 server. */
-  readonly server: Server;
-  /** If set, every connection must use TLS. */
-  readonly tls: TlsOptions | undefined;
-  readonly limits: Pick<Limits, "firstByteTimeoutMs">;
-  /** Connections that it does not admit are closed at once. */
-  readonly counter: ConnectionCounter;
-  /** Collects connections whose protocol is not yet known. */
-  readonly undecided: Set<Socket>;
-  readonly acceptHttp1: (socket: Socket) => void;
-  readonly acceptHttp2: (socket: Socket) => void;
-}
-
 /** Detects the protocol of each connection of the listener and passes it to that protocol's server. */
 export function splitConnections(options: SplitOptions): void {
   const { server, tls, limits, counter, undecided, acceptHttp1, acceptHttp2 } = options;
@@ -48,6 +33,21 @@ export function splitConnections(options: SplitOptions): void {
       else refuse(socket, "this port speaks TLS only");
     });
   });
+}
+
+/** The servers behind one port. */
+export interface SplitOptions {
+  /** The listener, which is also the HTTP/1.1 server. */
+  readonly server: Server;
+  /** If set, every connection must use TLS. */
+  readonly tls: TlsOptions | undefined;
+  readonly limits: Pick<Limits, "firstByteTimeoutMs">;
+  /** Connections that it does not admit are closed at once. */
+  readonly counter: ConnectionCounter;
+  /** Collects connections whose protocol is not yet known. */
+  readonly undecided: Set<Socket>;
+  readonly acceptHttp1: (socket: Socket) => void;
+  readonly acceptHttp2: (socket: Socket) => void;
 }
 
 /** Replies with the reason, in the form that most peers can display, and closes. */

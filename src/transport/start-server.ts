@@ -25,68 +25,6 @@ import type { ServiceRegistration } from "./service-registration.ts";
 import type { TlsOptions } from "./tls-acceptor.ts";
 import { TransportError } from "./transport-error.ts";
 
-/** Options of {@link startServer}. */
-export interface ServerOptions extends OwnServiceOptions {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-  /** Created by `registerService`. */
-  readonly services: readonly ServiceRegistration[];
-  /** In order, the outermost first. Deadlines are enforced inside the last one. */
-  readonly interceptors?: readonly Interceptor[];
-  /** Runs for every call of every protocol before its body is read, except for public services. */
-  readonly gate?: RequestGate;
-  /** Runs instead of `gate` for public services. */
-  readonly openGate?: RequestGate;
-  /** Runs for rate-limited plain routes. */
-  readonly limitRequest?: (request: LimitedRequest) => Promise<void>;
-  /** Maps failures to the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
-  readonly errors: ErrorMapping;
-  /** The types that a `google.protobuf.Any` may contain in JSON. Default: none. */
-  readonly typeRegistry?: Registry;
-  /** Limits that differ from {@link DEFAULT_LIMITS}. */
-  readonly limits?: Partial<Limits>;
-  /** Identifies proxies in front of the server, which are exempt from the limits per address. Default: none. */
-  readonly isTrustedPeer?: (address: string) => boolean;
-  /** Called when an address reaches the connection limit, and again only after its connections have all closed. */
-  readonly onConnectionRefused?: (address: string) => void;
-  /** Default: no browser may call from another origin. */
-  readonly cors?: CorsOptions;
-  readonly routes?: readonly PlainRoute[];
-  /**
-   * The hint in errors for calls and routes that this server does not serve. Default: a statement that they do not
-   * exist.
-   */
-  readonly elsewhere?: string;
-  /** If set, the port accepts only TLS. Default: clear text. */
-  readonly tls?: TlsOptions;
-  /**
-   * Whether gRPC's unary calls and server streams and Connect's unary calls use this transport's own path instead of
-   * the RPC library. Default true.
-   */
-  readonly ownPath?: boolean;
-  /** Wraps every call. */
-  readonly aroundCall?: CallWrapper;
-  readonly onCallEnd?: (call: FinishedCall) => void;
-  /** Called with failures that no reply can report, such as a stream that breaks after its head. */
-  readonly onError?: (error: unknown) => void;
-}
-
-/** A listening server. */
-export interface TransportServer {
-  /** `http://host:port`, or `https`, without a trailing slash. */
-  readonly url: string;
-  readonly port: number;
-  readonly isDraining: boolean;
-  /**
-   * Stops gracefully. Later calls wait for the first.
-   * @returns whether all calls ended by themselves
-   */
-  drain(options: DrainOptions): Promise<boolean>;
-  /** Cuts all connections and stops listening. */
-  close(): Promise<void>;
-}
-
 /**
  * Serves gRPC, gRPC-web, Connect and REST on one port.
  * @throws Error when an HTTP annotation does not fit its method, or the port is not available
@@ -149,6 +87,68 @@ export async function startServer(options: ServerOptions): Promise<TransportServ
       await closed;
     },
   };
+}
+
+/** Options of {@link startServer}. */
+export interface ServerOptions extends OwnServiceOptions {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  /** Created by `registerService`. */
+  readonly services: readonly ServiceRegistration[];
+  /** In order, the outermost first. Deadlines are enforced inside the last one. */
+  readonly interceptors?: readonly Interceptor[];
+  /** Runs for every call of every protocol before its body is read, except for public services. */
+  readonly gate?: RequestGate;
+  /** Runs instead of `gate` for public services. */
+  readonly openGate?: RequestGate;
+  /** Runs for rate-limited plain routes. */
+  readonly limitRequest?: (request: LimitedRequest) => Promise<void>;
+  /** Maps failures to the wire. Handlers' failures need its interceptor in {@link interceptors} too. */
+  readonly errors: ErrorMapping;
+  /** The types that a `google.protobuf.Any` may contain in JSON. Default: none. */
+  readonly typeRegistry?: Registry;
+  /** Limits that differ from {@link DEFAULT_LIMITS}. */
+  readonly limits?: Partial<Limits>;
+  /** Identifies proxies in front of the server, which are exempt from the limits per address. Default: none. */
+  readonly isTrustedPeer?: (address: string) => boolean;
+  /** Called when an address reaches the connection limit, and again only after its connections have all closed. */
+  readonly onConnectionRefused?: (address: string) => void;
+  /** Default: no browser may call from another origin. */
+  readonly cors?: CorsOptions;
+  readonly routes?: readonly PlainRoute[];
+  /**
+   * The hint in errors for calls and routes that this server does not serve. Default: a statement that they do not
+   * exist.
+   */
+  readonly elsewhere?: string;
+  /** If set, the port accepts only TLS. Default: clear text. */
+  readonly tls?: TlsOptions;
+  /**
+   * Whether gRPC's unary calls and server streams and Connect's unary calls use this transport's own path instead of
+   * the RPC library. Default true.
+   */
+  readonly ownPath?: boolean;
+  /** Wraps every call. */
+  readonly aroundCall?: CallWrapper;
+  readonly onCallEnd?: (call: FinishedCall) => void;
+  /** Called with failures that no reply can report, such as a stream that breaks after its head. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A listening server. */
+export interface TransportServer {
+  /** `http://host:port`, or `https`, without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  readonly isDraining: boolean;
+  /**
+   * Stops gracefully. Later calls wait for the first.
+   * @returns whether all calls ended by themselves
+   */
+  drain(options: DrainOptions): Promise<boolean>;
+  /** Cuts all connections and stops listening. */
+  close(): Promise<void>;
 }
 
 function handlersOf(

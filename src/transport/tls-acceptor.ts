@@ -1,23 +1,6 @@
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 
-/** The server's certificate and key. */
-export interface TlsOptions {
-  /** The certificate and its chain, in PEM. */
-  readonly certificatePem: string;
-  /** The certificate's private key, in PEM. */
-  readonly keyPem: string;
-}
-
-/** Upgrades plain connections to TLS. */
-export interface TlsAcceptor {
-  /**
-   * Calls back once with the secured connection, the negotiated protocol, and the underlying connection. Does not call
-   * back when the handshake fails.
-   */
-  accept(socket: Socket): void;
-}
-
 /**
  * Performs the TLS handshake of connections that were accepted elsewhere, and negotiates HTTP/2 or HTTP/1.1 by ALPN
  * (RFC 7301). A client without ALPN gets HTTP/1.1.
@@ -54,6 +37,23 @@ export function createTlsAcceptor(
       server.emit("connection", socket);
     },
   };
+}
+
+/** The server's certificate and key. */
+export interface TlsOptions {
+  /** The certificate and its chain, in PEM. */
+  readonly certificatePem: string;
+  /** The certificate's private key, in PEM. */
+  readonly keyPem: string;
+}
+
+/** Upgrades plain connections to TLS. */
+export interface TlsAcceptor {
+  /**
+   * Calls back once with the secured connection, the negotiated protocol, and the underlying connection. Does not call
+   * back when the handshake fails.
+   */
+  accept(socket: Socket): void;
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

@@ -1,3 +1,16 @@
+/** A request that the transport itself refuses, before any handler. The message is public. */
+export class TransportError extends Error {
+  override readonly name = "TransportError";
+  readonly fault: TransportFault;
+  readonly violations: readonly RequestViolation[];
+
+  constructor(fault: TransportFault, publicMessage: string, options: TransportErrorOptions = {}) {
+    super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause });
+    this.fault = fault;
+    this.violations = options.violations ?? [];
+  }
+}
+
 /** An invalid part of the request. `field` is a path in proto names. */
 export interface RequestViolation {
   readonly field: string;
@@ -22,19 +35,6 @@ export type TransportFault =
 export interface TransportErrorOptions {
   readonly violations?: readonly RequestViolation[];
   readonly cause?: unknown;
-}
-
-/** A request that the transport itself refuses, before any handler. The message is public. */
-export class TransportError extends Error {
-  override readonly name = "TransportError";
-  readonly fault: TransportFault;
-  readonly violations: readonly RequestViolation[];
-
-  constructor(fault: TransportFault, publicMessage: string, options: TransportErrorOptions = {}) {
-    super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause });
-    this.fault = fault;
-    this.violations = options.violations ?? [];
-  }
 }
 
 /** Creates a VALIDATION fault of one field. The message names it too. */

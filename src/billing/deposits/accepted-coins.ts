@@ -1,22 +1,6 @@
 import { normalizeStructTag } from "@mysten/sui/utils";
 import type { PaymentReader } from "../../chain/payment-reader.ts";
 
-/** A type of coin that the service accepts as a deposit. */
-export interface AcceptedCoin {
-  /** The operator's name for it: `SUI`, `IKA` or a coin type as configured. */
-  readonly name: string;
-  /** Normalised: full addresses, lower case. */
-  readonly coinType: string;
-  readonly symbol: string;
-  /** One whole coin is ten to the power of this many smallest units. */
-  readonly decimals: number;
-}
-
-/** `sui::sui` and `ika::ika` both create their currency with nine decimals. */
-const DECIMALS = 9;
-/** With more decimals, the largest u64 would be worth less than a few coins. */
-const MAX_DECIMALS = 18;
-
 /**
  * The coins with these names: `SUI`, `IKA`, or a full coin type, whose symbol and decimals it reads from the chain.
  * Throws if the chain has no metadata of a coin.
@@ -42,3 +26,19 @@ export async function acceptedCoins(
   }
   return coins;
 }
+
+/** A type of coin that the service accepts as a deposit. */
+export interface AcceptedCoin {
+  /** The operator's name for it: `SUI`, `IKA` or a coin type as configured. */
+  readonly name: string;
+  /** Normalised: full addresses, lower case. */
+  readonly coinType: string;
+  readonly symbol: string;
+  /** One whole coin is ten to the power of this many smallest units. */
+  readonly decimals: number;
+}
+
+/** `sui::sui` and `ika::ika` both create their currency with nine decimals. */
+const DECIMALS = 9;
+/** With more decimals, the largest u64 would be worth less than a few coins. */
+const MAX_DECIMALS = 18;

@@ -6,8 +6,6 @@ import type { Queryable } from "../../store/database.ts";
 import { execute, readRows } from "../../store/statements.ts";
 import type { Deposits } from "./deposits.ts";
 
-export type CreditDeps = Pick<Deposits, "network" | "coins" | "prices" | "minimumMicroUsd">;
-
 /**
  * Credits the project's waiting deposits at the current prices if together they reach the minimum. One statement
  * changes the state and the balance and writes one ledger entry each and the audit trail. Deposits without a fresh
@@ -36,6 +34,8 @@ WITH waiting AS (${waiting(deps, projectId)} ORDER BY d.id FOR UPDATE OF d), tot
 SELECT id FROM credited`,
   );
 }
+
+export type CreditDeps = Pick<Deposits, "network" | "coins" | "prices" | "minimumMicroUsd">;
 
 /** The current value of the project's waiting deposits with a fresh price, in micro-USD. */
 export async function waitingValue(

@@ -8,12 +8,6 @@ import { type DepositRow, readDeposits } from "./list-deposits.ts";
 import type { RefusalReason } from "./recent-refusals.ts";
 import { readPayments, recordPayments } from "./record-payment.ts";
 
-/** The caller that declares a deposit. */
-export interface Declarer {
-  readonly projectId: string;
-  readonly origin: AuditOrigin;
-}
-
 /**
  * Reads one transaction at once and credits its deposits if the rules allow it. Throws DEPOSIT_NOT_FOUND,
  * DEPOSIT_TAKEN, PRICE_FEED_STALE if a deposit has no fresh price, CHAIN_READS_EXHAUSTED and CHAIN_UNAVAILABLE. Repeats
@@ -45,6 +39,12 @@ export async function declareDeposit(
   throw new ServiceError("PRICE_FEED_STALE", "the deposit is recorded and waits for a fresh price", {
     metadata: { coinTypes: unpriced.map(({ coinType }) => coinType).join(",") },
   });
+}
+
+/** The caller that declares a deposit. */
+export interface Declarer {
+  readonly projectId: string;
+  readonly origin: AuditOrigin;
 }
 
 async function paidAnother({ database, network }: Deposits, payments: readonly Payment[]): Promise<boolean> {

@@ -4,6 +4,30 @@ import { bigint, boolean, type Columns, nullable, oneOf, text, time } from "../.
 import type { Queryable } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
 
+/** Reads a page of the project's deposits, the newest first. Throws VALIDATION for a token of another list. */
+export function listDeposits(
+  db: Queryable,
+  projectId: string,
+  { state, ...request }: PageRequest & { readonly state: DepositState | undefined },
+): Promise<Page<DepositRow>> {
+  return readPage(request, {
+    scope: ["deposit", projectId, state ?? ""],
+    positionOf: ({ id }) => id,
+    position: UUID_POSITION,
+    read: (after = LAST, count) =>
+      readRows(
+        db,
+        sql`${SELECT} WHERE d.id = ANY(ARRAY(
+           SELECT one.id FROM unnest(${state === undefined ? STATES : [state]}::text[]) AS wanted (state) CROSS JOIN LATERAL (
+             SELECT s.id FROM deposit s WHERE s.project_id = ${projectId}::uuid AND s.state = wanted.state AND s.id < ${after}::uuid
+             ORDER BY s.id DESC LIMIT ${count}
+           ) one ORDER BY one.id DESC LIMIT ${count}
+         )) ORDER BY d.id DESC`,
+        COLUMNS,
+      ),
+  });
+}
+
 /** The state of a deposit. */
 export type DepositState = "waiting" | "credited";
 
@@ -41,30 +65,6 @@ const COLUMNS: Columns<DepositRow> = {
 };
 /** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
-/** Reads a page of the project's deposits, the newest first. Throws VALIDATION for a token of another list. */
-export function listDeposits(
-  db: Queryable,
-  projectId: string,
-  { state, ...request }: PageRequest & { readonly state: DepositState | undefined },
-): Promise<Page<DepositRow>> {
-  return readPage(request, {
-    scope: ["deposit", projectId, state ?? ""],
-    positionOf: ({ id }) => id,
-    position: UUID_POSITION,
-    read: (after = LAST, count) =>
-      readRows(
-        db,
-        sql`${SELECT} WHERE d.id = ANY(ARRAY(
-           SELECT one.id FROM unnest(${state === undefined ? STATES : [state]}::text[]) AS wanted (state) CROSS JOIN LATERAL (
-             SELECT s.id FROM deposit s WHERE s.project_id = ${projectId}::uuid AND s.state = wanted.state AND s.id < ${after}::uuid
-             ORDER BY s.id DESC LIMIT ${count}
-           ) one ORDER BY one.id DESC LIMIT ${count}
-         )) ORDER BY d.id DESC`,
-        COLUMNS,
-      ),
-  });
-}
 
 /** The payments of one transaction to the project. */
 export function readDeposits(

@@ -1,21 +1,5 @@
 import { RecentMap } from "../../coordination/recent-map.ts";
 
-/**
- * Remembers declared transactions that paid nothing, by project, for a moment. They are not looked up again meanwhile.
- */
-export interface RecentRefusals {
-  /** The reason of a recent refusal; undefined if there was none. */
-  find(projectId: string, txDigest: string): RefusalReason | undefined;
-  add(projectId: string, txDigest: string, reason: RefusalReason): void;
-}
-
-/** Why a declared transaction credits nothing. */
-export type RefusalReason = "DEPOSIT_NOT_FOUND" | "DEPOSIT_TAKEN";
-
-/** A fullnode learns of a new transaction in about this time, so nobody waits much longer than necessary. */
-const KEPT_MS = 2_000;
-const MAX_COUNT = 10_000;
-
 /** Creates an empty memory. `now` returns milliseconds that only grow. */
 export function createRecentRefusals(now: () => number = () => performance.now()): RecentRefusals {
   const known = new RecentMap<string, { readonly reason: RefusalReason; readonly untilMs: number }>(
@@ -32,3 +16,19 @@ export function createRecentRefusals(now: () => number = () => performance.now()
     },
   };
 }
+
+/**
+ * Remembers declared transactions that paid nothing, by project, for a moment. They are not looked up again meanwhile.
+ */
+export interface RecentRefusals {
+  /** The reason of a recent refusal; undefined if there was none. */
+  find(projectId: string, txDigest: string): RefusalReason | undefined;
+  add(projectId: string, txDigest: string, reason: RefusalReason): void;
+}
+
+/** Why a declared transaction credits nothing. */
+export type RefusalReason = "DEPOSIT_NOT_FOUND" | "DEPOSIT_TAKEN";
+
+/** A fullnode learns of a new transaction in about this time, so nobody waits much longer than necessary. */
+const KEPT_MS = 2_000;
+const MAX_COUNT = 10_000;

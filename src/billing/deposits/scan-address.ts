@@ -8,23 +8,6 @@ import { creditDeposits } from "./credit-deposits.ts";
 import type { Deposits } from "./deposits.ts";
 import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
 
-/** The result of a scan of an address. */
-export interface ScanResult {
-  /** The number of credited deposits. */
-  readonly creditedCount: number;
-  /** The transactions with new coins. */
-  readonly foundCount: number;
-  /** Whether there are more coins than one scan reads. */
-  readonly hasMore: boolean;
-}
-
-/**
- * Two thousand coins of each type. Beyond that the scan reads the largest, and a project can declare any transaction.
- */
-const MAX_PAGES = 10;
-const MAX_TRANSACTIONS = 100;
-const ORIGIN: AuditOrigin = { actor: "system" };
-
 /**
  * Reads the coins of an address, stores the payments that brought new ones, and credits deposits as the rules allow.
  */
@@ -51,6 +34,23 @@ export async function scanAddress(deposits: Deposits, watched: WatchedAddress): 
     hasMore: foundCount > 0 && digests.size > MAX_TRANSACTIONS,
   };
 }
+
+/** The result of a scan of an address. */
+export interface ScanResult {
+  /** The number of credited deposits. */
+  readonly creditedCount: number;
+  /** The transactions with new coins. */
+  readonly foundCount: number;
+  /** Whether there are more coins than one scan reads. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Two thousand coins of each type. Beyond that the scan reads the largest, and a project can declare any transaction.
+ */
+const MAX_PAGES = 10;
+const MAX_TRANSACTIONS = 100;
+const ORIGIN: AuditOrigin = { actor: "system" };
 
 /** The transactions of the coins that are not stored, in the order of the coins. */
 async function unknownOf(db: Queryable, network: string, coins: readonly OwnedCoin[]): Promise<string[]> {

@@ -1,10 +1,6 @@
 import type { Deposits } from "./deposits.ts";
 import { scanAddress } from "./scan-address.ts";
 
-/** Sorts before every address. */
-const FIRST = "";
-const PAGE_COUNT = 100;
-
 /** Scans every deposit address of the network once, at current prices. Returns the number of credited deposits. */
 export async function scanEveryAddress(deposits: Deposits, signal: AbortSignal): Promise<number> {
   const { database, network, prices } = deposits;
@@ -29,3 +25,7 @@ export async function scanEveryAddress(deposits: Deposits, signal: AbortSignal):
     after = last.address;
   }
 }
+
+/** Sorts before every address. */
+const FIRST = "";
+const PAGE_COUNT = 100;

@@ -9,25 +9,6 @@ import type { Deposits } from "./deposits.ts";
 import type { WatchedAddress } from "./record-payment.ts";
 import { scanAddress } from "./scan-address.ts";
 
-/** Options of the deposit watcher. */
-export interface WatchOptions {
-  /** The interval between scans of an active address. */
-  readonly pollMs: number;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "info" | "error">;
-}
-
-/** Scans several addresses at a time, so that a slow answer for one does not delay the others. */
-const LOOKS_AT_ONCE = 8;
-/** The maximum number of addresses that each scanner takes in one pass. The loop then checks whether to stop. */
-const PASS_MAX_COUNT = 50;
-/** The time in which no other replica scans a claimed address. */
-const LOOK_MS = 60_000;
-/** How long an address counts as active after a caller requested it or a payment arrived. */
-const IN_USE_MS = 3_600_000;
-/** The factor by which a quiet address is scanned less often. */
-const QUIET_FACTOR = 10;
-
 /**
  * Scans all deposit addresses in turn, on any number of replicas. The database holds the schedule, so it continues
  * after a restart. A replica takes over an address whose scan was interrupted a minute later.
@@ -61,6 +42,25 @@ export function createDepositWatcher(
     return true;
   }
 }
+
+/** Options of the deposit watcher. */
+export interface WatchOptions {
+  /** The interval between scans of an active address. */
+  readonly pollMs: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "info" | "error">;
+}
+
+/** Scans several addresses at a time, so that a slow answer for one does not delay the others. */
+const LOOKS_AT_ONCE = 8;
+/** The maximum number of addresses that each scanner takes in one pass. The loop then checks whether to stop. */
+const PASS_MAX_COUNT = 50;
+/** The time in which no other replica scans a claimed address. */
+const LOOK_MS = 60_000;
+/** How long an address counts as active after a caller requested it or a payment arrived. */
+const IN_USE_MS = 3_600_000;
+/** The factor by which a quiet address is scanned less often. */
+const QUIET_FACTOR = 10;
 
 interface Claimed extends WatchedAddress {
   /** The time to which the claim moved the next scan. */

@@ -1,19 +1,5 @@
 import type { CoinPrice } from "./price-source.ts";
 
-/** The state of one coin's price. */
-export interface PriceState {
-  /** The newest accepted price. */
-  readonly accepted?: CoinPrice | undefined;
-  /** A price too far from it, and the time since when it has held. */
-  readonly doubted?: { readonly price: CoinPrice; readonly since: Date } | undefined;
-}
-
-/** The maximum step of a price, and how long a price must hold after a larger one. */
-export interface StepBounds {
-  readonly maxStepPercent: number;
-  readonly holdMs: number;
-}
-
 /**
  * The state after a reading. The first price is accepted. A price within the maximum step of the last accepted one
  * replaces it. A price beyond it is doubted. It is accepted once it has held for `holdMs` of the source's own time,
@@ -27,6 +13,20 @@ export function checkPrice(state: PriceState, reading: CoinPrice, bounds: StepBo
   const since = doubted && isWithinStep(doubted.price, reading, bounds) ? doubted.since : reading.time;
   if (reading.time.getTime() - since.getTime() >= bounds.holdMs) return { accepted: reading };
   return { accepted, doubted: { price: reading, since } };
+}
+
+/** The state of one coin's price. */
+export interface PriceState {
+  /** The newest accepted price. */
+  readonly accepted?: CoinPrice | undefined;
+  /** A price too far from it, and the time since when it has held. */
+  readonly doubted?: { readonly price: CoinPrice; readonly since: Date } | undefined;
+}
+
+/** The maximum step of a price, and how long a price must hold after a larger one. */
+export interface StepBounds {
+  readonly maxStepPercent: number;
+  readonly holdMs: number;
 }
 
 function isWithinStep(from: CoinPrice, to: CoinPrice, { maxStepPercent }: StepBounds): boolean {

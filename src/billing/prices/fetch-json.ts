@@ -1,13 +1,3 @@
-const MAX_BYTES = 65_536;
-const TIMEOUT_MS = 10_000;
-
-/** Options of {@link fetchJson}. */
-export interface FetchJsonOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Default 10 s. */
-  readonly timeoutMs?: number | undefined;
-}
-
 /**
  * Gets JSON from a source of prices. Rejects on a status other than 2xx, a redirect, more than 64 KiB, a time-out, and
  * text that is not JSON. The errors do not contain the URL, which may hold a key.
@@ -33,6 +23,16 @@ export async function fetchJson(
   } catch {
     throw new Error("the source responds with something other than JSON");
   }
+}
+
+const MAX_BYTES = 65_536;
+const TIMEOUT_MS = 10_000;
+
+/** Options of {@link fetchJson}. */
+export interface FetchJsonOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default 10 s. */
+  readonly timeoutMs?: number | undefined;
 }
 
 async function boundedText({ body }: Response): Promise<string> {

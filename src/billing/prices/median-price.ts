@@ -2,14 +2,6 @@ import type { PriceReading } from "./price-reading.ts";
 import type { CoinPrice } from "./price-source.ts";
 import { compareAmounts } from "./usd-price.ts";
 
-/** Bounds of {@link medianPrice}. */
-export interface MedianBounds {
-  /** The minimum number of readings. */
-  readonly minCount: number;
-  /** The maximum distance from the lowest to the highest bound of all readings, in percent of the median. */
-  readonly maxSpreadPercent: number;
-}
-
 /**
  * The median of what several sources say about a coin; of an even number, the mean of the middle two. Its time is that
  * of the oldest reading. There is no price if too few sources have one, or if they, with their own bounds, lie too far
@@ -33,4 +25,12 @@ export function medianPrice(
   }
   if ((high - low) * 100n > picoUsd * BigInt(maxSpreadPercent)) return "too far apart";
   return { picoUsd, time };
+}
+
+/** Bounds of {@link medianPrice}. */
+export interface MedianBounds {
+  /** The minimum number of readings. */
+  readonly minCount: number;
+  /** The maximum distance from the lowest to the highest bound of all readings, in percent of the median. */
+  readonly maxSpreadPercent: number;
 }

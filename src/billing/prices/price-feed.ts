@@ -10,36 +10,6 @@ import { medianPrice } from "./median-price.ts";
 import type { PriceReader, PriceReading } from "./price-reading.ts";
 import type { CoinPrice, PriceSource } from "./price-source.ts";
 
-/** Options of {@link createPriceFeed}. */
-export interface PriceFeedOptions {
-  /** At least one. */
-  readonly readers: readonly PriceReader[];
-  readonly network: string;
-  readonly coins: readonly AcceptedCoin[];
-  readonly refreshMs: number;
-  /** An older price does not count. A price that moved too far must hold for this time. */
-  readonly maxAgeMs: number;
-  readonly maxStepPercent: number;
-  readonly maxSpreadPercent: number;
-  /** Stores accepted prices. */
-  readonly database: Pick<Database, "prisma" | "query">;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "warn" | "error">;
-  readonly now?: () => number;
-}
-
-/** Prices that a loop keeps fresh. */
-export interface PriceFeed extends PriceSource {
-  readonly loop: BackgroundLoop;
-  /** Reads every source once. Throws if none answers as it documents. */
-  refresh(signal: AbortSignal): Promise<void>;
-}
-
-type Answers = Map<PriceReader, ReadonlyMap<string, PriceReading>>;
-
-/** How far the clock of a source may be ahead of ours. */
-const MAX_SKEW_MS = 60_000;
-
 /**
  * Prices over HTTP, from one source or several. Of several, more than half of those that cover a coin must have a fresh
  * price of it, the prices must lie close together, and their median counts. Fails closed: while sources are silent,
@@ -137,6 +107,36 @@ export function createPriceFeed(options: PriceFeedOptions): PriceFeed {
     states.set(coinType, after);
   }
 }
+
+/** Options of {@link createPriceFeed}. */
+export interface PriceFeedOptions {
+  /** At least one. */
+  readonly readers: readonly PriceReader[];
+  readonly network: string;
+  readonly coins: readonly AcceptedCoin[];
+  readonly refreshMs: number;
+  /** An older price does not count. A price that moved too far must hold for this time. */
+  readonly maxAgeMs: number;
+  readonly maxStepPercent: number;
+  readonly maxSpreadPercent: number;
+  /** Stores accepted prices. */
+  readonly database: Pick<Database, "prisma" | "query">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn" | "error">;
+  readonly now?: () => number;
+}
+
+/** Prices that a loop keeps fresh. */
+export interface PriceFeed extends PriceSource {
+  readonly loop: BackgroundLoop;
+  /** Reads every source once. Throws if none answers as it documents. */
+  refresh(signal: AbortSignal): Promise<void>;
+}
+
+type Answers = Map<PriceReader, ReadonlyMap<string, PriceReading>>;
+
+/** How far the clock of a source may be ahead of ours. */
+const MAX_SKEW_MS = 60_000;
 
 function newer(one: CoinPrice | undefined, other: CoinPrice | undefined): CoinPrice | undefined {
   if (one === undefined || other === undefined) return one ?? other;

@@ -1,18 +1,18 @@
 import type { AcceptedCoin } from "../deposits/accepted-coins.ts";
 
-/** The value of one whole coin. */
-export interface CoinPrice {
-  readonly picoUsd: bigint;
-  /** The time of the price. */
-  readonly time: Date;
-}
-
 /** A source of prices. */
 export interface PriceSource {
   /** The price by normalised coin type. Undefined without a fresh price: nothing may be credited then. */
   priceOf(coinType: string): CoinPrice | undefined;
   /** Reads the prices anew. Absent if they never change. */
   refresh?(signal: AbortSignal): Promise<void>;
+}
+
+/** The value of one whole coin. */
+export interface CoinPrice {
+  readonly picoUsd: bigint;
+  /** The time of the price. */
+  readonly time: Date;
 }
 
 /** Prices that never change, by the configured names of the coins. Their time is always the current one. */

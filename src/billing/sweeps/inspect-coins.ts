@@ -3,31 +3,6 @@ import type { NetworkReader } from "../../chain/reader.ts";
 import { userOf } from "../../chain/submit/spent-input.ts";
 import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 
-/** A coin in the version that its deposit created. */
-export interface DepositedCoin extends OwnedRef {
-  /** The transaction that created this version. */
-  readonly depositDigest: string;
-}
-
-/**
- * The fate of a deposited version of a coin.
- * - `there`: nothing has used it.
- * - `used`: this transaction used it and left it to `owner` as `ref`; both undefined if it deleted the coin.
- * - `gone`: the fullnode knows the deposit but not the coin, which was merged into another one.
- * - `unknown`: this fullnode does not show enough to tell.
- */
-export type CoinFate =
-  | { readonly kind: "there" | "gone" | "unknown" }
-  | {
-      readonly kind: "used";
-      readonly byDigest: string;
-      readonly ref: OwnedRef | undefined;
-      readonly owner: string | undefined;
-    };
-
-/** The reads that an inspection needs. */
-export type CoinReader = Pick<NetworkReader, "ownedObjects" | "effects" | "transaction">;
-
 /** Inspects coins on the chain. Returns one fate for each, by object id. Throws CHAIN_UNAVAILABLE. */
 export async function inspectCoins(
   reader: CoinReader,
@@ -62,3 +37,28 @@ export async function inspectCoins(
     };
   }
 }
+
+/** A coin in the version that its deposit created. */
+export interface DepositedCoin extends OwnedRef {
+  /** The transaction that created this version. */
+  readonly depositDigest: string;
+}
+
+/**
+ * The fate of a deposited version of a coin.
+ * - `there`: nothing has used it.
+ * - `used`: this transaction used it and left it to `owner` as `ref`; both undefined if it deleted the coin.
+ * - `gone`: the fullnode knows the deposit but not the coin, which was merged into another one.
+ * - `unknown`: this fullnode does not show enough to tell.
+ */
+export type CoinFate =
+  | { readonly kind: "there" | "gone" | "unknown" }
+  | {
+      readonly kind: "used";
+      readonly byDigest: string;
+      readonly ref: OwnedRef | undefined;
+      readonly owner: string | undefined;
+    };
+
+/** The reads that an inspection needs. */
+export type CoinReader = Pick<NetworkReader, "ownedObjects" | "effects" | "transaction">;

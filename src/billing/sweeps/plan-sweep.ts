@@ -1,21 +1,5 @@
 import type { OwnedRef } from "../../chain/treasury/treasury-calls.ts";
 
-/** A credited coin that no sweep has taken. */
-export interface SweepableCoin extends OwnedRef {
-  /** In the coin's smallest unit. */
-  readonly amount: bigint;
-  /** The credit for it. */
-  readonly valueMicroUsd: bigint;
-}
-
-/** When a sweep is worth its gas. */
-export interface SweepBounds {
-  /** The minimum credit for all coins of a sweep together. */
-  readonly minValueMicroUsd: bigint;
-  /** The maximum number of coins in one transaction. */
-  readonly maxCoinCount: number;
-}
-
 /**
  * Chooses the coins of one address and type for one sweep: the most valuable ones, or none while their value is too
  * low.
@@ -30,6 +14,22 @@ export function planSweep(
     .slice(0, maxCoinCount);
   const valueMicroUsd = chosen.reduce((sum, coin) => sum + coin.valueMicroUsd, 0n);
   return valueMicroUsd >= minValueMicroUsd ? chosen : [];
+}
+
+/** A credited coin that no sweep has taken. */
+export interface SweepableCoin extends OwnedRef {
+  /** In the coin's smallest unit. */
+  readonly amount: bigint;
+  /** The credit for it. */
+  readonly valueMicroUsd: bigint;
+}
+
+/** When a sweep is worth its gas. */
+export interface SweepBounds {
+  /** The minimum credit for all coins of a sweep together. */
+  readonly minValueMicroUsd: bigint;
+  /** The maximum number of coins in one transaction. */
+  readonly maxCoinCount: number;
 }
 
 function byBigint(a: bigint, b: bigint): number {

@@ -10,31 +10,6 @@ import { planSweep, type SweepBounds } from "./plan-sweep.ts";
 import { SWEEP_PRIORITY, SWEEPER } from "./sweep-operation.ts";
 import { type DepositSigner, type SweptAddress, signerObstacle } from "./sweep-signer.ts";
 
-export interface QueueSweepsOptions extends SweepBounds {
-  readonly database: Database;
-  readonly network: string;
-  /** Address that the coins go to. */
-  readonly destination: string;
-  readonly signerOf: DepositSigner;
-  readonly log: Pick<Log, "info" | "error">;
-}
-
-/** Coins of one address and type that are together worth a sweep. */
-interface CoinGroup extends SweptAddress {
-  readonly coinType: string;
-}
-
-/** Sorts before every address. */
-const FIRST = "";
-const PAGE_COUNT = 100;
-
-/** Coins that were credited and that no sweep has taken, each with its part of the credit. */
-const unswept = (network: string): Sql => sql`
-  SELECT d.address, d.project_id, c.coin_type, c.object_id, c.version, c.digest, c.amount,
-         trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value
-  FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
-  WHERE d.network = ${network} AND d.state = 'credited' AND c.sweep_id IS NULL`;
-
 /**
  * Queues a sweep for every address and coin type whose credited coins are worth one. Returns their number. One sweep
  * takes a coin, even if several processes plan at the same time.
@@ -65,6 +40,31 @@ export async function queueSweeps(options: QueueSweepsOptions): Promise<number> 
     after = last;
   }
 }
+
+export interface QueueSweepsOptions extends SweepBounds {
+  readonly database: Database;
+  readonly network: string;
+  /** Address that the coins go to. */
+  readonly destination: string;
+  readonly signerOf: DepositSigner;
+  readonly log: Pick<Log, "info" | "error">;
+}
+
+/** Coins of one address and type that are together worth a sweep. */
+interface CoinGroup extends SweptAddress {
+  readonly coinType: string;
+}
+
+/** Sorts before every address. */
+const FIRST = "";
+const PAGE_COUNT = 100;
+
+/** Coins that were credited and that no sweep has taken, each with its part of the credit. */
+const unswept = (network: string): Sql => sql`
+  SELECT d.address, d.project_id, c.coin_type, c.object_id, c.version, c.digest, c.amount,
+         trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value
+  FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
+  WHERE d.network = ${network} AND d.state = 'credited' AND c.sweep_id IS NULL`;
 
 async function isDepositAddress({ prisma }: Pick<Database, "prisma">, address: string): Promise<boolean> {
   return (await prisma.depositAddress.count({ where: { address } })) > 0;

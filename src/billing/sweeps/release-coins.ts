@@ -5,15 +5,6 @@ import type { Log } from "../../telemetry/log.ts";
 import { type CoinReader, inspectCoins } from "./inspect-coins.ts";
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 
-export interface ReleaseCoinsOptions {
-  readonly database: Database;
-  readonly network: string;
-  readonly reader: CoinReader;
-  readonly log: Pick<Log, "error">;
-}
-
-const PAGE_COUNT = 100;
-
 /**
  * Inspects the coins of refused sweeps: refused -> failed. A coin that the deposit address still owns becomes free for
  * another sweep. Any other coin stays with the failed sweep. A sweep with a coin that this fullnode does not show keeps
@@ -51,6 +42,15 @@ export async function releaseCoins({ database, network, reader, log }: ReleaseCo
       );
   }
 }
+
+export interface ReleaseCoinsOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly reader: CoinReader;
+  readonly log: Pick<Log, "error">;
+}
+
+const PAGE_COUNT = 100;
 
 interface FreeCoin {
   readonly objectId: string;

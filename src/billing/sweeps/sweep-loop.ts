@@ -6,19 +6,6 @@ import type { CoinReader } from "./inspect-coins.ts";
 import { type QueueSweepsOptions, queueSweeps } from "./queue-sweeps.ts";
 import { releaseCoins } from "./release-coins.ts";
 
-export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination" | "maxCoinCount"> {
-  /** Undefined: the loop queues no new sweeps. */
-  readonly destination: string | undefined;
-  readonly reader: CoinReader;
-  readonly signals: Pick<Signals, "notify">;
-  /** The interval between checks of the credited coins. */
-  readonly intervalMs: number;
-  readonly clock: Clock;
-}
-
-/** Far below the chain's limits of 512 arguments of a command and 2048 inputs of a transaction. */
-const MAX_COIN_COUNT = 100;
-
 /** Queues sweeps of credited coins at intervals, and frees the coins of refused sweeps. */
 export function createSweepLoop(options: SweepLoopOptions): BackgroundLoop {
   const { destination, signals, network, intervalMs, clock, log } = options;
@@ -32,3 +19,16 @@ export function createSweepLoop(options: SweepLoopOptions): BackgroundLoop {
     return false;
   }
 }
+
+export interface SweepLoopOptions extends Omit<QueueSweepsOptions, "destination" | "maxCoinCount"> {
+  /** Undefined: the loop queues no new sweeps. */
+  readonly destination: string | undefined;
+  readonly reader: CoinReader;
+  readonly signals: Pick<Signals, "notify">;
+  /** The interval between checks of the credited coins. */
+  readonly intervalMs: number;
+  readonly clock: Clock;
+}
+
+/** Far below the chain's limits of 512 arguments of a command and 2048 inputs of a transaction. */
+const MAX_COIN_COUNT = 100;

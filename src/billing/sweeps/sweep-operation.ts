@@ -8,21 +8,6 @@ import { type CoinFate, type CoinReader, inspectCoins } from "./inspect-coins.ts
 import { readSweeps, type SweepSubject } from "./sweep-rows.ts";
 import { type DepositSigner, signerObstacle } from "./sweep-signer.ts";
 
-/** The actor of sweeps in the audit trail. */
-export const SWEEPER = { actor: "system" } as const;
-
-/** After all operations that anyone waits for. */
-export const SWEEP_PRIORITY = 60;
-
-/** The size of a coin's reference as an input and of its place in the command. */
-const COIN_BYTES = 80;
-
-export interface SweepOperationOptions {
-  readonly reader: CoinReader;
-  readonly signerOf: DepositSigner;
-  readonly log: Pick<Log, "info" | "warn">;
-}
-
 /**
  * Transfers coins of a deposit address to the operator: queued -> landed, or refused if it can never land, after which
  * its coins are inspected again. The deposit address sends the transaction, and the lane pays for it. The mark on the
@@ -70,6 +55,21 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
     if (!(await end(db, sweep, { state: "landed", digest }))) return;
     log.info({ ...fieldsOf(sweep), digest }, "a sweep landed");
   }
+}
+
+/** The actor of sweeps in the audit trail. */
+export const SWEEPER = { actor: "system" } as const;
+
+/** After all operations that anyone waits for. */
+export const SWEEP_PRIORITY = 60;
+
+/** The size of a coin's reference as an input and of its place in the command. */
+const COIN_BYTES = 80;
+
+export interface SweepOperationOptions {
+  readonly reader: CoinReader;
+  readonly signerOf: DepositSigner;
+  readonly log: Pick<Log, "info" | "warn">;
 }
 
 /** The transaction that transferred every coin to the destination, if there is one. */

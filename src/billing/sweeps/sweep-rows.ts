@@ -5,16 +5,6 @@ import { readRows } from "../../store/statements.ts";
 import type { DepositedCoin } from "./inspect-coins.ts";
 import type { SweptAddress } from "./sweep-signer.ts";
 
-/** A sweep with its coins. */
-export interface SweepSubject extends SweptAddress {
-  readonly id: string;
-  readonly coinType: string;
-  readonly destination: string;
-  /** In the coin's smallest unit, as text. */
-  readonly amount: string;
-  readonly coins: readonly DepositedCoin[];
-}
-
 /** Reads sweeps by their ids, in any state. */
 export async function readSweeps(
   db: Queryable,
@@ -37,4 +27,14 @@ export async function readSweeps(
   return new Map(
     sweeps.map((sweep) => [sweep.id, { ...sweep, coins: coins.filter((coin) => coin.sweepId === sweep.id) }]),
   );
+}
+
+/** A sweep with its coins. */
+export interface SweepSubject extends SweptAddress {
+  readonly id: string;
+  readonly coinType: string;
+  readonly destination: string;
+  /** In the coin's smallest unit, as text. */
+  readonly amount: string;
+  readonly coins: readonly DepositedCoin[];
 }

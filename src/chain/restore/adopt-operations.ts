@@ -3,17 +3,6 @@ import type { Log } from "../../telemetry/log.ts";
 import type { OperationKind } from "../operation.ts";
 import { finishOperations } from "../submit/outbox.ts";
 
-export interface AdoptOptions {
-  readonly database: Database;
-  readonly network: string;
-  readonly kinds: readonly OperationKind[];
-  readonly log: Pick<Log, "info">;
-}
-
-const PAGE_COUNT = 100;
-/** Comes before every row. */
-const FIRST = "00000000-0000-0000-0000-000000000000";
-
 /**
  * Looks for the mark of every queued operation on the chain, and takes up those that it has: after an older copy of the
  * database was restored, they were sent by the newer one. Returns how many.
@@ -47,5 +36,16 @@ export async function adoptOperations({ database, network, kinds, log }: AdoptOp
   log.info({ adoptedCount }, "adopted operations that the chain already has");
   return adoptedCount;
 }
+
+export interface AdoptOptions {
+  readonly database: Database;
+  readonly network: string;
+  readonly kinds: readonly OperationKind[];
+  readonly log: Pick<Log, "info">;
+}
+
+const PAGE_COUNT = 100;
+/** Comes before every row. */
+const FIRST = "00000000-0000-0000-0000-000000000000";
 
 const NOT_TRIED = { reason: "NOT_TRIED", message: "the operation was not tried" };

@@ -9,17 +9,6 @@ import { writerOf } from "../submit/spent-input.ts";
 import { isResolvedTransaction } from "../submit/transaction-outcome.ts";
 import type { PastTransaction, TransactionHistory } from "./transaction-history.ts";
 
-export interface FindLostOptions {
-  readonly db: Queryable;
-  readonly network: Pick<ChainNetwork, "senderAddress" | "gasOwnerAddress" | "treasury">;
-  readonly reader: Pick<NetworkReader, "gasCoins" | "ownedObjects" | "effects">;
-  readonly history: TransactionHistory;
-}
-
-const OBJECTS_PER_CALL = 50;
-/** More than a day of eight lanes at full speed. */
-const LOST_AT_MOST = 200_000;
-
 /**
  * The transactions of the hot wallet, or paid by its gas station, whose outcome the database does not know, the oldest
  * first. They are followed back from what the lanes own now, each to those whose objects it used, until one is known or is
@@ -52,6 +41,17 @@ export async function findLostTransactions(options: FindLostOptions): Promise<Pa
   await checkOrigins(options, lost, missing);
   return lost.sort((a, b) => (versionOf(a) < versionOf(b) ? -1 : 1));
 }
+
+export interface FindLostOptions {
+  readonly db: Queryable;
+  readonly network: Pick<ChainNetwork, "senderAddress" | "gasOwnerAddress" | "treasury">;
+  readonly reader: Pick<NetworkReader, "gasCoins" | "ownedObjects" | "effects">;
+  readonly history: TransactionHistory;
+}
+
+const OBJECTS_PER_CALL = 50;
+/** More than a day of eight lanes at full speed. */
+const LOST_AT_MOST = 200_000;
 
 function isOf({ sender, gasOwner }: PastTransaction, ours: ReadonlySet<string>): boolean {
   return ours.has(sender) || (gasOwner !== undefined && ours.has(gasOwner));

@@ -9,41 +9,6 @@ import { type QueuedOperation, releaseOperations } from "../submit/outbox.ts";
 import { resolveTransaction } from "../submit/transaction-outcome.ts";
 import type { PastTransaction } from "./transaction-history.ts";
 
-/** Something that the chain has and that cannot be put back, as the chain does not say all of it. */
-export interface Unrecoverable {
-  readonly what: "encryption key" | "dWallet" | "sign request";
-  /** The object's id on the chain. */
-  readonly id: string;
-  /** Why, and what helps. */
-  readonly reason: string;
-}
-
-/** What one kind of operation made of a lost transaction. */
-export interface Rebuilt {
-  /** The rows that the transaction was about, as they were before it landed. */
-  readonly subjectIds: readonly string[];
-  readonly unrecoverable: readonly Unrecoverable[];
-}
-
-/** Puts back the rows of one kind of operation, handed over by the feature that owns them. */
-export interface Rebuilder {
-  readonly kind: OperationName;
-  rebuild(db: Queryable, transaction: LandedTransaction, sent: PastTransaction): Promise<Rebuilt>;
-}
-
-export interface ReplayOptions {
-  readonly database: Database;
-  readonly network: Pick<ChainNetwork, "name" | "treasury">;
-  readonly kinds: readonly OperationKind[];
-  readonly rebuilders: readonly Rebuilder[];
-}
-
-/** What was put back, by kind. */
-export interface Replayed {
-  readonly counts: Readonly<Partial<Record<OperationName, number>>>;
-  readonly unrecoverable: readonly Unrecoverable[];
-}
-
 /**
  * Enters a transaction whose outcome the database does not know, with all that it was about, in one database
  * transaction. Where it was stored, its operations end as it did; where not, its rows are put back as they were before,
@@ -82,6 +47,41 @@ export async function replayTransaction(options: ReplayOptions, sent: PastTransa
     if (kind === undefined) throw new Error(`there is no kind of operation ${name}`);
     return kind;
   }
+}
+
+/** Something that the chain has and that cannot be put back, as the chain does not say all of it. */
+export interface Unrecoverable {
+  readonly what: "encryption key" | "dWallet" | "sign request";
+  /** The object's id on the chain. */
+  readonly id: string;
+  /** Why, and what helps. */
+  readonly reason: string;
+}
+
+/** What one kind of operation made of a lost transaction. */
+export interface Rebuilt {
+  /** The rows that the transaction was about, as they were before it landed. */
+  readonly subjectIds: readonly string[];
+  readonly unrecoverable: readonly Unrecoverable[];
+}
+
+/** Puts back the rows of one kind of operation, handed over by the feature that owns them. */
+export interface Rebuilder {
+  readonly kind: OperationName;
+  rebuild(db: Queryable, transaction: LandedTransaction, sent: PastTransaction): Promise<Rebuilt>;
+}
+
+export interface ReplayOptions {
+  readonly database: Database;
+  readonly network: Pick<ChainNetwork, "name" | "treasury">;
+  readonly kinds: readonly OperationKind[];
+  readonly rebuilders: readonly Rebuilder[];
+}
+
+/** What was put back, by kind. */
+export interface Replayed {
+  readonly counts: Readonly<Partial<Record<OperationName, number>>>;
+  readonly unrecoverable: readonly Unrecoverable[];
 }
 
 function countsOf(operations: readonly QueuedOperation[]): Replayed["counts"] {

@@ -4,27 +4,6 @@ import type { ChainNetwork } from "../network.ts";
 import { type TransactionOutcome, toOutcome } from "../outcome.ts";
 import { retryRead } from "../retry-read.ts";
 
-/** A transaction as the chain keeps it. */
-export interface PastTransaction {
-  readonly digest: string;
-  readonly sender: string;
-  readonly gasOwner: string | undefined;
-  readonly bytes: Uint8Array;
-  readonly signatures: readonly string[];
-  /** When its checkpoint was made; undefined while it is in none. */
-  readonly time: Date | undefined;
-  readonly outcome: TransactionOutcome;
-}
-
-/** Reads what was sent in the past. */
-export interface TransactionHistory {
-  /**
-   * `nobody` for what nobody sent, such as a genesis; `unknown` for what this fullnode does not have, as most keep only
-   * the newest. Throws CHAIN_UNAVAILABLE.
-   */
-  read(digest: string): Promise<PastTransaction | "nobody" | "unknown">;
-}
-
 /** Reads through the network's client; every read is tried twice. */
 export function createTransactionHistory(
   network: Pick<ChainNetwork, "client" | "backOff" | "times" | "clock">,
@@ -60,6 +39,27 @@ export function createTransactionHistory(
       };
     },
   };
+}
+
+/** A transaction as the chain keeps it. */
+export interface PastTransaction {
+  readonly digest: string;
+  readonly sender: string;
+  readonly gasOwner: string | undefined;
+  readonly bytes: Uint8Array;
+  readonly signatures: readonly string[];
+  /** When its checkpoint was made; undefined while it is in none. */
+  readonly time: Date | undefined;
+  readonly outcome: TransactionOutcome;
+}
+
+/** Reads what was sent in the past. */
+export interface TransactionHistory {
+  /**
+   * `nobody` for what nobody sent, such as a genesis; `unknown` for what this fullnode does not have, as most keep only
+   * the newest. Throws CHAIN_UNAVAILABLE.
+   */
+  read(digest: string): Promise<PastTransaction | "nobody" | "unknown">;
 }
 
 const INCLUDE = { effects: true, events: true, bcs: true } as const;

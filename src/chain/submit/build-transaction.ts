@@ -10,6 +10,35 @@ import { withDeadline } from "../with-deadline.ts";
 import { INVALID_TRANSACTION } from "./classify.ts";
 import type { LaneObjects } from "./lane-table.ts";
 
+/**
+ * Builds a block and has it signed by its sender and by the owner of the lane's gas. Throws {@link DryRunRefused} when
+ * there is a dry run and it fails.
+ */
+export async function buildTransaction(
+  network: ChainNetwork,
+  reader: Pick<NetworkReader, "epoch">,
+  { operatorCap, gasCoins }: LaneObjects,
+  { addCalls, sender = network.hotWallet }: BlockContent,
+  trial: Trial,
+): Promise<SignedTransaction> {
+  const { epoch, gasPriceMist } = await reader.epoch();
+  const tx = new Transaction();
+  tx.setSender(sender.toSuiAddress());
+  tx.setGasOwner(network.gasOwnerAddress);
+  tx.setGasPayment([...gasCoins]);
+  tx.setGasPrice(gasPriceMist);
+  tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
+  addCalls(createTreasuryCalls(tx, network, operatorCap));
+  if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
+  const bytes = trial === "dry-run" ? await dryRun(tx, network) : await tx.build();
+  const signers = new Map([sender, network.gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
+  const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
+  const signatures = signed.map(({ signature }) => signature);
+  // Of the bytes: the transaction would serialize itself once more, a hundred kilobytes of base64.
+  const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
+  return { digest, sender: sender.toSuiAddress(), bytes, signatures };
+}
+
 /** A transaction that is signed and not yet stored. */
 export interface SignedTransaction {
   readonly digest: string;
@@ -48,35 +77,6 @@ export type Trial =
 
 /** Enough for any one operation; what is not used is not paid. */
 const FIXED_BUDGET_MIST = 300_000_000n;
-
-/**
- * Builds a block and has it signed by its sender and by the owner of the lane's gas. Throws {@link DryRunRefused} when
- * there is a dry run and it fails.
- */
-export async function buildTransaction(
-  network: ChainNetwork,
-  reader: Pick<NetworkReader, "epoch">,
-  { operatorCap, gasCoins }: LaneObjects,
-  { addCalls, sender = network.hotWallet }: BlockContent,
-  trial: Trial,
-): Promise<SignedTransaction> {
-  const { epoch, gasPriceMist } = await reader.epoch();
-  const tx = new Transaction();
-  tx.setSender(sender.toSuiAddress());
-  tx.setGasOwner(network.gasOwnerAddress);
-  tx.setGasPayment([...gasCoins]);
-  tx.setGasPrice(gasPriceMist);
-  tx.setExpiration({ Epoch: Number(epoch + VALID_EPOCHS_AHEAD) });
-  addCalls(createTreasuryCalls(tx, network, operatorCap));
-  if (trial === "on-chain") tx.setGasBudget(FIXED_BUDGET_MIST);
-  const bytes = trial === "dry-run" ? await dryRun(tx, network) : await tx.build();
-  const signers = new Map([sender, network.gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
-  const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
-  const signatures = signed.map(({ signature }) => signature);
-  // Of the bytes: the transaction would serialize itself once more, a hundred kilobytes of base64.
-  const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
-  return { digest, sender: sender.toSuiAddress(), bytes, signatures };
-}
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {
   try {

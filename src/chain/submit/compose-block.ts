@@ -4,20 +4,6 @@ import type { OperationFailure, OperationKind, OperationName } from "../operatio
 import type { BlockContent } from "./build-transaction.ts";
 import { failOperation, type QueuedOperation } from "./outbox.ts";
 
-/** Operations that go in one transaction. */
-export interface Block extends BlockContent {
-  readonly operations: readonly QueuedOperation[];
-}
-
-export interface ComposeOptions {
-  readonly database: Database;
-  readonly kinds: ReadonlyMap<OperationName, OperationKind>;
-  readonly log: Pick<Log, "error">;
-}
-
-/** Below the chain's limit of 128 KiB, with room for gas, signatures and the calls themselves. */
-const BLOCK_BYTES = 100 * 1024;
-
 /**
  * As many operations of one kind, from the front, as fit into one transaction; undefined when none is left. One whose
  * row is gone can never be built, and is failed so that it does not stand in the way of the others.
@@ -67,6 +53,20 @@ export async function composeBlock(
     });
   }
 }
+
+/** Operations that go in one transaction. */
+export interface Block extends BlockContent {
+  readonly operations: readonly QueuedOperation[];
+}
+
+export interface ComposeOptions {
+  readonly database: Database;
+  readonly kinds: ReadonlyMap<OperationName, OperationKind>;
+  readonly log: Pick<Log, "error">;
+}
+
+/** Below the chain's limit of 128 KiB, with room for gas, signatures and the calls themselves. */
+const BLOCK_BYTES = 100 * 1024;
 
 /** From the front, while they fit; one at least. */
 function cutToSize(

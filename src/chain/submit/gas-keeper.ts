@@ -7,24 +7,6 @@ import { addGasCoin } from "./lane-table.ts";
 import { type GasPlan, planGas } from "./plan-gas.ts";
 import { type LaneGasOptions, readLaneGas } from "./read-lane-gas.ts";
 
-export interface GasKeeperOptions extends LaneGasOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Pick<Log, "info" | "error">;
-}
-
-/** Keeps every lane able to pay. */
-export interface GasKeeper {
-  /** Hands spare coins to the lanes that have least, and says what else is to be done. */
-  assign(): Promise<GasPlan>;
-  /** Whether the last look found lanes that nothing is left for: what is there is for those who wait. */
-  isShort(): boolean;
-  /** The loop that also splits coins, through the lane that has most. */
-  loop(drivers: readonly Pick<LaneDriver, "sendOwn">[]): BackgroundLoop;
-}
-
-const INTERVAL_MS = 30_000;
-
 /** Coins are the gas owner's; which one pays for which lane is in the database, one lane for each. */
 export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
   const { database, network, laneIds, clock, log } = options;
@@ -65,3 +47,21 @@ export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
     },
   };
 }
+
+export interface GasKeeperOptions extends LaneGasOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "info" | "error">;
+}
+
+/** Keeps every lane able to pay. */
+export interface GasKeeper {
+  /** Hands spare coins to the lanes that have least, and says what else is to be done. */
+  assign(): Promise<GasPlan>;
+  /** Whether the last look found lanes that nothing is left for: what is there is for those who wait. */
+  isShort(): boolean;
+  /** The loop that also splits coins, through the lane that has most. */
+  loop(drivers: readonly Pick<LaneDriver, "sendOwn">[]): BackgroundLoop;
+}
+
+const INTERVAL_MS = 30_000;

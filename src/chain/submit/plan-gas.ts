@@ -1,24 +1,5 @@
 import type { GasCoin } from "../reader.ts";
 
-/** What a lane has to pay with. */
-export interface LaneGas {
-  readonly laneId: string;
-  readonly balanceMist: bigint;
-}
-
-/** What is to be done so that every lane can pay. */
-export interface GasPlan {
-  /** Coins that pay for no lane yet, and the lanes that get them. */
-  readonly assign: readonly { readonly laneId: string; readonly coin: GasCoin }[];
-  /** The lane whose coins are split, and the amounts; the next plan assigns what comes of it. */
-  readonly split: { readonly laneId: string; readonly amountsMist: readonly bigint[] } | undefined;
-  /** Lanes that nothing can be done for: the wallet is short. */
-  readonly short: readonly string[];
-}
-
-/** Half a SUI: some ten blocks. A lane with less is given more. */
-export const LOW_GAS_MIST = 500_000_000n;
-
 /**
  * Gives each spare coin, the largest first, to the lane that has least. If lanes are still low, the richest one shares
  * with them evenly, when that leaves all of them with enough.
@@ -41,3 +22,22 @@ export function planGas(lanes: readonly LaneGas[], spare: readonly GasCoin[]): G
   if (share < 2n * LOW_GAS_MIST) return { assign, split: undefined, short: low.map(([laneId]) => laneId) };
   return { assign, split: { laneId: richest[0], amountsMist: low.map(() => share) }, short: [] };
 }
+
+/** What a lane has to pay with. */
+export interface LaneGas {
+  readonly laneId: string;
+  readonly balanceMist: bigint;
+}
+
+/** What is to be done so that every lane can pay. */
+export interface GasPlan {
+  /** Coins that pay for no lane yet, and the lanes that get them. */
+  readonly assign: readonly { readonly laneId: string; readonly coin: GasCoin }[];
+  /** The lane whose coins are split, and the amounts; the next plan assigns what comes of it. */
+  readonly split: { readonly laneId: string; readonly amountsMist: readonly bigint[] } | undefined;
+  /** Lanes that nothing can be done for: the wallet is short. */
+  readonly short: readonly string[];
+}
+
+/** Half a SUI: some ten blocks. A lane with less is given more. */
+export const LOW_GAS_MIST = 500_000_000n;

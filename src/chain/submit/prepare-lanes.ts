@@ -14,15 +14,6 @@ import {
 } from "./lane-table.ts";
 import { FOREIGN_USE } from "./settle-transaction.ts";
 
-export interface PrepareLanesOptions {
-  readonly database: Database;
-  readonly network: Pick<ChainNetwork, "name" | "senderAddress" | "treasury">;
-  readonly reader: Pick<NetworkReader, "ownedObjects">;
-  /** The operator says that nobody else uses the lanes: they are not compared. See {@link resetLanes}. */
-  readonly afterRestore: boolean;
-  readonly log: Pick<Log, "error">;
-}
-
 /**
  * Makes a row for each OperatorCap and compares what the rows know with the chain: where something else has used a
  * lane, nothing is submitted until the operator has looked into it. Throws when a cap does not exist.
@@ -44,6 +35,15 @@ export async function prepareLanes(options: PrepareLanesOptions): Promise<void> 
   if (afterRestore) return;
   for (const { laneId, digest } of await readForeignUses(database, network.name))
     log.error({ sender: network.senderAddress, lane: laneId, digest }, FOREIGN_USE);
+}
+
+export interface PrepareLanesOptions {
+  readonly database: Database;
+  readonly network: Pick<ChainNetwork, "name" | "senderAddress" | "treasury">;
+  readonly reader: Pick<NetworkReader, "ownedObjects">;
+  /** The operator says that nobody else uses the lanes: they are not compared. See {@link resetLanes}. */
+  readonly afterRestore: boolean;
+  readonly log: Pick<Log, "error">;
 }
 
 /** Sets the lanes to their state on the chain, even if other processes have used them, and lets them work again. */

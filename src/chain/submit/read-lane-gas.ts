@@ -4,15 +4,6 @@ import type { GasCoin, NetworkReader } from "../reader.ts";
 import { readGasCoins } from "./lane-table.ts";
 import type { LaneGas } from "./plan-gas.ts";
 
-/** Options of {@link readLaneGas}. */
-export interface LaneGasOptions {
-  readonly database: Queryable;
-  readonly network: Pick<ChainNetwork, "name" | "gasOwnerAddress">;
-  readonly reader: Pick<NetworkReader, "gasCoins">;
-  /** The ids of all lanes. */
-  readonly laneIds: readonly string[];
-}
-
 /** The gas owner's coins: by the lane that they pay for, and those that pay for none yet. */
 export async function readLaneGas({
   database,
@@ -32,4 +23,13 @@ export async function readLaneGas({
     ),
   }));
   return { lanes, spare: coins.filter(({ objectId }) => !laneOf.has(objectId)) };
+}
+
+/** Options of {@link readLaneGas}. */
+export interface LaneGasOptions {
+  readonly database: Queryable;
+  readonly network: Pick<ChainNetwork, "name" | "gasOwnerAddress">;
+  readonly reader: Pick<NetworkReader, "gasCoins">;
+  /** The ids of all lanes. */
+  readonly laneIds: readonly string[];
 }

@@ -6,25 +6,6 @@ import type { ExecutionFailure } from "../outcome.ts";
 import { classifyFailure, isAboutAll, isAboutVersions } from "./classify.ts";
 import { failOperation, finishOperations, type QueuedOperation, requeueOperations } from "./outbox.ts";
 
-export interface RefusalOptions {
-  readonly database: Database;
-  readonly kindOf: (name: OperationName) => OperationKind;
-  readonly log: Pick<Log, "warn" | "error">;
-  /** Tells those who wait for the operations. */
-  readonly notify: (operations: readonly QueuedOperation[]) => void;
-  /** The first pause of an operation that is tried again; it doubles. Default 500 ms. */
-  readonly retryBaseMs?: number | undefined;
-}
-
-/** Decides about operations, and writes it. */
-export type RefusalHandler = (
-  operations: readonly QueuedOperation[],
-  failure: ExecutionFailure,
-) => Promise<void>;
-
-const DEFAULT_RETRY_BASE_MS = 500;
-const RETRY_LIMIT_MS = 30_000;
-
 /**
  * Decides what becomes of operations that the chain refused, in a dry run or for real. A refused batch is split until
  * the guilty operation stands alone; only then is a verdict passed on it. It fails by the chain's own word alone, never
@@ -124,6 +105,25 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     });
   }
 }
+
+export interface RefusalOptions {
+  readonly database: Database;
+  readonly kindOf: (name: OperationName) => OperationKind;
+  readonly log: Pick<Log, "warn" | "error">;
+  /** Tells those who wait for the operations. */
+  readonly notify: (operations: readonly QueuedOperation[]) => void;
+  /** The first pause of an operation that is tried again; it doubles. Default 500 ms. */
+  readonly retryBaseMs?: number | undefined;
+}
+
+/** Decides about operations, and writes it. */
+export type RefusalHandler = (
+  operations: readonly QueuedOperation[],
+  failure: ExecutionFailure,
+) => Promise<void>;
+
+const DEFAULT_RETRY_BASE_MS = 500;
+const RETRY_LIMIT_MS = 30_000;
 
 function toOperationFailure(failure: ExecutionFailure): OperationFailure {
   const { abort } = failure;

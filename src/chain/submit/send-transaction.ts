@@ -6,17 +6,6 @@ import { withDeadline } from "../with-deadline.ts";
 import type { StoredTransaction } from "./outbox.ts";
 import { findSpentInput, type SpentInput } from "./spent-input.ts";
 
-/** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
-export type SendResult = TransactionOutcome | DeadTransaction;
-
-/** Bytes that can never land. */
-export interface DeadTransaction {
-  readonly kind: "dead";
-  readonly reason: string;
-  /** The input that another transaction has used, if that is the reason. */
-  readonly spent?: SpentInput;
-}
-
 /**
  * Sends stored bytes. Sending the same bytes again is safe: the chain answers with the outcome of the first time.
  * Throws when the outcome is not known; the caller then sends the same bytes once more, later.
@@ -57,6 +46,17 @@ export async function sendTransaction(
     }
     return dead;
   }
+}
+
+/** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
+export type SendResult = TransactionOutcome | DeadTransaction;
+
+/** Bytes that can never land. */
+export interface DeadTransaction {
+  readonly kind: "dead";
+  readonly reason: string;
+  /** The input that another transaction has used, if that is the reason. */
+  readonly spent?: SpentInput;
 }
 
 /**

@@ -10,21 +10,6 @@ import type { RefusalHandler } from "./refuse-operations.ts";
 import type { DeadTransaction, SendResult } from "./send-transaction.ts";
 import { isKnownTransaction, resolveTransaction } from "./transaction-outcome.ts";
 
-/** Where the submitter tells of what an operator should know. */
-export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
-
-export interface SettleOptions {
-  readonly database: Database;
-  readonly kindOf: (name: OperationName) => OperationKind;
-  readonly refuse: RefusalHandler;
-  /** Tells those who wait for the operations. */
-  readonly notify: (operations: readonly QueuedOperation[]) => void;
-  readonly log: SubmitterLog;
-}
-
-/** Sends a stored transaction, writes what became of it and says it. Throws while its outcome is not known. */
-export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Promise<SendResult["kind"]>;
-
 /** Every outcome is written in one database transaction, with what the operations made of it and the lane's objects. */
 export function createTransactionSettler(options: SettleOptions): TransactionSettler {
   const { database, kindOf, refuse, notify, log } = options;
@@ -92,6 +77,21 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
     log.error({ sender: lane.sender, lane: lane.id, digest: spent.byDigest }, FOREIGN_USE);
   }
 }
+
+/** Where the submitter tells of what an operator should know. */
+export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
+
+export interface SettleOptions {
+  readonly database: Database;
+  readonly kindOf: (name: OperationName) => OperationKind;
+  readonly refuse: RefusalHandler;
+  /** Tells those who wait for the operations. */
+  readonly notify: (operations: readonly QueuedOperation[]) => void;
+  readonly log: SubmitterLog;
+}
+
+/** Sends a stored transaction, writes what became of it and says it. Throws while its outcome is not known. */
+export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Promise<SendResult["kind"]>;
 
 /** The log message for a lane that was used by a transaction which this database does not know. */
 export const FOREIGN_USE =

@@ -6,6 +6,36 @@ import type { ChainNetwork } from "../network.ts";
 import type { GasCoin, NetworkReader } from "../reader.ts";
 import type { PriceCeiling, TreasuryReader, TreasuryState } from "./treasury-reader.ts";
 
+/** Reads it from the chain and the database. Throws CHAIN_UNAVAILABLE. */
+export async function readTreasury(options: {
+  readonly db: Queryable;
+  readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
+  readonly reader: Pick<NetworkReader, "gasCoins">;
+  readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;
+}): Promise<TreasuryOverview> {
+  const { db, network, reader, treasury } = options;
+  const { senderAddress, gasOwnerAddress } = network;
+  const { packageId, treasuryId } = network.treasury;
+  const hasGasStation = gasOwnerAddress !== senderAddress;
+  const [state, ceilings, gas, own, lanes] = await Promise.all([
+    treasury.state(),
+    treasury.ceilings(),
+    reader.gasCoins(gasOwnerAddress),
+    hasGasStation ? reader.gasCoins(senderAddress) : undefined,
+    readRows<LaneRow>(db, lanesOf(network.name), LANE_ROW),
+  ]);
+  const balanceOf = new Map(gas.map(({ objectId, balanceMist }) => [objectId, balanceMist]));
+  return {
+    ...{ packageId, treasuryId, state, ceilings },
+    hotWallet: { address: senderAddress, balanceMist: sum(own ?? gas) },
+    gasStation: hasGasStation ? { address: gasOwnerAddress, balanceMist: sum(gas) } : undefined,
+    lanes: lanes.map(({ coinIds, ...lane }) => ({
+      ...lane,
+      gasCoins: coinIds.map((objectId) => ({ objectId, balanceMist: balanceOf.get(objectId) })),
+    })),
+  };
+}
+
 /** What pays for everything on a network. */
 export interface TreasuryOverview {
   readonly packageId: string;
@@ -43,36 +73,6 @@ export interface LaneCoin {
   readonly objectId: string;
   /** Undefined where the fullnode lacks it. */
   readonly balanceMist: bigint | undefined;
-}
-
-/** Reads it from the chain and the database. Throws CHAIN_UNAVAILABLE. */
-export async function readTreasury(options: {
-  readonly db: Queryable;
-  readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
-  readonly reader: Pick<NetworkReader, "gasCoins">;
-  readonly treasury: Pick<TreasuryReader, "state" | "ceilings">;
-}): Promise<TreasuryOverview> {
-  const { db, network, reader, treasury } = options;
-  const { senderAddress, gasOwnerAddress } = network;
-  const { packageId, treasuryId } = network.treasury;
-  const hasGasStation = gasOwnerAddress !== senderAddress;
-  const [state, ceilings, gas, own, lanes] = await Promise.all([
-    treasury.state(),
-    treasury.ceilings(),
-    reader.gasCoins(gasOwnerAddress),
-    hasGasStation ? reader.gasCoins(senderAddress) : undefined,
-    readRows<LaneRow>(db, lanesOf(network.name), LANE_ROW),
-  ]);
-  const balanceOf = new Map(gas.map(({ objectId, balanceMist }) => [objectId, balanceMist]));
-  return {
-    ...{ packageId, treasuryId, state, ceilings },
-    hotWallet: { address: senderAddress, balanceMist: sum(own ?? gas) },
-    gasStation: hasGasStation ? { address: gasOwnerAddress, balanceMist: sum(gas) } : undefined,
-    lanes: lanes.map(({ coinIds, ...lane }) => ({
-      ...lane,
-      gasCoins: coinIds.map((objectId) => ({ objectId, balanceMist: balanceOf.get(objectId) })),
-    })),
-  };
 }
 
 interface LaneRow extends Omit<LaneOverview, "gasCoins"> {

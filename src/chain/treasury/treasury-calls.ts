@@ -3,13 +3,6 @@ import type { Transaction } from "@mysten/sui/transactions";
 import type { ChainCalls } from "../calls.ts";
 import type { ChainNetwork } from "../network.ts";
 
-/** An object that an address owns, in one version. */
-export interface OwnedRef {
-  readonly objectId: string;
-  readonly version: string;
-  readonly digest: string;
-}
-
 /**
  * Adds the service's Move calls to a transaction, all objects by explicit reference. Argument order is that of
  * `move/treasury` for the paid calls and of the Ika coordinator module for the others.
@@ -96,4 +89,11 @@ export function createTreasuryCalls(
       ]);
     },
   };
+}
+
+/** An object that an address owns, in one version. */
+export interface OwnedRef {
+  readonly objectId: string;
+  readonly version: string;
+  readonly digest: string;
 }

@@ -4,93 +4,6 @@ import { presentObjects } from "../../protocol/chain-reader.ts";
 import type { ChainNetwork } from "../network.ts";
 import { retryRead } from "../retry-read.ts";
 
-/** What the Treasury has, in the smallest units. */
-export interface TreasuryBalances {
-  readonly ika: bigint;
-  readonly sui: bigint;
-}
-
-/** The Treasury as it stands. */
-export interface TreasuryState extends TreasuryBalances {
-  /** Of its package; calls of another version's package abort. */
-  readonly version: bigint;
-  /** Its owner has stopped all payments. */
-  readonly isPaused: boolean;
-  /** The OperatorCaps that it takes orders from. */
-  readonly operatorCapIds: readonly string[];
-}
-
-/** The most that one operation may cost, in the smallest units. Curve and algorithm are the chain's integers. */
-export interface PriceCeiling extends TreasuryBalances {
-  readonly operation: "dkg" | PricedSession;
-  readonly curve: number;
-  /** 0 for a DKG, which has none. */
-  readonly signatureAlgorithm: number;
-}
-
-/** What a signature costs in all: its presign and itself, in the smallest units. */
-export interface SignPrice extends SessionPrice {
-  readonly curve: number;
-  readonly signatureAlgorithm: number;
-}
-
-/** What the network takes for one session, in the smallest units. */
-export interface SessionPrice {
-  readonly ika: bigint;
-  readonly sui: bigint;
-}
-
-/** The kinds of session with a price of their own. */
-export type PricedSession = "presign" | "sign";
-
-/** A presign whose cap the Treasury holds. */
-export interface HeldPresign {
-  readonly presignId: string;
-  /** The transaction that asked for it. */
-  readonly digest: string;
-}
-
-/** What the service reads of the Treasury and of the network's prices. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
-export interface TreasuryReader {
-  balances(): Promise<TreasuryBalances>;
-  state(): Promise<TreasuryState>;
-  ceilings(): Promise<PriceCeiling[]>;
-  /** Of every algorithm that the network has prices for. */
-  signPrices(): Promise<SignPrice[]>;
-  /** Undefined when the network has no price for it. */
-  price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;
-  /** Every presign that was paid for and not used, in any order. */
-  heldPresigns(): Promise<HeldPresign[]>;
-}
-
-/** `treasury::Treasury` of `move/treasury`, as far as it is read here. */
-const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
-const Treasury = bcs.struct("Treasury", {
-  id: bcs.Address,
-  version: bcs.u64(),
-  paused: bcs.bool(),
-  ika: bcs.u64(),
-  sui: bcs.u64(),
-  operators: bcs.vector(bcs.Address),
-  ceilings: Table,
-  dwallet_caps: Table,
-  presign_caps: Table,
-});
-
-/** An entry of its ceilings. */
-const CeilingField = bcs.struct("Field", {
-  id: bcs.Address,
-  name: bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() }),
-  value: bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() }),
-});
-
-/** Operations, as the ceilings number them. */
-const CEILED = ["dkg", "presign", "sign"] as const;
-
-/** The protocol numbers of the coordinator's pricing map. */
-const PROTOCOL = { presign: 5, sign: 6 } as const;
-const OBJECTS_PER_CALL = 50;
-
 /** Reads through the network's client. */
 export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
   const { core } = network.client;
@@ -211,6 +124,93 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     return CoordinatorInnerDynamicField.parse(object.content).value;
   }
 }
+
+/** What the Treasury has, in the smallest units. */
+export interface TreasuryBalances {
+  readonly ika: bigint;
+  readonly sui: bigint;
+}
+
+/** The Treasury as it stands. */
+export interface TreasuryState extends TreasuryBalances {
+  /** Of its package; calls of another version's package abort. */
+  readonly version: bigint;
+  /** Its owner has stopped all payments. */
+  readonly isPaused: boolean;
+  /** The OperatorCaps that it takes orders from. */
+  readonly operatorCapIds: readonly string[];
+}
+
+/** The most that one operation may cost, in the smallest units. Curve and algorithm are the chain's integers. */
+export interface PriceCeiling extends TreasuryBalances {
+  readonly operation: "dkg" | PricedSession;
+  readonly curve: number;
+  /** 0 for a DKG, which has none. */
+  readonly signatureAlgorithm: number;
+}
+
+/** What a signature costs in all: its presign and itself, in the smallest units. */
+export interface SignPrice extends SessionPrice {
+  readonly curve: number;
+  readonly signatureAlgorithm: number;
+}
+
+/** What the network takes for one session, in the smallest units. */
+export interface SessionPrice {
+  readonly ika: bigint;
+  readonly sui: bigint;
+}
+
+/** The kinds of session with a price of their own. */
+export type PricedSession = "presign" | "sign";
+
+/** A presign whose cap the Treasury holds. */
+export interface HeldPresign {
+  readonly presignId: string;
+  /** The transaction that asked for it. */
+  readonly digest: string;
+}
+
+/** What the service reads of the Treasury and of the network's prices. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
+export interface TreasuryReader {
+  balances(): Promise<TreasuryBalances>;
+  state(): Promise<TreasuryState>;
+  ceilings(): Promise<PriceCeiling[]>;
+  /** Of every algorithm that the network has prices for. */
+  signPrices(): Promise<SignPrice[]>;
+  /** Undefined when the network has no price for it. */
+  price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;
+  /** Every presign that was paid for and not used, in any order. */
+  heldPresigns(): Promise<HeldPresign[]>;
+}
+
+/** `treasury::Treasury` of `move/treasury`, as far as it is read here. */
+const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
+const Treasury = bcs.struct("Treasury", {
+  id: bcs.Address,
+  version: bcs.u64(),
+  paused: bcs.bool(),
+  ika: bcs.u64(),
+  sui: bcs.u64(),
+  operators: bcs.vector(bcs.Address),
+  ceilings: Table,
+  dwallet_caps: Table,
+  presign_caps: Table,
+});
+
+/** An entry of its ceilings. */
+const CeilingField = bcs.struct("Field", {
+  id: bcs.Address,
+  name: bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() }),
+  value: bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() }),
+});
+
+/** Operations, as the ceilings number them. */
+const CEILED = ["dkg", "presign", "sign"] as const;
+
+/** The protocol numbers of the coordinator's pricing map. */
+const PROTOCOL = { presign: 5, sign: 6 } as const;
+const OBJECTS_PER_CALL = 50;
 
 type PriceEntry =
   (typeof CoordinatorInnerDynamicField.$inferType)["value"]["pricing_and_fee_manager"]["current"]["pricing_map"]["contents"][number];

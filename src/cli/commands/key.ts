@@ -17,6 +17,11 @@ import { addresses, choicesOf, duration, moment, nonEmptyText, uuid } from "../o
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs } from "../table.ts";
 
+/** A key in plain text; a repeat of the call that made it has none. */
+export function formatPlaintext(plaintext: string): string {
+  return plaintext === "" ? "(shown only by the first call)" : `${plaintext} (shown once)`;
+}
+
 /** What a key may do that may do everything. */
 export const ALL_SCOPES: ApiKey_Scope[] = SCOPES.map((scope) => ApiKey_Scope[scope]);
 
@@ -129,11 +134,6 @@ const revoke = serviceCommand({
 
 /** `tss key`. */
 export const keyCommands = { create, list, rotate, "allow-addresses": allowAddresses, revoke };
-
-/** A key in plain text; a repeat of the call that made it has none. */
-export function formatPlaintext(plaintext: string): string {
-  return plaintext === "" ? "(shown only by the first call)" : `${plaintext} (shown once)`;
-}
 
 function describeKey(key: ApiKey): [string, string][] {
   return [

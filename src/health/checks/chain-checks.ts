@@ -7,9 +7,6 @@ import { readRows } from "../../store/statements.ts";
 import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
 import { type HealthChain, type HealthSubject, reachable } from "./health-subject.ts";
 
-/** A fullnode that is slower than this for the smallest call delays every signature. */
-const SLOW_MS = 1_000;
-
 /** Checks the fullnode, and whether it serves the right chain. */
 export function chainChecks(subject: HealthSubject): HealthCheck[] {
   const { chain } = subject;
@@ -37,6 +34,9 @@ export function chainChecks(subject: HealthSubject): HealthCheck[] {
     },
   ];
 }
+
+/** A fullnode that is slower than this for the smallest call delays every signature. */
+const SLOW_MS = 1_000;
 
 /** Returns a client of a fullnode that answers. Throws {@link NotChecked} when it does not. */
 export async function answering(chain: HealthChain): Promise<SuiGrpcClient> {

@@ -7,11 +7,6 @@ import { answering } from "./chain-checks.ts";
 import { type HealthCheck, NotChecked, needed } from "./health-check.ts";
 import { type HealthSubject, reachable } from "./health-subject.ts";
 
-/** Keys and reservations expire by clocks. Nobody notices a smaller difference between them. */
-const SKEW_MAX_MS = 2_000;
-/** A fullnode that lags by more than this reports signatures late. */
-const CHECKPOINT_AGE_MAX_MS = 60_000;
-
 /** Checks this machine's clock against the clocks of the database and the chain. */
 export function clockChecks(subject: HealthSubject): HealthCheck[] {
   const { chain } = subject;
@@ -46,6 +41,11 @@ export function clockChecks(subject: HealthSubject): HealthCheck[] {
     },
   ];
 }
+
+/** Keys and reservations expire by clocks. Nobody notices a smaller difference between them. */
+const SKEW_MAX_MS = 2_000;
+/** A fullnode that lags by more than this reports signatures late. */
+const CHECKPOINT_AGE_MAX_MS = 60_000;
 
 const SYNCHRONISE = "synchronise the clocks of this machine and the other one with NTP";
 

@@ -9,10 +9,6 @@ import { readRows } from "../../store/statements.ts";
 import type { Finding, HealthCheck } from "./health-check.ts";
 import { type HealthDatabase, type HealthSubject, reachable } from "./health-subject.ts";
 
-/** PostgreSQL 13, as the server tells its version. */
-const OLDEST_VERSION = 130_000;
-const MIGRATE = "run `tss migrate`, or start the service, which also migrates";
-
 /** Checks the database and its migrations. */
 export function databaseChecks(subject: HealthSubject): HealthCheck[] {
   return [
@@ -37,6 +33,10 @@ export function databaseChecks(subject: HealthSubject): HealthCheck[] {
     },
   ];
 }
+
+/** PostgreSQL 13, as the server tells its version. */
+const OLDEST_VERSION = 130_000;
+const MIGRATE = "run `tss migrate`, or start the service, which also migrates";
 
 async function lookAtServer({ databaseUrl }: Config, database: HealthDatabase): Promise<Finding> {
   if (database.kind === "out of reach") return { status: "info", found: database.why };

@@ -1,6 +1,17 @@
 import { withDeadline } from "../../chain/with-deadline.ts";
 import { systemClock } from "../../lifecycle/clock.ts";
 
+/** A check of one dependency. */
+export interface HealthCheck {
+  readonly name: string;
+  /** The operator's next step when `look` throws. */
+  readonly advice: string;
+  /** Set if the check also decides whether a running replica is ready. */
+  readonly readiness?: ReadinessPart | undefined;
+  /** Looks and changes nothing. Throws {@link NotChecked} to skip; any other error is a failure. */
+  look(): Promise<Finding>;
+}
+
 /** The result of a check. `info` needs no action. `skip` was not checked, for a reason that another check gives. */
 export interface Finding {
   readonly status: "ok" | "info" | "warn" | "fail" | "skip";
@@ -12,17 +23,6 @@ export interface Finding {
 /** A finding with the name of its check. */
 export interface NamedFinding extends Finding {
   readonly name: string;
-}
-
-/** A check of one dependency. */
-export interface HealthCheck {
-  readonly name: string;
-  /** The operator's next step when `look` throws. */
-  readonly advice: string;
-  /** Set if the check also decides whether a running replica is ready. */
-  readonly readiness?: ReadinessPart | undefined;
-  /** Looks and changes nothing. Throws {@link NotChecked} to skip; any other error is a failure. */
-  look(): Promise<Finding>;
 }
 
 /** The effect of a failed check on a replica's readiness. */

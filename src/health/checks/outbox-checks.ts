@@ -5,9 +5,6 @@ import { isSchemaMissing } from "../../store/sql-errors.ts";
 import { type Finding, type HealthCheck, NotChecked, needed } from "./health-check.ts";
 import { type HealthSubject, reachable } from "./health-subject.ts";
 
-/** The time within which a worker should take an operation. */
-const STALE_MS = 60_000;
-
 /** Checks that workers take queued operations, and that nothing else sends from the hot wallet. */
 export function outboxChecks(subject: HealthSubject): HealthCheck[] {
   return [
@@ -36,6 +33,9 @@ export function outboxChecks(subject: HealthSubject): HealthCheck[] {
     },
   ];
 }
+
+/** The time within which a worker should take an operation. */
+const STALE_MS = 60_000;
 
 async function onNetwork(
   subject: HealthSubject,

@@ -6,11 +6,6 @@ import { createSecureContext } from "node:tls";
 import type { Config } from "../../config/config.ts";
 import type { Finding, HealthCheck } from "./health-check.ts";
 
-const HEALTH_TIMEOUT_MS = 3_000;
-const MS_PER_DAY = 86_400_000;
-/** Certificates are usually renewed a month before they expire, so by now the renewal has failed. */
-const CERTIFICATE_WARN_DAYS = 14;
-
 /** Checks the process's machine: its folder, its port and its certificate. */
 export function processChecks(config: Config): HealthCheck[] {
   return [
@@ -32,6 +27,11 @@ export function processChecks(config: Config): HealthCheck[] {
     },
   ];
 }
+
+const HEALTH_TIMEOUT_MS = 3_000;
+const MS_PER_DAY = 86_400_000;
+/** Certificates are usually renewed a month before they expire, so by now the renewal has failed. */
+const CERTIFICATE_WARN_DAYS = 14;
 
 function lookAtFolder(dataDirectory: string): Finding {
   const folder = path.resolve(dataDirectory);

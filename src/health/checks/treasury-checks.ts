@@ -9,12 +9,6 @@ import { answering, findFunction, missingObjects } from "./chain-checks.ts";
 import { type Finding, type HealthCheck, needed } from "./health-check.ts";
 import { type HealthChain, type HealthSubject, reachable } from "./health-subject.ts";
 
-/** `VERSION` of `move/treasury`: its functions abort for a Treasury of another one. */
-const TREASURY_VERSION = 1n;
-/** The doctor warns when the Treasury can pay for fewer signatures. */
-const FEW_SIGNS_COUNT = 1_000;
-const UNITS_PER_COIN = 1e9;
-
 /** Checks the Treasury, the caps that spend from it, and the coins that pay for gas. */
 export function treasuryChecks(subject: HealthSubject): HealthCheck[] {
   const { chain } = subject;
@@ -41,6 +35,12 @@ export function treasuryChecks(subject: HealthSubject): HealthCheck[] {
     },
   ];
 }
+
+/** `VERSION` of `move/treasury`: its functions abort for a Treasury of another one. */
+const TREASURY_VERSION = 1n;
+/** The doctor warns when the Treasury can pay for fewer signatures. */
+const FEW_SIGNS_COUNT = 1_000;
+const UNITS_PER_COIN = 1e9;
 
 async function lookAtTreasury(chain: HealthChain): Promise<Finding> {
   const client = await answering(chain);

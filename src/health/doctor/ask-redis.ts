@@ -2,9 +2,6 @@ import { Redis } from "ioredis";
 import type { Secret } from "../../telemetry/secret.ts";
 import type { Finding } from "../checks/health-check.ts";
 
-const TIMEOUT_MS = 5_000;
-const OLDEST_MAJOR = 6;
-
 /** Connects to Redis and judges its version and its eviction policy. */
 export async function askRedis(url: Secret): Promise<Finding> {
   const client = new Redis(url.reveal(), {
@@ -27,6 +24,9 @@ export async function askRedis(url: Secret): Promise<Finding> {
     client.disconnect();
   }
 }
+
+const TIMEOUT_MS = 5_000;
+const OLDEST_MAJOR = 6;
 
 /** Returns the finding for a reply to `INFO`. */
 export function judgeRedis(info: string): Finding {

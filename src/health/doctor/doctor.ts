@@ -6,14 +6,6 @@ import { askRedis } from "./ask-redis.ts";
 import { openDoctorChain } from "./doctor-chain.ts";
 import { openDoctorDatabase } from "./doctor-database.ts";
 
-/** Options of {@link runDoctor}. */
-export interface DoctorOptions {
-  /** The time limit of each check. Default 15 s. */
-  readonly timeoutMs?: number;
-}
-
-const DEFAULT_TIMEOUT_MS = 15_000;
-
 /**
  * Checks everything that the service needs, and changes nothing. It works beside a running service and without one. If
  * the configuration is wrong, it returns only the faults of the configuration.
@@ -46,6 +38,14 @@ export async function runDoctor(
     );
   }
 }
+
+/** Options of {@link runDoctor}. */
+export interface DoctorOptions {
+  /** The time limit of each check. Default 15 s. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 15_000;
 
 function judge({ config, faults, warnings }: ConfigReading): NamedFinding[] {
   const name = "configuration";

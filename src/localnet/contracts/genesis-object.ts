@@ -1,6 +1,15 @@
 import type { FieldInfo, Owner } from "../fullnode/object.ts";
 import type { NetworkAddresses } from "./addresses.ts";
 
+/** An object of the genesis; all have version 1. */
+export interface GenesisObject {
+  readonly id: string;
+  readonly type: string;
+  readonly contents: Uint8Array;
+  readonly owner: Owner;
+  readonly field?: FieldInfo;
+}
+
 /** Options of the genesis. */
 export interface GenesisOptions {
   readonly seed: Uint8Array;
@@ -18,15 +27,6 @@ export interface NetworkKeyOutputs {
   readonly dkg: Uint8Array;
   /** The output of the reconfiguration for the current epoch; undefined for a key directly from its DKG. */
   readonly reconfiguration?: Uint8Array | undefined;
-}
-
-/** An object of the genesis; all have version 1. */
-export interface GenesisObject {
-  readonly id: string;
-  readonly type: string;
-  readonly contents: Uint8Array;
-  readonly owner: Owner;
-  readonly field?: FieldInfo;
 }
 
 /** The version of every object, and the initial shared version of every shared one. */

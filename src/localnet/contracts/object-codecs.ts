@@ -6,6 +6,20 @@ import type { NetworkAddresses } from "./addresses.ts";
 import { coordinatorTypes } from "./coordinator/coordinator-state.ts";
 import { Treasury, TreasuryCap } from "./treasury/treasury-state.ts";
 
+/** The BCS of each object type of this network; undefined for dynamic fields and the inner state. */
+export function objectCodecs(addresses: NetworkAddresses): (type: string) => ContentsCodec | undefined {
+  const { inner, coordinator } = coordinatorTypes(addresses.dwalletPackageId);
+  const treasury = (name: string) => `${addresses.treasuryPackageId}::treasury::${name}`;
+  const codecs = new Map<string, ContentsCodec>([
+    [coordinator, CoordinatorModule.DWalletCoordinator],
+    [treasury("Treasury"), Treasury],
+    [treasury("AdminCap"), TreasuryCap],
+    [treasury("OperatorCap"), TreasuryCap],
+    ...Object.entries(COORDINATOR_INNER).map(([name, codec]) => [inner(name), codec] as const),
+  ]);
+  return (type) => (coinTypeOf(type) === undefined ? codecs.get(type) : Coin);
+}
+
 const {
   DWallet,
   DWalletCap,
@@ -33,17 +47,3 @@ const COORDINATOR_INNER = {
 
 /** Fields that are lists of numbers. All other fields with that decoded form are bytes. */
 export const NUMBER_LISTS: ReadonlySet<string> = new Set(["supported_curves"]);
-
-/** The BCS of each object type of this network; undefined for dynamic fields and the inner state. */
-export function objectCodecs(addresses: NetworkAddresses): (type: string) => ContentsCodec | undefined {
-  const { inner, coordinator } = coordinatorTypes(addresses.dwalletPackageId);
-  const treasury = (name: string) => `${addresses.treasuryPackageId}::treasury::${name}`;
-  const codecs = new Map<string, ContentsCodec>([
-    [coordinator, CoordinatorModule.DWalletCoordinator],
-    [treasury("Treasury"), Treasury],
-    [treasury("AdminCap"), TreasuryCap],
-    [treasury("OperatorCap"), TreasuryCap],
-    ...Object.entries(COORDINATOR_INNER).map(([name, codec]) => [inner(name), codec] as const),
-  ]);
-  return (type) => (coinTypeOf(type) === undefined ? codecs.get(type) : Coin);
-}

@@ -15,30 +15,6 @@ import { systemCommit } from "../fullnode/system-transaction.ts";
 import type { NetworkMpc } from "../mpc/engine.ts";
 import type { Keyring } from "../mpc/keyring.ts";
 
-/** On-demand changes of the chain by the network itself. */
-export interface ChainControls {
-  /** Ends the epoch now, with a reconfiguration of every network key. Returns the new epoch. */
-  advanceEpoch(): Promise<bigint>;
-  /** Multiplies every price of the coordinator by this many percent: 200 doubles them. */
-  scalePrices(percent: number): Promise<void>;
-  /** Adds a network encryption key, which becomes the newest. Returns its id. */
-  rotateNetworkKey(): Promise<string>;
-  /** Sets the Treasury's balances to these amounts, in the smallest units. */
-  setTreasury(balances: { readonly ika: bigint; readonly sui: bigint }): Promise<void>;
-}
-
-/** Options of {@link createChainControls}. */
-export interface ChainControlsOptions {
-  readonly ledger: Ledger;
-  readonly addresses: NetworkAddresses;
-  readonly seed: Uint8Array;
-  readonly keyring: Keyring;
-  /** Creates the outputs of a new key in an epoch. */
-  readonly firstOutputs: (mpc: NetworkMpc, epoch: bigint) => Promise<NetworkKeyOutputs>;
-  /** Advances the chain's clock by milliseconds. */
-  readonly skipTime: (durationMs: number) => void;
-}
-
 /** Creates the controls. Each change is a system commit. */
 export function createChainControls(options: ChainControlsOptions): ChainControls {
   const { ledger, addresses, seed, keyring, firstOutputs, skipTime } = options;
@@ -107,6 +83,30 @@ export function createChainControls(options: ChainControlsOptions): ChainControl
       systemCommit(ledger, time, `${name}/${ledger.chainId}/${time.checkpoint}`, inputs, work),
     );
   }
+}
+
+/** On-demand changes of the chain by the network itself. */
+export interface ChainControls {
+  /** Ends the epoch now, with a reconfiguration of every network key. Returns the new epoch. */
+  advanceEpoch(): Promise<bigint>;
+  /** Multiplies every price of the coordinator by this many percent: 200 doubles them. */
+  scalePrices(percent: number): Promise<void>;
+  /** Adds a network encryption key, which becomes the newest. Returns its id. */
+  rotateNetworkKey(): Promise<string>;
+  /** Sets the Treasury's balances to these amounts, in the smallest units. */
+  setTreasury(balances: { readonly ika: bigint; readonly sui: bigint }): Promise<void>;
+}
+
+/** Options of {@link createChainControls}. */
+export interface ChainControlsOptions {
+  readonly ledger: Ledger;
+  readonly addresses: NetworkAddresses;
+  readonly seed: Uint8Array;
+  readonly keyring: Keyring;
+  /** Creates the outputs of a new key in an epoch. */
+  readonly firstOutputs: (mpc: NetworkMpc, epoch: bigint) => Promise<NetworkKeyOutputs>;
+  /** Advances the chain's clock by milliseconds. */
+  readonly skipTime: (durationMs: number) => void;
 }
 
 function scaled(amount: string, percent: number): string {

@@ -1,20 +1,3 @@
-/** A probability: 0 never, 1 always. */
-export type Probability = number;
-
-/** The kinds of session that the network processes. */
-export type SessionName = "dkg" | "presign" | "sign";
-
-/** Makes calls of one Move function abort. */
-export interface AbortRule {
-  /** `module::function`, as `treasury::pay_sign`. */
-  readonly function: string;
-  /** The module that the abort names; default the function's own. */
-  readonly module?: string;
-  readonly code: number;
-  /** Default 1. */
-  readonly probability?: Probability;
-}
-
 /** The faults to inject. All are off by default. */
 export interface FaultSettings {
   /** Adds this latency to every call, in milliseconds, plus up to `jitterMs`. */
@@ -45,6 +28,23 @@ export interface FaultSettings {
   readonly paused: boolean;
   /** Flips one bit of a signature. */
   readonly corruptSignature: Probability;
+}
+
+/** A probability: 0 never, 1 always. */
+export type Probability = number;
+
+/** The kinds of session that the network processes. */
+export type SessionName = "dkg" | "presign" | "sign";
+
+/** Makes calls of one Move function abort. */
+export interface AbortRule {
+  /** `module::function`, as `treasury::pay_sign`. */
+  readonly function: string;
+  /** The module that the abort names; default the function's own. */
+  readonly module?: string;
+  readonly code: number;
+  /** Default 1. */
+  readonly probability?: Probability;
 }
 
 /** No faults. */

@@ -3,21 +3,6 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { blake2b256 } from "../fullnode/bytes.ts";
 import { type FaultSettings, NO_FAULTS } from "./fault-settings.ts";
 
-/** The current fault settings and the random draws for them. */
-export interface Faults {
-  readonly settings: FaultSettings;
-  /** Changes these settings and keeps the others. */
-  set(settings: Partial<FaultSettings>): void;
-  /** Draws at random with this probability. The n-th draw under one seed is always the same. */
-  happens(probability: number): boolean;
-  /** Returns `baseMs` plus a random part of `jitterMs`. */
-  duration(baseMs: number, jitterMs: number): number;
-  /** Waits for this time. */
-  pause(durationMs: number): Promise<void>;
-  /** Calls back after each change of the settings. */
-  onChange(listener: () => void): void;
-}
-
 /** Creates faults with random draws derived from the seed. `pause` waits for delays; default: in real time. */
 export function createFaults(
   seed: Uint8Array,
@@ -43,6 +28,21 @@ export function createFaults(
       listeners.push(listener);
     },
   };
+}
+
+/** The current fault settings and the random draws for them. */
+export interface Faults {
+  readonly settings: FaultSettings;
+  /** Changes these settings and keeps the others. */
+  set(settings: Partial<FaultSettings>): void;
+  /** Draws at random with this probability. The n-th draw under one seed is always the same. */
+  happens(probability: number): boolean;
+  /** Returns `baseMs` plus a random part of `jitterMs`. */
+  duration(baseMs: number, jitterMs: number): number;
+  /** Waits for this time. */
+  pause(durationMs: number): Promise<void>;
+  /** Calls back after each change of the settings. */
+  onChange(listener: () => void): void;
 }
 
 /** Unreferenced: the server keeps the process alive, and a closed one need not wait for an answer. */

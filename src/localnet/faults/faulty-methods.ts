@@ -2,8 +2,6 @@ import { invalidInput, RpcFailure, Status } from "../fullnode/failures.ts";
 import { NoAnswer, type UnaryMethod } from "../fullnode/unary-method.ts";
 import type { Faults } from "./faults.ts";
 
-const EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction";
-
 /**
  * Wraps the node's methods with latency, rejections, lost replies and stale reads. `lagging` are the methods of a node
  * that lags behind. A method that it lacks is never stale.
@@ -31,6 +29,8 @@ export function faultyMethods(
     },
   }));
 }
+
+const EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction";
 
 async function execute(method: UnaryMethod, request: Uint8Array, faults: Faults): Promise<Uint8Array> {
   const { versionConflict, dropReply } = faults.settings;

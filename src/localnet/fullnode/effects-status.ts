@@ -3,10 +3,6 @@ import type { GrpcTypes } from "@mysten/sui/grpc";
 import { ArgumentFault, FailureKind } from "./failures.ts";
 import type { CommandFailure } from "./program.ts";
 
-type StatusInput = Extract<typeof bcs.TransactionEffects.$inferInput, { V2: unknown }>["V2"]["status"];
-type FailureInput = Extract<StatusInput, { Failure: unknown }>["Failure"];
-type ErrorInput = FailureInput["error"];
-
 /** A failed execution in its sui.rpc.v2 form. */
 export function failureProto({ failure, command }: CommandFailure): GrpcTypes.ExecutionError {
   const base = { description: failure.message, command: BigInt(command), kind: failure.failureKind };
@@ -65,6 +61,10 @@ export function failureProto({ failure, command }: CommandFailure): GrpcTypes.Ex
       return { ...base, errorDetails: { oneofKind: undefined } };
   }
 }
+
+type StatusInput = Extract<typeof bcs.TransactionEffects.$inferInput, { V2: unknown }>["V2"]["status"];
+type FailureInput = Extract<StatusInput, { Failure: unknown }>["Failure"];
+type ErrorInput = FailureInput["error"];
 
 /** A failed execution in the BCS form of the effects. */
 export function failureBcs({ failure }: CommandFailure): ErrorInput {

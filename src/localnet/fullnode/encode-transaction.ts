@@ -9,11 +9,6 @@ import type {
   TransactionContent,
 } from "./transaction-data.ts";
 
-type DataInput = Extract<typeof bcs.TransactionData.$inferInput, { V1: unknown }>["V1"];
-type ProgramInput = typeof bcs.ProgrammableTransaction.$inferInput;
-type InputInput = ProgramInput["inputs"] extends Iterable<infer T> ? T : never;
-type CommandInput = ProgramInput["commands"] extends Iterable<infer T> ? T : never;
-
 /** The BCS bytes of a resolved transaction. Throws INVALID_ARGUMENT if a value does not fit its type. */
 export function encodeTransaction(content: TransactionContent): Uint8Array {
   try {
@@ -22,6 +17,11 @@ export function encodeTransaction(content: TransactionContent): Uint8Array {
     throw new RpcFailure(Status.InvalidArgument, `invalid transaction: ${(error as Error).message}`);
   }
 }
+
+type DataInput = Extract<typeof bcs.TransactionData.$inferInput, { V1: unknown }>["V1"];
+type ProgramInput = typeof bcs.ProgrammableTransaction.$inferInput;
+type InputInput = ProgramInput["inputs"] extends Iterable<infer T> ? T : never;
+type CommandInput = ProgramInput["commands"] extends Iterable<infer T> ? T : never;
 
 /** A transaction's base58 digest. */
 export function transactionDigest(bytes: Uint8Array): string {

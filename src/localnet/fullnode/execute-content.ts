@@ -19,6 +19,26 @@ import { refuseLargeObjects, sealChanges } from "./seal-changes.ts";
 import type { Slot } from "./slots.ts";
 import type { TransactionContent } from "./transaction-data.ts";
 
+/**
+ * Executes a checked transaction. A Move abort or another execution failure still bumps every mutable input and
+ * charges gas, as on Sui.
+ */
+export function executeContent(
+  content: TransactionContent,
+  digest: string,
+  inputs: CheckedInputs,
+  context: ExecutionContext,
+): ExecutionOutcome {
+  const attempt =
+    context.cancelled === undefined
+      ? run(content, digest, inputs, context, undefined)
+      : new CommandFailure(context.cancelled, 0);
+  if (!(attempt instanceof CommandFailure)) return attempt;
+  const failed = run(content, digest, inputs, context, attempt);
+  if (failed instanceof CommandFailure) throw new Error("a failed transaction cannot fail again");
+  return failed;
+}
+
 /** The context of an execution. */
 export interface ExecutionContext {
   readonly lookup: (id: string) => ChainObject | undefined;
@@ -39,26 +59,6 @@ export interface ExecutionOutcome {
   readonly success: boolean;
   readonly results: readonly (readonly Slot[])[];
   readonly state: ExecutionState;
-}
-
-/**
- * Executes a checked transaction. A Move abort or another execution failure still bumps every mutable input and
- * charges gas, as on Sui.
- */
-export function executeContent(
-  content: TransactionContent,
-  digest: string,
-  inputs: CheckedInputs,
-  context: ExecutionContext,
-): ExecutionOutcome {
-  const attempt =
-    context.cancelled === undefined
-      ? run(content, digest, inputs, context, undefined)
-      : new CommandFailure(context.cancelled, 0);
-  if (!(attempt instanceof CommandFailure)) return attempt;
-  const failed = run(content, digest, inputs, context, attempt);
-  if (failed instanceof CommandFailure) throw new Error("a failed transaction cannot fail again");
-  return failed;
 }
 
 function run(

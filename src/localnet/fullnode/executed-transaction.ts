@@ -3,14 +3,6 @@ import type { ExecutionOutcome } from "./execute-content.ts";
 import type { EmittedEvent } from "./execution-state.ts";
 import { timestampProto } from "./transaction-proto.ts";
 
-/** A transaction's sender, content and signatures. A system transaction has no content and no signatures. */
-export interface TransactionFrame {
-  readonly digest: string;
-  readonly sender: string;
-  readonly transaction: GrpcTypes.Transaction | undefined;
-  readonly signatures: readonly Uint8Array[];
-}
-
 /** An executed or simulated transaction in its sui.rpc.v2 form. */
 export function executedTransaction(
   frame: TransactionFrame,
@@ -32,6 +24,14 @@ export function executedTransaction(
     timestamp: timestampProto(at.timestampMs),
     balanceChanges: outcome.balanceChanges,
   };
+}
+
+/** A transaction's sender, content and signatures. A system transaction has no content and no signatures. */
+export interface TransactionFrame {
+  readonly digest: string;
+  readonly sender: string;
+  readonly transaction: GrpcTypes.Transaction | undefined;
+  readonly signatures: readonly Uint8Array[];
 }
 
 /** Encodes for the ledger. */

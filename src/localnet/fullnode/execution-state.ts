@@ -6,69 +6,6 @@ import { LIMITS } from "./limits.ts";
 import { type ChainObject, Coin, type FieldInfo, type Owner } from "./object.ts";
 import { SUI_FRAMEWORK } from "./sui-types.ts";
 
-/** The part of a BCS type that reads and writes objects. */
-export interface Codec<T> {
-  parse(bytes: Uint8Array): T;
-  serialize(value: NoInfer<T>): { toBytes(): Uint8Array };
-}
-
-/** An object as one transaction sees and changes it. */
-export interface WorkingObject {
-  readonly id: string;
-  readonly type: string;
-  /** Undefined while the transaction holds the object. By its end, the object must have an owner or be deleted. */
-  owner: Owner | undefined;
-  /** The version before the transaction; undefined for an object that the transaction created. */
-  readonly input: ChainObject | undefined;
-  field: FieldInfo | undefined;
-  mutated: boolean;
-  deleted: boolean;
-}
-
-/** An event as a contract emits it. */
-export interface EmittedEvent {
-  readonly packageId: string;
-  readonly module: string;
-  readonly type: string;
-  readonly contents: Uint8Array;
-}
-
-/** The reads and writes of one transaction. Nothing reaches the store before the commit. */
-export interface ExecutionState {
-  readonly events: readonly EmittedEvent[];
-  find(id: string): WorkingObject | undefined;
-  create(init: NewObject): WorkingObject;
-  remove(object: WorkingObject): void;
-  /** The decoded contents. They are decoded once per transaction and shared by all readers. */
-  read<T>(object: WorkingObject, codec: Codec<T>): T;
-  /** Changes the decoded contents in place. They are encoded once, when the transaction ends. */
-  update<T>(object: WorkingObject, codec: Codec<T>, change: (value: T) => void): void;
-  contents(object: WorkingObject): Uint8Array;
-  newId(): string;
-  emit(event: EmittedEvent): void;
-  /** Counts one dynamic field access. The protocol limits them. */
-  countFieldAccess(): void;
-  touched(): Iterable<WorkingObject>;
-}
-
-/** An object to create. Without an owner, the transaction holds it. */
-export interface NewObject {
-  readonly id?: string;
-  readonly type: string;
-  readonly contents: Uint8Array;
-  readonly owner?: Owner;
-  readonly field?: FieldInfo;
-}
-
-/** Sui hashes the ids of new objects under this prefix. */
-const OBJECT_ID_INTENT = 0xf1;
-
-interface Entry {
-  bytes: Uint8Array | undefined;
-  codec: Codec<unknown> | undefined;
-  value: unknown;
-}
-
 /** Creates a state over `lookup` for the transaction with this base58 digest. */
 export function createExecutionState(
   lookup: (id: string) => ChainObject | undefined,
@@ -170,6 +107,69 @@ export function createExecutionState(
     touched: () => objects.values(),
   };
   return state;
+}
+
+/** The part of a BCS type that reads and writes objects. */
+export interface Codec<T> {
+  parse(bytes: Uint8Array): T;
+  serialize(value: NoInfer<T>): { toBytes(): Uint8Array };
+}
+
+/** An object as one transaction sees and changes it. */
+export interface WorkingObject {
+  readonly id: string;
+  readonly type: string;
+  /** Undefined while the transaction holds the object. By its end, the object must have an owner or be deleted. */
+  owner: Owner | undefined;
+  /** The version before the transaction; undefined for an object that the transaction created. */
+  readonly input: ChainObject | undefined;
+  field: FieldInfo | undefined;
+  mutated: boolean;
+  deleted: boolean;
+}
+
+/** An event as a contract emits it. */
+export interface EmittedEvent {
+  readonly packageId: string;
+  readonly module: string;
+  readonly type: string;
+  readonly contents: Uint8Array;
+}
+
+/** The reads and writes of one transaction. Nothing reaches the store before the commit. */
+export interface ExecutionState {
+  readonly events: readonly EmittedEvent[];
+  find(id: string): WorkingObject | undefined;
+  create(init: NewObject): WorkingObject;
+  remove(object: WorkingObject): void;
+  /** The decoded contents. They are decoded once per transaction and shared by all readers. */
+  read<T>(object: WorkingObject, codec: Codec<T>): T;
+  /** Changes the decoded contents in place. They are encoded once, when the transaction ends. */
+  update<T>(object: WorkingObject, codec: Codec<T>, change: (value: T) => void): void;
+  contents(object: WorkingObject): Uint8Array;
+  newId(): string;
+  emit(event: EmittedEvent): void;
+  /** Counts one dynamic field access. The protocol limits them. */
+  countFieldAccess(): void;
+  touched(): Iterable<WorkingObject>;
+}
+
+/** An object to create. Without an owner, the transaction holds it. */
+export interface NewObject {
+  readonly id?: string;
+  readonly type: string;
+  readonly contents: Uint8Array;
+  readonly owner?: Owner;
+  readonly field?: FieldInfo;
+}
+
+/** Sui hashes the ids of new objects under this prefix. */
+const OBJECT_ID_INTENT = 0xf1;
+
+interface Entry {
+  bytes: Uint8Array | undefined;
+  codec: Codec<unknown> | undefined;
+  value: unknown;
 }
 
 /** The balance of a coin in a transaction. */

@@ -2,53 +2,6 @@ import type { Commit } from "./commit.ts";
 import { RpcFailure, Status } from "./failures.ts";
 import { createObjectStore, type ObjectStore } from "./object-store.ts";
 
-/** The storage of commits. A commit is durable when the promise resolves. */
-export interface CommitLog {
-  append(commit: Commit): Promise<void>;
-}
-
-/** The position of a transaction in the ledger. */
-export interface LedgerTransaction {
-  readonly digest: string;
-  readonly checkpoint: bigint;
-  readonly timestampMs: bigint;
-  readonly executed: Uint8Array;
-}
-
-/** The time at which the next transaction executes. */
-export interface LedgerTime {
-  readonly checkpoint: bigint;
-  readonly timestampMs: bigint;
-  readonly epoch: bigint;
-}
-
-/** The chain's state: the current objects and all executed transactions. Only durable commits are visible. */
-export interface Ledger {
-  readonly objects: ObjectStore;
-  readonly chainId: string;
-  readonly genesisTimestampMs: bigint;
-  readonly epochDurationMs: bigint;
-  transaction(digest: string): LedgerTransaction | undefined;
-  checkpoint(sequenceNumber: bigint): LedgerTransaction | undefined;
-  readonly latestCheckpoint: bigint;
-  now(): LedgerTime;
-  /**
-   * Runs `work` exclusively. It sees the state after all earlier commits. Its result becomes durable, then visible.
-   * `work` returns undefined to commit nothing.
-   */
-  exclusive(work: (time: LedgerTime) => Commit | undefined): Promise<void>;
-  /** Calls `listener` after each commit. */
-  onCommit(listener: (commit: Commit) => void): void;
-}
-
-/** Options of {@link createLedger}. */
-export interface LedgerOptions {
-  readonly epochDurationMs: bigint;
-  readonly log: CommitLog;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
 /** Creates a ledger from `history`, whose first commit is the genesis. */
 export function createLedger(history: Iterable<Commit>, options: LedgerOptions): Ledger {
   const objects = createObjectStore();
@@ -116,4 +69,51 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
     },
   };
   return ledger;
+}
+
+/** The storage of commits. A commit is durable when the promise resolves. */
+export interface CommitLog {
+  append(commit: Commit): Promise<void>;
+}
+
+/** The position of a transaction in the ledger. */
+export interface LedgerTransaction {
+  readonly digest: string;
+  readonly checkpoint: bigint;
+  readonly timestampMs: bigint;
+  readonly executed: Uint8Array;
+}
+
+/** The time at which the next transaction executes. */
+export interface LedgerTime {
+  readonly checkpoint: bigint;
+  readonly timestampMs: bigint;
+  readonly epoch: bigint;
+}
+
+/** The chain's state: the current objects and all executed transactions. Only durable commits are visible. */
+export interface Ledger {
+  readonly objects: ObjectStore;
+  readonly chainId: string;
+  readonly genesisTimestampMs: bigint;
+  readonly epochDurationMs: bigint;
+  transaction(digest: string): LedgerTransaction | undefined;
+  checkpoint(sequenceNumber: bigint): LedgerTransaction | undefined;
+  readonly latestCheckpoint: bigint;
+  now(): LedgerTime;
+  /**
+   * Runs `work` exclusively. It sees the state after all earlier commits. Its result becomes durable, then visible.
+   * `work` returns undefined to commit nothing.
+   */
+  exclusive(work: (time: LedgerTime) => Commit | undefined): Promise<void>;
+  /** Calls `listener` after each commit. */
+  onCommit(listener: (commit: Commit) => void): void;
+}
+
+/** Options of {@link createLedger}. */
+export interface LedgerOptions {
+  readonly epochDurationMs: bigint;
+  readonly log: CommitLog;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }

@@ -4,6 +4,28 @@ import { ArgumentFailure, ArgumentFault } from "./failures.ts";
 import type { MoveValue } from "./move-value.ts";
 import { coinObjectType, ID_TYPE } from "./sui-types.ts";
 
+/** Defines a function whose body receives the decoded arguments. */
+export function moveFunction<const P extends readonly MoveParameter<unknown>[]>(definition: {
+  readonly packageId: string;
+  readonly module: string;
+  readonly name: string;
+  readonly typeParameterCount?: number;
+  readonly parameters: P;
+  readonly returns?: readonly string[];
+  // biome-ignore lint/suspicious/noConfusingVoidType: a Move function without results returns nothing
+  run(call: MoveCallContext, ...args: Arguments<P>): readonly MoveValue[] | void;
+}): MoveFunction {
+  return {
+    packageId: definition.packageId,
+    module: definition.module,
+    name: definition.name,
+    typeParameterCount: definition.typeParameterCount ?? 0,
+    parameters: definition.parameters,
+    returns: definition.returns ?? [],
+    run: (call, args) => definition.run(call, ...(args as Arguments<P>)) ?? [],
+  };
+}
+
 /** How a parameter receives its argument: by value or by reference. */
 export type Reference = "value" | "immutable" | "mutable";
 
@@ -36,28 +58,6 @@ export interface MoveFunction {
 type Arguments<P extends readonly MoveParameter<unknown>[]> = {
   [K in keyof P]: P[K] extends MoveParameter<infer T> ? T : never;
 };
-
-/** Defines a function whose body receives the decoded arguments. */
-export function moveFunction<const P extends readonly MoveParameter<unknown>[]>(definition: {
-  readonly packageId: string;
-  readonly module: string;
-  readonly name: string;
-  readonly typeParameterCount?: number;
-  readonly parameters: P;
-  readonly returns?: readonly string[];
-  // biome-ignore lint/suspicious/noConfusingVoidType: a Move function without results returns nothing
-  run(call: MoveCallContext, ...args: Arguments<P>): readonly MoveValue[] | void;
-}): MoveFunction {
-  return {
-    packageId: definition.packageId,
-    module: definition.module,
-    name: definition.name,
-    typeParameterCount: definition.typeParameterCount ?? 0,
-    parameters: definition.parameters,
-    returns: definition.returns ?? [],
-    run: (call, args) => definition.run(call, ...(args as Arguments<P>)) ?? [],
-  };
-}
 
 /** The functions of a node by `package::module::function`. */
 export type FunctionTable = ReadonlyMap<string, MoveFunction>;

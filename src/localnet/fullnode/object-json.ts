@@ -1,17 +1,6 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
 import type { ChainObject } from "./object.ts";
 
-/** `google.protobuf.Value`. */
-export type JsonValue = NonNullable<GrpcTypes.Object["json"]>;
-
-/** Writes an object's Move fields as JSON; undefined for a type that this node cannot decode. */
-export type ObjectJson = (object: ChainObject) => JsonValue | undefined;
-
-/** Decodes the contents of one Move type. */
-export interface ContentsCodec {
-  parse(bytes: Uint8Array): unknown;
-}
-
 /**
  * Renders objects as JSON if `codecOf` has their codec. `numberLists` names the fields with numbers instead of bytes.
  */
@@ -24,6 +13,17 @@ export function objectJson(
     if (codec === undefined) return undefined;
     return valueType.fromJson(moveJson(codec.parse(object.contents), "", numberLists));
   };
+}
+
+/** `google.protobuf.Value`. */
+export type JsonValue = NonNullable<GrpcTypes.Object["json"]>;
+
+/** Writes an object's Move fields as JSON; undefined for a type that this node cannot decode. */
+export type ObjectJson = (object: ChainObject) => JsonValue | undefined;
+
+/** Decodes the contents of one Move type. */
+export interface ContentsCodec {
+  parse(bytes: Uint8Array): unknown;
 }
 
 /**

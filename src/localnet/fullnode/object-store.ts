@@ -1,18 +1,5 @@
 import type { ChainObject } from "./object.ts";
 
-/** The current version of every object, with indexes for the read calls. */
-export interface ObjectStore {
-  get(id: string): ChainObject | undefined;
-  /** Writes new versions and removes deleted ids as one step. */
-  apply(written: readonly ChainObject[], deleted: readonly string[]): void;
-  /** An address's objects in id order. `type` filters by a type, or by a generic type without its arguments. */
-  owned(address: string, type?: string): ChainObject[];
-  /** Dynamic fields of a parent in id order. */
-  fields(parentId: string): ChainObject[];
-  all(): Iterable<ChainObject>;
-  readonly size: number;
-}
-
 /** An empty store. */
 export function createObjectStore(): ObjectStore {
   const objects = new Map<string, ChainObject>();
@@ -83,6 +70,19 @@ export function createObjectStore(): ObjectStore {
       if (object !== undefined) out.push(object);
     }
   }
+}
+
+/** The current version of every object, with indexes for the read calls. */
+export interface ObjectStore {
+  get(id: string): ChainObject | undefined;
+  /** Writes new versions and removes deleted ids as one step. */
+  apply(written: readonly ChainObject[], deleted: readonly string[]): void;
+  /** An address's objects in id order. `type` filters by a type, or by a generic type without its arguments. */
+  owned(address: string, type?: string): ChainObject[];
+  /** Dynamic fields of a parent in id order. */
+  fields(parentId: string): ChainObject[];
+  all(): Iterable<ChainObject>;
+  readonly size: number;
 }
 
 function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -1,14 +1,5 @@
 import { RpcFailure, Status } from "./failures.ts";
 
-/** One page of a listing and the token of the next. */
-export interface ListingPage<T> {
-  readonly items: readonly T[];
-  readonly nextPageToken: Uint8Array | undefined;
-}
-
-const DEFAULT_PAGE_SIZE = 50;
-const MAX_PAGE_SIZE = 1_000;
-
 /** Returns one page of items that are in key order. The token is the last key of the previous page. */
 export function pageOf<T>(
   items: readonly T[],
@@ -27,6 +18,15 @@ export function pageOf<T>(
   const more = start + page.length < items.length && last !== undefined;
   return { items: page, nextPageToken: more ? new TextEncoder().encode(key(last)) : undefined };
 }
+
+/** One page of a listing and the token of the next. */
+export interface ListingPage<T> {
+  readonly items: readonly T[];
+  readonly nextPageToken: Uint8Array | undefined;
+}
+
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 1_000;
 
 function firstAfter<T>(items: readonly T[], key: (item: T) => string, after: string): number {
   const index = items.findIndex((item) => key(item) > after);

@@ -5,12 +5,12 @@ import type { ObjectJson } from "./object-json.ts";
 import { applyReadMask, masks } from "./read-mask.ts";
 import { coinTypeOf } from "./sui-types.ts";
 
+/** Returns an object in its sui.rpc.v2 form, limited to the read mask (by default id, version and digest). */
+export type ProjectObject = (object: ChainObject, mask: Mask) => GrpcTypes.Object;
+
 type Mask = { readonly paths: readonly string[] } | undefined;
 
 const DEFAULTS = ["object_id", "version", "digest"];
-
-/** Returns an object in its sui.rpc.v2 form, limited to the read mask (by default id, version and digest). */
-export type ProjectObject = (object: ChainObject, mask: Mask) => GrpcTypes.Object;
 
 /** Creates the projection. `toJson` renders objects as JSON. */
 export function createObjectProjection(toJson: ObjectJson): ProjectObject {

@@ -1,17 +1,3 @@
-/** The part of a protobuf message type that the projection uses. */
-export interface MessageShape {
-  readonly fields: readonly {
-    readonly name: string;
-    readonly localName: string;
-    readonly kind: string;
-    readonly repeat?: number;
-    readonly oneof?: string | undefined;
-    readonly T?: unknown;
-  }[];
-}
-
-type Tree = Map<string, Tree>;
-
 /**
  * Keeps only the fields of `message` that the mask names. A path consists of proto names joined by dots and keeps
  * everything below it; `*` keeps everything. Without a mask, `defaults` apply. Unknown paths are ignored.
@@ -26,6 +12,20 @@ export function applyReadMask<T extends object>(
   if (paths.includes("*")) return message;
   return project(shape, message, treeOf(paths)) as T;
 }
+
+/** The part of a protobuf message type that the projection uses. */
+export interface MessageShape {
+  readonly fields: readonly {
+    readonly name: string;
+    readonly localName: string;
+    readonly kind: string;
+    readonly repeat?: number;
+    readonly oneof?: string | undefined;
+    readonly T?: unknown;
+  }[];
+}
+
+type Tree = Map<string, Tree>;
 
 /** True if the mask names this path, or a path above or below it. */
 export function masks(

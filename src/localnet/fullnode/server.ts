@@ -6,43 +6,6 @@ import { RpcFailure, Status } from "./failures.ts";
 import { type GrpcWebFormat, grpcWebContentType, grpcWebFormat } from "./grpc-web.ts";
 import { NoAnswer } from "./unary-method.ts";
 
-/** An HTTP route beside the gRPC calls. It answers with JSON. */
-export interface JsonRoute {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  handle(body: Uint8Array): Promise<{ readonly status: number; readonly json: unknown }>;
-}
-
-/** The address and the services of a node. */
-export interface FullnodeServerOptions {
-  readonly host: string;
-  /** 0 takes a free port. */
-  readonly port: number;
-  readonly answerCall: AnswerCall;
-  readonly routes: readonly JsonRoute[];
-  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
-}
-
-/** A listening node. */
-export interface FullnodeServer {
-  readonly url: string;
-  readonly port: number;
-  /** Stops accepting requests, answers the pending ones, then closes every connection. */
-  close(): Promise<void>;
-}
-
-const MAX_BODY_BYTES = 1024 * 1024;
-/** Long enough for clients that compute for seconds between two requests. */
-const KEEP_ALIVE_TIMEOUT_MS = 120_000;
-
-/** The time to answer pending requests when the node closes. */
-const CLOSE_GRACE_MS = 1_000;
-
-const CORS_HEADERS = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "grpc-status, grpc-message, grpc-status-details-bin",
-};
-
 /** Serves unary gRPC-web calls (binary and text) and JSON routes on one HTTP/1.1 port. */
 export async function startFullnodeServer(options: FullnodeServerOptions): Promise<FullnodeServer> {
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
@@ -110,6 +73,43 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     held.delete(response);
   }
 }
+
+/** An HTTP route beside the gRPC calls. It answers with JSON. */
+export interface JsonRoute {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  handle(body: Uint8Array): Promise<{ readonly status: number; readonly json: unknown }>;
+}
+
+/** The address and the services of a node. */
+export interface FullnodeServerOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly answerCall: AnswerCall;
+  readonly routes: readonly JsonRoute[];
+  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A listening node. */
+export interface FullnodeServer {
+  readonly url: string;
+  readonly port: number;
+  /** Stops accepting requests, answers the pending ones, then closes every connection. */
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Long enough for clients that compute for seconds between two requests. */
+const KEEP_ALIVE_TIMEOUT_MS = 120_000;
+
+/** The time to answer pending requests when the node closes. */
+const CLOSE_GRACE_MS = 1_000;
+
+const CORS_HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "grpc-status, grpc-message, grpc-status-details-bin",
+};
 
 async function answerJson(
   route: JsonRoute,

@@ -17,12 +17,6 @@ import { SUI_COIN_TYPE } from "./sui-types.ts";
 import { decodeTransaction, type TransactionContent } from "./transaction-data.ts";
 import { transactionProto } from "./transaction-proto.ts";
 
-/** The id of the mock coin for simulations without gas coins. */
-const MOCK_GAS_ID = `0x${"f".repeat(64)}`;
-const MOCK_GAS_BALANCE = 1_000_000_000_000_000_000n;
-/** The computation units that an estimated budget adds to the simulated cost. */
-const BUDGET_OVERHEAD_UNITS = 1_000n;
-
 /** Simulates a transaction on the current state: resolves it, selects gas on request, commits nothing. */
 export async function simulate(
   ledger: Ledger,
@@ -52,6 +46,12 @@ export async function simulate(
     suggestedGasPrice: REFERENCE_GAS_PRICE,
   };
 }
+
+/** The id of the mock coin for simulations without gas coins. */
+const MOCK_GAS_ID = `0x${"f".repeat(64)}`;
+const MOCK_GAS_BALANCE = 1_000_000_000_000_000_000n;
+/** The computation units that an estimated budget adds to the simulated cost. */
+const BUDGET_OVERHEAD_UNITS = 1_000n;
 
 function resolve(
   ledger: Ledger,

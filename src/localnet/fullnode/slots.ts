@@ -3,19 +3,19 @@ import type { Reference } from "./move-function.ts";
 import type { MoveValue } from "./move-value.ts";
 import type { PtbArgument } from "./transaction-data.ts";
 
+/** The slots of one transaction. */
+export interface Slots {
+  readonly inputs: readonly Slot[];
+  readonly gas: Slot | undefined;
+  readonly results: Slot[][];
+}
+
 /** A slot for a value: an input, the gas coin or one result of a command. Undefined once the value is taken. */
 export interface Slot {
   value: MoveValue | undefined;
   readonly origin: "input" | "gas" | "result";
   /** The permitted use of an object input. Results have no restrictions. */
   readonly access: "owned" | "sharedMutable" | "sharedReadOnly" | "free";
-}
-
-/** The slots of one transaction. */
-export interface Slots {
-  readonly inputs: readonly Slot[];
-  readonly gas: Slot | undefined;
-  readonly results: Slot[][];
 }
 
 /** The borrows of one command. They end with the command. */

@@ -9,9 +9,6 @@ import { createExecutionState, type ExecutionState } from "./execution-state.ts"
 import type { Ledger, LedgerTime } from "./ledger.ts";
 import { sealChanges } from "./seal-changes.ts";
 
-/** The sender of the network's own transactions. */
-const SYSTEM_SENDER = `0x${"0".repeat(64)}`;
-
 /**
  * Creates a commit of the network itself, without signature and gas. `name` must be unique forever, because the digest
  * is derived from it. `inputIds` are the shared objects that it writes; their versions determine the new version.
@@ -59,3 +56,6 @@ export function systemCommit(
     deleted: changes.flatMap((change) => (change.after === undefined ? [change.id] : [])),
   };
 }
+
+/** The sender of the network's own transactions. */
+const SYSTEM_SENDER = `0x${"0".repeat(64)}`;

@@ -2,6 +2,25 @@ import { bcs } from "@mysten/sui/bcs";
 import { fromBase64 } from "@mysten/sui/utils";
 import { RpcFailure, Status } from "./failures.ts";
 
+/** Decodes `TransactionData` in BCS. Throws INVALID_ARGUMENT for malformed bytes and unsupported features. */
+export function decodeTransaction(bytes: Uint8Array): TransactionContent {
+  const data = parseData(bytes);
+  const program = data.kind.ProgrammableTransaction;
+  if (program === undefined) throw unsupported("transaction kind");
+  return {
+    sender: data.sender,
+    gas: {
+      owner: data.gasData.owner,
+      payment: data.gasData.payment.map(reference),
+      price: BigInt(data.gasData.price),
+      budget: BigInt(data.gasData.budget),
+    },
+    expiration: decodeExpiration(data.expiration),
+    inputs: program.inputs.map(decodeInput),
+    commands: program.commands.map(decodeCommand),
+  };
+}
+
 /** A decoded transaction with all inputs resolved. */
 export interface TransactionContent {
   readonly sender: string;
@@ -80,25 +99,6 @@ type BcsData = NonNullable<typeof bcs.TransactionData.$inferType.V1>;
 type BcsInput = NonNullable<BcsData["kind"]["ProgrammableTransaction"]>["inputs"][number];
 type BcsCommand = NonNullable<BcsData["kind"]["ProgrammableTransaction"]>["commands"][number];
 type BcsArgument = typeof bcs.Argument.$inferType;
-
-/** Decodes `TransactionData` in BCS. Throws INVALID_ARGUMENT for malformed bytes and unsupported features. */
-export function decodeTransaction(bytes: Uint8Array): TransactionContent {
-  const data = parseData(bytes);
-  const program = data.kind.ProgrammableTransaction;
-  if (program === undefined) throw unsupported("transaction kind");
-  return {
-    sender: data.sender,
-    gas: {
-      owner: data.gasData.owner,
-      payment: data.gasData.payment.map(reference),
-      price: BigInt(data.gasData.price),
-      budget: BigInt(data.gasData.budget),
-    },
-    expiration: decodeExpiration(data.expiration),
-    inputs: program.inputs.map(decodeInput),
-    commands: program.commands.map(decodeCommand),
-  };
-}
 
 function parseData(bytes: Uint8Array): BcsData {
   let data: BcsData | undefined;

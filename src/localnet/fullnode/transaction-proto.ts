@@ -9,9 +9,6 @@ import type {
   TransactionContent,
 } from "./transaction-data.ts";
 
-const { Argument_ArgumentKind: ArgumentKind, Input_InputKind: InputKind } = GrpcTypes;
-const ExpirationKind = GrpcTypes.TransactionExpiration_TransactionExpirationKind;
-
 /** A resolved transaction in its sui.rpc.v2 form, with its BCS form and digest. */
 export function transactionProto(
   content: TransactionContent,
@@ -42,6 +39,9 @@ export function transactionProto(
     },
   };
 }
+
+const { Argument_ArgumentKind: ArgumentKind, Input_InputKind: InputKind } = GrpcTypes;
+const ExpirationKind = GrpcTypes.TransactionExpiration_TransactionExpirationKind;
 
 /** Decodes a transaction's commands from their sui.rpc.v2 form. Throws INVALID_ARGUMENT for unsupported commands. */
 export function commandsFromProto(commands: readonly GrpcTypes.Command[]): PtbCommand[] {

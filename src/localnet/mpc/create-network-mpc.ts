@@ -4,19 +4,6 @@ import type { MpcOutcome, NetworkMpc } from "./engine.ts";
 import { reconfigurationOutput } from "./reconfiguration-output.ts";
 import type { MpcAnswer, MpcJob, MpcWorkerData } from "./worker-protocol.ts";
 
-/** Thrown by calls that the worker cannot answer because it failed or is closed. Says nothing about the input. */
-export class NetworkMpcError extends Error {
-  override readonly name = "NetworkMpcError";
-}
-
-/** The source of a network's keys and tables. */
-export interface NetworkMpcOptions {
-  /** 32 bytes. The same seed gives the same network. */
-  readonly seed: Uint8Array;
-  /** The folder for exponentiation tables (public values, about 260 KB each). Without it each start builds them. */
-  readonly cacheDirectory?: string;
-}
-
 /**
  * Starts the network's half of the protocol on a worker thread. Resolves when the thread runs.
  * One job runs at a time. Presigns have the lowest priority, because refilling a pool must not delay a signature.
@@ -95,6 +82,19 @@ export async function createNetworkMpc(
       await worker.terminate();
     },
   };
+}
+
+/** Thrown by calls that the worker cannot answer because it failed or is closed. Says nothing about the input. */
+export class NetworkMpcError extends Error {
+  override readonly name = "NetworkMpcError";
+}
+
+/** The source of a network's keys and tables. */
+export interface NetworkMpcOptions {
+  /** 32 bytes. The same seed gives the same network. */
+  readonly seed: Uint8Array;
+  /** The folder for exponentiation tables (public values, about 260 KB each). Without it each start builds them. */
+  readonly cacheDirectory?: string;
 }
 
 interface PendingJob {

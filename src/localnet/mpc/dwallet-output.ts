@@ -6,16 +6,6 @@ import { type CurvePoint, pointBytes, readPoint, scaleBase } from "../../protoco
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
-/** A dWallet's secrets and public parts for signing. */
-export interface DWalletShares {
-  readonly publicKey: CurvePoint;
-  readonly userPublicShare: CurvePoint;
-  /** The randomisers that combine the network key's parts into this dWallet's network share. */
-  readonly randomizers: readonly [bigint, bigint, bigint];
-  /** The network's share of the key. Secret. */
-  readonly networkShare: bigint;
-}
-
 /**
  * Decodes version 2 of a dWallet public output and checks that this network made it. Throws RejectedInput otherwise.
  */
@@ -44,4 +34,14 @@ export function openDWalletOutput(key: CurveNetworkKey, bytes: Uint8Array): DWal
     equalBytes(publicKeyBytes, pointBytes(publicKey));
   rejectUnless(consistent, "dWallet public output was not made by this network");
   return { publicKey, userPublicShare, randomizers, networkShare };
+}
+
+/** A dWallet's secrets and public parts for signing. */
+export interface DWalletShares {
+  readonly publicKey: CurvePoint;
+  readonly userPublicShare: CurvePoint;
+  /** The randomisers that combine the network key's parts into this dWallet's network share. */
+  readonly randomizers: readonly [bigint, bigint, bigint];
+  /** The network's share of the key. Secret. */
+  readonly networkShare: bigint;
 }

@@ -2,6 +2,13 @@ import { type CombTable, combPower, combTable } from "../../protocol/class-group
 import type { PowerTerm } from "../../protocol/class-groups/exponentiation.ts";
 import { type Form, type FormGroup, squareForm } from "../../protocol/class-groups/forms.ts";
 
+/** Builds the table of a base. */
+export function fixedBase(group: FormGroup, base: Form): FixedBase {
+  let high = base;
+  for (let count = 0; count < FIXED_BASE_BITS; count++) high = squareForm(group, high);
+  return { table: combTable(group, base, FIXED_BASE_BITS, FIXED_BASE_DEGREE), high };
+}
+
 /** A frequent base with its table for exponents of {@link FIXED_BASE_BITS} bits, and a power for longer exponents. */
 export interface FixedBase {
   readonly table: CombTable;
@@ -13,13 +20,6 @@ export interface FixedBase {
 export const FIXED_BASE_BITS = 750;
 /** Ten rows: 1024 forms, built in about 0.1 s. A power then takes 75 squarings and products, about 9 ms. */
 export const FIXED_BASE_DEGREE = 10;
-
-/** Builds the table of a base. */
-export function fixedBase(group: FormGroup, base: Form): FixedBase {
-  let high = base;
-  for (let count = 0; count < FIXED_BASE_BITS; count++) high = squareForm(group, high);
-  return { table: combTable(group, base, FIXED_BASE_BITS, FIXED_BASE_DEGREE), high };
-}
 
 /**
  * base^exponent as two factors: a power from the table, and a term for the caller's multi-exponentiation. The masked

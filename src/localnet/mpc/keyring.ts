@@ -1,13 +1,5 @@
 import type { NetworkMpc } from "./engine.ts";
 
-/** The network's cryptography under each of its encryption keys. */
-export interface Keyring {
-  /** Returns the cryptography under the n-th key, created on first use. */
-  at(index: number): Promise<NetworkMpc>;
-  /** Closes the instances created here. The owner of the first one closes it. */
-  close(): Promise<void>;
-}
-
 /** Creates a keyring with `first` at index 0. `make` creates the others. */
 export function createKeyring(first: NetworkMpc, make: (index: number) => Promise<NetworkMpc>): Keyring {
   const made = new Map<number, Promise<NetworkMpc>>();
@@ -27,4 +19,12 @@ export function createKeyring(first: NetworkMpc, make: (index: number) => Promis
         );
     },
   };
+}
+
+/** The network's cryptography under each of its encryption keys. */
+export interface Keyring {
+  /** Returns the cryptography under the n-th key, created on first use. */
+  at(index: number): Promise<NetworkMpc>;
+  /** Closes the instances created here. The owner of the first one closes it. */
+  close(): Promise<void>;
 }

@@ -17,27 +17,6 @@ import { keyCommitment } from "../../protocol/proofs/network-key-parts.ts";
 import type { FixedBase } from "./fixed-base.ts";
 import type { TableSource } from "./table-cache.ts";
 
-/** The network's key for one curve. The real network shares it among its parties; here one process has all of it. */
-export interface CurveNetworkKey {
-  readonly curve: CurveArithmetic;
-  readonly encryptionKey: Form;
-  /** Tables of h and of the encryption key. */
-  readonly h: FixedBase;
-  readonly ek: FixedBase;
-  /** The two parts that combine into every dWallet's network share. Secret. */
-  readonly keyShares: readonly [bigint, bigint];
-  readonly publicShares: readonly [CurvePoint, CurvePoint];
-  readonly encryptedShares: readonly [Ciphertext, Ciphertext];
-  /** The commitment that binds presigns and dWallets to this key: 32 bytes. */
-  readonly commitment: Uint8Array;
-  /** A secret scalar in 1..order-1, always the same for the same label. */
-  secretScalar(label: string): bigint;
-  /** Encrypts under the network's key, with randomness that the label determines. */
-  encrypt(scalar: bigint, label: string): Ciphertext;
-  /** Decrypts a scalar. Throws InvalidFormError if the ciphertext contains none. */
-  decrypt(ciphertext: Ciphertext): bigint;
-}
-
 /**
  * Derives the network's key for one curve from a 32-byte seed. The same seed always gives the same key.
  * ED25519 and RISTRETTO have the same encryption key, as on the real network.
@@ -79,6 +58,27 @@ export function networkKey(seed: Uint8Array, curveNumber: number, tables: TableS
       return formToScalar(group, composeForms(group, masked, invertForm(mask)));
     },
   };
+}
+
+/** The network's key for one curve. The real network shares it among its parties; here one process has all of it. */
+export interface CurveNetworkKey {
+  readonly curve: CurveArithmetic;
+  readonly encryptionKey: Form;
+  /** Tables of h and of the encryption key. */
+  readonly h: FixedBase;
+  readonly ek: FixedBase;
+  /** The two parts that combine into every dWallet's network share. Secret. */
+  readonly keyShares: readonly [bigint, bigint];
+  readonly publicShares: readonly [CurvePoint, CurvePoint];
+  readonly encryptedShares: readonly [Ciphertext, Ciphertext];
+  /** The commitment that binds presigns and dWallets to this key: 32 bytes. */
+  readonly commitment: Uint8Array;
+  /** A secret scalar in 1..order-1, always the same for the same label. */
+  secretScalar(label: string): bigint;
+  /** Encrypts under the network's key, with randomness that the label determines. */
+  encrypt(scalar: bigint, label: string): Ciphertext;
+  /** Decrypts a scalar. Throws InvalidFormError if the ciphertext contains none. */
+  decrypt(ciphertext: Ciphertext): bigint;
 }
 
 const RANDOMNESS_BITS = 749;

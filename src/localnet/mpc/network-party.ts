@@ -14,14 +14,6 @@ import { signSchnorr } from "./sign-schnorr.ts";
 import { type SignatureScheme, signatureScheme } from "./signature-scheme.ts";
 import { tableSource } from "./table-cache.ts";
 
-/** The network's half of the protocol. Every call blocks its thread for up to a second. */
-export interface NetworkParty {
-  networkDkgPublicOutput(): Uint8Array;
-  dkg(input: NetworkDkgInput): MpcOutcome;
-  presign(input: NetworkPresignInput): MpcOutcome;
-  sign(input: NetworkSignInput): MpcOutcome;
-}
-
 /**
  * Plays all parties of the network with keys derived from a 32-byte seed. Derives a curve's key at its first use.
  * `cacheDirectory` is the folder for exponentiation tables; without it none are stored.
@@ -60,6 +52,14 @@ export function networkParty(seed: Uint8Array, cacheDirectory: string | undefine
         return sign(keyOf(input.curve), scheme, input);
       }),
   };
+}
+
+/** The network's half of the protocol. Every call blocks its thread for up to a second. */
+export interface NetworkParty {
+  networkDkgPublicOutput(): Uint8Array;
+  dkg(input: NetworkDkgInput): MpcOutcome;
+  presign(input: NetworkPresignInput): MpcOutcome;
+  sign(input: NetworkSignInput): MpcOutcome;
 }
 
 function sign(key: CurveNetworkKey, scheme: SignatureScheme, input: NetworkSignInput): Uint8Array {

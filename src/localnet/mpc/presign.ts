@@ -7,15 +7,15 @@ import { type PresignFamily, type PublicPresign, readPresign } from "../../proto
 import { rejectUnless } from "../../protocol/proofs/rejected-input.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 
+/** A decoded presign that this network made. */
+export interface Presign extends PublicPresign {
+  readonly secrets: PresignSecrets;
+}
+
 /** The network's secrets of a presign: the nonce shares, and the mask for ECDSA. */
 export interface PresignSecrets {
   readonly nonceShares: readonly [bigint, bigint];
   readonly mask: bigint;
-}
-
-/** A decoded presign that this network made. */
-export interface Presign extends PublicPresign {
-  readonly secrets: PresignSecrets;
 }
 
 /**

@@ -9,14 +9,6 @@ import {
 } from "../../protocol/parameters/network-key-output.ts";
 import { u64Bytes } from "../fullnode/bytes.ts";
 
-/** The version that the live networks write today. */
-const VERSION = 4;
-const FEWEST_PARTIES = 4;
-/** The number of different committee sizes, used in turn. */
-const COMMITTEE_SIZES = 4n;
-/** The approximate size of a real output's tail after its maps, per party. */
-const TAIL_BYTES_PER_PARTY = 6 * 1024;
-
 /**
  * The output of the reconfiguration that hands a network key over to an epoch's committee, in the form of the live
  * networks: the key's unchanged shares and keys, and the committee's maps and tail. This network has no committees, so
@@ -35,6 +27,14 @@ export function reconfigurationOutput(dkgPublicOutput: Uint8Array, epoch: bigint
   const tail = noise(utf8ToBytes(`reconfiguration ${epoch}`), partyCount * TAIL_BYTES_PER_PARTY);
   return encodeNetworkKeyOutput(output, { version: VERSION, parties, tail });
 }
+
+/** The version that the live networks write today. */
+const VERSION = 4;
+const FEWEST_PARTIES = 4;
+/** The number of different committee sizes, used in turn. */
+const COMMITTEE_SIZES = 4n;
+/** The approximate size of a real output's tail after its maps, per party. */
+const TAIL_BYTES_PER_PARTY = 6 * 1024;
 
 /** A key's DKG output in version 1, which today's clients cannot read. */
 export function version1Output(dkgPublicOutput: Uint8Array): Uint8Array {

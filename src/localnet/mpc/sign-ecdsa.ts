@@ -27,9 +27,6 @@ import { fixedBaseFactors } from "./fixed-base.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
 
-/** The hashes of ECDSA. */
-export type EcdsaHash = "KECCAK256" | "SHA256" | "DoubleSHA256";
-
 /**
  * Completes an ECDSA signature: verifies the eight proofs of the user's message, decrypts g*(a*k') and g*s*(a*k'), and
  * divides. Returns v | r | s, 65 bytes, with s in the lower half and v = 0..3 (Ethereum's recovery id).
@@ -70,6 +67,9 @@ export function signEcdsa(
   const lowS = isHigh ? order - s : s;
   return concatBytes(Uint8Array.of(recovery), bigIntToBigEndian(r, 32), bigIntToBigEndian(lowS, 32));
 }
+
+/** The hashes of ECDSA. */
+export type EcdsaHash = "KECCAK256" | "SHA256" | "DoubleSHA256";
 
 /**
  * Verifies the proofs. Computes everything that depends on a dWallet's randomisers or a message's weights itself and

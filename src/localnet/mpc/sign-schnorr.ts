@@ -26,9 +26,6 @@ import type { DWalletShares } from "./dwallet-output.ts";
 import type { CurveNetworkKey } from "./network-key.ts";
 import type { Presign } from "./presign.ts";
 
-/** The signature schemes of the Schnorr family. */
-export type SchnorrScheme = "Taproot" | "EdDSA" | "Schnorrkel";
-
 /**
  * Completes a Schnorr signature. The user's message consists of the nonce share K_A and the partial response z_A. With
  * the joint nonce K and challenge e it must satisfy z_A*G = K_A + e*X_A. Returns R | s, 64 bytes. Throws an error with
@@ -71,6 +68,9 @@ export function signSchnorr(
   if (scheme === "Schnorrkel") signature[63]! |= 128;
   return signature;
 }
+
+/** The signature schemes of the Schnorr family. */
+export type SchnorrScheme = "Taproot" | "EdDSA" | "Schnorrkel";
 
 function nonceRandomizer(
   curve: CurveArithmetic,

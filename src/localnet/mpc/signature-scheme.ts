@@ -2,11 +2,6 @@ import { RejectedInput } from "../../protocol/proofs/rejected-input.ts";
 import type { EcdsaHash } from "./sign-ecdsa.ts";
 import type { SchnorrScheme } from "./sign-schnorr.ts";
 
-/** The scheme of a curve's algorithm: its family, and the name of the hash in its transcripts. */
-export type SignatureScheme =
-  | { readonly family: "ecdsa"; readonly hash: EcdsaHash }
-  | { readonly family: "schnorr"; readonly name: SchnorrScheme; readonly hash: string };
-
 /**
  * The scheme of the chain's integers: algorithms are numbered per curve, hashes per algorithm. Without a hash, as for a
  * presign, it uses the algorithm's first hash. Rejects a combination that the network does not support.
@@ -23,6 +18,11 @@ export function signatureScheme(
   }
   return scheme;
 }
+
+/** The scheme of a curve's algorithm: its family, and the name of the hash in its transcripts. */
+export type SignatureScheme =
+  | { readonly family: "ecdsa"; readonly hash: EcdsaHash }
+  | { readonly family: "schnorr"; readonly name: SchnorrScheme; readonly hash: string };
 
 const SCHEMES: readonly (readonly (readonly SignatureScheme[])[])[] = [
   [

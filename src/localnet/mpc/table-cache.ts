@@ -8,12 +8,6 @@ import { decodeReducedForm, encodeForm, FORM_BYTES } from "../../protocol/class-
 import type { Form, FormGroup } from "../../protocol/class-groups/forms.ts";
 import { FIXED_BASE_BITS, FIXED_BASE_DEGREE, type FixedBase, fixedBase } from "./fixed-base.ts";
 
-/** A source of fixed-base tables. */
-export interface TableSource {
-  /** Builds or reads the table of `base`. */
-  fixedBase(group: FormGroup, base: Form): FixedBase;
-}
-
 /**
  * Stores tables as files in `directory`; without a directory it builds each table anew. The name of a file is a digest
  * of the base and the table's shape. The file begins with the digest of its content. A file that is short, altered or
@@ -32,6 +26,12 @@ export function tableSource(directory: string | undefined): TableSource {
       return built;
     },
   };
+}
+
+/** A source of fixed-base tables. */
+export interface TableSource {
+  /** Builds or reads the table of `base`. */
+  fixedBase(group: FormGroup, base: Form): FixedBase;
 }
 
 function tableName(group: FormGroup, base: Form): Uint8Array {

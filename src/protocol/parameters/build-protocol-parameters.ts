@@ -7,23 +7,6 @@ import { bitLength } from "../class-groups/integers.ts";
 import { type CurveConstants, curveConstants } from "./curve-constants.ts";
 import { decodeNetworkKeyOutput } from "./network-key-output.ts";
 
-/** The size of the exponentiation tables in the parameters. The tables affect speed and size, never a result. */
-export interface TableShape {
-  /** A table contains 2^degree forms of 778 bytes each. */
-  readonly degree: number;
-  /** Adds the two tables of h for exponents that are longer than any that a client uses. */
-  readonly long: boolean;
-}
-
-/** 2.4 MB per curve. Ika's WebAssembly is at least as fast as with the full tables, because it decodes less. */
-export const COMPACT_TABLES: TableShape = { degree: 8, long: false };
-
-/** 45 KB per curve, built in a millisecond. For calls that use no tables, such as this project's own. */
-export const NO_TABLES: TableShape = { degree: 1, long: false };
-
-/** 44.6 MB per curve, byte for byte equal to the parameters that ika-wasm 0.2.1 derives. */
-export const FULL_TABLES: TableShape = { degree: 12, long: true };
-
 /**
  * Derives a curve's protocol public parameters from an output of the network key, in the form that every function of
  * the Ika SDK 0.4.1 accepts, without the wasm module. The tables follow from the constants and the network key, so this
@@ -64,6 +47,23 @@ export function buildProtocolParameters(
     element(group, encryptionKey),
   );
 }
+
+/** The size of the exponentiation tables in the parameters. The tables affect speed and size, never a result. */
+export interface TableShape {
+  /** A table contains 2^degree forms of 778 bytes each. */
+  readonly degree: number;
+  /** Adds the two tables of h for exponents that are longer than any that a client uses. */
+  readonly long: boolean;
+}
+
+/** 2.4 MB per curve. Ika's WebAssembly is at least as fast as with the full tables, because it decodes less. */
+export const COMPACT_TABLES: TableShape = { degree: 8, long: false };
+
+/** 45 KB per curve, built in a millisecond. For calls that use no tables, such as this project's own. */
+export const NO_TABLES: TableShape = { degree: 1, long: false };
+
+/** 44.6 MB per curve, byte for byte equal to the parameters that ika-wasm 0.2.1 derives. */
+export const FULL_TABLES: TableShape = { degree: 12, long: true };
 
 /**
  * The table lengths of the wasm module with degree 12: exponents are scalars (256 bits), scalars masked for a proof

@@ -5,11 +5,6 @@ import {
   UnsupportedOutputError,
 } from "./network-key-output.ts";
 
-/** Thrown if two outputs of one network key contain different shares or keys: one of them belongs to another key. */
-export class DifferingOutputsError extends Error {
-  override readonly name = "DifferingOutputsError";
-}
-
 /**
  * Returns the common content of all readable outputs of one network key in the shortest form: version 2 without maps.
  * Every output of the key has the same content, whichever committee made it.
@@ -33,4 +28,9 @@ export function chooseKeyOutput(outputs: readonly Uint8Array[]): Uint8Array {
   }
   if (chosen !== undefined) return chosen;
   throw unsupported ?? new Error("a network key without an output");
+}
+
+/** Thrown if two outputs of one network key contain different shares or keys: one of them belongs to another key. */
+export class DifferingOutputsError extends Error {
+  override readonly name = "DifferingOutputsError";
 }

@@ -1,6 +1,13 @@
 import { hexToBytes } from "../bytes.ts";
 import { classGroupOfCurve } from "../class-groups/class-group.ts";
 
+/** The constants of a curve by its chain number. Throws a RangeError for an unknown number. */
+export function curveConstants(curve: number): CurveConstants {
+  const constants = CURVES[curve];
+  if (constants === undefined) throw new RangeError(`unknown curve ${curve}`);
+  return constants;
+}
+
 /** The constants that describe a curve in the protocol's public parameters and transcripts. */
 export interface CurveConstants {
   /** The chain's number: 0 SECP256K1, 1 SECP256R1, 2 ED25519, 3 RISTRETTO. */
@@ -18,13 +25,6 @@ export interface CurveConstants {
   readonly generator: Uint8Array;
   /** SEC1 points and big-endian scalars, each with a length; else raw 32-byte points and little-endian scalars. */
   readonly lengthPrefixed: boolean;
-}
-
-/** The constants of a curve by its chain number. Throws a RangeError for an unknown number. */
-export function curveConstants(curve: number): CurveConstants {
-  const constants = CURVES[curve];
-  if (constants === undefined) throw new RangeError(`unknown curve ${curve}`);
-  return constants;
 }
 
 const MONTGOMERY = {

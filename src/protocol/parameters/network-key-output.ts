@@ -5,6 +5,13 @@ import { classGroupOfCurve, decodeForm, encodeForm, FORM_BYTES } from "../class-
 import type { Form } from "../class-groups/forms.ts";
 import { curveConstants } from "./curve-constants.ts";
 
+/** The part of a network key's output that clients use: key shares and an encryption key per curve. */
+export interface NetworkKeyOutput {
+  readonly shares: readonly [NetworkKeyShares, NetworkKeyShares, NetworkKeyShares, NetworkKeyShares];
+  /** The network's encryption keys by chain number of the curve; ED25519 and RISTRETTO have the same key. */
+  readonly encryptionKeys: readonly [Form, Form, Form, Form];
+}
+
 /** An encryption (h^r, f^m * ek^r). */
 export type Ciphertext = readonly [Form, Form];
 
@@ -13,13 +20,6 @@ export interface NetworkKeyShares {
   readonly encryptedShares: readonly [Ciphertext, Ciphertext];
   /** Both points as in the curve's public parameters, 33 or 32 bytes each. The decoder does not check them. */
   readonly publicShares: readonly [Uint8Array, Uint8Array];
-}
-
-/** The part of a network key's output that clients use: key shares and an encryption key per curve. */
-export interface NetworkKeyOutput {
-  readonly shares: readonly [NetworkKeyShares, NetworkKeyShares, NetworkKeyShares, NetworkKeyShares];
-  /** The network's encryption keys by chain number of the curve; ED25519 and RISTRETTO have the same key. */
-  readonly encryptionKeys: readonly [Form, Form, Form, Form];
 }
 
 /** Thrown for an output with a version that this code cannot read. The output may be valid. */

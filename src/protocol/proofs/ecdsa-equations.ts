@@ -19,17 +19,6 @@ import { nonceRandomizers } from "./nonce-randomizers.ts";
 import { rejectUnless } from "./rejected-input.ts";
 import type { SignContext } from "./sign-context.ts";
 
-/** The weights of a pair of encryptions and of the encryption of g, in this order. */
-type Weights = readonly [bigint, bigint, bigint];
-
-/** Ciphertexts that follow from the presign. A verifier computes them, or checks claimed values. */
-export interface DerivedCiphertexts {
-  /** g times the dWallet's network share. */
-  readonly maskedKeyShare: Ciphertext;
-  /** g times the network's nonce share under these weights. */
-  readonly maskedNonceShare: (weights: Weights) => Ciphertext;
-}
-
 /**
  * The equations of the eight proofs of an ECDSA sign message. This function checks the hashes and throws RejectedInput;
  * the caller checks the equations. `digest` is the message's hash modulo the order.
@@ -86,6 +75,17 @@ export function ecdsaEquations(
     ],
     forms: [...partialSignature.forms, ...displacedNonceShare.forms],
   };
+}
+
+/** The weights of a pair of encryptions and of the encryption of g, in this order. */
+type Weights = readonly [bigint, bigint, bigint];
+
+/** Ciphertexts that follow from the presign. A verifier computes them, or checks claimed values. */
+export interface DerivedCiphertexts {
+  /** g times the dWallet's network share. */
+  readonly maskedKeyShare: Ciphertext;
+  /** g times the network's nonce share under these weights. */
+  readonly maskedNonceShare: (weights: Weights) => Ciphertext;
 }
 
 /** r, the nonce's x coordinate modulo the order. Rejects zero. */

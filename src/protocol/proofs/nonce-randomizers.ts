@@ -10,12 +10,6 @@ import { pedersenJson } from "./pedersen.ts";
 import type { SignContext } from "./sign-context.ts";
 import { transcript, uniformScalar } from "./transcript.ts";
 
-/** The commitments, and the proofs that they open, from which the randomisers of the network's nonce are derived. */
-export type NonceCommitments = Pick<
-  EcdsaSignMessage,
-  "commitK" | "commitAlpha" | "commitBeta" | "commitKx" | "proofK" | "proofAlpha" | "proofBeta"
->;
-
 /**
  * The three weights that turn the presign's nonce shares and G into the network's nonce for this message. Both sides
  * derive them from all values fixed before. `digest` is the message's hash modulo the order. `maskedKeyShare` is the
@@ -77,3 +71,9 @@ export function nonceRandomizers(
   const draw = (label: string) => uniformScalar(hash, label, curve.order);
   return [draw("$\\mu_{k}^{0}$"), draw("$\\mu_{k}^{1}$"), draw("$\\mu_{k}^{G}$")];
 }
+
+/** The commitments, and the proofs that they open, from which the randomisers of the network's nonce are derived. */
+export type NonceCommitments = Pick<
+  EcdsaSignMessage,
+  "commitK" | "commitAlpha" | "commitBeta" | "commitKx" | "proofK" | "proofAlpha" | "proofBeta"
+>;

@@ -4,20 +4,6 @@ import { readCiphertext } from "./ciphertext.ts";
 import { type CurveArithmetic, type CurvePoint, readPoint } from "./curve.ts";
 import { rejectUnless } from "./rejected-input.ts";
 
-/** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
-export type PresignFamily = "ecdsa" | "schnorr";
-
-/** A decoded presign. */
-export interface PublicPresign {
-  readonly sessionId: Uint8Array;
-  /** ECDSA: encryptions of g, g*x0, g*x1, g*k0, g*k1. Schnorr: of k0, k1. */
-  readonly ciphertexts: readonly Ciphertext[];
-  /** k0*G and k1*G. */
-  readonly noncePoints: readonly [CurvePoint, CurvePoint];
-  /** The commitment to the network key that the presign was made under: 32 bytes. */
-  readonly commitment: Uint8Array;
-}
-
 /** Decodes version 2 of a presign. Throws RejectedInput if it is malformed. */
 export function readPresign(curve: CurveArithmetic, family: PresignFamily, bytes: Uint8Array): PublicPresign {
   const outer = byteReader(bytes, "presign");
@@ -33,4 +19,18 @@ export function readPresign(curve: CurveArithmetic, family: PresignFamily, bytes
   const commitment = reader.vector(32);
   reader.end();
   return { sessionId, ciphertexts, noncePoints, commitment };
+}
+
+/** The two shapes of presign: ECDSA's, and the one that Taproot, EdDSA and Schnorrkel share. */
+export type PresignFamily = "ecdsa" | "schnorr";
+
+/** A decoded presign. */
+export interface PublicPresign {
+  readonly sessionId: Uint8Array;
+  /** ECDSA: encryptions of g, g*x0, g*x1, g*k0, g*k1. Schnorr: of k0, k1. */
+  readonly ciphertexts: readonly Ciphertext[];
+  /** k0*G and k1*G. */
+  readonly noncePoints: readonly [CurvePoint, CurvePoint];
+  /** The commitment to the network key that the presign was made under: 32 bytes. */
+  readonly commitment: Uint8Array;
 }

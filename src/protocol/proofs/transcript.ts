@@ -2,6 +2,17 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { bigIntFromLittleEndian } from "../bytes.ts";
 import { createTranscript } from "../merlin.ts";
 
+/** Opens a transcript with its domain-separating name. */
+export function transcript(name: string): Transcript {
+  const merlin = createTranscript(name);
+  return {
+    append: (label, message) => void merlin.append(label, message),
+    appendJson: (label, value) => void merlin.append(label, JSON.stringify(value, null, 2)),
+    challenge: (label, length) => merlin.challenge(label, length),
+    mark: () => merlin.mark(),
+  };
+}
+
 /** A Merlin transcript as the 2PC-MPC protocol uses it: it absorbs bytes unchanged and everything else as JSON. */
 export interface Transcript {
   /** Absorbs bytes under a label. */
@@ -12,17 +23,6 @@ export interface Transcript {
   challenge(label: string, length: number): Uint8Array;
   /** Saves the current state. Each call of the returned function restores it. */
   mark(): () => void;
-}
-
-/** Opens a transcript with its domain-separating name. */
-export function transcript(name: string): Transcript {
-  const merlin = createTranscript(name);
-  return {
-    append: (label, message) => void merlin.append(label, message),
-    appendJson: (label, value) => void merlin.append(label, JSON.stringify(value, null, 2)),
-    challenge: (label, length) => merlin.challenge(label, length),
-    mark: () => merlin.mark(),
-  };
 }
 
 /** The 128-bit challenge of a Maurer proof. */

@@ -4,6 +4,23 @@ import type { Network } from "../names.ts";
 import { createServiceCalls, type ServiceCalls } from "../service-calls.ts";
 import { createDefaultTransport, withHeaders } from "../transport.ts";
 
+/**
+ * Creates an operator's client. It sends nothing before the first call. Every call rejects with a {@link TssError}.
+ *
+ * @example
+ * const admin = createAdminClient({ baseUrl, adminKey, network: "testnet" });
+ * for await (const project of admin.listProjects({})) console.log(project.name);
+ */
+export function createAdminClient({
+  baseUrl,
+  adminKey,
+  network,
+  transport = createDefaultTransport(baseUrl),
+}: AdminClientOptions): AdminClient {
+  const headers = { authorization: `Bearer ${adminKey}`, "x-network": network };
+  return createServiceCalls(Admin, withHeaders(transport, headers));
+}
+
 /** Options of {@link createAdminClient}. */
 export interface AdminClientOptions {
   /** The service's URL, such as `http://127.0.0.1:3000`. */
@@ -21,20 +38,3 @@ export interface AdminClientOptions {
  * page on demand. Every call rejects with a TssError.
  */
 export type AdminClient = ServiceCalls<typeof Admin>;
-
-/**
- * Creates an operator's client. It sends nothing before the first call. Every call rejects with a {@link TssError}.
- *
- * @example
- * const admin = createAdminClient({ baseUrl, adminKey, network: "testnet" });
- * for await (const project of admin.listProjects({})) console.log(project.name);
- */
-export function createAdminClient({
-  baseUrl,
-  adminKey,
-  network,
-  transport = createDefaultTransport(baseUrl),
-}: AdminClientOptions): AdminClient {
-  const headers = { authorization: `Bearer ${adminKey}`, "x-network": network };
-  return createServiceCalls(Admin, withHeaders(transport, headers));
-}

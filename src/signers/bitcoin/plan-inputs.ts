@@ -8,34 +8,6 @@ import { taprootPreImage } from "./bip341.ts";
 import type { Input, Output, UnsignedTransaction } from "./psbt-transaction.ts";
 import { readSighashType } from "./sighash-parts.ts";
 
-/** Selects the inputs to sign and the accepted sighash types. */
-export interface InputChoice {
-  /**
-   * The inputs to sign. An input in this list that does not pay to the key, or has its signature already, is an error.
-   * Default: all inputs that pay to the key and have no signature of it yet.
-   */
-  readonly inputs?: readonly number[] | undefined;
-  /**
-   * The accepted sighash types. Default: 0 and 1, which commit to the whole transaction. Any other type lets a third
-   * party change it.
-   */
-  readonly sighashTypes?: readonly number[] | undefined;
-}
-
-export interface PlannedInput {
-  readonly index: number;
-  readonly kind: "p2wpkh" | "p2tr";
-  readonly amountSats: bigint;
-  readonly sighashByte: number;
-  readonly algorithm: MessageAlgorithm;
-  readonly message: Uint8Array;
-}
-
-const ALGORITHMS = {
-  p2wpkh: { curve: "SECP256K1", signatureAlgorithm: "ECDSASecp256k1", hashScheme: "DoubleSHA256" },
-  p2tr: { curve: "SECP256K1", signatureAlgorithm: "Taproot", hashScheme: "SHA256" },
-} as const;
-
 /**
  * Plans the signatures of a key in a transaction.
  *
@@ -74,6 +46,34 @@ export function planInputs(
     return { index, kind, amountSats, sighashByte, algorithm: ALGORITHMS[kind], message };
   });
 }
+
+/** Selects the inputs to sign and the accepted sighash types. */
+export interface InputChoice {
+  /**
+   * The inputs to sign. An input in this list that does not pay to the key, or has its signature already, is an error.
+   * Default: all inputs that pay to the key and have no signature of it yet.
+   */
+  readonly inputs?: readonly number[] | undefined;
+  /**
+   * The accepted sighash types. Default: 0 and 1, which commit to the whole transaction. Any other type lets a third
+   * party change it.
+   */
+  readonly sighashTypes?: readonly number[] | undefined;
+}
+
+export interface PlannedInput {
+  readonly index: number;
+  readonly kind: "p2wpkh" | "p2tr";
+  readonly amountSats: bigint;
+  readonly sighashByte: number;
+  readonly algorithm: MessageAlgorithm;
+  readonly message: Uint8Array;
+}
+
+const ALGORITHMS = {
+  p2wpkh: { curve: "SECP256K1", signatureAlgorithm: "ECDSASecp256k1", hashScheme: "DoubleSHA256" },
+  p2tr: { curve: "SECP256K1", signatureAlgorithm: "Taproot", hashScheme: "SHA256" },
+} as const;
 
 function sighashByteOf(
   { sighashType }: Input,

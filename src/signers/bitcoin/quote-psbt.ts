@@ -4,23 +4,6 @@ import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 import { type InputChoice, type PlannedInput, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, type UnsignedTransaction, unsignedTransaction } from "./psbt-transaction.ts";
 
-/** The client methods that signing a PSBT uses. */
-export type PsbtClient = SigningClient & Pick<TssClient, "prices">;
-
-/** The effect and the price of signing a PSBT. Each input is one signature and one charge. */
-export interface PsbtQuote {
-  readonly inputs: readonly {
-    readonly index: number;
-    readonly kind: "p2wpkh" | "p2tr";
-    readonly amountSats: bigint;
-    readonly priceMicroUsd: bigint;
-  }[];
-  /** The total by the service's current price list. Signing charges the prices at its own time. */
-  readonly priceMicroUsd: bigint;
-  /** The miners' fee, if the PSBT contains all spent outputs. */
-  readonly feeSats: bigint | undefined;
-}
-
 /**
  * Returns the inputs of a PSBT that a dWallet would sign, and the price. It reserves and charges nothing.
  *
@@ -39,6 +22,23 @@ export async function quotePsbt(
   const { publicKeyHex } = await withPublicKey(client, key, "SECP256K1", { signal: choice.signal });
   const planned = planInputs(transaction, readPublicKeyHex(publicKeyHex, "SECP256K1"), choice);
   return await quoteInputs(client, transaction, planned, choice.signal);
+}
+
+/** The client methods that signing a PSBT uses. */
+export type PsbtClient = SigningClient & Pick<TssClient, "prices">;
+
+/** The effect and the price of signing a PSBT. Each input is one signature and one charge. */
+export interface PsbtQuote {
+  readonly inputs: readonly {
+    readonly index: number;
+    readonly kind: "p2wpkh" | "p2tr";
+    readonly amountSats: bigint;
+    readonly priceMicroUsd: bigint;
+  }[];
+  /** The total by the service's current price list. Signing charges the prices at its own time. */
+  readonly priceMicroUsd: bigint;
+  /** The miners' fee, if the PSBT contains all spent outputs. */
+  readonly feeSats: bigint | undefined;
 }
 
 /** Returns the quote of a plan. */

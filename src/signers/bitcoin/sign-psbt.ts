@@ -7,15 +7,6 @@ import { type InputChoice, planInputs } from "./plan-inputs.ts";
 import { parsePsbt, unsignedTransaction } from "./psbt-transaction.ts";
 import { type PsbtClient, quoteInputs } from "./quote-psbt.ts";
 
-/** Options of {@link signPsbt}. */
-export interface SignPsbtOptions extends SignOptions, InputChoice {
-  /**
-   * The maximum total by the service's price list, in millionths of a US dollar. It is checked before anything is
-   * reserved.
-   */
-  readonly maxPriceMicroUsd?: bigint | undefined;
-}
-
 /**
  * Signs the inputs of a PSBT, of version 0 or 2, that pay to a dWallet on secp256k1: P2WPKH, and Taproot by its key,
  * where the output's key is the dWallet's own, without a tweak (`bitcoinP2trAddress`). Returns the PSBT with the
@@ -69,4 +60,13 @@ export async function signPsbt(
     parsed.updateInput(index, update, true);
   }
   return parsed.toPSBT();
+}
+
+/** Options of {@link signPsbt}. */
+export interface SignPsbtOptions extends SignOptions, InputChoice {
+  /**
+   * The maximum total by the service's price list, in millionths of a US dollar. It is checked before anything is
+   * reserved.
+   */
+  readonly maxPriceMicroUsd?: bigint | undefined;
 }

@@ -13,38 +13,6 @@ import { createMessageSigner, withPublicKey } from "../message-signer.ts";
 import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 
 /**
- * Solana Kit's signer of transactions and messages, for a dWallet. It signs several at once, each with its own presign
- * and charge. Failures of the client are TssErrors.
- */
-export type DWalletSolanaSigner = TransactionPartialSigner &
-  MessagePartialSigner & {
-    /**
-     * Returns the same signer with other options: an idempotency key, a progress listener. With an idempotency key, the
-     * transaction at index 2 of a call uses the key with `/2` appended.
-     */
-    withOptions(options: SignOptions): DWalletSolanaSigner;
-  };
-
-const ALGORITHM = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
-
-/**
- * Creates Solana Kit's signer for a dWallet on Ed25519. It reads the public key from the chain and proves it with the
- * seed.
- *
- * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
- *
- * @example
- * const signer = await createDWalletSolanaSigner(client, { seed, dwalletId });
- */
-export async function createDWalletSolanaSigner(
-  client: SigningClient,
-  key: SigningKey,
-  options: SignOptions = {},
-): Promise<DWalletSolanaSigner> {
-  return dwalletSolanaSigner(client, await withPublicKey(client, key, ALGORITHM.curve, options), options);
-}
-
-/**
  * Creates Solana Kit's signer for a dWallet whose public key is known, without a read. The first signature compares the
  * public key with the chain's, before it costs anything.
  *
@@ -84,4 +52,36 @@ export function dwalletSolanaSigner(
       ),
     withOptions: (changed) => dwalletSolanaSigner(client, key, { ...options, ...changed }),
   });
+}
+
+/**
+ * Solana Kit's signer of transactions and messages, for a dWallet. It signs several at once, each with its own presign
+ * and charge. Failures of the client are TssErrors.
+ */
+export type DWalletSolanaSigner = TransactionPartialSigner &
+  MessagePartialSigner & {
+    /**
+     * Returns the same signer with other options: an idempotency key, a progress listener. With an idempotency key, the
+     * transaction at index 2 of a call uses the key with `/2` appended.
+     */
+    withOptions(options: SignOptions): DWalletSolanaSigner;
+  };
+
+const ALGORITHM = { curve: "ED25519", signatureAlgorithm: "EdDSA", hashScheme: "SHA512" } as const;
+
+/**
+ * Creates Solana Kit's signer for a dWallet on Ed25519. It reads the public key from the chain and proves it with the
+ * seed.
+ *
+ * @throws {TssError} SHARE_UNVERIFIED when the share is not derived from the seed.
+ *
+ * @example
+ * const signer = await createDWalletSolanaSigner(client, { seed, dwalletId });
+ */
+export async function createDWalletSolanaSigner(
+  client: SigningClient,
+  key: SigningKey,
+  options: SignOptions = {},
+): Promise<DWalletSolanaSigner> {
+  return dwalletSolanaSigner(client, await withPublicKey(client, key, ALGORITHM.curve, options), options);
 }

@@ -40,14 +40,6 @@ const SCHEMES = {
   }
 >;
 
-/** A dWallet on one of the three curves that Sui supports. */
-export interface SuiKey extends SigningKey {
-  readonly curve: SuiScheme;
-}
-
-/** A {@link SuiKey} with its public key. */
-export interface KnownSuiKey extends SuiKey, KnownKey {}
-
 /**
  * A Sui signer for a dWallet. Sui's SDK hashes transactions and personal messages before it calls the signer, as for
  * all of its signers. The signer does not check a transaction's sender; a fullnode does.
@@ -99,6 +91,14 @@ export class DWalletSuiSigner extends Signer {
     return Uint8Array.from((await this.#signer.sign(bytes)).subarray(0, 64));
   }
 }
+
+/** A dWallet on one of the three curves that Sui supports. */
+export interface SuiKey extends SigningKey {
+  readonly curve: SuiScheme;
+}
+
+/** A {@link SuiKey} with its public key. */
+export interface KnownSuiKey extends SuiKey, KnownKey {}
 
 /**
  * Creates a Sui signer for a dWallet. It reads the public key from the chain and proves it with the seed.

@@ -22,51 +22,6 @@ import type { KnownKey, SigningClient, SigningKey } from "../signing-key.ts";
 import { toViemError } from "./dwallet-signing-error.ts";
 import { authorizationPreImage, typedDataPreImage } from "./pre-images.ts";
 
-/** Options of an account: those of its signatures, and viem's nonce manager. */
-export interface DWalletAccountOptions extends SignOptions {
-  /** Assigns nonces, as in viem's own accounts. */
-  readonly nonceManager?: NonceManager | undefined;
-}
-
-/**
- * viem's local account for a dWallet. It has no `sign({ hash })`: the network hashes the message, so a bare hash cannot
- * be signed.
- */
-export type DWalletAccount = LocalAccount<"custom"> & {
-  readonly signAuthorization: NonNullable<CustomSource["signAuthorization"]>;
-  /**
-   * Returns the same account with other options: an idempotency key, an abort signal, a progress listener.
-   *
-   * @example
-   * await wallet.sendTransaction({ account: account.withOptions({ idempotencyKey: "payout-7" }), to, value });
-   */
-  withOptions(options: DWalletAccountOptions): DWalletAccount;
-};
-
-const ALGORITHM = {
-  curve: "SECP256K1",
-  signatureAlgorithm: "ECDSASecp256k1",
-  hashScheme: "KECCAK256",
-} as const;
-
-/**
- * Creates viem's account for a dWallet on secp256k1. It reads the public key from the chain and proves it with the
- * seed.
- *
- * @throws {DWalletSigningError} SHARE_UNVERIFIED when the share is not derived from the seed.
- *
- * @example
- * const account = await createDWalletAccount(client, { seed, dwalletId });
- */
-export async function createDWalletAccount(
-  client: SigningClient,
-  key: SigningKey,
-  options: DWalletAccountOptions = {},
-): Promise<DWalletAccount> {
-  const known = await withPublicKey(client, key, ALGORITHM.curve, options).catch(rethrow);
-  return dwalletAccount(client, known, options);
-}
-
 /**
  * Creates viem's account for a dWallet whose public key is known, without a read. The first signature compares the
  * public key with the chain's, before it costs anything.
@@ -113,6 +68,51 @@ export function dwalletAccount(
     publicKey: bytesToHex(secp256k1.Point.fromBytes(signer.publicKey).toBytes(false)),
     withOptions: (changed) => dwalletAccount(client, key, { ...options, ...changed }),
   };
+}
+
+/** Options of an account: those of its signatures, and viem's nonce manager. */
+export interface DWalletAccountOptions extends SignOptions {
+  /** Assigns nonces, as in viem's own accounts. */
+  readonly nonceManager?: NonceManager | undefined;
+}
+
+/**
+ * viem's local account for a dWallet. It has no `sign({ hash })`: the network hashes the message, so a bare hash cannot
+ * be signed.
+ */
+export type DWalletAccount = LocalAccount<"custom"> & {
+  readonly signAuthorization: NonNullable<CustomSource["signAuthorization"]>;
+  /**
+   * Returns the same account with other options: an idempotency key, an abort signal, a progress listener.
+   *
+   * @example
+   * await wallet.sendTransaction({ account: account.withOptions({ idempotencyKey: "payout-7" }), to, value });
+   */
+  withOptions(options: DWalletAccountOptions): DWalletAccount;
+};
+
+const ALGORITHM = {
+  curve: "SECP256K1",
+  signatureAlgorithm: "ECDSASecp256k1",
+  hashScheme: "KECCAK256",
+} as const;
+
+/**
+ * Creates viem's account for a dWallet on secp256k1. It reads the public key from the chain and proves it with the
+ * seed.
+ *
+ * @throws {DWalletSigningError} SHARE_UNVERIFIED when the share is not derived from the seed.
+ *
+ * @example
+ * const account = await createDWalletAccount(client, { seed, dwalletId });
+ */
+export async function createDWalletAccount(
+  client: SigningClient,
+  key: SigningKey,
+  options: DWalletAccountOptions = {},
+): Promise<DWalletAccount> {
+  const known = await withPublicKey(client, key, ALGORITHM.curve, options).catch(rethrow);
+  return dwalletAccount(client, known, options);
 }
 
 function makeSigner(client: SigningClient, key: KnownKey, options: SignOptions): MessageSigner {

@@ -14,14 +14,6 @@ import {
   validateTypedData,
 } from "viem";
 
-/** Typed data whose types are unknown at compile time. */
-interface AnyTypedData {
-  readonly domain?: TypedDataDomain | undefined;
-  readonly message: Record<string, unknown>;
-  readonly primaryType: string;
-  readonly types: Readonly<Record<string, readonly TypedDataParameter[]>>;
-}
-
 /**
  * Encodes the EIP-712 pre-image: 0x1901, the domain's hash, and the struct's hash unless the domain itself is signed.
  */
@@ -39,6 +31,14 @@ export function typedDataPreImage<
   const separator = hashDomain({ domain: { ...domain }, types });
   if (primaryType === "EIP712Domain") return concatHex(["0x1901", separator]);
   return concatHex(["0x1901", separator, hashStruct({ data: message, primaryType, types })]);
+}
+
+/** Typed data whose types are unknown at compile time. */
+interface AnyTypedData {
+  readonly domain?: TypedDataDomain | undefined;
+  readonly message: Record<string, unknown>;
+  readonly primaryType: string;
+  readonly types: Readonly<Record<string, readonly TypedDataParameter[]>>;
 }
 
 /** Encodes the EIP-7702 pre-image: 0x05 and the RLP list of chain id, address and nonce. */

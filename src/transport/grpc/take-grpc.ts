@@ -8,16 +8,6 @@ import { chooseRequestId } from "../request-id.ts";
 import { serveGrpcStream } from "./grpc-stream.ts";
 import { serveGrpcUnary } from "./grpc-unary.ts";
 
-/** Options of {@link createGrpcTaker}. */
-export interface GrpcTakerOptions {
-  readonly specs: ReadonlyMap<string, OwnSpec>;
-  readonly parts: CallParts;
-  /** Fires when the server is about to close. */
-  readonly closing: AbortSignal;
-  readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
-  readonly aroundCall: CallWrapper | undefined;
-}
-
 /**
  * Takes the streams that are gRPC calls with one request message. It leaves browsers' streams to the handlers with
  * CORS.
@@ -49,6 +39,16 @@ export function createGrpcTaker({
     aroundCall({ headers, values: call.values }, serve).catch(parts.onError);
     return true;
   };
+}
+
+/** Options of {@link createGrpcTaker}. */
+export interface GrpcTakerOptions {
+  readonly specs: ReadonlyMap<string, OwnSpec>;
+  readonly parts: CallParts;
+  /** Fires when the server is about to close. */
+  readonly closing: AbortSignal;
+  readonly onCallEnd: ((call: FinishedCall) => void) | undefined;
+  readonly aroundCall: CallWrapper | undefined;
 }
 
 /** Whether a content type is gRPC with protobuf messages, in either common spelling. */

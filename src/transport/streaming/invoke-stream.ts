@@ -10,9 +10,6 @@ import {
 import type { CallContext } from "../call-context.ts";
 import { adoptHeaders, contextFor, intercepted, normalize } from "../interceptors.ts";
 
-/** A server-streaming method and its implementation. */
-export type StreamSpec = Extract<MethodImplSpec, { kind: "server_streaming" }>;
-
 /**
  * Runs the implementation of a server-streaming method behind the interceptors, the first outermost. When the call is
  * aborted, the pending request or reply message fails at once with the reason, even if the implementation ignores its
@@ -35,6 +32,9 @@ export async function invokeStream(
   adoptHeaders(context.responseHeader, response.header);
   return response;
 }
+
+/** A server-streaming method and its implementation. */
+export type StreamSpec = Extract<MethodImplSpec, { kind: "server_streaming" }>;
 
 async function onlyMessage(messages: AsyncIterable<Message>): Promise<Message> {
   const iterator = messages[Symbol.asyncIterator]();

@@ -8,18 +8,6 @@ import { classify } from "../guard-call.ts";
 import { adoptHeaders } from "../interceptors.ts";
 import { invokeStream, type StreamSpec } from "./invoke-stream.ts";
 
-/** A protocol's way to receive one request message and to send many replies. */
-export interface StreamExchange {
-  /** Reads the request message. Called once, after the gate. The caller calls `expectEnd` if the message is valid. */
-  receive(): Promise<{ readonly message: Message; expectEnd(): void }>;
-  /** Writes a message, after the head if it is the first. Resolves when the reader can take more. */
-  write(output: Message): Promise<void>;
-  /** Ends the reply after the last message. */
-  end(): void;
-  /** Ends the reply with the error, if the caller is still connected. */
-  fail(error: ConnectError): void;
-}
-
 /**
  * Serves one server-streaming call: gate, request, interceptors, implementation, and each message once the reader has
  * taken the previous ones. Never rejects.
@@ -55,6 +43,18 @@ export async function runStream(
     // Tells the producer to stop, without waiting for it.
     messages?.return?.().catch(() => {});
   }
+}
+
+/** A protocol's way to receive one request message and to send many replies. */
+export interface StreamExchange {
+  /** Reads the request message. Called once, after the gate. The caller calls `expectEnd` if the message is valid. */
+  receive(): Promise<{ readonly message: Message; expectEnd(): void }>;
+  /** Writes a message, after the head if it is the first. Resolves when the reader can take more. */
+  write(output: Message): Promise<void>;
+  /** Ends the reply after the last message. */
+  end(): void;
+  /** Ends the reply with the error, if the caller is still connected. */
+  fail(error: ConnectError): void;
 }
 
 /** A separate function, so that the request is not retained for the duration of the reply. */

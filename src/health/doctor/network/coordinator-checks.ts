@@ -3,9 +3,6 @@ import { type Finding, type HealthCheck, needed } from "../../checks/health-chec
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** The coordinator's functions that the service calls by itself; the Treasury calls the others. */
-const OWN_CALLS = ["register_encryption_key", "accept_encrypted_user_share", "get_active_encryption_key"];
-
 /** Checks of the fullnode, its chain, and Ika's coordinator there. */
 export function coordinatorChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   return [
@@ -26,6 +23,9 @@ export function coordinatorChecks(target: NetworkTarget, view: NetworkView): Hea
     },
   ];
 }
+
+/** The coordinator's functions that the service calls by itself; the Treasury calls the others. */
+const OWN_CALLS = ["register_encryption_key", "accept_encrypted_user_share", "get_active_encryption_key"];
 
 async function lookAtFullnode({ fullnodeUrl }: NetworkTarget, { client }: NetworkView): Promise<Finding> {
   const { host } = new URL(fullnodeUrl.reveal());

@@ -12,13 +12,6 @@ import { type Finding, type HealthCheck, NotChecked, once } from "../../checks/h
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** What a dry run came to. */
-type Outcome = { readonly kind: "done" } | { readonly kind: "failed"; readonly failure: ExecutionFailure };
-
-const MESSAGE_BYTES = 32;
-/** Stands for what the user's half makes, which the coordinator keeps as it is. */
-const FILLER_BYTES = 64;
-
 /** A dry run of each call that the service makes. Nothing is signed or paid. */
 export function dryRunChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   const network = once(async () => {
@@ -38,6 +31,13 @@ export function dryRunChecks(target: NetworkTarget, view: NetworkView): HealthCh
     check("dry run: signature", lookAtSignature),
   ];
 }
+
+/** What a dry run came to. */
+type Outcome = { readonly kind: "done" } | { readonly kind: "failed"; readonly failure: ExecutionFailure };
+
+const MESSAGE_BYTES = 32;
+/** Stands for what the user's half makes, which the coordinator keeps as it is. */
+const FILLER_BYTES = 64;
 
 async function lookAtDkg(network: ChainNetwork): Promise<Finding> {
   const { id: networkEncryptionKeyId } = await createNetworkReader(network).networkKey();

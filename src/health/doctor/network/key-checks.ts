@@ -6,15 +6,6 @@ import { readKeyOutputs } from "../../../protocol/read-key-outputs.ts";
 import { type Finding, type HealthCheck, needed, once } from "../../checks/health-check.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** A network key and what of its outputs can be read. */
-interface FoundKey {
-  readonly id: string;
-  /** The versions of its outputs, the newest output first. */
-  readonly versions: readonly number[];
-  /** What all readable outputs say. */
-  readonly output: Uint8Array;
-}
-
 /** Checks of the network's encryption keys: whether their outputs are in a format that this version reads. */
 export function keyChecks(view: NetworkView): HealthCheck[] {
   const keys = once(() => readKeys(view));
@@ -34,6 +25,15 @@ export function keyChecks(view: NetworkView): HealthCheck[] {
       look: async () => lookAtParameters(await needed(keys(), "no network key can be read, see above")),
     },
   ];
+}
+
+/** A network key and what of its outputs can be read. */
+interface FoundKey {
+  readonly id: string;
+  /** The versions of its outputs, the newest output first. */
+  readonly versions: readonly number[];
+  /** What all readable outputs say. */
+  readonly output: Uint8Array;
 }
 
 async function readKeys(view: NetworkView): Promise<FoundKey[]> {

@@ -7,9 +7,6 @@ import { findTarget, type NetworkTarget, type TargetOptions } from "./network-ta
 import { openNetworkView } from "./network-view.ts";
 import { sessionChecks } from "./session-checks.ts";
 
-/** A large key is read in many parts, and parameters take a second or two of one core. */
-const TIMEOUT_MS = 60_000;
-
 /**
  * Looks, step by step, at what a first run on a network needs: fullnode, chain, coordinator, network keys, prices,
  * presigns, and a dry run of each call. Only the dry runs need a configuration. Signs nothing, pays nothing.
@@ -36,3 +33,6 @@ export async function runNetworkDoctor(
   const findings = await runChecks(checks, TIMEOUT_MS);
   return findings.map((finding) => ({ ...finding, found: redact(finding.found) }));
 }
+
+/** A large key is read in many parts, and parameters take a second or two of one core. */
+const TIMEOUT_MS = 60_000;

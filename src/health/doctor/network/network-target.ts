@@ -7,18 +7,6 @@ import { Secret } from "../../../telemetry/secret.ts";
 import { NotChecked } from "../../checks/health-check.ts";
 import { fetchInTime, findAccess } from "../doctor-chain.ts";
 
-/** The networks that can be looked at. */
-export const TARGET_NETWORKS = ["localnet", "testnet", "mainnet"] as const;
-/** A network that can be looked at. */
-export type TargetNetwork = (typeof TARGET_NETWORKS)[number];
-
-/** What to look at. */
-export interface TargetOptions {
-  readonly name: TargetNetwork;
-  /** The fullnode to ask. Default: the configured one, else Sui's public one. */
-  readonly fullnodeUrl?: string | undefined;
-}
-
 /** A network, as far as it is known before anything is asked. */
 export interface NetworkTarget {
   readonly name: TargetNetwork;
@@ -31,6 +19,18 @@ export interface NetworkTarget {
   connect(): Promise<ChainNetwork>;
   /** What must not be shown. */
   readonly secrets: readonly Secret[];
+}
+
+/** The networks that can be looked at. */
+export const TARGET_NETWORKS = ["localnet", "testnet", "mainnet"] as const;
+/** A network that can be looked at. */
+export type TargetNetwork = (typeof TARGET_NETWORKS)[number];
+
+/** What to look at. */
+export interface TargetOptions {
+  readonly name: TargetNetwork;
+  /** The fullnode to ask. Default: the configured one, else Sui's public one. */
+  readonly fullnodeUrl?: string | undefined;
 }
 
 /** Puts together what is known of a network: by itself, and from the configuration where that has it. */

@@ -10,11 +10,6 @@ import { NotChecked, needed, once } from "../../checks/health-check.ts";
 import { fetchInTime } from "../doctor-chain.ts";
 import type { NetworkTarget } from "./network-target.ts";
 
-/** The coordinator's outer object. */
-export type CoordinatorHead = (typeof DWalletCoordinator)["$inferType"];
-/** The coordinator's state, as the Ika SDK reads it. */
-export type CoordinatorState = (typeof CoordinatorInnerDynamicField)["$inferType"]["value"];
-
 /** A network as the checks look at it, each part read at its first need. All throw {@link NotChecked} after a failed step. */
 export interface NetworkView {
   readonly client: SuiGrpcClient;
@@ -27,6 +22,11 @@ export interface NetworkView {
   /** The keys of a table's entries on its first page, which are ids. */
   idsIn(tableId: string): Promise<string[]>;
 }
+
+/** The coordinator's outer object. */
+export type CoordinatorHead = (typeof DWalletCoordinator)["$inferType"];
+/** The coordinator's state, as the Ika SDK reads it. */
+export type CoordinatorState = (typeof CoordinatorInnerDynamicField)["$inferType"]["value"];
 
 /** Opens the view; asks nothing yet. */
 export function openNetworkView({

@@ -10,12 +10,6 @@ import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-versi
 import type { Finding, HealthCheck } from "../../checks/health-check.ts";
 import type { CoordinatorState, NetworkView } from "./network-view.ts";
 
-/** Protocols, as the coordinator's prices number them. */
-const DKG = 9;
-const PRESIGN = 5;
-const SIGN = 6;
-const UNITS_PER_COIN = 1e9;
-
 /** Checks of what the network takes for its sessions, and of the presigns that it makes. */
 export function sessionChecks(view: NetworkView): HealthCheck[] {
   return [
@@ -31,6 +25,12 @@ export function sessionChecks(view: NetworkView): HealthCheck[] {
     },
   ];
 }
+
+/** Protocols, as the coordinator's prices number them. */
+const DKG = 9;
+const PRESIGN = 5;
+const SIGN = 6;
+const UNITS_PER_COIN = 1e9;
 
 function lookAtPrices({ pricing_and_fee_manager: manager }: CoordinatorState): Finding {
   const entries = manager.current.pricing_map.contents;

@@ -14,9 +14,6 @@ import {
 import { findEncryptionKey } from "./encryption-keys.ts";
 import { verifyEd25519WithNode } from "./verify-ed25519-with-node.ts";
 
-const { AcceptEncryptedUserShareEvent } = CoordinatorInnerModule;
-const FUNCTION_NAME = "accept_encrypted_user_share";
-
 /** The call with which the key holder accepts a dWallet. It takes no cap and no payment, and anyone may send it. */
 export function acceptShareFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const types = coordinatorTypes(addresses.dwalletPackageId);
@@ -31,6 +28,9 @@ export function acceptShareFunctions(addresses: NetworkAddresses): readonly Move
     }),
   ];
 }
+
+const { AcceptEncryptedUserShareEvent } = CoordinatorInnerModule;
+const FUNCTION_NAME = "accept_encrypted_user_share";
 
 function acceptShare(
   state: ExecutionState,

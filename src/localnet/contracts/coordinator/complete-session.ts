@@ -15,6 +15,29 @@ import {
 import type { WaitingSession } from "./requested-session.ts";
 import { increment, type SessionFields } from "./sessions.ts";
 
+/**
+ * Writes the network's verdict on a session: the new state of the requested object, the session's removal, the fees to
+ * the network, and the result event.
+ */
+export function completeSession(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  session: WaitingSession,
+  outcome: MpcOutcome,
+): void {
+  closeSession(state, addresses, session);
+  switch (session.kind) {
+    case "dkg":
+      completeDkg(state, addresses, session, outcome);
+      return;
+    case "presign":
+      completePresign(state, addresses, session, outcome);
+      return;
+    case "sign":
+      completeSign(state, addresses, session, outcome);
+  }
+}
+
 const {
   CompletedDWalletDKGEvent,
   CompletedPresignEvent,
@@ -39,29 +62,6 @@ const PresignResult = DWalletSessionResultEvent(
   RejectedPresignEvent,
 );
 const SignResult = DWalletSessionResultEvent(SignRequestEvent, CompletedSignEvent, RejectedSignEvent);
-
-/**
- * Writes the network's verdict on a session: the new state of the requested object, the session's removal, the fees to
- * the network, and the result event.
- */
-export function completeSession(
-  state: ExecutionState,
-  addresses: NetworkAddresses,
-  session: WaitingSession,
-  outcome: MpcOutcome,
-): void {
-  closeSession(state, addresses, session);
-  switch (session.kind) {
-    case "dkg":
-      completeDkg(state, addresses, session, outcome);
-      return;
-    case "presign":
-      completePresign(state, addresses, session, outcome);
-      return;
-    case "sign":
-      completeSign(state, addresses, session, outcome);
-  }
-}
 
 function completeDkg(
   state: ExecutionState,

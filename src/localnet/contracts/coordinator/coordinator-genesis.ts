@@ -7,18 +7,6 @@ import { genesisNetworkKeysTableId, networkKeyObjects, newKeyOutputs } from "./n
 import { Protocol } from "./payment.ts";
 import { SUPPORTED_ALGORITHMS, SUPPORTED_CURVES } from "./supported-algorithms.ts";
 
-/** The network's prices, in the smallest units of IKA and SUI. */
-const PRICES = {
-  [Protocol.DwalletDkg]: { ika: 30_000_000n, sui: 4_000_000n, systemSui: 1_000_000n },
-  [Protocol.Presign]: { ika: 5_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
-  [Protocol.Sign]: { ika: 10_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
-} as const;
-
-/** The network's epoch at its genesis. */
-export const FIRST_EPOCH = 1n;
-const MAX_ACTIVE_SESSIONS = 100;
-const ZEROS = new Uint8Array(64 * 1024);
-
 /** The coordinator, its inner state and the network encryption key with its DKG output. */
 export function coordinatorGenesis(options: GenesisOptions): GenesisObject[] {
   const { coordinatorId, dwalletPackageId } = options.addresses;
@@ -42,6 +30,18 @@ export function coordinatorGenesis(options: GenesisOptions): GenesisObject[] {
     }),
   ];
 }
+
+/** The network's prices, in the smallest units of IKA and SUI. */
+const PRICES = {
+  [Protocol.DwalletDkg]: { ika: 30_000_000n, sui: 4_000_000n, systemSui: 1_000_000n },
+  [Protocol.Presign]: { ika: 5_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
+  [Protocol.Sign]: { ika: 10_000_000n, sui: 2_000_000n, systemSui: 1_000_000n },
+} as const;
+
+/** The network's epoch at its genesis. */
+export const FIRST_EPOCH = 1n;
+const MAX_ACTIVE_SESSIONS = 100;
+const ZEROS = new Uint8Array(64 * 1024);
 
 function innerState(options: GenesisOptions): GenesisObject {
   const { coordinatorId, dwalletPackageId } = options.addresses;

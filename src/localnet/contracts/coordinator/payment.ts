@@ -8,21 +8,6 @@ import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner, abortSessions } from "./aborts.ts";
 import { readInner, updateInner } from "./coordinator-state.ts";
 
-/** The protocol numbers of the pricing map. */
-export const Protocol = { Presign: 5, Sign: 6, DwalletDkg: 9 } as const;
-
-/** The coins that pay for a session. */
-export interface PaymentCoins {
-  readonly ika: WorkingObject;
-  readonly sui: WorkingObject;
-}
-
-/** The amounts charged for one session, in the smallest units. */
-export interface Charge {
-  readonly ika: bigint;
-  readonly sui: bigint;
-}
-
 /** Takes the exact price of a session from the coins. Aborts when there is no price or the coins are too small. */
 export function chargeSession(
   state: ExecutionState,
@@ -56,4 +41,19 @@ export function chargeSession(
     held.value = (BigInt(held.value) + systemSui).toString();
   });
   return { ika, sui };
+}
+
+/** The protocol numbers of the pricing map. */
+export const Protocol = { Presign: 5, Sign: 6, DwalletDkg: 9 } as const;
+
+/** The coins that pay for a session. */
+export interface PaymentCoins {
+  readonly ika: WorkingObject;
+  readonly sui: WorkingObject;
+}
+
+/** The amounts charged for one session, in the smallest units. */
+export interface Charge {
+  readonly ika: bigint;
+  readonly sui: bigint;
 }

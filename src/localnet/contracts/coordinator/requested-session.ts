@@ -5,6 +5,27 @@ import type { ObjectStore } from "../../fullnode/object-store.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import type { SessionFields } from "./sessions.ts";
 
+/** Reads one waiting session back from the chain; undefined when it is no longer there. */
+export function requestedSession(
+  objects: ObjectStore,
+  addresses: NetworkAddresses,
+  sequenceNumber: bigint,
+): WaitingSession | undefined {
+  const keeper = keeperOf(objects, addresses);
+  const field = objects.get(objectFieldId(keeper.sessions.id, u64Name(sequenceNumber)));
+  const object = field?.field?.childId === undefined ? undefined : objects.get(field.field.childId);
+  if (object === undefined) return undefined;
+  const identifier = DWalletSession.parse(object.contents).session_identifier;
+  const name = idName(identifier.id);
+  const event = objects.get(fieldId(keeper.session_events.id, name));
+  if (event?.field === undefined) throw new Error(`session ${sequenceNumber} has no event`);
+  return decodeSession(
+    sequenceNumber,
+    event.field.valueType,
+    event.contents.subarray(32 + name.bytes.length),
+  );
+}
+
 const { DWalletDKGRequestEvent, PresignRequestEvent, SignRequestEvent } = CoordinatorInnerModule;
 const { DWalletSession, DWalletSessionEvent } = SessionsManagerModule;
 
@@ -26,27 +47,6 @@ export function requestedSequenceNumbers(objects: ObjectStore, addresses: Networ
     .fields(sessions.id)
     .map((object) => BigInt(bcs.u64().parse(object.field?.name ?? new Uint8Array(8))))
     .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-}
-
-/** Reads one waiting session back from the chain; undefined when it is no longer there. */
-export function requestedSession(
-  objects: ObjectStore,
-  addresses: NetworkAddresses,
-  sequenceNumber: bigint,
-): WaitingSession | undefined {
-  const keeper = keeperOf(objects, addresses);
-  const field = objects.get(objectFieldId(keeper.sessions.id, u64Name(sequenceNumber)));
-  const object = field?.field?.childId === undefined ? undefined : objects.get(field.field.childId);
-  if (object === undefined) return undefined;
-  const identifier = DWalletSession.parse(object.contents).session_identifier;
-  const name = idName(identifier.id);
-  const event = objects.get(fieldId(keeper.session_events.id, name));
-  if (event?.field === undefined) throw new Error(`session ${sequenceNumber} has no event`);
-  return decodeSession(
-    sequenceNumber,
-    event.field.valueType,
-    event.contents.subarray(32 + name.bytes.length),
-  );
 }
 
 function decodeSession(sequenceNumber: bigint, type: string, bytes: Uint8Array): WaitingSession {

@@ -1,8 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
 
-/** The DER prefix of an Ed25519 public key (RFC 8410). */
-const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-
 /** True if `signature` verifies for `message` under `publicKey`. Returns false for malformed keys and signatures. */
 export function verifyEd25519WithNode(
   publicKey: Uint8Array,
@@ -20,3 +17,6 @@ export function verifyEd25519WithNode(
     return false;
   }
 }
+
+/** The DER prefix of an Ed25519 public key (RFC 8410). */
+const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");

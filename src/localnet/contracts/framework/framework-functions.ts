@@ -13,12 +13,6 @@ import {
 import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { coinObjectType, MOVE_STDLIB, SUI_FRAMEWORK } from "../../fullnode/sui-types.ts";
 
-/** `0x2::coin` and `0x2::balance`: not enough to split, or not zero. */
-const NOT_ENOUGH = 2;
-const NON_ZERO = 0;
-
-const COIN = coinObjectType("$0");
-
 /** The framework calls that wallets and the Ika SDK put into transactions. */
 export function frameworkFunctions(): readonly MoveFunction[] {
   const coin = { packageId: SUI_FRAMEWORK, module: "coin", typeParameterCount: 1 } as const;
@@ -102,3 +96,9 @@ export function frameworkFunctions(): readonly MoveFunction[] {
     }),
   ];
 }
+
+/** `0x2::coin` and `0x2::balance`: not enough to split, or not zero. */
+const NOT_ENOUGH = 2;
+const NON_ZERO = 0;
+
+const COIN = coinObjectType("$0");

@@ -38,62 +38,6 @@ import {
   treasuryType,
 } from "./treasury-state.ts";
 
-/** The Treasury calls that are open to anyone: deposits and reads. */
-export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
-  const type = treasuryType(addresses, "Treasury");
-  const treasury = { packageId: addresses.treasuryPackageId, module: "treasury" } as const;
-  const u64Value = (value: string) => plainValue("u64", bcs.u64().serialize(value).toBytes());
-  const boolValue = (value: boolean) => plainValue("bool", bcs.bool().serialize(value).toBytes());
-  return [
-    moveFunction({
-      ...treasury,
-      name: "deposit",
-      parameters: [borrowedMut(type), owned(coinObjectType(addresses.ikaCoinType)), owned(SUI_COIN_TYPE)],
-      run({ state, sender }, self, ikaCoin, suiCoin) {
-        const ika = balanceOf(state, ikaCoin);
-        const sui = balanceOf(state, suiCoin);
-        const event = Deposited.serialize({ treasury_id: self.id, from: sender, ika, sui });
-        emitTreasury(state, addresses, "Deposited", event);
-        addBalances(state, self, ika, sui);
-        state.remove(ikaCoin);
-        state.remove(suiCoin);
-      },
-    }),
-    moveFunction({
-      ...treasury,
-      name: "balances",
-      parameters: [borrowed(type)],
-      returns: ["u64", "u64"],
-      run({ state }, self) {
-        const { ika, sui } = state.read(self, Treasury);
-        return [u64Value(ika), u64Value(sui)];
-      },
-    }),
-    moveFunction({
-      ...treasury,
-      name: "has_dwallet",
-      parameters: [borrowed(type), moveId],
-      returns: ["bool"],
-      run({ state }, self, id) {
-        return [
-          boolValue(findObject(state, state.read(self, Treasury).dwallet_caps, idName(id)) !== undefined),
-        ];
-      },
-    }),
-    moveFunction({
-      ...treasury,
-      name: "has_presign",
-      parameters: [borrowed(type), moveId],
-      returns: ["bool"],
-      run({ state }, self, id) {
-        return [
-          boolValue(findObject(state, state.read(self, Treasury).presign_caps, idName(id)) !== undefined),
-        ];
-      },
-    }),
-  ];
-}
-
 /** The calls of the Treasury's administrator. */
 export function adminFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const admin = [
@@ -196,6 +140,62 @@ export function adminFunctions(addresses: NetworkAddresses): readonly MoveFuncti
           released = removeObject(state, value.dwallet_caps, idName(dwalletId));
         });
         return [objectValue(released as WorkingObject)];
+      },
+    }),
+  ];
+}
+
+/** The Treasury calls that are open to anyone: deposits and reads. */
+export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
+  const type = treasuryType(addresses, "Treasury");
+  const treasury = { packageId: addresses.treasuryPackageId, module: "treasury" } as const;
+  const u64Value = (value: string) => plainValue("u64", bcs.u64().serialize(value).toBytes());
+  const boolValue = (value: boolean) => plainValue("bool", bcs.bool().serialize(value).toBytes());
+  return [
+    moveFunction({
+      ...treasury,
+      name: "deposit",
+      parameters: [borrowedMut(type), owned(coinObjectType(addresses.ikaCoinType)), owned(SUI_COIN_TYPE)],
+      run({ state, sender }, self, ikaCoin, suiCoin) {
+        const ika = balanceOf(state, ikaCoin);
+        const sui = balanceOf(state, suiCoin);
+        const event = Deposited.serialize({ treasury_id: self.id, from: sender, ika, sui });
+        emitTreasury(state, addresses, "Deposited", event);
+        addBalances(state, self, ika, sui);
+        state.remove(ikaCoin);
+        state.remove(suiCoin);
+      },
+    }),
+    moveFunction({
+      ...treasury,
+      name: "balances",
+      parameters: [borrowed(type)],
+      returns: ["u64", "u64"],
+      run({ state }, self) {
+        const { ika, sui } = state.read(self, Treasury);
+        return [u64Value(ika), u64Value(sui)];
+      },
+    }),
+    moveFunction({
+      ...treasury,
+      name: "has_dwallet",
+      parameters: [borrowed(type), moveId],
+      returns: ["bool"],
+      run({ state }, self, id) {
+        return [
+          boolValue(findObject(state, state.read(self, Treasury).dwallet_caps, idName(id)) !== undefined),
+        ];
+      },
+    }),
+    moveFunction({
+      ...treasury,
+      name: "has_presign",
+      parameters: [borrowed(type), moveId],
+      returns: ["bool"],
+      run({ state }, self, id) {
+        return [
+          boolValue(findObject(state, state.read(self, Treasury).presign_caps, idName(id)) !== undefined),
+        ];
       },
     }),
   ];

@@ -33,8 +33,6 @@ import {
   treasuryType,
 } from "./treasury-state.ts";
 
-const MAX_BATCH = 100;
-
 /** The calls with which an operator makes the Treasury pay for DKG, presigns and signatures. */
 export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFunction[] {
   const operator = [
@@ -197,6 +195,8 @@ export function operatorFunctions(addresses: NetworkAddresses): readonly MoveFun
     }),
   ];
 }
+
+const MAX_BATCH = 100;
 
 /** Returns the caps of a dWallet and a presign from the Treasury. Aborts when it does not hold them. */
 function heldCaps(

@@ -13,12 +13,6 @@ import {
   treasuryType,
 } from "./treasury-state.ts";
 
-/** The Treasury's balance at genesis, in the smallest units. */
-const IKA_BALANCE = 1_000_000_000_000_000n;
-const SUI_BALANCE = 1_000_000_000_000_000n;
-/** The price ceiling of every operation. */
-const CEILING = { ika: 100_000_000n, sui: 20_000_000n } as const;
-
 /** A funded Treasury with a ceiling for every operation, its AdminCap and its OperatorCaps. */
 export function treasuryGenesis(options: GenesisOptions): GenesisObject[] {
   const { addresses } = options;
@@ -58,6 +52,12 @@ export function treasuryGenesis(options: GenesisOptions): GenesisObject[] {
     ...operatorCapIds.map((capId) => cap(capId, "OperatorCap")),
   ];
 }
+
+/** The Treasury's balance at genesis, in the smallest units. */
+const IKA_BALANCE = 1_000_000_000_000_000n;
+const SUI_BALANCE = 1_000_000_000_000_000n;
+/** The price ceiling of every operation. */
+const CEILING = { ika: 100_000_000n, sui: 20_000_000n } as const;
 
 function ceilingKeys(): [op: number, curve: number, signatureAlgorithm: number][] {
   const curves = [...new Set(SUPPORTED_ALGORITHMS.map((entry) => entry.curve))];

@@ -9,12 +9,6 @@ import { parseAddress } from "../sui-types.ts";
 import { timestampProto } from "../transaction-proto.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-type Mask = { readonly paths: readonly string[] } | undefined;
-
-/** The most objects or transactions of one batch call. */
-const MAX_BATCH = 1_000;
-const PROTOCOL_VERSION = 118n;
-
 /** `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. */
 export function ledgerService(ledger: Ledger, projectObject: ProjectObject): readonly UnaryMethod[] {
   const service = GrpcTypes.LedgerService;
@@ -90,6 +84,12 @@ export function ledgerService(ledger: Ledger, projectObject: ProjectObject): rea
     })),
   ];
 }
+
+type Mask = { readonly paths: readonly string[] } | undefined;
+
+/** The most objects or transactions of one batch call. */
+const MAX_BATCH = 1_000;
+const PROTOCOL_VERSION = 118n;
 
 function getObject(
   ledger: Ledger,

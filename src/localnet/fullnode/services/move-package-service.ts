@@ -5,10 +5,6 @@ import type { FunctionTable, MoveFunction, Reference } from "../move-function.ts
 import { parseAddress } from "../sui-types.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-type TypeTag = ReturnType<typeof TypeTagSerializer.parseFromStr>;
-
-const BodyType = GrpcTypes.OpenSignatureBody_Type;
-
 /** `sui.rpc.v2.MovePackageService`: the signatures of the functions that this node executes. */
 export function movePackageService(functions: FunctionTable): readonly UnaryMethod[] {
   return [
@@ -27,6 +23,10 @@ export function movePackageService(functions: FunctionTable): readonly UnaryMeth
     ),
   ];
 }
+
+type TypeTag = ReturnType<typeof TypeTagSerializer.parseFromStr>;
+
+const BodyType = GrpcTypes.OpenSignatureBody_Type;
 
 function describe(target: MoveFunction): GrpcTypes.FunctionDescriptor {
   return {

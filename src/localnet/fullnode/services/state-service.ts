@@ -15,14 +15,6 @@ import {
 } from "../sui-types.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-/** A coin type's metadata for `GetCoinInfo`. */
-export interface CoinInfo {
-  readonly coinType: string;
-  readonly name: string;
-  readonly symbol: string;
-  readonly decimals: number;
-}
-
 /** `sui.rpc.v2.StateService`: the objects and balances of an address, and the dynamic fields of an object. */
 export function stateService(
   ledger: Ledger,
@@ -61,6 +53,14 @@ export function stateService(
       return { coinType, metadata: { decimals, name, symbol, description: "" } };
     }),
   ];
+}
+
+/** A coin type's metadata for `GetCoinInfo`. */
+export interface CoinInfo {
+  readonly coinType: string;
+  readonly name: string;
+  readonly symbol: string;
+  readonly decimals: number;
 }
 
 function listOwnedObjects(
