@@ -33,7 +33,8 @@ import { openDatabase } from "./store/open-database.ts";
 import { traceDatabase } from "./store/trace-database.ts";
 import { startLoopMonitor } from "./telemetry/loop-monitor.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
-import { openTracer } from "./telemetry/open-tracer.ts";
+import { openTracing } from "./telemetry/open-tracing.ts";
+import { isTracing } from "./telemetry/tracer.ts";
 
 /** What the process gives the service. */
 export interface AppOptions {
@@ -59,10 +60,11 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   const clock = systemClock;
   if (afterRestore && processType === "api")
     throw new Error("--after-restore needs a process that acts on the chain: PROCESS_TYPE=worker or all");
-  const tracer = await openTracer(config.tracing, log);
+  const tracing = await openTracing(config.tracing, log);
+  const { tracer } = tracing;
   // The first to begin is the last to stop: what ends while the others stop is still sent.
-  lifecycle.onStop("traces", () => tracer.close());
-  const metrics = createMetrics({ exemplars: tracer.isOn });
+  lifecycle.onStop("traces", () => tracing.close());
+  const metrics = createMetrics({ exemplars: isTracing(tracer) });
   lifecycle.onStop("metrics", () => metrics.close());
   const loopMonitor = startLoopMonitor(metrics);
   lifecycle.onStop("loop monitor", () => loopMonitor.close());
@@ -77,7 +79,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     ),
     openChainAccess(config, { lifecycle, log }),
   );
-  const database = tracer.isOn ? traceDatabase(opened, tracer) : opened;
+  const database = isTracing(tracer) ? traceDatabase(opened, tracer) : opened;
   await migrate(database, log, { lockWaitMs: config.database.migrationLockWaitMs });
   const coordination = openCoordination(config, log);
   lifecycle.onStop("coordination", () => coordination.close());

@@ -1,3 +1,4 @@
+import { type SpanContext, SpanKind } from "@opentelemetry/api";
 import { createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
 import type { MixUpReport } from "../protocol/bind-answers.ts";
@@ -5,8 +6,15 @@ import type { ChainReader } from "../protocol/chain-reader.ts";
 import { mixUpIn } from "../protocol/mixed-up-answer.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { TraceContext } from "../telemetry/trace-context.ts";
-import { failureKind, NO_TRACER, type Tracer } from "../telemetry/tracer.ts";
+import {
+  failSpan,
+  failureKind,
+  isTracing,
+  NO_TRACER,
+  runIn,
+  startRemoteSpan,
+  type Tracer,
+} from "../telemetry/tracer.ts";
 import type { OpenSession, SessionKind } from "./session.ts";
 import { readSessionTraces } from "./submit/trace-operations.ts";
 
@@ -44,7 +52,7 @@ const FAILED_INTERVALS = 50;
 const PAGE_COUNT = 200;
 /** So many are written at once. */
 const AT_ONCE_COUNT = 8;
-const NO_TRACES: ReadonlyMap<string, TraceContext> = new Map();
+const NO_TRACES: ReadonlyMap<string, SpanContext> = new Map();
 /** Comes before every row. */
 const FIRST = "00000000-0000-0000-0000-000000000000";
 
@@ -106,7 +114,7 @@ export function createSettler(options: SettlerOptions): Settler {
     const contents = await read(open.map(({ session }) => session.objectId));
     // The others are read again at once.
     if (contents === undefined) return true;
-    const traces = tracer.isOn ? await readSessionTraces(database, open) : NO_TRACES;
+    const traces = isTracing(tracer) ? await readSessionTraces(database, open) : NO_TRACES;
     const waiting = open.values();
     const settleNext = async (): Promise<void> => {
       for (const { kind, session } of waiting) {
@@ -153,16 +161,17 @@ export function createSettler(options: SettlerOptions): Settler {
     kind: SessionKind,
     session: OpenSession,
     content: Uint8Array,
-    parent: TraceContext | undefined,
+    parent: SpanContext | undefined,
   ): Promise<void> {
     const attributes = { "tss.session.id": session.objectId };
-    const span = parent && tracer.startSpan(`settle ${kind.name}`, { kind: "consumer", parent, attributes });
+    const consumer = { kind: SpanKind.CONSUMER, attributes };
+    const span = parent && startRemoteSpan(tracer, `settle ${kind.name}`, consumer, parent);
     const settle = () => kind.settle(database, session, content);
     try {
       // The span of a look at a session that is not over is left behind, and never sent.
-      if (await (span ? span.run(settle) : settle())) span?.end();
+      if (await (span ? runIn(span, settle) : settle())) span?.end();
     } catch (cause) {
-      span?.fail(failureKind(cause));
+      if (span) failSpan(span, failureKind(cause));
       span?.end();
       const mixUp = mixUpIn(cause);
       if (mixUp !== undefined) options.onMixUp?.(mixUp);

@@ -1,6 +1,6 @@
 import type { CurveAlgorithm } from "../protocol/algorithms.ts";
 import type { PriceTable } from "../protocol/price-table.ts";
-import type { TracingConfig } from "../telemetry/open-tracer.ts";
+import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { Secret } from "../telemetry/secret.ts";
 import { readPriceTable } from "./billing.ts";
 import { checkBind, checkSecrets, checkShared, isPublic } from "./checks.ts";

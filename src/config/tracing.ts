@@ -1,4 +1,4 @@
-import type { TracingConfig } from "../telemetry/open-tracer.ts";
+import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 

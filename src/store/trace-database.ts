@@ -1,3 +1,4 @@
+import { SpanKind } from "@opentelemetry/api";
 import { inSpan, type Tracer } from "../telemetry/tracer.ts";
 import type { Database, Queryable } from "./database.ts";
 import { summarize } from "./statement-summary.ts";
@@ -33,4 +34,4 @@ function traceSql(db: Queryable, tracer: Tracer): Queryable {
   };
 }
 
-const CLIENT = { kind: "client", attributes: { "db.system.name": "postgresql" } } as const;
+const CLIENT = { kind: SpanKind.CLIENT, attributes: { "db.system.name": "postgresql" } };

@@ -1,8 +1,9 @@
 import { Code, type ContextValues, createContextKey } from "@connectrpc/connect";
+import { type Span, SpanKind } from "@opentelemetry/api";
 import type { CallWrapper } from "../transport/call-wrapper.ts";
 import type { FinishedCall } from "../transport/finished-call.ts";
 import { formatTraceParent, parseTraceContext } from "./trace-context.ts";
-import type { Span, Tracer } from "./tracer.ts";
+import { failSpan, isTracing, runIn, startRemoteSpan, type Tracer } from "./tracer.ts";
 
 interface CallTrace {
   readonly traceId: string;
@@ -19,12 +20,15 @@ const callTraceKey = createContextKey<CallTrace | undefined>(undefined, { descri
 export function traceCalls(tracer: Tracer): CallWrapper {
   return ({ headers, values }, serve) => {
     const { traceparent } = headers;
-    if (traceparent === undefined && !tracer.isOn) return serve();
+    if (traceparent === undefined && !isTracing(tracer)) return serve();
     const parent = parseTraceContext(traceparent, headers["tracestate"]);
-    const span = tracer.startSpan("call", { kind: "server", parent, isRoot: true });
-    const traceId = span?.context.traceId ?? parent?.traceId;
-    if (traceId !== undefined) values.set(callTraceKey, { traceId, ...(span && { span }) });
-    return span === undefined ? serve() : span.run(serve);
+    const span = startRemoteSpan(tracer, "call", { kind: SpanKind.SERVER }, parent);
+    if (!span.isRecording()) {
+      if (parent !== undefined) values.set(callTraceKey, { traceId: parent.traceId });
+      return serve();
+    }
+    values.set(callTraceKey, { traceId: span.spanContext().traceId, span });
+    return runIn(span, serve);
   };
 }
 
@@ -36,7 +40,7 @@ export function traceIdOf(values: ContextValues): string | undefined {
 /** The `traceparent` of the call's span, for later work on its behalf; undefined if it is not recorded. */
 export function traceParentOf(values: ContextValues): string | undefined {
   const span = values.get(callTraceKey)?.span;
-  return span && formatTraceParent(span.context);
+  return span && formatTraceParent(span.spanContext());
 }
 
 /** Ends the span of a call. Returns the labels of an exemplar if the span is recorded. */
@@ -44,17 +48,18 @@ export function endCallSpan(call: FinishedCall): { trace_id: string; span_id: st
   const span = call.values.get(callTraceKey)?.span;
   if (span === undefined) return undefined;
   const [service = "", method = ""] = call.method.split("/");
-  span.rename(call.method);
-  span.set({
+  span.updateName(call.method);
+  span.setAttributes({
     "rpc.system": SYSTEMS[call.protocol] ?? call.protocol,
     ...(method && { "rpc.service": service, "rpc.method": method }),
     "tss.protocol": call.protocol,
     "tss.request_id": call.requestId,
   });
-  if (call.code !== undefined) span.set({ "rpc.response.status_code": Code[call.code] });
-  if (call.code !== undefined && OUR_FAULTS.has(call.code)) span.fail(Code[call.code]);
+  if (call.code !== undefined) span.setAttribute("rpc.response.status_code", Code[call.code]);
+  if (call.code !== undefined && OUR_FAULTS.has(call.code)) failSpan(span, Code[call.code]);
   span.end();
-  return { trace_id: span.context.traceId, span_id: span.context.spanId };
+  const { traceId, spanId } = span.spanContext();
+  return { trace_id: traceId, span_id: spanId };
 }
 
 /** The names of OpenTelemetry's semantic conventions. */

@@ -1,67 +1,71 @@
-import type { TraceContext } from "./trace-context.ts";
+import {
+  type Tracer as ApiTracer,
+  context,
+  INVALID_SPAN_CONTEXT,
+  type Span,
+  type SpanContext,
+  type SpanOptions,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
 
-/** The attributes of a span. They never contain values from a caller or secrets. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+/** A tracer of OpenTelemetry's API. */
+export type Tracer = Pick<ApiTracer, "startSpan">;
 
-/** Options of a span. */
-export interface SpanOptions {
-  /** Default `internal`. */
-  readonly kind?: "internal" | "server" | "client" | "consumer";
-  readonly attributes?: SpanAttributes;
-  /** The parent span. Default: the span in which the caller runs. */
-  readonly parent?: TraceContext | undefined;
-  /** If true, a span without a parent begins a trace. Default: without a parent there is no span. */
-  readonly isRoot?: boolean;
-  /** Related spans of other traces. */
-  readonly links?: readonly TraceContext[];
-}
-
-/** A recorded piece of work. */
-export interface Span {
-  readonly context: TraceContext;
-  set(attributes: SpanAttributes): void;
-  rename(name: string): void;
-  /** Marks the span as failed with the kind of failure. The text of the failure belongs in the log. */
-  fail(kind: string): void;
-  /** Runs work inside the span: spans that begin there are its children. */
-  run<T>(work: () => T): T;
-  end(): void;
-}
-
-/** Creates spans and sends them to a receiver. */
-export interface Tracer {
-  /** False if no span is ever recorded, so that callers can skip preparations. */
-  readonly isOn: boolean;
-  /** Begins a span, or returns undefined when it is not recorded. */
-  startSpan(name: string, options?: SpanOptions): Span | undefined;
-  /** Sends the remaining spans, within a time limit. Never rejects. */
-  close(): Promise<void>;
-}
+const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
 /** A tracer that records nothing. */
-export const NO_TRACER: Tracer = {
-  isOn: false,
-  startSpan: () => undefined,
-  close: () => Promise.resolve(),
-};
+export const NO_TRACER: Tracer = { startSpan: () => NO_SPAN };
 
-/** Runs work in a new span. The span ends with the work and records its failure. */
+/** Returns false if the tracer records nothing, so that callers can skip preparations. */
+export function isTracing(tracer: Tracer): boolean {
+  return tracer !== NO_TRACER;
+}
+
+/** Begins a span in the trace of another process or call. */
+export function startRemoteSpan(
+  tracer: Tracer,
+  name: string,
+  options: SpanOptions,
+  parent: SpanContext | undefined,
+): Span {
+  const active = context.active();
+  return tracer.startSpan(
+    name,
+    options,
+    parent === undefined ? active : trace.setSpanContext(active, { ...parent, isRemote: true }),
+  );
+}
+
+/** Runs work inside a span: spans that begin there are its children. */
+export function runIn<T>(span: Span, work: () => T): T {
+  return span.isRecording() ? context.with(trace.setSpan(context.active(), span), work) : work();
+}
+
+/**
+ * Runs work in a new child of the current span. The span ends with the work and records its failure. Attributes never
+ * contain values from a caller or secrets.
+ */
 export async function inSpan<T>(
   tracer: Tracer,
   name: string,
   options: SpanOptions,
-  work: (span: Span | undefined) => Promise<T>,
+  work: (span: Span) => Promise<T>,
 ): Promise<T> {
   const span = tracer.startSpan(name, options);
-  if (span === undefined) return work(undefined);
   try {
-    return await span.run(() => work(span));
+    return await runIn(span, () => work(span));
   } catch (error) {
-    span.fail(failureKind(error));
+    failSpan(span, failureKind(error));
     throw error;
   } finally {
     span.end();
   }
+}
+
+/** Marks a span as failed with the kind of failure. The text of the failure belongs in the log. */
+export function failSpan(span: Span, kind: string): void {
+  span.setAttribute("error.type", kind).setStatus({ code: SpanStatusCode.ERROR, message: kind });
 }
 
 /** The kind of a failure without its text: a code such as an SQLSTATE, or the name of the error. */

@@ -2,7 +2,7 @@ import { type BackgroundLoop, createBackgroundLoop } from "../../lifecycle/backg
 import { type Clock, every } from "../../lifecycle/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { isUniqueViolation } from "../../store/sql-errors.ts";
-import type { Tracer } from "../../telemetry/tracer.ts";
+import { isTracing, type Tracer } from "../../telemetry/tracer.ts";
 import type { ChainCalls } from "../calls.ts";
 import { compareObjects } from "../compare-objects.ts";
 import type { OperationKind, OperationName } from "../operation.ts";
@@ -113,7 +113,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   async function step(lease: LaneLease): Promise<boolean> {
     const unresolved = await unresolvedTransaction(database, lane.network, lane.id);
     if (unresolved) {
-      const operations = tracer.isOn ? await operationsOf(database, unresolved.digest) : [];
+      const operations = isTracing(tracer) ? await operationsOf(database, unresolved.digest) : [];
       await settleTraced(operations, async () => unresolved);
       return true;
     }

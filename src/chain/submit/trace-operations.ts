@@ -1,9 +1,18 @@
+import { type SpanContext, SpanKind } from "@opentelemetry/api";
 import sql from "sql-template-tag";
 import { text } from "../../store/columns.ts";
 import type { Database } from "../../store/database.ts";
 import { readRows } from "../../store/statements.ts";
-import { parseTraceContext, type TraceContext } from "../../telemetry/trace-context.ts";
-import { failureKind, inSpan, type Tracer } from "../../telemetry/tracer.ts";
+import { parseTraceContext } from "../../telemetry/trace-context.ts";
+import {
+  failSpan,
+  failureKind,
+  inSpan,
+  isTracing,
+  runIn,
+  startRemoteSpan,
+  type Tracer,
+} from "../../telemetry/tracer.ts";
 import type { OpenSession, SessionKind } from "../session.ts";
 import type { Lane } from "./lane.ts";
 import type { QueuedOperation } from "./outbox.ts";
@@ -25,22 +34,23 @@ export async function inOperationSpans<T>(
     const parent = parseTraceContext(traceParent);
     if (parent === undefined) return [];
     const attributes = { "tss.operation.id": id, "tss.operation.kind": kind, "tss.lane": laneId };
-    return tracer.startSpan(`submit ${kind}`, { kind: "consumer", parent, attributes }) ?? [];
+    const span = startRemoteSpan(tracer, `submit ${kind}`, { kind: SpanKind.CONSUMER, attributes }, parent);
+    return span.isRecording() ? [span] : [];
   });
   const [first] = spans;
   if (first === undefined) return work(() => {});
-  const links = spans.map((span) => span.context);
+  const links = spans.map((span) => ({ context: span.spanContext() }));
   const attributes = { "tss.lane": laneId, "tss.operations": operations.length };
   try {
-    return await first.run(() =>
+    return await runIn(first, () =>
       inSpan(tracer, "transaction on the chain", { links, attributes }, (transaction) =>
         work((news) => {
-          for (const span of [transaction, ...spans]) span?.set(news);
+          for (const span of [transaction, ...spans]) span.setAttributes(news);
         }),
       ),
     );
   } catch (error) {
-    for (const span of spans) span.fail(failureKind(error));
+    for (const span of spans) failSpan(span, failureKind(error));
     throw error;
   } finally {
     for (const span of spans) span.end();
@@ -49,11 +59,13 @@ export async function inOperationSpans<T>(
 
 /** The lane, with a span for each thing that it asks of the fullnode. */
 export function traceLane(lane: Lane, tracer: Tracer): Lane {
-  if (!tracer.isOn) return lane;
+  if (!isTracing(tracer)) return lane;
   return {
     ...lane,
-    build: (...block) => inSpan(tracer, "build transaction", { kind: "client" }, () => lane.build(...block)),
-    send: (stored) => inSpan(tracer, "execute transaction", { kind: "client" }, () => lane.send(stored)),
+    build: (...block) =>
+      inSpan(tracer, "build transaction", { kind: SpanKind.CLIENT }, () => lane.build(...block)),
+    send: (stored) =>
+      inSpan(tracer, "execute transaction", { kind: SpanKind.CLIENT }, () => lane.send(stored)),
   };
 }
 
@@ -61,7 +73,7 @@ export function traceLane(lane: Lane, tracer: Tracer): Lane {
 export async function readSessionTraces(
   database: Database,
   open: readonly { readonly kind: SessionKind; readonly session: OpenSession }[],
-): Promise<ReadonlyMap<string, TraceContext>> {
+): Promise<ReadonlyMap<string, SpanContext>> {
   const kinds = open.map(({ kind }) => kind.requestedBy);
   const subjectIds = open.map(({ session }) => session.subjectId);
   const rows = await readRows(

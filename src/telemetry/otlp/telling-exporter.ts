@@ -1,5 +1,5 @@
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
-import type { TracerLog } from "../open-tracer.ts";
+import type { TracerLog } from "../open-tracing.ts";
 
 /** `ExportResultCode.SUCCESS` of @opentelemetry/core. */
 const SUCCESS = 0;

@@ -1,26 +1,26 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
+import { type SpanContext, SpanKind, TraceFlags } from "@opentelemetry/api";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { QueuedOperation } from "../../../../src/chain/submit/outbox.ts";
 import { inOperationSpans } from "../../../../src/chain/submit/trace-operations.ts";
 import { summarize } from "../../../../src/store/statement-summary.ts";
-import { openTracer, type TracingConfig } from "../../../../src/telemetry/open-tracer.ts";
+import { openTracing, type Tracing, type TracingConfig } from "../../../../src/telemetry/open-tracing.ts";
 import { Secret } from "../../../../src/telemetry/secret.ts";
-import type { TraceContext } from "../../../../src/telemetry/trace-context.ts";
 import { formatTraceParent } from "../../../../src/telemetry/trace-context.ts";
-import { inSpan, type Tracer } from "../../../../src/telemetry/tracer.ts";
+import { inSpan, startRemoteSpan, type Tracer } from "../../../../src/telemetry/tracer.ts";
 import { programEnvironment } from "../../../support/environment.ts";
 import { type OtlpReceiver, startOtlpReceiver } from "../../../support/otlp-receiver.ts";
 import { ROOT } from "../../../support/source-files.ts";
 
 // Loading OpenTelemetry takes its time on a busy machine.
-beforeAll(() => import("../../../../src/telemetry/otlp/otlp-tracer.ts"), 60_000);
+beforeAll(() => import("../../../../src/telemetry/otlp/otlp-tracing.ts"), 60_000);
 
 let receiver: OtlpReceiver | undefined;
-let tracer: Tracer | undefined;
+let tracing: Tracing | undefined;
 afterEach(async () => {
-  await tracer?.close();
+  await tracing?.close();
   await receiver?.close();
 });
 
@@ -29,7 +29,7 @@ const log = { info: () => {}, warn: (fields: object) => void warnings.push(field
 
 async function open(config: Partial<TracingConfig> = {}, statuses: number[] = []) {
   receiver = await startOtlpReceiver(statuses);
-  tracer = await openTracer(
+  tracing = await openTracing(
     {
       endpoint: new Secret(receiver.endpoint),
       headers: new Secret("authorization=Bearer%20abc"),
@@ -40,25 +40,28 @@ async function open(config: Partial<TracingConfig> = {}, statuses: number[] = []
     },
     log,
   );
-  return { receiver, tracer };
+  return { receiver, tracer: tracing.tracer };
 }
 
-const remote = (isSampled = true): TraceContext => ({
+const remote = (isSampled = true): SpanContext => ({
   traceId: randomBytes(16).toString("hex"),
   spanId: randomBytes(8).toString("hex"),
-  isSampled,
+  traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
 });
+
+/** Only a call may begin a trace. */
+const CALL = { kind: SpanKind.SERVER };
 
 describe("a traced process", () => {
   it("records work within work as its children, also across waits and side by side", async () => {
     const { receiver, tracer } = await open();
     const work = (name: string) =>
-      inSpan(tracer, name, { isRoot: true }, async () => {
+      inSpan(tracer, name, CALL, async () => {
         await new Promise((resolve) => setImmediate(resolve));
         await inSpan(tracer, `part of ${name}`, {}, async () => {});
       });
     await Promise.all([work("a"), work("b")]);
-    await tracer.close();
+    await tracing?.close();
     for (const name of ["a", "b"]) {
       const whole = receiver.spans.find((span) => span.name === name)!;
       expect(receiver.spans.find((span) => span.name === `part of ${name}`)).toMatchObject({
@@ -71,27 +74,29 @@ describe("a traced process", () => {
 
   it("begins no trace with work that nobody asked for", async () => {
     const { tracer } = await open();
-    expect(tracer.startSpan("a look at the queue")).toBeUndefined();
+    expect(tracer.startSpan("a look at the queue").isRecording()).toBe(false);
   });
 
   it("does not record what the caller does not, unless it is told not to follow callers", async () => {
-    expect((await open()).tracer.startSpan("x", { parent: remote(false), isRoot: true })).toBeUndefined();
-    await tracer?.close();
+    const isRecorded = (tracer: Tracer, isSampled: boolean) =>
+      startRemoteSpan(tracer, "x", CALL, remote(isSampled)).isRecording();
+    expect(isRecorded((await open()).tracer, false)).toBe(false);
+    await tracing?.close();
     await receiver?.close();
     const own = await open({ followsCaller: false });
-    expect(own.tracer.startSpan("x", { parent: remote(false), isRoot: true })).toBeDefined();
-    await tracer?.close();
+    expect(isRecorded(own.tracer, false)).toBe(true);
+    await tracing?.close();
     await receiver?.close();
     const none = await open({ followsCaller: false, sampledShare: 0 });
-    expect(none.tracer.startSpan("x", { parent: remote(true), isRoot: true })).toBeUndefined();
+    expect(isRecorded(none.tracer, true)).toBe(false);
   });
 
   it("tells of a failure by its kind, never by its text", async () => {
     const { receiver, tracer } = await open();
     const failure = Object.assign(new Error("duplicate key (apple)"), { code: "23505" });
-    const failing = inSpan(tracer, "x", { isRoot: true }, () => Promise.reject(failure));
+    const failing = inSpan(tracer, "x", CALL, () => Promise.reject(failure));
     await expect(failing).rejects.toBe(failure);
-    await tracer.close();
+    await tracing?.close();
     expect(receiver.spans).toMatchObject([{ status: { code: 2 }, attributes: { "error.type": "23505" } }]);
     expect(receiver.bodies.join()).not.toContain("apple");
   });
@@ -99,21 +104,21 @@ describe("a traced process", () => {
   it("goes on while the receiver refuses, says so once, and ends", async () => {
     warnings.length = 0;
     const { tracer } = await open({}, [400, 400]);
-    await inSpan(tracer, "lost", { isRoot: true }, async () => {});
-    await tracer.close();
+    await inSpan(tracer, "lost", CALL, async () => {});
+    await tracing?.close();
     expect(warnings).toHaveLength(1);
   });
 
   it("ends when the receiver is gone", { timeout: 30_000 }, async () => {
     const { receiver, tracer } = await open();
     await receiver.close();
-    await inSpan(tracer, "lost", { isRoot: true }, async () => {});
-    await tracer.close();
+    await inSpan(tracer, "lost", CALL, async () => {});
+    await tracing?.close();
   });
 });
 
 describe("a transaction for several calls", () => {
-  const operation = (parent?: TraceContext): QueuedOperation => ({
+  const operation = (parent?: SpanContext): QueuedOperation => ({
     id: randomBytes(4).toString("hex"),
     kind: "sign",
     subjectId: "s",
@@ -127,7 +132,7 @@ describe("a transaction for several calls", () => {
     const [first, second] = [remote(), remote()];
     const operations = [operation(), operation(first), operation(second), operation(remote(false))];
     await inOperationSpans(tracer, "0xlane", operations, async (tell) => tell({ outcome: "landed" }));
-    await tracer.close();
+    await tracing?.close();
     const parts = receiver.spans.filter(({ name }) => name === "submit sign");
     expect(parts.map(({ traceId, parentSpanId }) => [traceId, parentSpanId]).sort()).toEqual(
       [first, second].map(({ traceId, spanId }) => [traceId, spanId]).sort(),
@@ -142,7 +147,7 @@ describe("a transaction for several calls", () => {
   it("is not recorded when none of them is", async () => {
     const { receiver, tracer } = await open();
     await inOperationSpans(tracer, "0xlane", [operation(), operation(remote(false))], async () => {});
-    await tracer.close();
+    await tracing?.close();
     expect(receiver.spans).toEqual([]);
   });
 });
@@ -169,8 +174,8 @@ describe("a process without a receiver for traces", () => {
       import { createRequire } from "node:module";
       await import("${ROOT}/src/app.ts");
       const { Secret } = await import("${ROOT}/src/telemetry/secret.ts");
-      const { openTracer } = await import("${ROOT}/src/telemetry/open-tracer.ts");
-      await openTracer(${tracing}, {});
+      const { openTracing } = await import("${ROOT}/src/telemetry/open-tracing.ts");
+      await openTracing(${tracing}, {});
       const files = Object.keys(createRequire(import.meta.url).cache);
       const names = files.map((file) => /@opentelemetry.([a-z-]+)/.exec(file)?.[1]).filter(Boolean);
       console.log(JSON.stringify([...new Set(names)]));

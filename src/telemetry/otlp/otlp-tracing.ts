@@ -1,23 +1,10 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
-import {
-  createTraceState,
-  type Link,
-  type Context as OtelContext,
-  type Span as OtelSpan,
-  ROOT_CONTEXT,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  TraceFlags,
-  trace,
-} from "@opentelemetry/api";
+import { context } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import type { TracerLog, TracingConfig } from "../open-tracer.ts";
-import type { TraceContext } from "../trace-context.ts";
-import type { Span, Tracer } from "../tracer.ts";
+import type { TracerLog, Tracing, TracingConfig } from "../open-tracing.ts";
 import { createSampler } from "./sampler.ts";
 import { tellingExporter } from "./telling-exporter.ts";
 
@@ -28,15 +15,8 @@ const SEND_TIMEOUT_MS = 10_000;
 /** The time that the process waits for the receiver before it exits. */
 const FLUSH_TIMEOUT_MS = 3_000;
 
-const KINDS = {
-  internal: SpanKind.INTERNAL,
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  consumer: SpanKind.CONSUMER,
-} as const;
-
 /** Records spans with OpenTelemetry and sends them over OTLP/HTTP in batches. No call waits for it. */
-export function createOtlpTracer(config: TracingConfig, log: TracerLog): Tracer {
+export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing {
   const exporter = new OTLPTraceExporter({
     url: `${config.endpoint.reveal().replace(/\/+$/, "")}/v1/traces`,
     headers: headersOf(config),
@@ -58,53 +38,15 @@ export function createOtlpTracer(config: TracingConfig, log: TracerLog): Tracer 
     sampler: createSampler(config),
     spanProcessors: [processor],
   });
-  const tracer = provider.getTracer("threshold-signing-service");
-  const current = new AsyncLocalStorage<OtelContext>();
+  // The current span follows asynchronous work. The whole process shares one manager; it stays after a close.
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
   let closed: Promise<void> | undefined;
   return {
-    isOn: true,
-    startSpan(name, { kind = "internal", attributes = {}, parent, isRoot = false, links = [] } = {}) {
-      const context = parent === undefined ? current.getStore() : contextOf(parent);
-      if (context === undefined && !isRoot) return undefined;
-      const options = { kind: KINDS[kind], attributes, links: links.map(toLink) };
-      const span = tracer.startSpan(name, options, context ?? ROOT_CONTEXT);
-      return span.isRecording() ? toSpan(span, trace.setSpan(context ?? ROOT_CONTEXT, span)) : undefined;
-    },
+    tracer: provider.getTracer("threshold-signing-service"),
     close() {
       closed ??= within(FLUSH_TIMEOUT_MS, provider.shutdown());
       return closed;
     },
-  };
-
-  function toSpan(span: OtelSpan, context: OtelContext): Span {
-    const { traceId, spanId } = span.spanContext();
-    return {
-      context: { traceId, spanId, isSampled: true },
-      set: (attributes) => void span.setAttributes(attributes),
-      rename: (name) => void span.updateName(name),
-      fail: (kind) =>
-        void span.setAttribute("error.type", kind).setStatus({ code: SpanStatusCode.ERROR, message: kind }),
-      run: (work) => current.run(context, work),
-      end: () => span.end(),
-    };
-  }
-}
-
-function contextOf(parent: TraceContext): OtelContext {
-  return trace.setSpanContext(ROOT_CONTEXT, toSpanContext(parent));
-}
-
-function toLink(context: TraceContext): Link {
-  return { context: toSpanContext(context) };
-}
-
-function toSpanContext({ traceId, spanId, isSampled, state }: TraceContext): SpanContext {
-  return {
-    traceId,
-    spanId,
-    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-    isRemote: true,
-    ...(state === undefined ? {} : { traceState: createTraceState(state) }),
   };
 }
 

@@ -18,8 +18,15 @@ export interface TracingConfig {
 /** The tracer's log. */
 export type TracerLog = Pick<Log, "info" | "warn">;
 
-/** Opens the tracer. Without a configuration it records nothing and does not load OpenTelemetry. */
-export async function openTracer(config: TracingConfig | undefined, log: TracerLog): Promise<Tracer> {
-  if (config === undefined) return NO_TRACER;
-  return (await import("./otlp/otlp-tracer.ts")).createOtlpTracer(config, log);
+/** A process's tracer. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Sends the remaining spans, within a time limit. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens the tracer. Without a configuration it records nothing and does not load OpenTelemetry's SDK. */
+export async function openTracing(config: TracingConfig | undefined, log: TracerLog): Promise<Tracing> {
+  if (config === undefined) return { tracer: NO_TRACER, close: () => Promise.resolve() };
+  return (await import("./otlp/otlp-tracing.ts")).openOtlpTracing(config, log);
 }
