@@ -36,23 +36,6 @@ import { createMetrics } from "./telemetry/metrics.ts";
 import { openTracing } from "./telemetry/open-tracing.ts";
 import { isTracing } from "./telemetry/tracer.ts";
 
-/** What the process gives the service. */
-export interface AppOptions {
-  readonly log: Logger;
-  /** Stops in reverse what this starts. */
-  readonly lifecycle: Lifecycle;
-  /** The database is an older copy: what the chain did since is taken up before anything is sent. Default false. */
-  readonly afterRestore?: boolean;
-}
-
-/** A running service. */
-export interface App {
-  /** Base URL of all protocols. */
-  readonly url: string;
-  /** Lines for the person who started it. */
-  readonly banner: readonly string[];
-}
-
 /** Puts all parts together that the process type wants, in the order in which they need each other, and listens last. */
 export async function startApp(config: Config, options: AppOptions): Promise<App> {
   const { log, lifecycle, afterRestore = false } = options;
@@ -155,6 +138,23 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
         });
   loopMonitor.reset();
   return app;
+}
+
+/** What the process gives the service. */
+export interface AppOptions {
+  readonly log: Logger;
+  /** Stops in reverse what this starts. */
+  readonly lifecycle: Lifecycle;
+  /** The database is an older copy: what the chain did since is taken up before anything is sent. Default false. */
+  readonly afterRestore?: boolean;
+}
+
+/** A running service. */
+export interface App {
+  /** Base URL of all protocols. */
+  readonly url: string;
+  /** Lines for the person who started it. */
+  readonly banner: readonly string[];
 }
 
 /** Both at once. When one fails, the other is waited for first, so that what it started can be stopped. */

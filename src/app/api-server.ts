@@ -31,19 +31,6 @@ import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
 import { implementServices, SERVICES, type ServiceParts } from "./services.ts";
 
-export interface ApiServerOptions {
-  readonly config: Config;
-  /** Undefined: only named admin keys open the operator's calls. */
-  readonly adminApiKey: Secret | undefined;
-  /** Where calls are counted. */
-  readonly coordination: Pick<Coordination, "buckets">;
-  readonly probes: readonly PlainRoute[];
-  readonly lifecycle: Lifecycle;
-  readonly metrics: Metrics;
-  readonly tracer: Tracer;
-  readonly log: Logger;
-}
-
 /** Serves the contract on the configured port, and drains when the process stops. */
 export function startApiServer(
   parts: ServiceParts,
@@ -106,6 +93,19 @@ export function startApiServer(
     () => listening("PORT", config.port, () => startServer(options)),
     (running) => running.drain({ delayMs: config.drainDelayMs, timeoutMs: config.drainTimeoutMs }),
   );
+}
+
+export interface ApiServerOptions {
+  readonly config: Config;
+  /** Undefined: only named admin keys open the operator's calls. */
+  readonly adminApiKey: Secret | undefined;
+  /** Where calls are counted. */
+  readonly coordination: Pick<Coordination, "buckets">;
+  readonly probes: readonly PlainRoute[];
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  readonly log: Logger;
 }
 
 /** The headers of ours that browsers must be allowed to send and read, beside those of the protocols. */

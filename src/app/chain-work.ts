@@ -32,44 +32,6 @@ import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
 import { createRetentionLoop } from "./retention-loop.ts";
 
-export interface ChainWorkOptions {
-  readonly database: Database;
-  readonly network: ChainNetwork;
-  readonly reader: NetworkReader;
-  readonly signals: Signals;
-  readonly presigns: PresignQueue;
-  /** Undefined where none are taken. */
-  readonly deposits?: Deposits | undefined;
-  readonly depositSigner: DepositSigner;
-  readonly verifier: Pick<Verifier, "checkSignature">;
-  readonly config: Pick<
-    Config,
-    | "submitBatchCount"
-    | "presignBatchCount"
-    | "refundsPerDay"
-    | "retentionDays"
-    | "presignLowWaterCount"
-    | "presignHighWaterCount"
-    | "presignBuckets"
-    | "prices"
-    | "sweeps"
-  >;
-  /** The database is an older copy: see `tss serve --after-restore`. */
-  readonly afterRestore: boolean;
-  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp" | "onRetained">;
-  readonly log: Log;
-  /** Default: none. */
-  readonly tracer?: Tracer;
-  /** For tests that cannot wait: see the parts that take them. */
-  readonly pace?: {
-    readonly intervalMs: number;
-    readonly leaseMs: number;
-    readonly retryBaseMs: number;
-    readonly rememberedMs: number;
-    readonly invalidSignatureMs?: number;
-  };
-}
-
 /** Everything that goes on between the database and the chain without anyone calling: loops, to be started in this order. */
 export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
   const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
@@ -146,6 +108,44 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
       log,
       onRetained: options.observe?.onRetained,
     }),
+  };
+}
+
+export interface ChainWorkOptions {
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly signals: Signals;
+  readonly presigns: PresignQueue;
+  /** Undefined where none are taken. */
+  readonly deposits?: Deposits | undefined;
+  readonly depositSigner: DepositSigner;
+  readonly verifier: Pick<Verifier, "checkSignature">;
+  readonly config: Pick<
+    Config,
+    | "submitBatchCount"
+    | "presignBatchCount"
+    | "refundsPerDay"
+    | "retentionDays"
+    | "presignLowWaterCount"
+    | "presignHighWaterCount"
+    | "presignBuckets"
+    | "prices"
+    | "sweeps"
+  >;
+  /** The database is an older copy: see `tss serve --after-restore`. */
+  readonly afterRestore: boolean;
+  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp" | "onRetained">;
+  readonly log: Log;
+  /** Default: none. */
+  readonly tracer?: Tracer;
+  /** For tests that cannot wait: see the parts that take them. */
+  readonly pace?: {
+    readonly intervalMs: number;
+    readonly leaseMs: number;
+    readonly retryBaseMs: number;
+    readonly rememberedMs: number;
+    readonly invalidSignatureMs?: number;
   };
 }
 

@@ -2,27 +2,6 @@ import { once } from "node:events";
 import type { Localnet, LocalnetOptions } from "../localnet/localnet.ts";
 import { startThread } from "../threads/start-thread.ts";
 
-/** A localnet on a thread. */
-export interface LocalnetThread extends LocalnetAccess {
-  /** Lets it write what it must and ends the thread. */
-  close(): Promise<void>;
-}
-
-/** What the service needs to know of its localnet. */
-export type LocalnetAccess = Pick<Localnet, "url" | "ikaConfig" | "treasury">;
-
-/** What the thread says. */
-export type LocalnetMessage =
-  | { readonly kind: "log"; readonly message: string; readonly fields: Record<string, unknown> }
-  | { readonly kind: "started"; readonly localnet: LocalnetAccess }
-  | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined };
-
-/** What may be told to a localnet across threads. */
-export type LocalnetThreadOptions = Pick<
-  LocalnetOptions,
-  "port" | "dataDirectory" | "hotWalletAddress" | "accounts"
->;
-
 /** Starts a localnet on a thread of its own, so that a fullnode's work never holds up the service's event loop. */
 export async function startLocalnetThread(
   options: LocalnetThreadOptions,
@@ -51,3 +30,24 @@ export async function startLocalnetThread(
     },
   };
 }
+
+/** A localnet on a thread. */
+export interface LocalnetThread extends LocalnetAccess {
+  /** Lets it write what it must and ends the thread. */
+  close(): Promise<void>;
+}
+
+/** What the service needs to know of its localnet. */
+export type LocalnetAccess = Pick<Localnet, "url" | "ikaConfig" | "treasury">;
+
+/** What the thread says. */
+export type LocalnetMessage =
+  | { readonly kind: "log"; readonly message: string; readonly fields: Record<string, unknown> }
+  | { readonly kind: "started"; readonly localnet: LocalnetAccess }
+  | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined };
+
+/** What may be told to a localnet across threads. */
+export type LocalnetThreadOptions = Pick<
+  LocalnetOptions,
+  "port" | "dataDirectory" | "hotWalletAddress" | "accounts"
+>;

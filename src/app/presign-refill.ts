@@ -5,12 +5,6 @@ import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import { createRefillLoop, type RefillLoopDeps } from "../presigns/refill-loop.ts";
 import type { ChainWorkOptions } from "./chain-work.ts";
 
-/** What planning presigns needs of the work on the chain. */
-export type PresignRefillOptions = Pick<
-  ChainWorkOptions,
-  "database" | "network" | "reader" | "signals" | "presigns" | "config" | "log" | "pace"
->;
-
 /** A worker's refill: keeps warm buckets at their target, and fills what callers of this process wait for. */
 export function createWarmRefill(options: PresignRefillOptions, affordable: Affordable): BackgroundLoop {
   const { database, network, reader, config } = options;
@@ -18,6 +12,12 @@ export function createWarmRefill(options: PresignRefillOptions, affordable: Affo
   const warmBuckets = () => readWarmBuckets(database, network.name, config.presignBuckets, newestKeyId);
   return createRefill(options, { warmBuckets, affordable });
 }
+
+/** What planning presigns needs of the work on the chain. */
+export type PresignRefillOptions = Pick<
+  ChainWorkOptions,
+  "database" | "network" | "reader" | "signals" | "presigns" | "config" | "log" | "pace"
+>;
 
 /** Fills only what callers of this process wait for, whom no worker knows of. It asks; a worker brings it to the chain. */
 export function createCallersRefill(options: PresignRefillOptions): BackgroundLoop {

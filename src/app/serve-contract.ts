@@ -24,25 +24,6 @@ import { startApiServer } from "./api-server.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
 import { warmUp } from "./warm-up.ts";
 
-export interface ServeContractOptions {
-  readonly config: Config;
-  readonly database: Database;
-  readonly network: ChainNetwork;
-  readonly reader: NetworkReader;
-  readonly callerReads: CallerReads;
-  readonly coordination: Coordination;
-  readonly presigns: PresignQueue;
-  readonly verifier: Verifier;
-  /** Undefined where none are taken. */
-  readonly deposits: Deposits | undefined;
-  readonly probes: readonly PlainRoute[];
-  readonly lifecycle: Lifecycle;
-  readonly metrics: Metrics;
-  readonly observe: Pick<ServiceMetrics, "onCache">;
-  readonly tracer: Tracer;
-  readonly log: Logger;
-}
-
 /** Builds what only callers need, and then answers them. */
 export async function serveContract(
   options: ServeContractOptions,
@@ -86,4 +67,23 @@ export async function serveContract(
   const fullnodeUrl = network.publicFullnodeUrl ?? "";
   writeDevelopmentAccess(dataDirectory, { baseUrl: url, fullnodeUrl, keys });
   return { url, banner: developmentBanner(dataDirectory, fullnodeUrl, keys) };
+}
+
+export interface ServeContractOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly network: ChainNetwork;
+  readonly reader: NetworkReader;
+  readonly callerReads: CallerReads;
+  readonly coordination: Coordination;
+  readonly presigns: PresignQueue;
+  readonly verifier: Verifier;
+  /** Undefined where none are taken. */
+  readonly deposits: Deposits | undefined;
+  readonly probes: readonly PlainRoute[];
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly observe: Pick<ServiceMetrics, "onCache">;
+  readonly tracer: Tracer;
+  readonly log: Logger;
 }

@@ -8,6 +8,47 @@ import type { Secret } from "../telemetry/secret.ts";
 import { type BackOff, type BackOffs, createBackOffs } from "./back-off.ts";
 import { withDeadline } from "./with-deadline.ts";
 
+/** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
+export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
+  const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury, clock } = options;
+  const transport = new GrpcWebFetchTransport({
+    baseUrl: fullnodeUrl.reveal(),
+    format: "binary",
+    ...(options.fetch ? { fetch: options.fetch } : {}),
+  });
+  const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport, options.onMixUp) });
+  const times = options.times ?? DEFAULT_TIMES;
+  const backOffs = createBackOffs(clock);
+  const ika = new IkaClient({ suiClient: client, config: ikaConfig });
+  await withDeadline(clock, times.readMs, () => ika.initialize());
+  const hotWallet = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
+  const gasStation =
+    options.gasStationSecret && Ed25519Keypair.fromSecretKey(options.gasStationSecret.reveal());
+  return {
+    name,
+    publicFullnodeUrl,
+    client,
+    onMixUp: options.onMixUp,
+    backOff: backOffs.work,
+    backOffs,
+    times,
+    clock,
+    ika,
+    ikaConfig,
+    treasury,
+    treasuryRef: await sharedRef(client, { clock, ...times }, treasury.treasuryId),
+    coordinatorRef: await sharedRef(
+      client,
+      { clock, ...times },
+      ikaConfig.objects.ikaDWalletCoordinator.objectID,
+    ),
+    hotWallet,
+    gasOwner: gasStation ?? hotWallet,
+    senderAddress: hotWallet.toSuiAddress(),
+    gasOwnerAddress: (gasStation ?? hotWallet).toSuiAddress(),
+  };
+}
+
 /** The Treasury's objects on one network. */
 export interface TreasuryIds {
   readonly packageId: string;
@@ -88,47 +129,6 @@ export interface ChainNetwork {
   readonly senderAddress: string;
   /** Whose coins pay for gas: the gas station's, or else the hot wallet's own. */
   readonly gasOwnerAddress: string;
-}
-
-/** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
-export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
-  const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury, clock } = options;
-  const transport = new GrpcWebFetchTransport({
-    baseUrl: fullnodeUrl.reveal(),
-    format: "binary",
-    ...(options.fetch ? { fetch: options.fetch } : {}),
-  });
-  const client = new SuiGrpcClient({ network: name, transport: bindAnswers(transport, options.onMixUp) });
-  const times = options.times ?? DEFAULT_TIMES;
-  const backOffs = createBackOffs(clock);
-  const ika = new IkaClient({ suiClient: client, config: ikaConfig });
-  await withDeadline(clock, times.readMs, () => ika.initialize());
-  const hotWallet = Ed25519Keypair.fromSecretKey(options.hotWalletSecret.reveal());
-  const gasStation =
-    options.gasStationSecret && Ed25519Keypair.fromSecretKey(options.gasStationSecret.reveal());
-  return {
-    name,
-    publicFullnodeUrl,
-    client,
-    onMixUp: options.onMixUp,
-    backOff: backOffs.work,
-    backOffs,
-    times,
-    clock,
-    ika,
-    ikaConfig,
-    treasury,
-    treasuryRef: await sharedRef(client, { clock, ...times }, treasury.treasuryId),
-    coordinatorRef: await sharedRef(
-      client,
-      { clock, ...times },
-      ikaConfig.objects.ikaDWalletCoordinator.objectID,
-    ),
-    hotWallet,
-    gasOwner: gasStation ?? hotWallet,
-    senderAddress: hotWallet.toSuiAddress(),
-    gasOwnerAddress: (gasStation ?? hotWallet).toSuiAddress(),
-  };
 }
 
 /** The network for what nobody's signature or deposit waits for. */

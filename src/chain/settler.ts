@@ -18,44 +18,6 @@ import {
 import type { OpenSession, SessionKind } from "./session.ts";
 import { readSessionTraces } from "./submit/trace-operations.ts";
 
-export interface SettlerOptions {
-  readonly database: Database;
-  readonly reader: ChainReader;
-  readonly kinds: readonly SessionKind[];
-  readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
-  /** Told of each session that the fullnode answered with another one's. Default: nobody. */
-  readonly onMixUp?: MixUpReport | undefined;
-  /** Default: none. */
-  readonly tracer?: Tracer;
-  /** Wakes the settler as soon as a transaction lands; without it, it looks by itself a little later. */
-  readonly wakeOn?: (wake: () => void) => () => void;
-  /** Between looks at the sessions. Default 100 ms. */
-  readonly intervalMs?: number;
-}
-
-/** The loop that delivers what the network has computed. */
-export interface Settler {
-  start(): void;
-  wake(): void;
-  stop(): Promise<void>;
-}
-
-const DEFAULT_INTERVAL_MS = 100;
-/** The longest pause while the fullnode does not answer. */
-const MAX_BACKOFF_MS = 2_000;
-/** Times the interval: between looks at the database while nothing is open. */
-const IDLE_INTERVALS = 2.5;
-/** Times the interval: before a session that could not be settled is tried again. */
-const FAILED_INTERVALS = 50;
-/** Open sessions of one kind in one pass; the next pass goes on after them. */
-const PAGE_COUNT = 200;
-/** So many are written at once. */
-const AT_ONCE_COUNT = 8;
-const NO_TRACES: ReadonlyMap<string, SpanContext> = new Map();
-/** Comes before every row. */
-const FIRST = "00000000-0000-0000-0000-000000000000";
-
 /**
  * Reads the objects of all open sessions, in batches, and lets their kinds write what became of them. A session that
  * completes late is delivered late: nothing here ever gives up. A session that the fullnode answers with another one's
@@ -180,3 +142,41 @@ export function createSettler(options: SettlerOptions): Settler {
     }
   }
 }
+
+export interface SettlerOptions {
+  readonly database: Database;
+  readonly reader: ChainReader;
+  readonly kinds: readonly SessionKind[];
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+  /** Told of each session that the fullnode answered with another one's. Default: nobody. */
+  readonly onMixUp?: MixUpReport | undefined;
+  /** Default: none. */
+  readonly tracer?: Tracer;
+  /** Wakes the settler as soon as a transaction lands; without it, it looks by itself a little later. */
+  readonly wakeOn?: (wake: () => void) => () => void;
+  /** Between looks at the sessions. Default 100 ms. */
+  readonly intervalMs?: number;
+}
+
+/** The loop that delivers what the network has computed. */
+export interface Settler {
+  start(): void;
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+const DEFAULT_INTERVAL_MS = 100;
+/** The longest pause while the fullnode does not answer. */
+const MAX_BACKOFF_MS = 2_000;
+/** Times the interval: between looks at the database while nothing is open. */
+const IDLE_INTERVALS = 2.5;
+/** Times the interval: before a session that could not be settled is tried again. */
+const FAILED_INTERVALS = 50;
+/** Open sessions of one kind in one pass; the next pass goes on after them. */
+const PAGE_COUNT = 200;
+/** So many are written at once. */
+const AT_ONCE_COUNT = 8;
+const NO_TRACES: ReadonlyMap<string, SpanContext> = new Map();
+/** Comes before every row. */
+const FIRST = "00000000-0000-0000-0000-000000000000";

@@ -12,37 +12,6 @@ import { createStageClock, type StageClock, type StageTime } from "./stage-clock
 import { startThrowawayService } from "./throwaway-service.ts";
 import { verifyOutside } from "./verify-outside.ts";
 
-/** What `--json` prints as the last line of stdout. */
-export interface DemoReport {
-  readonly curve: string;
-  readonly algorithm: string;
-  readonly hash: string;
-  readonly messageHex: string;
-  readonly publicKeyHex: string;
-  readonly signatureHex: string;
-  readonly dwalletId: string;
-  readonly signRequestId: string;
-  readonly signSessionId: string;
-  readonly txDigests: {
-    readonly onboard: string;
-    readonly accept: string | null;
-    readonly sign: string | null;
-  };
-  readonly verified: boolean;
-  readonly stages: readonly StageTime[];
-  /** The longest time after start-up that the service's event loop was held by code, or null if it did not say. */
-  readonly longestBlockMs: number | null;
-  /** The longest time that it was ready to run and the machine had no processor for it. */
-  readonly longestWaitMs: number | null;
-}
-
-/** What the demo signs, and how it reports. */
-export interface DemoOptions {
-  readonly message: string;
-  /** Prints the report as the last line. */
-  readonly json: boolean;
-}
-
 /**
  * From a seed to a verified signature on a service of its own in a throw-away folder. Prints each stage with its time;
  * returns exit code 1 unless an outside library accepts the signature. Ctrl-C and SIGTERM stop the service and remove the
@@ -72,6 +41,37 @@ export async function runDemo(values: DemoArguments & DemoOptions): Promise<numb
   } finally {
     for (const name of INTERRUPTS) process.off(name, onSignal);
   }
+}
+
+/** What `--json` prints as the last line of stdout. */
+export interface DemoReport {
+  readonly curve: string;
+  readonly algorithm: string;
+  readonly hash: string;
+  readonly messageHex: string;
+  readonly publicKeyHex: string;
+  readonly signatureHex: string;
+  readonly dwalletId: string;
+  readonly signRequestId: string;
+  readonly signSessionId: string;
+  readonly txDigests: {
+    readonly onboard: string;
+    readonly accept: string | null;
+    readonly sign: string | null;
+  };
+  readonly verified: boolean;
+  readonly stages: readonly StageTime[];
+  /** The longest time after start-up that the service's event loop was held by code, or null if it did not say. */
+  readonly longestBlockMs: number | null;
+  /** The longest time that it was ready to run and the machine had no processor for it. */
+  readonly longestWaitMs: number | null;
+}
+
+/** What the demo signs, and how it reports. */
+export interface DemoOptions {
+  readonly message: string;
+  /** Prints the report as the last line. */
+  readonly json: boolean;
 }
 
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

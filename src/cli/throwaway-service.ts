@@ -8,20 +8,6 @@ import { fileURLToPath } from "node:url";
 import { poll } from "../protocol/poll.ts";
 import { type DevelopmentAccess, readDevelopmentFile } from "./development-file.ts";
 
-/** A service in a process and a folder of its own. */
-export interface ThrowawayService {
-  readonly access: DevelopmentAccess;
-  /** Stops the process and removes the folder. A second call waits for the first. */
-  stop(): Promise<void>;
-}
-
-/** How long a service may take to start: its localnet builds its key and tables first. */
-const START_TIMEOUT_MS = 300_000;
-/** How long it may take to stop before it is killed. */
-const STOP_TIMEOUT_MS = 15_000;
-/** How much of its output an error shows. */
-const OUTPUT_TAIL_CHARACTERS = 4000;
-
 /**
  * Starts `tss serve` on free ports in a new temporary folder and waits until it is ready. The process gets no
  * environment but what is given here. Rejects with the end of its output when it ends before it is ready; an abort
@@ -66,6 +52,20 @@ export async function startThrowawayService(
     throw error;
   }
 }
+
+/** A service in a process and a folder of its own. */
+export interface ThrowawayService {
+  readonly access: DevelopmentAccess;
+  /** Stops the process and removes the folder. A second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+/** How long a service may take to start: its localnet builds its key and tables first. */
+const START_TIMEOUT_MS = 300_000;
+/** How long it may take to stop before it is killed. */
+const STOP_TIMEOUT_MS = 15_000;
+/** How much of its output an error shows. */
+const OUTPUT_TAIL_CHARACTERS = 4000;
 
 /**
  * From the sources through tsx, from the published package as it is. Its output goes to a file: a pipe that nobody

@@ -15,9 +15,6 @@ import { readTracing } from "./tracing.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
 
-/** What a process of the service may do. */
-const PROCESS_TYPES = ["api", "worker", "all"] as const;
-
 /** The effective configuration. */
 export interface Config extends LimitsConfig {
   readonly host: string;
@@ -66,6 +63,9 @@ export interface Config extends LimitsConfig {
   /** Undefined: no traces. */
   readonly tracing: TracingConfig | undefined;
 }
+
+/** What a process of the service may do. */
+const PROCESS_TYPES = ["api", "worker", "all"] as const;
 
 /** All that the environment says, right or wrong. */
 export interface ConfigReading {

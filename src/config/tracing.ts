@@ -2,9 +2,6 @@ import type { TracingConfig } from "../telemetry/open-tracing.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-const SAMPLERS = ["always_on", "always_off", "traceidratio"];
-const HEADERS = /^[\w.-]+ *=(?:%[0-9a-f]{2}|[^,%])*(?:, *[\w.-]+ *=(?:%[0-9a-f]{2}|[^,%])*)*$/i;
-
 /** Where traces go: the standard's own variables (opentelemetry.io, SDK configuration). Undefined: nowhere. */
 export function readTracing(read: ConfigReader<VariableName>): TracingConfig | undefined {
   const endpoint = read.secretUrl("OTEL_EXPORTER_OTLP_ENDPOINT", /^https?:\/\//, "an http(s) URL");
@@ -23,3 +20,6 @@ export function readTracing(read: ConfigReader<VariableName>): TracingConfig | u
     followsCaller: sampler.startsWith("parentbased_"),
   };
 }
+
+const SAMPLERS = ["always_on", "always_off", "traceidratio"];
+const HEADERS = /^[\w.-]+ *=(?:%[0-9a-f]{2}|[^,%])*(?:, *[\w.-]+ *=(?:%[0-9a-f]{2}|[^,%])*)*$/i;

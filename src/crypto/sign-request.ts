@@ -17,33 +17,6 @@ import { decodeUserShare } from "../protocol/user-share.ts";
 import { deriveSignRandomness, type SignRandomness } from "./derive-sign-randomness.ts";
 import { knownNetworkKey } from "./known-network-key.ts";
 
-/** The inputs of a user's half of one signature. */
-export interface SignRequest {
-  readonly triple: AlgorithmTriple;
-  readonly parameters: Uint8Array;
-  readonly dwalletOutput: Uint8Array;
-  /** 00 | vec(scalar). Not kept after the call. */
-  readonly userSecretKeyShare: Uint8Array;
-  readonly presign: Uint8Array;
-  /** The message before hashing. */
-  readonly message: Uint8Array;
-}
-
-/** A decoded sign request whose parts belong together. */
-export interface OpenSignRequest {
-  readonly curve: CurveArithmetic;
-  /** x_A. Secret. */
-  readonly share: bigint;
-  readonly dwallet: DWalletOutput;
-  readonly publicKey: CurvePoint;
-  /** X_A. */
-  readonly userPublicShare: CurvePoint;
-  readonly presign: PublicPresign;
-  readonly key: NetworkKeyParts;
-  /** The caller destroys it. */
-  readonly randomness: SignRandomness;
-}
-
 /**
  * Decodes a sign request. The dWallet and the presign must be bound to the network key in the parameters, and the share
  * must belong to the dWallet. Throws MalformedBytesError, InvalidFormError or RejectedInput.
@@ -80,6 +53,33 @@ export function openSignRequest(request: SignRequest): OpenSignRequest {
     key,
     randomness: deriveSignRandomness(curve, { ...request, share, commitment }),
   };
+}
+
+/** The inputs of a user's half of one signature. */
+export interface SignRequest {
+  readonly triple: AlgorithmTriple;
+  readonly parameters: Uint8Array;
+  readonly dwalletOutput: Uint8Array;
+  /** 00 | vec(scalar). Not kept after the call. */
+  readonly userSecretKeyShare: Uint8Array;
+  readonly presign: Uint8Array;
+  /** The message before hashing. */
+  readonly message: Uint8Array;
+}
+
+/** A decoded sign request whose parts belong together. */
+export interface OpenSignRequest {
+  readonly curve: CurveArithmetic;
+  /** x_A. Secret. */
+  readonly share: bigint;
+  readonly dwallet: DWalletOutput;
+  readonly publicKey: CurvePoint;
+  /** X_A. */
+  readonly userPublicShare: CurvePoint;
+  readonly presign: PublicPresign;
+  readonly key: NetworkKeyParts;
+  /** The caller destroys it. */
+  readonly randomness: SignRandomness;
 }
 
 /** The context of an ECDSA message's proofs. */

@@ -2,25 +2,6 @@ import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
-/** An append-only file of records. A record is on disk when its `append` resolves. */
-export interface Journal {
-  append(payload: Uint8Array): Promise<void>;
-  readonly sizeBytes: number;
-  close(): Promise<void>;
-}
-
-/** The contents of an existing journal. */
-export interface OpenedJournal {
-  readonly journal: Journal;
-  readonly records: readonly Uint8Array[];
-  /** The bytes of a torn last record that were cut off; 0 after a clean stop. */
-  readonly cutBytes: number;
-}
-
-/** Each record is preceded by its length and CRC-32, both u32 little endian. */
-const HEADER_BYTES = 8;
-const MAX_RECORD_BYTES = 64 * 1024 * 1024;
-
 /**
  * Opens a journal and reads it. It cuts off a last record that a kill has torn. It refuses damage before the end,
  * because a cut there would lose acknowledged records.
@@ -44,6 +25,25 @@ export async function openJournal(path: string): Promise<OpenedJournal> {
     throw error;
   }
 }
+
+/** An append-only file of records. A record is on disk when its `append` resolves. */
+export interface Journal {
+  append(payload: Uint8Array): Promise<void>;
+  readonly sizeBytes: number;
+  close(): Promise<void>;
+}
+
+/** The contents of an existing journal. */
+export interface OpenedJournal {
+  readonly journal: Journal;
+  readonly records: readonly Uint8Array[];
+  /** The bytes of a torn last record that were cut off; 0 after a clean stop. */
+  readonly cutBytes: number;
+}
+
+/** Each record is preceded by its length and CRC-32, both u32 little endian. */
+const HEADER_BYTES = 8;
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /** Replaces a journal atomically: after a crash it is the old one or the new one. */
 export async function replaceJournal(path: string, payloads: Iterable<Uint8Array>): Promise<void> {

@@ -34,74 +34,6 @@ import { networkRoute } from "./network-route.ts";
 import { epochDurationOf, firstOutputs, openHistory } from "./open-history.ts";
 import { LOCALNET_SEED, localnetHotWalletSecret } from "./seed.ts";
 
-/** A local network, with or without a listening server. */
-export interface LocalChain {
-  readonly chainId: string;
-  /** A new copy on each access, because an `IkaClient` changes its config. */
-  readonly ikaConfig: IkaConfig;
-  readonly treasury: LocalnetTreasury;
-  /** The first network encryption key. */
-  readonly networkEncryptionKeyId: string;
-  readonly ikaCoinType: string;
-  readonly hotWalletAddress: string;
-  /** Gives an address 1,000 SUI and 1,000 IKA. */
-  fund(address: string): Promise<readonly FaucetCoin[]>;
-  /** The faults to inject; also over `POST /localnet/faults`. */
-  readonly faults: Faults;
-  /** Changes of the chain by the network itself; also over `POST /localnet/...`. */
-  readonly controls: ChainControls;
-  /** Answers a call to the fullnode. */
-  readonly answerCall: AnswerCall;
-  /** Further HTTP routes for a listening server. */
-  readonly routes: readonly JsonRoute[];
-  /** Stops the network: abandons running sessions, which a restart resumes, and waits for pending writes. */
-  close(): Promise<void>;
-}
-
-/** Options of a local network. All have defaults. */
-export interface LocalChainOptions {
-  /**
-   * The folder for the chain's state, which survives restarts and kills. Without it the state ends with the process.
-   */
-  readonly dataDirectory?: string;
-  /** Owns the Treasury's caps and receives gas coins; default: the address of `localnetHotWalletSecret`. */
-  readonly hotWalletAddress?: string;
-  /** Further addresses that start with gas coins and IKA. */
-  readonly accounts?: readonly string[];
-  /** 32 bytes from which all ids and the network encryption key are derived; default: the public LOCALNET_SEED. */
-  readonly seed?: Uint8Array;
-  /** The network's cryptography; default: the real one on a worker thread. The caller closes the one that it passes. */
-  readonly mpc?: NetworkMpc;
-  /** The folder for the tables of the real cryptography; default: inside `dataDirectory` or the temporary folder. */
-  readonly cacheDirectory?: string;
-  /** True for network keys with a DKG output of version 1 and a reconfiguration output, as on the live networks. */
-  readonly hasVersion1Dkg?: boolean;
-  /** The number of the Treasury's OperatorCaps; default 4. */
-  readonly operatorCount?: number;
-  /** The length of a Sui epoch; default 24 hours. */
-  readonly epochDurationMs?: number;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly clock?: () => number;
-  /** Waits for the delays of faults; default: in real time. */
-  readonly pause?: (durationMs: number) => Promise<void>;
-  /** The initial faults; default none. They can be changed while the network runs. */
-  readonly faults?: Partial<FaultSettings>;
-  /** The seed of the random draws for faults; default: the network's seed. */
-  readonly faultSeed?: Uint8Array;
-  readonly log?: WriteLog;
-}
-
-/** The Treasury's ids. */
-export interface LocalnetTreasury {
-  readonly packageId: string;
-  readonly treasuryId: string;
-  readonly adminCapId: string;
-  readonly operatorCapIds: readonly string[];
-}
-
-const DEFAULT_OPERATOR_COUNT = 4;
-const SEED_BYTES = 32;
-
 /** Creates an Ika network with a Sui fullnode in this process, without a listening socket. */
 export async function openLocalChain(options: LocalChainOptions = {}): Promise<LocalChain> {
   const seed = options.seed ?? LOCALNET_SEED;
@@ -193,6 +125,74 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
     throw error;
   }
 }
+
+/** A local network, with or without a listening server. */
+export interface LocalChain {
+  readonly chainId: string;
+  /** A new copy on each access, because an `IkaClient` changes its config. */
+  readonly ikaConfig: IkaConfig;
+  readonly treasury: LocalnetTreasury;
+  /** The first network encryption key. */
+  readonly networkEncryptionKeyId: string;
+  readonly ikaCoinType: string;
+  readonly hotWalletAddress: string;
+  /** Gives an address 1,000 SUI and 1,000 IKA. */
+  fund(address: string): Promise<readonly FaucetCoin[]>;
+  /** The faults to inject; also over `POST /localnet/faults`. */
+  readonly faults: Faults;
+  /** Changes of the chain by the network itself; also over `POST /localnet/...`. */
+  readonly controls: ChainControls;
+  /** Answers a call to the fullnode. */
+  readonly answerCall: AnswerCall;
+  /** Further HTTP routes for a listening server. */
+  readonly routes: readonly JsonRoute[];
+  /** Stops the network: abandons running sessions, which a restart resumes, and waits for pending writes. */
+  close(): Promise<void>;
+}
+
+/** Options of a local network. All have defaults. */
+export interface LocalChainOptions {
+  /**
+   * The folder for the chain's state, which survives restarts and kills. Without it the state ends with the process.
+   */
+  readonly dataDirectory?: string;
+  /** Owns the Treasury's caps and receives gas coins; default: the address of `localnetHotWalletSecret`. */
+  readonly hotWalletAddress?: string;
+  /** Further addresses that start with gas coins and IKA. */
+  readonly accounts?: readonly string[];
+  /** 32 bytes from which all ids and the network encryption key are derived; default: the public LOCALNET_SEED. */
+  readonly seed?: Uint8Array;
+  /** The network's cryptography; default: the real one on a worker thread. The caller closes the one that it passes. */
+  readonly mpc?: NetworkMpc;
+  /** The folder for the tables of the real cryptography; default: inside `dataDirectory` or the temporary folder. */
+  readonly cacheDirectory?: string;
+  /** True for network keys with a DKG output of version 1 and a reconfiguration output, as on the live networks. */
+  readonly hasVersion1Dkg?: boolean;
+  /** The number of the Treasury's OperatorCaps; default 4. */
+  readonly operatorCount?: number;
+  /** The length of a Sui epoch; default 24 hours. */
+  readonly epochDurationMs?: number;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly clock?: () => number;
+  /** Waits for the delays of faults; default: in real time. */
+  readonly pause?: (durationMs: number) => Promise<void>;
+  /** The initial faults; default none. They can be changed while the network runs. */
+  readonly faults?: Partial<FaultSettings>;
+  /** The seed of the random draws for faults; default: the network's seed. */
+  readonly faultSeed?: Uint8Array;
+  readonly log?: WriteLog;
+}
+
+/** The Treasury's ids. */
+export interface LocalnetTreasury {
+  readonly packageId: string;
+  readonly treasuryId: string;
+  readonly adminCapId: string;
+  readonly operatorCapIds: readonly string[];
+}
+
+const DEFAULT_OPERATOR_COUNT = 4;
+const SEED_BYTES = 32;
 
 async function realMpc(seed: Uint8Array, options: LocalChainOptions): Promise<NetworkMpc> {
   const { createNetworkMpc } = await import("./mpc/create-network-mpc.ts");

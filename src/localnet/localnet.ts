@@ -1,21 +1,6 @@
 import { startFullnodeServer } from "./fullnode/server.ts";
 import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
 
-/** A running local network. `close` first answers the pending requests. */
-export interface Localnet extends Omit<LocalChain, "answerCall" | "routes"> {
-  /** The fullnode's base URL for `SuiGrpcClient`. It also serves the faucet. */
-  readonly url: string;
-  readonly port: number;
-}
-
-/** Options of a listening local network. All have defaults. */
-export interface LocalnetOptions extends LocalChainOptions {
-  /** Default 0: a free port. */
-  readonly port?: number;
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-}
-
 /** Starts an Ika network with a listening Sui fullnode in this process. */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const { answerCall, routes, ...chain } = await openLocalChain(options);
@@ -39,4 +24,19 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     await chain.close();
     throw error;
   }
+}
+
+/** A running local network. `close` first answers the pending requests. */
+export interface Localnet extends Omit<LocalChain, "answerCall" | "routes"> {
+  /** The fullnode's base URL for `SuiGrpcClient`. It also serves the faucet. */
+  readonly url: string;
+  readonly port: number;
+}
+
+/** Options of a listening local network. All have defaults. */
+export interface LocalnetOptions extends LocalChainOptions {
+  /** Default 0: a free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
 }

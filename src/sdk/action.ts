@@ -8,6 +8,24 @@ import { PollTimeoutError } from "../protocol/poll.ts";
 import { checkTimeout } from "./checks.ts";
 import { fromConnectError, isResumable, TssError, withMetadata } from "./errors.ts";
 
+/** Runs the body under a deadline and converts every error into a {@link TssError}. */
+export async function runAction<Stage extends string, R>(
+  timeoutMs: number,
+  options: ActionOptions<Stage>,
+  body: (action: Action<Stage>) => Promise<R>,
+): Promise<R> {
+  const open = openAction(timeoutMs, options);
+  try {
+    const result = await body(open.action);
+    open.report("done");
+    return result;
+  } catch (error) {
+    throw open.failure(error);
+  } finally {
+    open.close();
+  }
+}
+
 /** A running action. */
 export interface Action<Stage extends string = string> {
   /** Aborts at the action's deadline, or with the caller's signal. */
@@ -41,24 +59,6 @@ export interface ActionOptions<Stage extends string = string> {
   readonly onResumeToken?: ((token: string) => void | Promise<void>) | undefined;
   /** W3C `traceparent` of the caller's span, sent with every call. A service with tracing continues that trace. */
   readonly traceparent?: string | undefined;
-}
-
-/** Runs the body under a deadline and converts every error into a {@link TssError}. */
-export async function runAction<Stage extends string, R>(
-  timeoutMs: number,
-  options: ActionOptions<Stage>,
-  body: (action: Action<Stage>) => Promise<R>,
-): Promise<R> {
-  const open = openAction(timeoutMs, options);
-  try {
-    const result = await body(open.action);
-    open.report("done");
-    return result;
-  } catch (error) {
-    throw open.failure(error);
-  } finally {
-    open.close();
-  }
 }
 
 /** Like {@link runAction}, for a body that yields values. It also ends when the consumer stops reading. */

@@ -7,12 +7,6 @@ import type { CompletedDWallet } from "./read-dwallet.ts";
 import type { ShareSource } from "./recover-share.ts";
 import { recoverFrom } from "./recover-within.ts";
 
-/** A user's share that fits its dWallet, and the parameters of the dWallet's key. */
-export interface FittingShare {
-  readonly share: SecretBytes;
-  readonly parameters: Uint8Array;
-}
-
 /**
  * Returns the user's share of an Active dWallet: the given one, or the one that the source yields. It is compared with
  * the whole public output, so that no substituted public key passes. The action destroys a share that this function
@@ -40,6 +34,12 @@ export async function openFittingShare(
   if (!(await fits(context.engine, claim)))
     throw new TssError("SHARE_MISMATCH", "the user's share does not fit the dWallet's public output");
   return { share: given, parameters };
+}
+
+/** A user's share that fits its dWallet, and the parameters of the dWallet's key. */
+export interface FittingShare {
+  readonly share: SecretBytes;
+  readonly parameters: Uint8Array;
 }
 
 /** A share that cannot be parsed does not fit either. */

@@ -3,6 +3,20 @@ import { SuiGrpcClient } from "@mysten/sui/grpc";
 import { type FullnodeObject, readFullnodeObjects } from "../protocol/chain-reader.ts";
 import type { Network } from "./names.ts";
 
+/** Connects to a fullnode at a gRPC-web URL. It sends nothing before the first call. */
+export function connectFullnode(network: Network, url: string): ConnectedFullnode {
+  const client = new SuiGrpcClient({ network, baseUrl: url, format: "binary", fetch: fetchBounded });
+  return {
+    hintClient: client,
+    async chainIdentifier(signal) {
+      const { response } = await client.ledgerService.getServiceInfo({}, { abort: signal });
+      if (response.chainId === undefined) throw new Error("the fullnode names no chain");
+      return response.chainId;
+    },
+    objects: (objectIds, signal) => readFullnodeObjects(client.core, objectIds, signal),
+  };
+}
+
 /** A fullnode. Every call rejects, with any error, when the fullnode does not answer. */
 export interface Fullnode {
   /** Returns the digest of its chain's genesis checkpoint, in Base58. */
@@ -21,20 +35,6 @@ export interface ConnectedFullnode extends Fullnode {
  * The largest accepted reply. The client asks for 50 chunks of 5 KiB, or for one object, which Sui limits to 250 KiB.
  */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
-
-/** Connects to a fullnode at a gRPC-web URL. It sends nothing before the first call. */
-export function connectFullnode(network: Network, url: string): ConnectedFullnode {
-  const client = new SuiGrpcClient({ network, baseUrl: url, format: "binary", fetch: fetchBounded });
-  return {
-    hintClient: client,
-    async chainIdentifier(signal) {
-      const { response } = await client.ledgerService.getServiceInfo({}, { abort: signal });
-      if (response.chainId === undefined) throw new Error("the fullnode names no chain");
-      return response.chainId;
-    },
-    objects: (objectIds, signal) => readFullnodeObjects(client.core, objectIds, signal),
-  };
-}
 
 /** Like fetch, but aborts the reply's body when it exceeds the limit. */
 async function fetchBounded(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {

@@ -8,22 +8,6 @@ import { TssError } from "./errors.ts";
 import type { Curve } from "./names.ts";
 import type { CompletedDWallet } from "./read-dwallet.ts";
 
-/** A share that is derived from the seed, and the digest behind it. The caller destroys the share. */
-export interface SeedShare {
-  readonly share: SecretBytes;
-  /** 32 bytes. */
-  readonly sessionDigest: Uint8Array;
-}
-
-export interface SeedShareRequest {
-  readonly seed: Uint8Array;
-  readonly curve: Curve;
-  readonly dwallet: CompletedDWallet;
-  readonly parameters: Uint8Array;
-  /** The digest that the caller kept, in hex. Default: ask the service, then the chain. */
-  readonly sessionDigestHex?: string | undefined;
-}
-
 /**
  * Derives the user's share of a dWallet from the seed and the DKG's session, and checks that the dWallet was made with
  * it. The source of the session digest does not matter: only the right digest yields the share, so a wrong one only
@@ -43,6 +27,22 @@ export async function openSeedShare(
     if (share !== undefined) return { share, sessionDigest };
   }
   throw new TssError("SHARE_UNVERIFIED", isKnown ? NOT_DERIVED : NO_DIGEST);
+}
+
+/** A share that is derived from the seed, and the digest behind it. The caller destroys the share. */
+export interface SeedShare {
+  readonly share: SecretBytes;
+  /** 32 bytes. */
+  readonly sessionDigest: Uint8Array;
+}
+
+export interface SeedShareRequest {
+  readonly seed: Uint8Array;
+  readonly curve: Curve;
+  readonly dwallet: CompletedDWallet;
+  readonly parameters: Uint8Array;
+  /** The digest that the caller kept, in hex. Default: ask the service, then the chain. */
+  readonly sessionDigestHex?: string | undefined;
 }
 
 /** Yields the digests to try, the likeliest first. A digest from the caller is the only one. */

@@ -1,7 +1,5 @@
 import { type DestinationStream, destination } from "pino";
 
-const STANDARD_ERROR = 2;
-
 /**
  * Opens standard error as a destination for logs and writes it off the event loop. Node itself writes standard error
  * synchronously if it is a file, so each line would wait for the disk. The rest is flushed when the process exits.
@@ -11,3 +9,5 @@ export function openLogStream(): DestinationStream {
   process.once("exit", () => stream.flushSync());
   return stream;
 }
+
+const STANDARD_ERROR = 2;

@@ -1,21 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Metrics } from "./metrics.ts";
 
-/** Measures the delays of the event loop. */
-export interface LoopMonitor {
-  /** The longest time that code of this process blocked the loop, since start or reset. */
-  longestBlockMs(): number;
-  /** The longest time that the loop was ready but got no processor: the machine is overloaded, not the loop. */
-  longestWaitMs(): number;
-  /** Resets the measurements, for example after start-up. */
-  reset(): void;
-  close(): void;
-}
-
-/** The interval of the timer whose delay is measured. */
-const INTERVAL_MS = 10;
-const NANOSECONDS_PER_MS = 1e6;
-
 /**
  * Starts monitoring the loop of the calling thread. Exports the gauges `service_event_loop_longest_block_seconds` and
  * `service_event_loop_longest_wait_seconds`. Only Linux can distinguish the two; elsewhere every delay counts as a
@@ -56,6 +41,21 @@ export function startLoopMonitor(metrics: Pick<Metrics, "gauge">): LoopMonitor {
     close: () => clearInterval(timer),
   };
 }
+
+/** Measures the delays of the event loop. */
+export interface LoopMonitor {
+  /** The longest time that code of this process blocked the loop, since start or reset. */
+  longestBlockMs(): number;
+  /** The longest time that the loop was ready but got no processor: the machine is overloaded, not the loop. */
+  longestWaitMs(): number;
+  /** Resets the measurements, for example after start-up. */
+  reset(): void;
+  close(): void;
+}
+
+/** The interval of the timer whose delay is measured. */
+const INTERVAL_MS = 10;
+const NANOSECONDS_PER_MS = 1e6;
 
 /** The second figure of /proc/<thread>/schedstat: nanoseconds on a run queue (Linux, sched-stats.rst). */
 function readWaitedMs(): number {

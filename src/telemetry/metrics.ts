@@ -9,6 +9,62 @@ import {
 } from "prom-client";
 import { plainTwin, wantsOpenMetrics } from "./openmetrics.ts";
 
+/** Creates a registry with the process's default metrics (memory, event-loop lag, garbage collection). */
+export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metrics {
+  const register = new Registry<RegistryContentType>();
+  if (exemplars) register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  const registers = [register];
+  collectDefaultMetrics({ register, prefix: METRICS_PREFIX });
+  for (const name of MISNAMED) register.removeSingleMetric(METRICS_PREFIX + name);
+  return {
+    counter: (name, help, labels = []) =>
+      new Counter({ name: METRICS_PREFIX + name, help, labelNames: [...labels], registers }),
+    gauge: <L extends string>(
+      name: string,
+      help: string,
+      labels: readonly L[] = [],
+      collect?: (gauge: Gauge<L>) => void | Promise<void>,
+    ) =>
+      new Gauge<L>({
+        name: METRICS_PREFIX + name,
+        help,
+        labelNames: [...labels],
+        registers,
+        ...(collect === undefined
+          ? {}
+          : {
+              collect() {
+                return collect(this);
+              },
+            }),
+      }),
+    histogram: (name, help, labels, buckets) =>
+      new Histogram({
+        name: METRICS_PREFIX + name,
+        help,
+        labelNames: [...labels],
+        buckets: [...buckets],
+        registers,
+      }),
+    exemplified(name, help, labels, buckets) {
+      const common = { name: METRICS_PREFIX + name, help, labelNames: [...labels], buckets: [...buckets] };
+      const histogram = new Histogram({ ...common, registers, enableExemplars: exemplars });
+      return {
+        observe(of, value, exemplar = {}) {
+          if (exemplars)
+            histogram.observe({ labels: of, value, exemplarLabels: { ...exemplar } as LabelValues<string> });
+          else histogram.observe(of, value);
+        },
+      };
+    },
+    async render(accept) {
+      const shown = exemplars && !wantsOpenMetrics(accept) ? plainTwin(register) : register;
+      return { contentType: shown.contentType, body: await shown.metrics() };
+    },
+    close: () => register.clear(),
+  };
+}
+
 /** Default metrics that are gauges with the name of a counter. Each has a variant by type. */
 const MISNAMED = [
   "nodejs_active_handles_total",
@@ -66,60 +122,4 @@ export interface ExemplifiedHistogram<L extends string> {
 export interface MetricsOptions {
   /** Enables exemplars of histograms, which only OpenMetrics can express. Default false. */
   readonly exemplars?: boolean;
-}
-
-/** Creates a registry with the process's default metrics (memory, event-loop lag, garbage collection). */
-export function createMetrics({ exemplars = false }: MetricsOptions = {}): Metrics {
-  const register = new Registry<RegistryContentType>();
-  if (exemplars) register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  const registers = [register];
-  collectDefaultMetrics({ register, prefix: METRICS_PREFIX });
-  for (const name of MISNAMED) register.removeSingleMetric(METRICS_PREFIX + name);
-  return {
-    counter: (name, help, labels = []) =>
-      new Counter({ name: METRICS_PREFIX + name, help, labelNames: [...labels], registers }),
-    gauge: <L extends string>(
-      name: string,
-      help: string,
-      labels: readonly L[] = [],
-      collect?: (gauge: Gauge<L>) => void | Promise<void>,
-    ) =>
-      new Gauge<L>({
-        name: METRICS_PREFIX + name,
-        help,
-        labelNames: [...labels],
-        registers,
-        ...(collect === undefined
-          ? {}
-          : {
-              collect() {
-                return collect(this);
-              },
-            }),
-      }),
-    histogram: (name, help, labels, buckets) =>
-      new Histogram({
-        name: METRICS_PREFIX + name,
-        help,
-        labelNames: [...labels],
-        buckets: [...buckets],
-        registers,
-      }),
-    exemplified(name, help, labels, buckets) {
-      const common = { name: METRICS_PREFIX + name, help, labelNames: [...labels], buckets: [...buckets] };
-      const histogram = new Histogram({ ...common, registers, enableExemplars: exemplars });
-      return {
-        observe(of, value, exemplar = {}) {
-          if (exemplars)
-            histogram.observe({ labels: of, value, exemplarLabels: { ...exemplar } as LabelValues<string> });
-          else histogram.observe(of, value);
-        },
-      };
-    },
-    async render(accept) {
-      const shown = exemplars && !wantsOpenMetrics(accept) ? plainTwin(register) : register;
-      return { contentType: shown.contentType, body: await shown.metrics() };
-    },
-    close: () => register.clear(),
-  };
 }

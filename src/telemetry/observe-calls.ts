@@ -4,16 +4,6 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { endCallSpan, traceIdOf } from "./trace-calls.ts";
 
-/** Options of {@link observeCalls}. */
-export interface CallObserverOptions {
-  readonly logger: Pick<Log, "info">;
-  readonly metrics: Pick<Metrics, "exemplified">;
-  /** Returns more fields for the log line, such as the project id that the gate stores in the context. */
-  readonly describe?: (values: ContextValues) => Readonly<Record<string, string>>;
-}
-
-const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
 /**
  * Ends the span of each call, logs one line for it, and counts it in `service_request_duration_seconds` by method and
  * code, with the trace as exemplar if it is recorded. Methods come from the contract. Paths without a method share one
@@ -49,6 +39,16 @@ export function observeCalls({
     logger.info({ ...fields, ...describe?.(values) }, "call");
   };
 }
+
+/** Options of {@link observeCalls}. */
+export interface CallObserverOptions {
+  readonly logger: Pick<Log, "info">;
+  readonly metrics: Pick<Metrics, "exemplified">;
+  /** Returns more fields for the log line, such as the project id that the gate stores in the context. */
+  readonly describe?: (values: ContextValues) => Readonly<Record<string, string>>;
+}
+
+const BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The method label of calls that are rejected because of the caller. */
 const REFUSED = "refused";

@@ -2,6 +2,12 @@ import type { Log } from "./log.ts";
 import type { Secret } from "./secret.ts";
 import { NO_TRACER, type Tracer } from "./tracer.ts";
 
+/** Opens the tracer. Without a configuration it records nothing and does not load OpenTelemetry's SDK. */
+export async function openTracing(config: TracingConfig | undefined, log: TracerLog): Promise<Tracing> {
+  if (config === undefined) return { tracer: NO_TRACER, close: () => Promise.resolve() };
+  return (await import("./otlp/otlp-tracing.ts")).openOtlpTracing(config, log);
+}
+
 /** The receiver of traces, and the selection of traces. */
 export interface TracingConfig {
   /** Base URL of an OTLP/HTTP receiver; spans go to `<endpoint>/v1/traces`. */
@@ -23,10 +29,4 @@ export interface Tracing {
   readonly tracer: Tracer;
   /** Sends the remaining spans, within a time limit. Never rejects. */
   close(): Promise<void>;
-}
-
-/** Opens the tracer. Without a configuration it records nothing and does not load OpenTelemetry's SDK. */
-export async function openTracing(config: TracingConfig | undefined, log: TracerLog): Promise<Tracing> {
-  if (config === undefined) return { tracer: NO_TRACER, close: () => Promise.resolve() };
-  return (await import("./otlp/otlp-tracing.ts")).openOtlpTracing(config, log);
 }

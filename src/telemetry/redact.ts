@@ -1,5 +1,19 @@
 import type { Secret } from "./secret.ts";
 
+/**
+ * The second line of defence after the type `Secret`. Removes from a text everything that looks like a key, and the
+ * values of these secrets, also inside JSON, URLs and base64.
+ */
+export function createRedact(secrets: readonly Secret[] = []): Redact {
+  const values = secrets.flatMap((secret) => formsOf(secret.reveal()));
+  const own = values.length === 0 ? undefined : new RegExp(values.map(literally).join("|"), "gi");
+  return (text) => {
+    let redacted = own === undefined ? text : text.replace(own, "[redacted]");
+    for (const [pattern, replacement] of PATTERNS) redacted = redacted.replace(pattern, replacement);
+    return redacted;
+  };
+}
+
 /** Removes secrets from a text. */
 export type Redact = (text: string) => string;
 
@@ -17,20 +31,6 @@ const PATTERNS: readonly [RegExp, string][] = [
 const LEAST_CHARACTERS = 8;
 /** A shorter segment of a path is more likely a word than a key. */
 const LEAST_KEY_CHARACTERS = 16;
-
-/**
- * The second line of defence after the type `Secret`. Removes from a text everything that looks like a key, and the
- * values of these secrets, also inside JSON, URLs and base64.
- */
-export function createRedact(secrets: readonly Secret[] = []): Redact {
-  const values = secrets.flatMap((secret) => formsOf(secret.reveal()));
-  const own = values.length === 0 ? undefined : new RegExp(values.map(literally).join("|"), "gi");
-  return (text) => {
-    let redacted = own === undefined ? text : text.replace(own, "[redacted]");
-    for (const [pattern, replacement] of PATTERNS) redacted = redacted.replace(pattern, replacement);
-    return redacted;
-  };
-}
 
 /** The encodings of a secret that may occur in a text. */
 function formsOf(secret: string): string[] {

@@ -5,14 +5,6 @@ import type { FinishedCall } from "../transport/finished-call.ts";
 import { formatTraceParent, parseTraceContext } from "./trace-context.ts";
 import { failSpan, isTracing, runIn, startRemoteSpan, type Tracer } from "./tracer.ts";
 
-interface CallTrace {
-  readonly traceId: string;
-  /** Undefined if the trace is not recorded here. */
-  readonly span?: Span;
-}
-
-const callTraceKey = createContextKey<CallTrace | undefined>(undefined, { description: "trace" });
-
 /**
  * Runs each call in its own span, a child of the caller's `traceparent` if it is valid. Without a tracer it keeps only
  * the caller's trace id for the log.
@@ -31,6 +23,14 @@ export function traceCalls(tracer: Tracer): CallWrapper {
     return runIn(span, serve);
   };
 }
+
+interface CallTrace {
+  readonly traceId: string;
+  /** Undefined if the trace is not recorded here. */
+  readonly span?: Span;
+}
+
+const callTraceKey = createContextKey<CallTrace | undefined>(undefined, { description: "trace" });
 
 /** The id of a call's trace, if any. */
 export function traceIdOf(values: ContextValues): string | undefined {

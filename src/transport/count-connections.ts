@@ -2,23 +2,6 @@ import type { Socket } from "node:net";
 import type { Limits } from "./limits.ts";
 import { withoutMapping } from "./peer-address.ts";
 
-/** Admits connections up to a limit. */
-export interface ConnectionCounter {
-  /** Counts the connection until it closes. Returns false, without counting it, when the limit is reached. */
-  admit(socket: Socket): boolean;
-}
-
-/** Options of {@link createConnectionCounter}. */
-export interface CountOptions {
-  readonly limits: Pick<Limits, "connectionsCount" | "connectionsPerAddressCount">;
-  /** Identifies proxies, which carry many callers' connections and count only towards the total. Default: none. */
-  readonly isTrustedPeer?: ((address: string) => boolean) | undefined;
-  /**
-   * Called at the first refused connection of an address, and again only after the address has closed all its others.
-   */
-  readonly onRefused?: ((address: string) => void) | undefined;
-}
-
 /** Counts the open connections of a port, per peer address and in total. */
 export function createConnectionCounter({
   limits,
@@ -57,6 +40,23 @@ export function createConnectionCounter({
       return true;
     },
   };
+}
+
+/** Admits connections up to a limit. */
+export interface ConnectionCounter {
+  /** Counts the connection until it closes. Returns false, without counting it, when the limit is reached. */
+  admit(socket: Socket): boolean;
+}
+
+/** Options of {@link createConnectionCounter}. */
+export interface CountOptions {
+  readonly limits: Pick<Limits, "connectionsCount" | "connectionsPerAddressCount">;
+  /** Identifies proxies, which carry many callers' connections and count only towards the total. Default: none. */
+  readonly isTrustedPeer?: ((address: string) => boolean) | undefined;
+  /**
+   * Called at the first refused connection of an address, and again only after the address has closed all its others.
+   */
+  readonly onRefused?: ((address: string) => void) | undefined;
 }
 
 /** Whether one more exceeds the limit; 0 means no limit. */

@@ -1,29 +1,5 @@
 import type { Connections } from "./connections.ts";
 
-/** Options of a drain. */
-export interface DrainOptions {
-  /** How long to keep accepting connections while every reply asks its caller to leave. */
-  readonly delayMs: number;
-  /** How long running calls may then take before they are cut. */
-  readonly timeoutMs: number;
-}
-
-/** Callbacks during a drain. */
-export interface DrainHooks {
-  /** The delay is over: streams without an end of their own should end now. */
-  readonly onClosing: () => void;
-  /** The time-out is over: handlers should stop. */
-  readonly onTimeout: () => void;
-}
-
-const IDLE_CHECK_INTERVAL_MS = 50;
-/** The time that connections without a known protocol or a request get when the port closes. */
-const UNDECIDED_GRACE_MS = 250;
-/** The time that connections get to finish a partial request head. */
-const HEAD_GRACE_MS = 1000;
-/** The time that aborted handlers get to reply. */
-const ABORT_GRACE_MS = 500;
-
 /**
  * Closes a port without breaking a running call. It asks HTTP/1.1 callers to close their connections and HTTP/2 callers
  * to open no new streams. After the delay the port stops accepting and idle connections close. Calls that exceed the
@@ -73,6 +49,30 @@ export async function drainConnections(
   clearTimeout(cutTimer);
   return isClean;
 }
+
+/** Options of a drain. */
+export interface DrainOptions {
+  /** How long to keep accepting connections while every reply asks its caller to leave. */
+  readonly delayMs: number;
+  /** How long running calls may then take before they are cut. */
+  readonly timeoutMs: number;
+}
+
+/** Callbacks during a drain. */
+export interface DrainHooks {
+  /** The delay is over: streams without an end of their own should end now. */
+  readonly onClosing: () => void;
+  /** The time-out is over: handlers should stop. */
+  readonly onTimeout: () => void;
+}
+
+const IDLE_CHECK_INTERVAL_MS = 50;
+/** The time that connections without a known protocol or a request get when the port closes. */
+const UNDECIDED_GRACE_MS = 250;
+/** The time that connections get to finish a partial request head. */
+const HEAD_GRACE_MS = 1000;
+/** The time that aborted handlers get to reply. */
+const ABORT_GRACE_MS = 500;
 
 /** Closes every connection at once. */
 export function cutConnections({ server, sessions, undecided }: Connections): void {

@@ -3,6 +3,17 @@ import { createGrpcReflection } from "./grpc-reflection.ts";
 import type { RequestGate } from "./guard-call.ts";
 import type { ServiceRegistration } from "./service-registration.ts";
 
+/** Adds the server's own services to the application's. */
+export function addOwnServices(
+  application: readonly ServiceRegistration[],
+  { grpcHealth = true, grpcReflection = true }: OwnServiceOptions,
+): ServedServices {
+  const health = createGrpcHealth(application.map(({ service }) => service));
+  const services = grpcHealth ? [...application, health.registration] : application;
+  const reflection = grpcReflection ? createGrpcReflection(services.map(({ service }) => service)) : [];
+  return { services: [...services, ...reflection], health };
+}
+
 /** Selects the server's own services. */
 export interface OwnServiceOptions {
   /** Whether to serve `grpc.health.v1`, to all callers. Default true. */
@@ -16,17 +27,6 @@ export interface ServedServices {
   readonly services: readonly ServiceRegistration[];
   /** The switch of the health service, present even when the service is off. */
   readonly health: GrpcHealth;
-}
-
-/** Adds the server's own services to the application's. */
-export function addOwnServices(
-  application: readonly ServiceRegistration[],
-  { grpcHealth = true, grpcReflection = true }: OwnServiceOptions,
-): ServedServices {
-  const health = createGrpcHealth(application.map(({ service }) => service));
-  const services = grpcHealth ? [...application, health.registration] : application;
-  const reflection = grpcReflection ? createGrpcReflection(services.map(({ service }) => service)) : [];
-  return { services: [...services, ...reflection], health };
 }
 
 /** Combines the gates of both kinds of service; `openGate` is for public ones. Default: both admit every call. */

@@ -2,15 +2,6 @@ import { type FetchJsonOptions, fetchJson } from "./fetch-json.ts";
 import type { PriceReader, PriceReading } from "./price-reading.ts";
 import { compareAmounts, parseUsdPrice } from "./usd-price.ts";
 
-/** Options of {@link createCoinbaseReader}. */
-export interface CoinbaseOptions {
-  /** The REST API of Coinbase Exchange, without a path. */
-  readonly url: string;
-  /** The product that trades against US dollars, such as `SUI-USD`, by the name of the coin. */
-  readonly products: ReadonlyMap<string, string>;
-  readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
-}
-
 /**
  * Prices of Coinbase Exchange: the ticker of each product
  * (https://docs.cdp.coinbase.com/api-reference/exchange-api/rest-api/products/get-product-ticker).
@@ -31,6 +22,15 @@ export function createCoinbaseReader({ url, products, timeoutMs }: CoinbaseOptio
       return new Map(readings.flat());
     },
   };
+}
+
+/** Options of {@link createCoinbaseReader}. */
+export interface CoinbaseOptions {
+  /** The REST API of Coinbase Exchange, without a path. */
+  readonly url: string;
+  /** The product that trades against US dollars, such as `SUI-USD`, by the name of the coin. */
+  readonly products: ReadonlyMap<string, string>;
+  readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
 }
 
 /** The last trade, between the best bid and the best ask. Undefined if the ticker is not a price. */

@@ -2,16 +2,6 @@ import { type FetchJsonOptions, fetchJson } from "./fetch-json.ts";
 import type { PriceReader, PriceReading } from "./price-reading.ts";
 import { FRACTION_DIGITS, isUsdPrice } from "./usd-price.ts";
 
-/** Options of {@link createPythReader}. */
-export interface PythOptions {
-  /** A Hermes service, without `/v2/…`. */
-  readonly url: string;
-  readonly apiKey: string | undefined;
-  /** The id of the feed, 64 hex digits, by the name of the coin. */
-  readonly feedIds: ReadonlyMap<string, string>;
-  readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
-}
-
 /**
  * Prices of Pyth, from a Hermes service (https://docs.pyth.network/api-reference/hermes/latest-price-updates). Its
  * signatures are not verified: the service trusts the host that it is configured with, over TLS.
@@ -34,6 +24,16 @@ export function createPythReader({ url, apiKey, feedIds, timeoutMs }: PythOption
       );
     },
   };
+}
+
+/** Options of {@link createPythReader}. */
+export interface PythOptions {
+  /** A Hermes service, without `/v2/…`. */
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  /** The id of the feed, 64 hex digits, by the name of the coin. */
+  readonly feedIds: ReadonlyMap<string, string>;
+  readonly timeoutMs?: FetchJsonOptions["timeoutMs"];
 }
 
 /**

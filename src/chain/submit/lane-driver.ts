@@ -37,40 +37,6 @@ import type { RefusalHandler } from "./refuse-operations.ts";
 import { FOREIGN_USE, type SubmitterLog, type TransactionSettler } from "./settle-transaction.ts";
 import { inOperationSpans } from "./trace-operations.ts";
 
-export interface LaneDriverOptions {
-  readonly database: Database;
-  readonly lane: Lane;
-  readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
-  readonly kinds: ReadonlyMap<OperationName, OperationKind>;
-  readonly refuse: RefusalHandler;
-  readonly settle: TransactionSettler;
-  readonly tracer: Tracer;
-  readonly clock: Clock;
-  readonly log: SubmitterLog;
-  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
-  readonly intervalMs?: number;
-  /** How long a lease lasts when its process dies. Default 10 s. */
-  readonly leaseMs?: number;
-  /** Told when this process takes the lane (1) and gives it back (-1). */
-  readonly onLease?: ((change: 1 | -1) => void) | undefined;
-}
-
-/** Drives one lane together with any other process that does. */
-export interface LaneDriver extends BackgroundLoop {
-  /**
-   * Sends a block of the service's own through the lane, when nobody else has it and it has nothing to bring to its
-   * end; false when it could not.
-   */
-  sendOwn(addCalls: (calls: ChainCalls) => void): Promise<boolean>;
-}
-
-const DEFAULT_INTERVAL_MS = 500;
-const DEFAULT_LEASE_MS = 10_000;
-/** The longest pause while the fullnode does not answer. */
-const MAX_BACKOFF_MS = 5_000;
-/** Lets a lane have one transaction whose outcome is not known. */
-const LANE_INDEX = "chain_transaction_unresolved_lane";
-
 /**
  * Takes the lane when there is work, and keeps it while there is. A transaction is stored before it is sent, and while
  * its outcome is not known nothing else is sent on the lane but the same bytes again.
@@ -211,3 +177,37 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     }
   }
 }
+
+export interface LaneDriverOptions {
+  readonly database: Database;
+  readonly lane: Lane;
+  readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
+  readonly kinds: ReadonlyMap<OperationName, OperationKind>;
+  readonly refuse: RefusalHandler;
+  readonly settle: TransactionSettler;
+  readonly tracer: Tracer;
+  readonly clock: Clock;
+  readonly log: SubmitterLog;
+  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
+  readonly intervalMs?: number;
+  /** How long a lease lasts when its process dies. Default 10 s. */
+  readonly leaseMs?: number;
+  /** Told when this process takes the lane (1) and gives it back (-1). */
+  readonly onLease?: ((change: 1 | -1) => void) | undefined;
+}
+
+/** Drives one lane together with any other process that does. */
+export interface LaneDriver extends BackgroundLoop {
+  /**
+   * Sends a block of the service's own through the lane, when nobody else has it and it has nothing to bring to its
+   * end; false when it could not.
+   */
+  sendOwn(addCalls: (calls: ChainCalls) => void): Promise<boolean>;
+}
+
+const DEFAULT_INTERVAL_MS = 500;
+const DEFAULT_LEASE_MS = 10_000;
+/** The longest pause while the fullnode does not answer. */
+const MAX_BACKOFF_MS = 5_000;
+/** Lets a lane have one transaction whose outcome is not known. */
+const LANE_INDEX = "chain_transaction_unresolved_lane";

@@ -12,36 +12,6 @@ import { createRefusalHandler } from "./refuse-operations.ts";
 import { createTransactionSettler, type SubmitterLog } from "./settle-transaction.ts";
 import { traceLane } from "./trace-operations.ts";
 
-export interface SubmitterOptions {
-  readonly database: Database;
-  readonly network: string;
-  /** Their rows must exist. */
-  readonly lanes: readonly Lane[];
-  readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
-  readonly signals: Signals;
-  readonly kinds: readonly OperationKind[];
-  readonly clock: Clock;
-  readonly log: SubmitterLog;
-  /** Default: none. */
-  readonly tracer?: Tracer;
-  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
-  readonly intervalMs?: number;
-  /** How long a lane stays with a process that died. Default 10 s. */
-  readonly leaseMs?: number;
-  /** The first pause after a refusal; it doubles. Default 500 ms. */
-  readonly retryBaseMs?: number;
-  /** Told when this process takes a lane (1) and gives it back (-1). */
-  readonly onLease?: ((change: 1 | -1) => void) | undefined;
-}
-
-/** Brings queued operations to the chain, on all lanes at once. */
-export interface Submitter {
-  start(): void;
-  wake(): void;
-  stop(): Promise<void>;
-  readonly drivers: readonly LaneDriver[];
-}
-
 /** Any number of processes may drive the same lanes: a lane is one process's at a time, an operation one lane's. */
 export function createSubmitter(options: SubmitterOptions): Submitter {
   const { database, network, signals, clock, log, tracer = NO_TRACER, intervalMs, leaseMs } = options;
@@ -94,4 +64,34 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
     }
     if (operations.length > 0) signals.notify(topics.landed(network));
   }
+}
+
+export interface SubmitterOptions {
+  readonly database: Database;
+  readonly network: string;
+  /** Their rows must exist. */
+  readonly lanes: readonly Lane[];
+  readonly reader: Pick<NetworkReader, "ownedObjects" | "transaction">;
+  readonly signals: Signals;
+  readonly kinds: readonly OperationKind[];
+  readonly clock: Clock;
+  readonly log: SubmitterLog;
+  /** Default: none. */
+  readonly tracer?: Tracer;
+  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
+  readonly intervalMs?: number;
+  /** How long a lane stays with a process that died. Default 10 s. */
+  readonly leaseMs?: number;
+  /** The first pause after a refusal; it doubles. Default 500 ms. */
+  readonly retryBaseMs?: number;
+  /** Told when this process takes a lane (1) and gives it back (-1). */
+  readonly onLease?: ((change: 1 | -1) => void) | undefined;
+}
+
+/** Brings queued operations to the chain, on all lanes at once. */
+export interface Submitter {
+  start(): void;
+  wake(): void;
+  stop(): Promise<void>;
+  readonly drivers: readonly LaneDriver[];
 }

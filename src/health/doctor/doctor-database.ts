@@ -7,13 +7,6 @@ import type { Queryable } from "../../store/database.ts";
 import { openPglite } from "../../store/open-pglite.ts";
 import type { HealthDatabase } from "../checks/health-subject.ts";
 
-/** The doctor's own connection to the database. */
-export type DoctorDatabase = HealthDatabase & { close(): Promise<void> };
-
-const TIMEOUT_MS = 5_000;
-/** A service that runs on the same server needs the rest. */
-const CONNECTIONS_MAX_COUNT = 2;
-
 /** Opens the database and changes nothing. Throws when PostgreSQL does not answer or refuses. */
 export async function openDoctorDatabase({
   databaseUrl,
@@ -40,6 +33,13 @@ export async function openDoctorDatabase({
   };
   return { kind: "postgres", db, close: () => pool.end() };
 }
+
+/** The doctor's own connection to the database. */
+export type DoctorDatabase = HealthDatabase & { close(): Promise<void> };
+
+const TIMEOUT_MS = 5_000;
+/** A service that runs on the same server needs the rest. */
+const CONNECTIONS_MAX_COUNT = 2;
 
 async function openEmbedded(dataDirectory: string): Promise<DoctorDatabase> {
   const outOfReach = (why: string): DoctorDatabase => ({ kind: "out of reach", why, close: async () => {} });

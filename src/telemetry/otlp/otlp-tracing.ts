@@ -8,13 +8,6 @@ import type { TracerLog, Tracing, TracingConfig } from "../open-tracing.ts";
 import { createSampler } from "./sampler.ts";
 import { tellingExporter } from "./telling-exporter.ts";
 
-/** The most spans that wait for the receiver. More are dropped, so that a receiver that hangs costs bounded memory. */
-const QUEUE_MAX_COUNT = 2_048;
-const SEND_INTERVAL_MS = 1_000;
-const SEND_TIMEOUT_MS = 10_000;
-/** The time that the process waits for the receiver before it exits. */
-const FLUSH_TIMEOUT_MS = 3_000;
-
 /** Records spans with OpenTelemetry and sends them over OTLP/HTTP in batches. No call waits for it. */
 export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing {
   const exporter = new OTLPTraceExporter({
@@ -49,6 +42,13 @@ export function openOtlpTracing(config: TracingConfig, log: TracerLog): Tracing 
     },
   };
 }
+
+/** The most spans that wait for the receiver. More are dropped, so that a receiver that hangs costs bounded memory. */
+const QUEUE_MAX_COUNT = 2_048;
+const SEND_INTERVAL_MS = 1_000;
+const SEND_TIMEOUT_MS = 10_000;
+/** The time that the process waits for the receiver before it exits. */
+const FLUSH_TIMEOUT_MS = 3_000;
 
 function headersOf({ headers }: TracingConfig): Record<string, string> {
   const pairs = (headers?.reveal() ?? "").split(",").filter((pair) => pair.includes("="));

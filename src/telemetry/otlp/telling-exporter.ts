@@ -1,9 +1,6 @@
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { TracerLog } from "../open-tracing.ts";
 
-/** `ExportResultCode.SUCCESS` of @opentelemetry/core. */
-const SUCCESS = 0;
-
 /** Wraps an exporter and logs when the receiver begins to fail and when it recovers. Calls are not affected. */
 export function tellingExporter(exporter: SpanExporter, log: TracerLog): SpanExporter {
   let isFailing = false;
@@ -22,3 +19,6 @@ export function tellingExporter(exporter: SpanExporter, log: TracerLog): SpanExp
     shutdown: () => exporter.shutdown(),
   };
 }
+
+/** `ExportResultCode.SUCCESS` of @opentelemetry/core. */
+const SUCCESS = 0;

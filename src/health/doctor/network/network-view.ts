@@ -10,24 +10,6 @@ import { NotChecked, needed, once } from "../../checks/health-check.ts";
 import { fetchInTime } from "../doctor-chain.ts";
 import type { NetworkTarget } from "./network-target.ts";
 
-/** A network as the checks look at it, each part read at its first need. All throw {@link NotChecked} after a failed step. */
-export interface NetworkView {
-  readonly client: SuiGrpcClient;
-  /** For objects of a chain that is the right one. */
-  reader(): Promise<ChainReader>;
-  coordinator(): Promise<CoordinatorHead>;
-  /** The bytes of the coordinator's state. */
-  innerContent(): Promise<Uint8Array>;
-  state(): Promise<CoordinatorState>;
-  /** The keys of a table's entries on its first page, which are ids. */
-  idsIn(tableId: string): Promise<string[]>;
-}
-
-/** The coordinator's outer object. */
-export type CoordinatorHead = (typeof DWalletCoordinator)["$inferType"];
-/** The coordinator's state, as the Ika SDK reads it. */
-export type CoordinatorState = (typeof CoordinatorInnerDynamicField)["$inferType"]["value"];
-
 /** Opens the view; asks nothing yet. */
 export function openNetworkView({
   name,
@@ -81,3 +63,21 @@ export function openNetworkView({
   };
   return view;
 }
+
+/** A network as the checks look at it, each part read at its first need. All throw {@link NotChecked} after a failed step. */
+export interface NetworkView {
+  readonly client: SuiGrpcClient;
+  /** For objects of a chain that is the right one. */
+  reader(): Promise<ChainReader>;
+  coordinator(): Promise<CoordinatorHead>;
+  /** The bytes of the coordinator's state. */
+  innerContent(): Promise<Uint8Array>;
+  state(): Promise<CoordinatorState>;
+  /** The keys of a table's entries on its first page, which are ids. */
+  idsIn(tableId: string): Promise<string[]>;
+}
+
+/** The coordinator's outer object. */
+export type CoordinatorHead = (typeof DWalletCoordinator)["$inferType"];
+/** The coordinator's state, as the Ika SDK reads it. */
+export type CoordinatorState = (typeof CoordinatorInnerDynamicField)["$inferType"]["value"];
