@@ -104,7 +104,7 @@ export default defineConfig({
         test: {
           name: "flow",
           include: ["test/flow/**/*.test.ts"],
-          globalSetup: "./test/flow/bakery.ts",
+          globalSetup: ["./test/support/compile-program.ts", "./test/flow/bakery.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // A flow is a client, a service and a network with a gigabyte of WebAssembly; one works while the others wait.
@@ -117,6 +117,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
+          globalSetup: "./test/support/compile-program.ts",
           testTimeout: 120_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 8 },

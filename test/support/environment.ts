@@ -1,3 +1,11 @@
+/** The path of the `tss` that this run has compiled, for the processes of its suites. */
+export const compiledProgram = {
+  read: (): string | undefined => process.env["TSS_TEST_PROGRAM"],
+  write(program: string): void {
+    process.env["TSS_TEST_PROGRAM"] = program;
+  },
+} as const;
+
 /** What the tests read from the environment, in one place. */
 export const environment = {
   /** Where nothing may be skipped for want of a server. */

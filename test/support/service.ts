@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { DevelopmentAccess } from "../../src/cli/development-file.ts";
-import { programEnvironment } from "./environment.ts";
+import { compiledProgram, programEnvironment } from "./environment.ts";
 
 /** A service in a process of its own, on free ports, in a folder that outlives a crash of it. */
 export interface ServiceProcess {
@@ -109,10 +109,13 @@ export async function startLocalnetProcess(folder: string): Promise<LocalnetProc
   };
 }
 
-/** Runs one `tss` command from the sources. */
+/** Runs one `tss` command: the program that this run has compiled, or else the sources. */
 export function runTss(argv: readonly string[], environment: Record<string, string>): ChildProcess {
   const root = path.resolve(import.meta.dirname, "../..");
-  return spawn(process.execPath, ["--import", "tsx", path.join(root, "src/cli/main.ts"), ...argv], {
+  const compiled = compiledProgram.read();
+  const program =
+    compiled === undefined ? ["--import", "tsx", path.join(root, "src/cli/main.ts")] : [compiled];
+  return spawn(process.execPath, [...program, ...argv], {
     cwd: root,
     env: { ...programEnvironment, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
