@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { callerOf } from "../access/caller.ts";
 import type { AuditOrigin } from "../audit/audit-event.ts";
-import { ServiceError } from "../errors/service-error.ts";
+import { invalidField, ServiceError } from "../errors/service-error.ts";
 import type { PresignBucket } from "../presigns/bucket.ts";
 import type { PresignCounts } from "../presigns/presign-health.ts";
 import {
@@ -14,6 +14,7 @@ import {
 import { type AccountCallsDeps, createAccountCalls } from "./account-calls.ts";
 import { type AdminKeyCallsDeps, createAdminKeyCalls } from "./admin-key-calls.ts";
 import { type ChainReads, createChainCalls } from "./chain-calls.ts";
+import { wantedBucket } from "./wanted-bucket.ts";
 
 /** Implements `tss.v1.Admin`. */
 export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof Admin> {
@@ -22,7 +23,8 @@ export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof A
     ...createAccountCalls(deps.accounts),
     ...createAdminKeyCalls(deps.adminKeys),
     ...createChainCalls(deps.chain),
-    async getPresignHealth({ curve, signatureAlgorithm }) {
+    async getPresignHealth(request) {
+      const { curve, signatureAlgorithm } = wantedBucket(request);
       const buckets = (await deps.readPresignHealth())
         .filter((bucket) => curve === undefined || bucket.curve === curve)
         .filter(
@@ -37,15 +39,18 @@ export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof A
         }));
       return { buckets };
     },
-    async refillPresigns({ curve, signatureAlgorithm, count }, context) {
+    async refillPresigns(request, context) {
       const { origin } = callerOf(context, "admin");
+      const { curve, signatureAlgorithm } = wantedBucket(request);
+      if (signatureAlgorithm === undefined) throw invalidField("signature_algorithm_name", "is required");
+      if (curve === undefined) throw invalidField("curve_name", "is required beside the chain's integer");
       const algorithm = CURVE_ALGORITHMS.find(
         (known) => known.curveNumber === curve && known.signatureAlgorithmNumber === signatureAlgorithm,
       );
       if (algorithm === undefined) {
         throw new ServiceError("UNSUPPORTED_ALGORITHM", "the curve has no such signature algorithm");
       }
-      return { queued: await deps.refillBucket(origin, algorithm, count) };
+      return { queued: await deps.refillBucket(origin, algorithm, request.count) };
     },
   };
 }

@@ -13,6 +13,7 @@ import {
 import type { OperationName } from "../chain/operation.ts";
 import type { TransactionRow, TransactionState } from "../chain/read-transactions.ts";
 import type { LaneOverview, TreasuryOverview, WalletBalance } from "../chain/treasury/read-treasury.ts";
+import { curveOfNumber, signatureAlgorithmOfNumbers } from "../protocol/algorithms.ts";
 
 const STATES: Readonly<Record<TransactionState, ChainTransaction_State>> = {
   stored: ChainTransaction_State.stored,
@@ -68,8 +69,11 @@ export function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse 
       ...{ ikaBalance: state.ika, suiBalanceMist: state.sui },
       priceCeilings: ceilings.map(({ operation, curve, signatureAlgorithm, ika, sui }) => ({
         operation: PriceCeiling_Operation[operation],
-        curve,
-        ...(operation !== "dkg" && { signatureAlgorithm }),
+        ...{ curve, curveName: curveOfNumber(curve) ?? "" },
+        ...(operation !== "dkg" && {
+          signatureAlgorithm,
+          signatureAlgorithmName: signatureAlgorithmOfNumbers(curve, signatureAlgorithm) ?? "",
+        }),
         ...{ maxIka: ika, maxSuiMist: sui },
       })),
     },

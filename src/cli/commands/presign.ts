@@ -2,6 +2,7 @@ import {
   GetPresignHealthResponseSchema,
   RefillPresignsResponseSchema,
 } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { optional, required } from "../option.ts";
 import { bucket, count } from "../option-values.ts";
 import { serviceCommand } from "../service-command.ts";
@@ -18,7 +19,7 @@ const health = serviceCommand({
   },
   call: ({ admin }, { bucket: wanted }) =>
     admin.getPresignHealth(
-      wanted ? { curve: wanted.curveNumber, signatureAlgorithm: wanted.signatureAlgorithmNumber } : {},
+      wanted ? { signatureAlgorithmName: SignatureAlgorithm[wanted.signatureAlgorithm] } : {},
     ),
   reply: GetPresignHealthResponseSchema,
   show: ({ buckets }) =>
@@ -51,8 +52,7 @@ const refill = serviceCommand({
   },
   call: ({ admin }, { bucket: wanted, count: howMany }) =>
     admin.refillPresigns({
-      curve: wanted.curveNumber,
-      signatureAlgorithm: wanted.signatureAlgorithmNumber,
+      signatureAlgorithmName: SignatureAlgorithm[wanted.signatureAlgorithm],
       count: howMany,
     }),
   reply: RefillPresignsResponseSchema,

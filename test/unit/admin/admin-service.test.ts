@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { Curve, SignatureAlgorithm } from "../../../gen/proto/tss/v1/types_pb.ts";
 import { createAdminService } from "../../../src/admin/admin-service.ts";
 import { objectId, TEST_ORIGIN } from "../../support/rows.ts";
 import { clientOf, refusalOf } from "../../support/service-client.ts";
@@ -55,7 +56,38 @@ it("shows one curve or one algorithm where that is asked for, 0 as well", async 
   expect(await names({ curve: 3 })).toEqual([]);
 });
 
+it("takes a curve and an algorithm by name, by the contract's number and by the chain's integer alike", async () => {
+  const names = async (filter: Parameters<typeof admin.getPresignHealth>[0]) =>
+    (await admin.getPresignHealth(filter)).buckets.map((b) => b.signatureAlgorithmName);
+  for (const filter of [{ curveName: Curve.SECP256K1 }, { curve: 11 }, { curve: 0 }])
+    expect(await names(filter)).toEqual(["ECDSASecp256k1", "Taproot"]);
+  for (const filter of [{ signatureAlgorithmName: SignatureAlgorithm.EdDSA }, { signatureAlgorithm: 24 }])
+    expect(await names(filter)).toEqual(["EdDSA"]);
+  refills.length = 0;
+  const taproot = { signatureAlgorithmName: SignatureAlgorithm.Taproot };
+  for (const bucketOf of [
+    taproot,
+    { signatureAlgorithm: 22 },
+    { curve: 11, signatureAlgorithm: 1 },
+    { curveName: Curve.SECP256K1, signatureAlgorithm: 1, ...taproot },
+  ])
+    await admin.refillPresigns({ ...bucketOf, count: 1 });
+  expect(refills).toEqual(Array(4).fill({ actor: "system", signatureAlgorithm: "Taproot", count: 1 }));
+});
+
+it("refuses names and numbers that contradict each other", async () => {
+  for (const filter of [
+    { curve: 12, curveName: Curve.SECP256K1 },
+    { curve: 2, signatureAlgorithmName: SignatureAlgorithm.Taproot },
+    { signatureAlgorithm: 0, signatureAlgorithmName: SignatureAlgorithm.Taproot },
+  ]) {
+    expect(await refusalOf(admin.getPresignHealth(filter))).toBe("VALIDATION");
+    expect(await refusalOf(admin.refillPresigns({ ...filter, count: 1 }))).toBe("VALIDATION");
+  }
+});
+
 it("says how many presigns it queued", async () => {
+  refills.length = 0;
   expect(await admin.refillPresigns({ curve: 0, signatureAlgorithm: 1, count: 20 })).toMatchObject({
     queued: 19,
   });
@@ -67,4 +99,5 @@ it("refuses an algorithm that the curve has not, and a bucket that is not named"
     "UNSUPPORTED_ALGORITHM",
   );
   expect(await refusalOf(admin.refillPresigns({ signatureAlgorithm: 0, count: 1 }))).toBe("VALIDATION");
+  expect(await refusalOf(admin.refillPresigns({ curve: 0, count: 1 }))).toBe("VALIDATION");
 });
