@@ -40,6 +40,8 @@ export interface Command<O extends Options = Options> {
   /** More lines, for the end of its own help. */
   readonly details?: string;
   readonly options: O;
+  /** Commands by a second word, beside what the first word does alone. */
+  readonly subcommands?: Readonly<Record<string, Command>>;
   /** Returns the exit code; nothing means done. An error is printed and ends the command with 1, 2 or 3. */
   run(values: Values<O>, context: CommandContext): Promise<number | undefined> | Promise<void>;
 }

@@ -3,6 +3,7 @@ import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { loadClientConfig } from "../config/config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
+import { findQuickStart } from "./find-quick-start.ts";
 
 /** A way to make calls. */
 export interface Connection {
@@ -36,7 +37,8 @@ export interface Target {
 
 /**
  * Makes calls, and closes the connection after them. They go to the service at `--url` or TSS_URL; where neither is
- * given, and with `--direct`, to the database that the configuration names. What happens to answer decides nothing.
+ * given, and with `--direct`, to the database that the configuration names. While a service has the embedded database
+ * open, they go to that service. What happens to answer decides nothing.
  */
 export async function withClients<T>(
   context: CommandContext,
@@ -58,10 +60,16 @@ async function connect(context: CommandContext, target: Target): Promise<Connect
   const { caller, direct = false, projectId } = target;
   if (direct && target.url !== undefined) throw new UsageError("--direct and --url exclude each other");
   const config = loadClientConfig(context.environment);
-  const url = target.url ?? (direct ? undefined : config.url);
+  const given = target.url ?? (direct ? undefined : config.url);
+  const running = given === undefined && !direct ? await findQuickStart(config) : undefined;
+  if (running !== undefined)
+    context.note(`calling the service at ${running.baseUrl}, which runs on ${config.dataDirectory}`);
+  const url = given ?? running?.baseUrl;
   if (url === undefined) {
     if (target.direct === undefined)
-      throw new UsageError("this command needs a running service: set --url or TSS_URL");
+      throw new UsageError(
+        "this command needs a running service: set --url or TSS_URL, or start one here with `tss serve`",
+      );
     if (caller === "project" && projectId === undefined)
       throw new UsageError("--project is missing: the database needs it, because there is no key");
     return (await import("./direct.ts")).connectDirect(context, target);

@@ -52,7 +52,7 @@ export function usageOf(name: string, { options }: Pick<Command, "options">): st
 }
 
 function linesOf(name: string, tree: CommandTree): [string, string][] {
-  if (isCommand(tree)) return [[name, tree.summary]];
+  if (isCommand(tree)) return [[name, tree.summary], ...linesOf(name, tree.subcommands ?? {})];
   return Object.entries(tree).map(([verb, { summary }]) => [`${name} ${verb}`, summary]);
 }
 

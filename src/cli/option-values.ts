@@ -20,6 +20,10 @@ export const uuid: ReadValue<string> = (value) => (UUID.test(value) ? value : wr
 export const objectId: ReadValue<string> = (value) =>
   OBJECT_ID.test(value) ? value : wrong("takes an object id, 0x and 64 hex digits");
 
+/** A Sui address, as short as it may be written. */
+export const addressOnSui: ReadValue<string> = (value) =>
+  /^0x[0-9a-f]{1,64}$/i.test(value) ? value : wrong("takes a Sui address, 0x and up to 64 hex digits");
+
 /** US dollars as micro-USD, exactly: at most ten million dollars and six decimals. */
 export const microUsd: ReadValue<bigint> = (value) => {
   const [, sign, dollars = "", decimals = ""] = /^(-?)(\d{1,8})(?:\.(\d{1,6}))?$/.exec(value) ?? [];

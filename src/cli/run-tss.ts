@@ -20,9 +20,10 @@ export async function runTss(argv: readonly string[], context: CommandContext): 
       `tss: unknown command ${shownWord(noun)}`,
       "Run `tss help` for the list of commands.",
     );
-  if (isCommand(tree)) return runOrExplain(noun, tree, words.slice(1));
-  const command = verb !== undefined && Object.hasOwn(tree, verb) ? tree[verb] : undefined;
+  const verbsOf = isCommand(tree) ? (tree.subcommands ?? {}) : tree;
+  const command = verb !== undefined && Object.hasOwn(verbsOf, verb) ? verbsOf[verb] : undefined;
   if (command !== undefined) return runOrExplain(`${noun} ${verb}`, command, words.slice(2));
+  if (isCommand(tree)) return runOrExplain(noun, tree, words.slice(1));
   const verbs = help.describeTree(noun, tree);
   if (isHelp) return print(context, verbs);
   const fault = verb === undefined ? "a subcommand is missing" : `unknown subcommand ${shownWord(verb)}`;

@@ -10,6 +10,8 @@ export function readClientConfig(environment: NodeJS.ProcessEnv): ClientConfig {
     adminKey: read.secret("TSS_ADMIN_KEY", KEY, KEY_FORM) ?? read.secret("ADMIN_API_KEY", KEY, KEY_FORM),
     apiKey: read.secret("TSS_API_KEY", KEY, KEY_FORM),
     dataDirectory: read.text("DATA_DIR"),
+    localnetUrl: read.url("LOCALNET_URL"),
+    isDatabaseEmbedded: !["DATABASE_URL", "DATABASE_URL_FILE"].some((name) => environment[name]?.trim()),
   };
   if (read.faults.length > 0) throw new ConfigError(read.faults);
   return config;
@@ -24,6 +26,10 @@ export interface ClientConfig {
   /** Of a project. */
   readonly apiKey: Secret | undefined;
   readonly dataDirectory: string;
+  /** A separate local network. */
+  readonly localnetUrl: string | undefined;
+  /** Whether the service that the rest of the environment describes has its database in the data folder. */
+  readonly isDatabaseEmbedded: boolean;
 }
 
 const KEY = /^[!-~]+$/;

@@ -223,7 +223,8 @@ export const CONFIG_VARIABLES = [
   },
   {
     name: "TSS_URL",
-    description: "For the command tss: the service to call; unset: use the database directly",
+    description:
+      "For the command tss: the service to call; unset: the one that runs on DATA_DIR, or else the database directly",
   },
   {
     name: "TSS_ADMIN_KEY",

@@ -47,7 +47,10 @@ export type Faucet = (address: string) => Promise<readonly FaucetCoin[]>;
 /** 1,000 SUI and 1,000 IKA per request, in the smallest units. */
 const FAUCET_AMOUNT = 1_000_000_000_000n;
 
-/** The HTTP API of `requestSuiFromFaucetV2`, on `/v2/gas` and on the older `/gas`. */
+/**
+ * The HTTP API of `requestSuiFromFaucetV2`, on `/v2/gas` and on the older `/gas`. Its reply also has the type of each coin,
+ * because this faucet gives two.
+ */
 export function faucetRoutes(faucet: Faucet): readonly JsonRoute[] {
   const handle: JsonRoute["handle"] = async (body) => {
     try {
@@ -55,6 +58,7 @@ export function faucetRoutes(faucet: Faucet): readonly JsonRoute[] {
       const sent = coins.map((coin) => ({
         amount: Number(coin.amount),
         id: coin.id,
+        coinType: coin.coinType,
         transferTxDigest: coin.transactionDigest,
       }));
       return { status: 200, json: { status: "Success", coins_sent: sent } };

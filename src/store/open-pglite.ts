@@ -5,6 +5,7 @@ import { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import type pg from "pg";
 import { columnTypes } from "./column-types.ts";
 import type { Database } from "./database.ts";
+import { lockFileOf } from "./pglite-lock.ts";
 import { openPgliteThread, type PgliteProtocol } from "./pglite-thread.ts";
 import { takePidLock } from "./pid-lock.ts";
 import { createPoolDatabase } from "./pool-database.ts";
@@ -17,7 +18,7 @@ import { SingleSessionPool } from "./single-session-pool.ts";
  */
 export async function openPglite(dataDirectory: string): Promise<Database> {
   await mkdir(dataDirectory, { recursive: true });
-  const lock = await takePidLock(path.join(dataDirectory, "pg.lock"));
+  const lock = await takePidLock(lockFileOf(dataDirectory));
   try {
     const pglite = await openPgliteThread(path.join(dataDirectory, "pg"));
     return databaseOnPglite(pglite, () => lock.release());

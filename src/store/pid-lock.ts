@@ -48,6 +48,12 @@ export async function takePidLock(file: string): Promise<PidLock> {
   };
 }
 
+/** Whether a living process has the lock file. */
+export async function isPidLockHeld(file: string): Promise<boolean> {
+  const holder = await readHolder(file);
+  return holder !== undefined && (await isAlive(holder));
+}
+
 async function linked(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file);

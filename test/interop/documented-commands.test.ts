@@ -24,7 +24,7 @@ const DOCUMENTS = [
   "docs/audit.md",
   "docs/deposits.md",
 ];
-const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet|npm start)\b/;
+const GO_ON = /^(?:\w+=\S+ )*(?:tss serve|tss localnet(?! faucet)|npm start)\b/;
 /** These commands of other documents also wait until every replica is stopped; the restore guide has each of them. */
 const WANTS_ALONE = /^tss (?:reconcile|serve --after-restore)\b/;
 /** What is not run here, and where it is. */
@@ -149,7 +149,7 @@ async function isName(text: string): Promise<boolean> {
   const [program, noun = "", verb = "", ...rest] = text.split(" ");
   if (program !== "tss" || rest.length > 0) return false;
   const tree = await findCommand(noun);
-  const command = tree === undefined || isCommand(tree) ? tree : tree[verb];
+  const command = tree !== undefined && isCommand(tree) ? (tree.subcommands?.[verb] ?? tree) : tree?.[verb];
   if (command === undefined || !isCommand(command) || verb.startsWith("-")) return false;
   try {
     parseCommandLine([], command.options);

@@ -36,6 +36,7 @@ export async function makeValues(url: string, localnetUrl: string): Promise<Reco
     KEY_ID: await makeKey("one"),
     OLD_KEY_ID: await makeKey("old"),
     OLD_ADMIN_KEY_ID: adminKey.adminKeyId,
+    DEPOSIT_ADDRESS: address,
     DEPOSIT_TX_DIGEST: await pay(localnetUrl, address),
     AUDIT_EVENT_ID: await oldestEvent(asOperator),
     SEAL_HASH: await vi.waitUntil(() => newestSeal(url), { timeout: 30_000, interval: 200 }),

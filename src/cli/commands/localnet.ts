@@ -2,6 +2,7 @@ import { loadConfig } from "../../config/config.ts";
 import { command } from "../command.ts";
 import { defaulted, optional } from "../option.ts";
 import { count, nonEmptyText } from "../option-values.ts";
+import { faucetCommand } from "./faucet.ts";
 
 /** `tss localnet`: the network alone, until a signal. */
 export const localnetCommand = command({
@@ -11,6 +12,7 @@ export const localnetCommand = command({
     host: defaulted("<address>", "the address to listen on", nonEmptyText, "127.0.0.1"),
     dataDir: optional("<folder>", "the folder of its chain; default DATA_DIR/localnet", nonEmptyText),
   },
+  subcommands: { faucet: faucetCommand },
   async run({ port, host, dataDir }, { environment, print, note }) {
     const { runLocalnet } = await import("../../localnet/run-localnet.ts");
     const stop = new AbortController();

@@ -174,18 +174,27 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     }
   });
 
-  it("that a service has open is left alone, and the service's URL is told", async () => {
+  it("that a service has open is left to it: commands call the service, and --direct says who has it", async () => {
     const folder = newFolder();
-    writeFileSync(path.join(folder, "dev.json"), JSON.stringify({ baseUrl: "http://127.0.0.1:3000" }));
+    const access = { baseUrl: "http://127.0.0.1:1", adminApiKey: "x" };
+    writeFileSync(path.join(folder, "dev.json"), JSON.stringify(access));
     const held = await takePidLock(path.join(folder, "pg.lock"));
     try {
-      const refused = await runCli(["project", "list"], { DATA_DIR: folder });
-      expect(refused).toMatchObject({ exitCode: 3, out: "" });
-      expect(refused.err).toContain(`process ${process.pid} uses the embedded database`);
-      expect(refused.err).toMatch(/use the running service that has it: --url http:\/\/127\.0\.0\.1:3000$/);
+      const called = await runCli(["project", "list"], { DATA_DIR: folder });
+      expect(called).toMatchObject({ exitCode: 3, out: "" });
+      expect(called.err).toContain(`calling the service at http://127.0.0.1:1, which runs on ${folder}`);
+      const direct = await runCli(["project", "list", "--direct"], { DATA_DIR: folder });
+      expect(direct).toMatchObject({ exitCode: 3, out: "" });
+      expect(direct.err).toContain(`process ${process.pid} uses the embedded database`);
+      expect(direct.err).toMatch(/use the running service that has it: --url http:\/\/127\.0\.0\.1:1$/);
+      const elsewhere = { DATA_DIR: folder, DATABASE_URL: "postgresql://127.0.0.1:2/tss" };
+      expect((await runCli(["project", "list"], elsewhere)).err).not.toContain("calling the service");
     } finally {
       await held.release();
     }
+    expect((await runCli(["presign", "health"], { DATA_DIR: folder })).err).toContain(
+      "this command needs a running service",
+    );
   });
 });
 

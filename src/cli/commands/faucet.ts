@@ -1,0 +1,93 @@
+import { loadClientConfig } from "../../config/config.ts";
+import { type CommandContext, command } from "../command.ts";
+import { messageOf, UnreachableError } from "../failure.ts";
+import { findQuickStart } from "../find-quick-start.ts";
+import { formatCoins } from "../format.ts";
+import { flag, operand, optional } from "../option.ts";
+import { addressOnSui, httpUrl } from "../option-values.ts";
+import { formatTable } from "../table.ts";
+
+const DEFAULT_URL = "http://127.0.0.1:9000";
+const TIMEOUT_MS = 30_000;
+
+/** What the localnet's faucet replies. */
+interface FaucetReply {
+  readonly status: "Success" | { readonly Failure: { readonly internal: string } };
+  readonly coins_sent: readonly FaucetCoin[] | null;
+}
+interface FaucetCoin {
+  readonly amount: number;
+  readonly id: string;
+  readonly coinType: string;
+  readonly transferTxDigest: string;
+}
+
+/** `tss localnet faucet`. */
+export const faucetCommand = command({
+  summary: "give an address SUI and IKA on the local network",
+  details:
+    "Pays a deposit if the address is a project's deposit address: `tss deposit address` prints it.\n" +
+    `Without --url, the faucet is at LOCALNET_URL, at the service that runs on DATA_DIR, or at ${DEFAULT_URL}.`,
+  options: {
+    address: operand("<address>", "the Sui address to give to", addressOnSui),
+    url: optional("<url>", "the local network", httpUrl),
+    json: flag("print the faucet's reply as JSON"),
+  },
+  async run({ address, url, json }, context) {
+    const reply = await askFaucet(url ?? (await findLocalnet(context)), address);
+    if (reply.status !== "Success") throw new Error(`the faucet refuses: ${reply.status.Failure.internal}`);
+    const coins = reply.coins_sent ?? [];
+    context.print(json ? JSON.stringify(reply) : describe(coins));
+  },
+});
+
+async function findLocalnet({ environment }: CommandContext): Promise<string> {
+  const config = loadClientConfig(environment);
+  return config.localnetUrl ?? (await findQuickStart(config))?.fullnodeUrl ?? DEFAULT_URL;
+}
+
+async function askFaucet(url: string, recipient: string): Promise<FaucetReply> {
+  let text: string;
+  try {
+    const reply = await fetch(new URL("/v2/gas", url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ FixedAmountRequest: { recipient } }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    text = await reply.text();
+  } catch (cause) {
+    const why = messageOf(cause instanceof Error && cause.cause !== undefined ? cause.cause : cause);
+    throw new UnreachableError(`no local network responds at ${url}: ${why}`, { cause });
+  }
+  const reply = parse(text);
+  if (reply?.status === undefined) throw new Error(`what responds at ${url} is not a local network's faucet`);
+  return reply;
+}
+
+function parse(text: string): FaucetReply | undefined {
+  try {
+    return JSON.parse(text) as FaucetReply;
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(coins: readonly FaucetCoin[]): string {
+  return formatTable(
+    [
+      {
+        title: "AMOUNT",
+        of: ({ amount, coinType }) => formatCoins(BigInt(amount), nameOf(coinType)),
+        align: "right",
+      },
+      { title: "COIN", of: ({ id }) => id },
+      { title: "TRANSACTION", of: ({ transferTxDigest }) => transferTxDigest },
+    ],
+    coins,
+  );
+}
+
+function nameOf(coinType: string): "SUI" | "IKA" {
+  return coinType.includes("::ika::IKA") ? "IKA" : "SUI";
+}

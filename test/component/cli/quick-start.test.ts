@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { takePidLock } from "../../../src/store/pid-lock.ts";
+import { DATABASE_TIMEOUT_MS } from "../../support/database.ts";
+import { ADMIN_KEY, startErrorStack } from "../errors/error-stack.ts";
+import { printed, runCli } from "./run-cli.ts";
+
+it(
+  "a service that runs on the data folder is found without a URL, by an operator and by a project",
+  async () => {
+    const stack = await startErrorStack();
+    const data = mkdtempSync(path.join(tmpdir(), "tss-quick-"));
+    const held = await takePidLock(path.join(data, "pg.lock"));
+    try {
+      const { key: apiKey } = await stack.newProject();
+      const access = { baseUrl: stack.url, adminApiKey: ADMIN_KEY, apiKey };
+      writeFileSync(path.join(data, "dev.json"), JSON.stringify(access));
+      const here = { DATA_DIR: data };
+      const listed = await runCli(["project", "list"], here);
+      expect(listed).toMatchObject({ exitCode: 0, out: expect.stringContaining("BALANCE") });
+      expect(listed.err).toBe(`calling the service at ${stack.url}, which runs on ${data}`);
+      expect((await runCli(["ledger", "list"], here)).exitCode).toBe(0);
+      expect(await printed(["presign", "health"], here)).toContain("BUCKET");
+    } finally {
+      await held.release();
+      rmSync(data, { recursive: true });
+      await stack.close();
+    }
+  },
+  DATABASE_TIMEOUT_MS,
+);
