@@ -12,10 +12,11 @@ import { createSealKey } from "./audit/seal-key.ts";
 import { createDepositSigner } from "./billing/sweeps/sweep-signer.ts";
 import { createCallerReads } from "./chain/caller-reads.ts";
 import { checkChain } from "./chain/check-chain.ts";
-import { connectNetwork, inBackground } from "./chain/network.ts";
+import { type ChainNetwork, connectNetwork, inBackground } from "./chain/network.ts";
 import { createNetworkReader } from "./chain/reader.ts";
 import type { Config } from "./config/config.ts";
 import { healthChecks } from "./health/checks/health-checks.ts";
+import { explainChainFailure } from "./health/doctor/explain-chain-failure.ts";
 import { checkReadiness } from "./health/readiness.ts";
 import { readyGauge } from "./health/ready-gauge.ts";
 import { runningSubject } from "./health/running-subject.ts";
@@ -71,8 +72,13 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   lifecycle.onStop("verifier", () => verifier.close());
 
   const observe = createServiceMetrics(metrics);
-  const network = await connectNetwork({ ...chain, clock, onMixUp: observe.onMixUp });
-  await checkChain(database, network);
+  let network: ChainNetwork;
+  try {
+    network = await connectNetwork({ ...chain, clock, onMixUp: observe.onMixUp });
+    await checkChain(database, network);
+  } catch (cause) {
+    throw await explainChainFailure(cause, { config, db: database });
+  }
   const reader = createNetworkReader(network);
   // Whatever else is read of the fullnode never holds up what the work on the chain reads.
   const shownNetwork = inBackground(network);

@@ -1,0 +1,37 @@
+import type { Config } from "../../config/config.ts";
+import type { Queryable } from "../../store/database.ts";
+import { chainChecks } from "../checks/chain-checks.ts";
+import { runChecks } from "../checks/health-check.ts";
+import { treasuryChecks } from "../checks/treasury-checks.ts";
+import { openDoctorChain } from "./doctor-chain.ts";
+
+/**
+ * Returns the error for a start that could not use its chain, with what `tss doctor` says of fullnode, chain and Treasury.
+ * Returns the cause itself if the doctor finds nothing wrong with them.
+ */
+export async function explainChainFailure(cause: unknown, { config, db }: FailedChain): Promise<unknown> {
+  const subject = {
+    config,
+    isRunning: true,
+    database: async () => ({ kind: "postgres" as const, db }),
+    chain: openDoctorChain(config),
+    askRedis: () => Promise.reject(new Error("not asked")),
+  };
+  const checks = [...chainChecks(subject), ...treasuryChecks(subject)];
+  const faults = (await runChecks(checks, TIMEOUT_MS)).filter(({ status }) => status === "fail");
+  if (faults.length === 0) return cause;
+  const lines = faults.flatMap(({ name, found, advice }) => [
+    `  ${name}: ${found}`,
+    ...(advice === undefined ? [] : [`    -> ${advice}`]),
+  ]);
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`the chain cannot be used: ${why}\n${lines.join("\n")}`, { cause });
+}
+
+/** What the start has when its chain fails it. */
+export interface FailedChain {
+  readonly config: Config;
+  readonly db: Queryable;
+}
+
+const TIMEOUT_MS = 15_000;
