@@ -10,6 +10,8 @@ export const compiledProgram = {
 export const environment = {
   /** Where nothing may be skipped for want of a server. */
   isCi: process.env["CI"] === "true",
+  /** True in `npm run test:reference`, which repeats with Ika's own code what other runs compare with recordings. */
+  isReference: process.env["TEST_REFERENCE"] === "true",
   /** A PostgreSQL server to make throw-away databases on. */
   databaseUrl: process.env["TEST_DATABASE_URL"] ?? "postgresql://postgres@127.0.0.1:5432/postgres",
   /** A Redis server to use a throw-away key prefix on. */
