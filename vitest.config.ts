@@ -49,6 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "race",
+          isolate: false,
           include: ["test/race/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -69,6 +70,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "interop",
+          isolate: false,
           include: ["test/interop/**/*.test.ts"],
           globalSetup: "./test/interop/compile-protos.ts",
           testTimeout: 60_000,
