@@ -1,0 +1,20 @@
+#!/bin/sh
+# Makes the secrets of compose.yaml in ./secrets at random. It never changes a file that is there.
+# Put your own fullnode's URL into fullnode_url. Back up hot_wallet and deposit_seed: without them their coins are lost.
+set -eu
+
+mkdir -p secrets
+chmod 700 secrets
+
+# Containers read the files as another user, so the folder is what keeps them private.
+keep() {
+  [ -e "secrets/$1" ] || cat >"secrets/$1"
+  chmod 644 "secrets/$1"
+}
+
+for name in postgres_password redis_password grafana_password admin_api_key hot_wallet deposit_seed audit_seal; do
+  openssl rand -hex 32 | keep "$name"
+done
+printf 'postgresql://tss:%s@postgres:5432/tss\n' "$(cat secrets/postgres_password)" | keep database_url
+printf 'redis://:%s@redis:6379\n' "$(cat secrets/redis_password)" | keep redis_url
+printf 'https://fullnode.testnet.sui.io:443\n' | keep fullnode_url

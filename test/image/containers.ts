@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { poll } from "../../src/protocol/poll.ts";
+import type { ContainerStore } from "./container-store.ts";
+
+/** A running container of the image. */
+export interface Container {
+  readonly name: string;
+  /** Runs a line of JavaScript in it and resolves with what that printed. */
+  evaluate(line: string): Promise<string>;
+  /** Waits for a line of its output. */
+  said(line: RegExp, timeoutMs: number): Promise<string>;
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number>;
+}
+
+/** Containers of one image, each with no more rights than the documents give it. */
+export interface Containers {
+  start(
+    argv: readonly string[],
+    environment: Record<string, string>,
+    secrets?: Record<string, string>,
+  ): Promise<Container>;
+  /** Runs one command of `tss` to its end and resolves with what it printed. */
+  run(
+    argv: readonly string[],
+    environment: Record<string, string>,
+    secrets?: Record<string, string>,
+  ): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** As the compose file and the manifests run it. The limits are those of a machine that is a container itself. */
+const CONFINED = [
+  ...["--network", "host", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "all"],
+  ...["--security-opt", "no-new-privileges", "--memory", "2g"],
+  ...["--ulimit", "nofile=1024:4096", "--ulimit", "nproc=4096:4096"],
+];
+const STOP_SECONDS = "20";
+
+/** Prepares to run containers of an image. */
+export function openContainers(store: ContainerStore, image: string): Containers {
+  const folder = mkdtempSync(path.join(tmpdir(), "tss-image-secrets-"));
+  chmodSync(folder, 0o755);
+  const names: string[] = [];
+
+  /** The options that set variables, and those that give each secret as a file. */
+  function options(environment: Record<string, string>, secrets: Record<string, string>): string[] {
+    const own = path.join(folder, randomUUID());
+    mkdirSync(own);
+    const variables = Object.entries(environment).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
+    const files = Object.entries(secrets).flatMap(([name, value]) => {
+      writeFileSync(path.join(own, name), value);
+      return ["--env", `${name}_FILE=/run/secrets/${name}`];
+    });
+    return [...CONFINED, ...variables, ...files, "--volume", `${own}:/run/secrets:ro`];
+  }
+
+  return {
+    async start(argv, environment, secrets = {}) {
+      const name = `tss-image-${randomUUID()}`;
+      names.push(name);
+      await store.podman([
+        "run",
+        "--detach",
+        "--name",
+        name,
+        ...options(environment, secrets),
+        image,
+        ...argv,
+      ]);
+      return {
+        name,
+        evaluate: (line) => store.podman(["exec", name, "/usr/local/bin/node", "-e", line]),
+        said: (line, timeoutMs) =>
+          poll(
+            async () => {
+              const [found] = line.exec(await store.podman(["logs", name])) ?? [];
+              if (found !== undefined) return found;
+              const state = await store.podman(["inspect", "--format", "{{.State.Status}}", name]);
+              if (state.trim() !== "running") throw new Error(`${argv.join(" ")} is ${state.trim()}`);
+              return undefined;
+            },
+            { timeoutMs, maxIntervalMs: 500 },
+          ),
+        async stop() {
+          await store.podman(["stop", "--time", STOP_SECONDS, name]);
+          return Number(await store.podman(["inspect", "--format", "{{.State.ExitCode}}", name]));
+        },
+      };
+    },
+    run: (argv, environment, secrets = {}) =>
+      store.podman(["run", "--rm", ...options(environment, secrets), image, ...argv]),
+    async close() {
+      for (const name of names) await store.podman(["rm", "--force", "--volumes", name]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

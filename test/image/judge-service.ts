@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { demonstrate } from "../../src/cli/demo.ts";
+import { chooseTriple } from "../../src/cli/demo-arguments.ts";
+import { createStageClock } from "../../src/cli/stage-clock.ts";
+import { poll } from "../../src/protocol/poll.ts";
+import type { ContainerStore } from "./container-store.ts";
+import type { Container, Containers } from "./containers.ts";
+
+const START_TIMEOUT_MS = 300_000;
+const READY = /ready at \S+/;
+
+/** Runs a localnet, an api and a worker from the image, signs through them, and stops them. */
+export async function judgeService(
+  store: ContainerStore,
+  containers: Containers,
+  print: (line: string) => void,
+  { databaseUrl, redisUrl }: { readonly databaseUrl: string; readonly redisUrl: string },
+): Promise<void> {
+  const localnetPort = await freePort();
+  const localnet = await containers.start(["localnet", "--port", localnetPort], {});
+  await localnet.said(/fullnode and faucet +\S+/, START_TIMEOUT_MS);
+  const adminApiKey = randomBytes(32).toString("base64url");
+  const secrets = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ADMIN_API_KEY: adminApiKey };
+  const shared = {
+    LOCALNET_URL: `http://127.0.0.1:${localnetPort}`,
+    ALLOW_PUBLIC_PLAINTEXT: "true",
+    PRESIGN_BUCKETS: "SECP256K1/ECDSASecp256k1",
+  };
+  await containers.run(["migrate"], shared, secrets);
+  const created = JSON.parse(
+    await containers.run(
+      ["project", "create", "--name", "image", "--credit-usd", "5", "--json"],
+      shared,
+      secrets,
+    ),
+  ) as { apiKey: string };
+
+  const [apiPort, workerPort] = [await freePort(), await freePort()];
+  const start = async (type: string, port: string): Promise<Container> =>
+    containers.start(
+      ["serve"],
+      { ...shared, PROCESS_TYPE: type, PORT: port, METRICS_PORT: await freePort() },
+      secrets,
+    );
+  const [api, worker] = [await start("api", apiPort), await start("worker", workerPort)];
+  const startedAt = performance.now();
+  for (const replica of [api, worker]) {
+    await replica.said(READY, START_TIMEOUT_MS);
+    await judgeConfinement(store, replica);
+  }
+  print(`ready and healthy after ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
+
+  const baseUrl = `http://127.0.0.1:${apiPort}`;
+  await poll(async () => ((await fetch(`${baseUrl}/v1/ready`)).status === 200 ? true : undefined), {
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  const { apiKey } = created;
+  const access = {
+    baseUrl,
+    apiKey,
+    adminApiKey,
+    network: "localnet",
+    fullnodeUrl: shared.LOCALNET_URL,
+  } as const;
+  const message = new TextEncoder().encode("a signature from an image");
+  const clock = createStageClock((text) => void process.stdout.write(text));
+  const report = await demonstrate(
+    access,
+    { triple: chooseTriple({}), message },
+    clock,
+    AbortSignal.timeout(START_TIMEOUT_MS),
+  );
+  assert.ok(report.verified, "an outside library refuses the signature");
+
+  for (const container of [api, worker, localnet]) {
+    const stoppedAt = performance.now();
+    assert.equal(await container.stop(), 0);
+    print(`SIGTERM ends it with 0 after ${((performance.now() - stoppedAt) / 1_000).toFixed(1)} s`);
+  }
+}
+
+/** It runs as nobody in particular, cannot change itself, and its own health check passes. */
+async function judgeConfinement(store: ContainerStore, { name, evaluate }: Container): Promise<void> {
+  assert.equal((await evaluate("console.log(process.getuid())")).trim(), "65532");
+  const write = 'try { require("fs").writeFileSync("/app/x", "") } catch (error) { console.log(error.code) }';
+  assert.equal((await evaluate(write)).trim(), "EROFS");
+  const rights =
+    'console.log(/CapEff:\\s*(\\S+)/.exec(require("fs").readFileSync("/proc/1/status", "utf8"))[1])';
+  assert.match((await evaluate(rights)).trim(), /^0+$/);
+  await store.podman(["healthcheck", "run", name]);
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}

@@ -1,0 +1,41 @@
+/**
+ * `npm run test:image -- [--base IMAGE --build-base IMAGE]`: builds the image, runs it as the documents say on a real
+ * PostgreSQL and Redis, and signs with it. Needs buildah and podman, which Debian has; without them it says so and ends.
+ */
+import { parseArgs } from "node:util";
+import { testDatabase } from "../support/postgres.ts";
+import { testRedis } from "../support/redis.ts";
+import { buildImage } from "./build-image.ts";
+import { openContainerStore } from "./container-store.ts";
+import { openContainers } from "./containers.ts";
+import { judgeImage } from "./judge-image.ts";
+import { judgeService } from "./judge-service.ts";
+import { runCommand } from "./run-command.ts";
+
+const { values } = parseArgs({ options: { base: { type: "string" }, "build-base": { type: "string" } } });
+const store = openContainerStore();
+const print = (line: string) => console.log(line);
+
+for (const program of ["buildah", "podman"]) {
+  try {
+    await runCommand(program, ["--version"], { environment: store.environment });
+  } catch {
+    console.log(`skipped: no ${program}; the image was not tested`);
+    process.exit(0);
+  }
+}
+const [postgres, redisUrl] = [await testDatabase(), await testRedis()];
+if (postgres === undefined || redisUrl === undefined) process.exit(0);
+
+const startedAt = performance.now();
+const image = await buildImage(store, { base: values.base, buildBase: values["build-base"] });
+console.log(`built after ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
+const containers = openContainers(store, image);
+try {
+  await judgeImage(store, containers, print, image);
+  await judgeService(store, containers, print, { databaseUrl: postgres.url, redisUrl });
+  console.log(`passed after ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
+} finally {
+  await containers.close();
+  await postgres.drop();
+}

@@ -1,0 +1,20 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { runChecker } from "./run-checker.ts";
+
+/** The faults of alert rules and of a configuration that stands beside them when it runs. */
+export function checkPrometheus(configuration: string, rules: string): string[] {
+  const folder = mkdtempSync(path.join(tmpdir(), "check-deploy-"));
+  try {
+    const copy = path.join(folder, "prometheus.yml");
+    cpSync(configuration, copy);
+    cpSync(rules, path.join(folder, path.basename(rules)));
+    return [
+      ...runChecker("promtool", ["check", "config", "--lint=all", "--lint-fatal", copy]),
+      ...runChecker("promtool", ["check", "rules", "--lint=all", "--lint-fatal", rules]),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
