@@ -25,21 +25,19 @@ COPY tools tools
 COPY prisma prisma
 COPY gen gen
 COPY src src
-ARG REVISION
-RUN SOURCE_COMMIT="${REVISION}" node --import tsx tools/build.ts \
+ARG SOURCE_COMMIT
+RUN SOURCE_COMMIT="${SOURCE_COMMIT}" node --import tsx tools/build.ts \
   && find dist -type f -name '*.d.ts' -delete \
   && node --import tsx tools/sbom.ts > sbom.cdx.json \
   && mkdir -p /empty \
   && cp "$(command -v node)" /usr/local/bin/node-of-image
 
 FROM ${BASE}
-ARG VERSION=0.0.0
-ARG REVISION
+ARG SOURCE_COMMIT
 LABEL org.opencontainers.image.title="threshold-signing-service" \
   org.opencontainers.image.description="A hosted backend for MPC signing keys: Ika dWallets on Sui" \
   org.opencontainers.image.licenses="Apache-2.0" \
-  org.opencontainers.image.version="${VERSION}" \
-  org.opencontainers.image.revision="${REVISION}"
+  org.opencontainers.image.revision="${SOURCE_COMMIT}"
 COPY --from=build /usr/local/bin/node-of-image /usr/local/bin/node
 WORKDIR /app
 COPY --from=production /app/node_modules node_modules
