@@ -25,10 +25,11 @@ COPY tools tools
 COPY prisma prisma
 COPY gen gen
 COPY src src
+COPY --from=production /app/node_modules/.package-lock.json installed.json
 ARG SOURCE_COMMIT
 RUN SOURCE_COMMIT="${SOURCE_COMMIT}" node --import tsx tools/build.ts \
   && find dist -type f -name '*.d.ts' -delete \
-  && node --import tsx tools/sbom.ts > sbom.cdx.json \
+  && node --import tsx tools/sbom.ts installed.json > sbom.cdx.json \
   && mkdir -p /empty \
   && cp "$(command -v node)" /usr/local/bin/node-of-image
 

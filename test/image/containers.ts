@@ -33,7 +33,7 @@ export interface Containers {
 }
 
 /** As the compose file and the manifests run it. The limits are those of a machine that is a container itself. */
-const CONFINED = [
+export const CONFINED = [
   ...["--network", "host", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "all"],
   ...["--security-opt", "no-new-privileges", "--memory", "2g"],
   ...["--ulimit", "nofile=1024:4096", "--ulimit", "nproc=4096:4096"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ContainerStore } from "./container-store.ts";
-import type { Containers } from "./containers.ts";
+import { CONFINED, type Containers } from "./containers.ts";
 
 /** Decimal megabytes, as registries count. */
 const SIZE_MAX_BYTES = 320e6;
@@ -33,7 +33,7 @@ export async function judgeImage(
   assert.match(settings.Entrypoint.join(" "), /node .*cli\/main\.js$/);
   assert.equal(settings.Labels["org.opencontainers.image.licenses"], "Apache-2.0");
 
-  assert.match(await containers.run(["help"], {}), /tss serve/);
+  assert.match(await containers.run(["help"], {}), /Exit codes: 0 done/);
   const script = `
     const { readFileSync, existsSync } = require("node:fs");
     const { components } = JSON.parse(readFileSync("/app/sbom.cdx.json", "utf8"));
@@ -44,7 +44,16 @@ export async function judgeImage(
       shell: existsSync("/bin/sh"),
     }));`;
   const found = JSON.parse(
-    await store.podman(["run", "--rm", "--entrypoint", "/usr/local/bin/node", image, "-e", script]),
+    await store.podman([
+      "run",
+      "--rm",
+      ...CONFINED,
+      "--entrypoint",
+      "/usr/local/bin/node",
+      image,
+      "-e",
+      script,
+    ]),
   ) as { listed: string[]; installed: string[]; shell: boolean };
   const sorted = (names: readonly string[]) => [...new Set(names)].sort();
   assert.deepEqual(

@@ -1,6 +1,7 @@
 /**
- * `npm run test:image -- [--base IMAGE --build-base IMAGE]`: builds the image, runs it as the documents say on a real
- * PostgreSQL and Redis, and signs with it. Needs buildah and podman, which Debian has; without them it says so and ends.
+ * `npm run test:image -- [--base IMAGE --build-base IMAGE | --image IMAGE]`: builds the image unless one is
+ * named, runs it as the documents say on a real PostgreSQL and Redis, and signs with it. Needs buildah and podman, which
+ * Debian has; without them it says so and ends.
  */
 import { parseArgs } from "node:util";
 import { testDatabase } from "../support/postgres.ts";
@@ -12,7 +13,8 @@ import { judgeImage } from "./judge-image.ts";
 import { judgeService } from "./judge-service.ts";
 import { runCommand } from "./run-command.ts";
 
-const { values } = parseArgs({ options: { base: { type: "string" }, "build-base": { type: "string" } } });
+const name = { type: "string" } as const;
+const { values } = parseArgs({ options: { base: name, "build-base": name, image: name } });
 const store = openContainerStore();
 const print = (line: string) => console.log(line);
 
@@ -28,7 +30,8 @@ const [postgres, redisUrl] = [await testDatabase(), await testRedis()];
 if (postgres === undefined || redisUrl === undefined) process.exit(0);
 
 const startedAt = performance.now();
-const image = await buildImage(store, { base: values.base, buildBase: values["build-base"] });
+const image =
+  values.image ?? (await buildImage(store, { base: values.base, buildBase: values["build-base"] }));
 console.log(`built after ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
 const containers = openContainers(store, image);
 try {
