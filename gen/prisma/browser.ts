@@ -73,6 +73,11 @@ export type LedgerEntry = Prisma.LedgerEntryModel
  */
 export type DepositAddress = Prisma.DepositAddressModel
 /**
+ * Model DepositReferenceCount
+ * How many deposit addresses of a project have a reference. Its row's lock keeps the count exact.
+ */
+export type DepositReferenceCount = Prisma.DepositReferenceCountModel
+/**
  * Model Deposit
  * What one transaction paid one address in one type of coin.
  */

@@ -33,13 +33,14 @@ export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenD
   const reader = createPaymentReader(network);
   const readerFor = (projectId: string) => createPaymentReader({ ...network, ...callerReads(projectId) });
   const recentRefusals = createRecentRefusals();
-  const { prices: priced, minimumMicroUsd, pollMs } = config;
+  const { prices: priced, minimumMicroUsd, maxReferences, pollMs } = config;
   const names = new Set([...priced.fixed.keys(), ...(priced.sources ? coveredBy(priced.sources) : [])]);
   const coins = await acceptedCoins(names, network.ikaConfig.packages.ikaPackage, reader);
   const { clock } = network;
   const base = { database, network: network.name, coins };
+  const bounds = { minimumMicroUsd, maxReferences };
   const { prices, priceLoops } = pricesOf(priced, { ...base, clock, log });
-  const deposits = { ...base, masterSeed, prices, minimumMicroUsd, reader, readerFor, recentRefusals };
+  const deposits = { ...base, ...bounds, masterSeed, prices, reader, readerFor, recentRefusals };
   return {
     deposits,
     priceLoops,

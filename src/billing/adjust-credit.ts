@@ -56,7 +56,7 @@ async function readEntry(db: Queryable, key: string): Promise<LedgerEntryRow> {
   const [entry] = await readRows(
     db,
     sql`SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt",
-            e.description, NULL AS "dwalletId", p.balance_micro_usd AS "balanceMicroUsd"
+            e.description, NULL AS "dwalletId", NULL AS "depositReference", p.balance_micro_usd AS "balanceMicroUsd"
      FROM ledger_entry e JOIN project p ON p.id = e.project_id WHERE e.key = ${key}`,
     LEDGER_ENTRY_COLUMNS,
   );

@@ -9,6 +9,7 @@ import { declareDeposit } from "./deposits/declare-deposit.ts";
 import { depositAddress } from "./deposits/deposit-address.ts";
 import type { Deposits } from "./deposits/deposits.ts";
 import { depositStateOf, encodeDeposit, encodeDepositCoin } from "./deposits/encode-deposit.ts";
+import { listDepositAddresses } from "./deposits/list-deposit-addresses.ts";
 import { listDeposits } from "./deposits/list-deposits.ts";
 import { encodeLedgerEntry } from "./encode-ledger-entry.ts";
 import { encodePricing } from "./encode-pricing.ts";
@@ -37,25 +38,31 @@ export function createBillingService(deps: BillingServiceDeps): ServiceImpl<type
       const { rows, nextPageToken } = await listLedgerEntries(database, projectId, request);
       return { ledgerEntries: rows.map(encodeLedgerEntry), nextPageToken };
     },
-    async getDepositAddress(_request, context) {
+    async getDepositAddress({ reference }, context) {
       const { projectId } = callerOf(context, "project");
       const deposits = taken();
       const { network, coins, prices, minimumMicroUsd: minimumDepositMicroUsd } = deposits;
       return {
-        address: await depositAddress(deposits, projectId),
+        address: await depositAddress(deposits, { projectId, reference: reference ?? "" }),
+        ...(reference !== undefined && { reference }),
         network,
         coins: coins.map((coin) => encodeDepositCoin(coin, prices.priceOf(coin.coinType))),
         minimumDepositMicroUsd,
         waitingMicroUsd: await waitingValue(database, deposits, projectId),
       };
     },
+    async listDepositAddresses(request, context) {
+      const { projectId } = callerOf(context, "project");
+      const { rows, nextPageToken } = await listDepositAddresses(database, projectId, request);
+      return { depositAddresses: [...rows], nextPageToken };
+    },
     async declareDeposit({ txDigest }, context) {
       const rows = await declareDeposit(taken(), callerOf(context, "project"), txDigest);
       return { deposits: rows.map(encodeDeposit) };
     },
-    async listDeposits({ state, pageSize, pageToken }, context) {
+    async listDeposits({ state, ...request }, context) {
       const { projectId } = callerOf(context, "project");
-      const input = { state: depositStateOf(state), pageSize, pageToken };
+      const input = { ...request, state: depositStateOf(state) };
       const { rows, nextPageToken } = await listDeposits(database, projectId, input);
       return { deposits: rows.map(encodeDeposit), nextPageToken };
     },

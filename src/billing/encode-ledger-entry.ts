@@ -5,7 +5,8 @@ import type { LedgerEntryRow } from "./list-ledger-entries.ts";
 
 /** A ledger entry in the contract's form. */
 export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
-  const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description, dwalletId } = row;
+  const { key, kind, amountMicroUsd, balanceMicroUsd, createdAt, description, dwalletId, depositReference } =
+    row;
   const isOfRequest = kind === "sign" || kind === "refund";
   return create(LedgerEntrySchema, {
     ledgerEntryId: key,
@@ -17,6 +18,7 @@ export function encodeLedgerEntry(row: LedgerEntryRow): LedgerEntry {
     // The key of such an entry is its kind and the request's id.
     ...(isOfRequest && { signRequestId: key.slice(kind.length + 1) }),
     ...(dwalletId && { dwalletId }),
+    ...(depositReference && { depositReference }),
   });
 }
 

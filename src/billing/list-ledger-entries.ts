@@ -38,6 +38,8 @@ export interface LedgerEntryRow {
   readonly description: string;
   /** The id of the dWallet's object that the entry concerns; null if there is none. */
   readonly dwalletId: string | null;
+  /** The reference of the deposit address that was paid; null if there is none. */
+  readonly depositReference: string | null;
 }
 
 /** The types of the columns. */
@@ -49,6 +51,7 @@ export const LEDGER_ENTRY_COLUMNS: Columns<LedgerEntryRow> = {
   balanceMicroUsd: bigint,
   description: text,
   dwalletId: nullable(text),
+  depositReference: nullable(text),
 };
 
 /** The balance before an entry, and its key. */
@@ -68,6 +71,8 @@ const entries = (
 SELECT e.key, e.kind, e.amount_micro_usd AS "amountMicroUsd", e.created_at AS "createdAt", e.description,
   (SELECT d.object_id FROM dwallet d
    WHERE d.id = CASE WHEN e.kind IN ('dkg', 'dkg_refund') THEN split_part(e.key, ':', 2)::uuid END) AS "dwalletId",
+  (SELECT nullif(a.reference, '') FROM deposit_address a
+   WHERE a.address = CASE WHEN e.kind = 'deposit' THEN split_part(e.key, ':', 4) END) AS "depositReference",
   (coalesce(${start.balance}::bigint, p.balance_micro_usd) - coalesce(sum(e.amount_micro_usd) OVER (
     ORDER BY e.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0))::bigint AS "balanceMicroUsd"
 FROM project p CROSS JOIN LATERAL (

@@ -18,6 +18,7 @@ export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet:
     prices: { fixed: readPrices(read, fixed ?? usual), sources },
     minimumMicroUsd: BigInt(read.integer("BILLING_MIN_DEPOSIT_MICRO_USD", 0, 1_000_000_000_000)),
     pollMs: 1000 * read.integer("BILLING_DEPOSIT_POLL_SECONDS", 1, 3_600),
+    maxReferences: read.integer("BILLING_MAX_DEPOSIT_REFERENCES", 0, 10_000_000),
   };
 }
 
@@ -43,7 +44,12 @@ export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_DEPOSIT_POLL_SECONDS",
     default: "10",
-    description: "Interval between scans of an active deposit address; ten times longer for a quiet one",
+    description: "Interval between scans of an active deposit address; longer for a quiet one",
+  },
+  {
+    name: "BILLING_MAX_DEPOSIT_REFERENCES",
+    default: "100000",
+    description: "How many deposit addresses with a reference a project may have; each is kept for good",
   },
 ] as const satisfies readonly ConfigVariable[];
 
@@ -62,6 +68,8 @@ export interface DepositsConfig {
   readonly prices: PricesConfig;
   readonly minimumMicroUsd: bigint;
   readonly pollMs: number;
+  /** How many deposit addresses with a reference a project may have. */
+  readonly maxReferences: number;
 }
 
 const LOCALNET_PRICES = "SUI=3.50,IKA=0.02";

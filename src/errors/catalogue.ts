@@ -93,7 +93,7 @@ export const ERROR_CATALOGUE = {
   }),
   DEPOSIT_NOT_FOUND: kind(
     Code.NotFound,
-    "The fullnode knows no transaction with this digest that paid accepted coins to the project's deposit address. A " +
+    "The fullnode knows no transaction with this digest that paid accepted coins to a deposit address of the project. A " +
       "new transaction may take a few seconds to appear.",
     { metadata: ["txDigest"] },
   ),
@@ -187,6 +187,11 @@ export const ERROR_CATALOGUE = {
     Code.ResourceExhausted,
     "The project has reached its limit of new dWallets or encryption keys in 24 hours.",
     { isRetryComputed: true, metadata: ["maxCount"] },
+  ),
+  TOO_MANY_DEPOSIT_REFERENCES: kind(
+    Code.ResourceExhausted,
+    "The project has as many deposit addresses with a reference as it may have. It can still use those.",
+    { metadata: ["maxCount"] },
   ),
   TOO_MANY_RESERVATIONS: kind(Code.ResourceExhausted, "The project holds too many open reservations.", {
     retryAfterSeconds: 5,

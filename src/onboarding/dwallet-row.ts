@@ -53,20 +53,27 @@ export async function findDWallet(
 export interface ListDWalletsInput extends PageRequest {
   /** Undefined means all names. */
   readonly name?: string | undefined;
+  /** A state of the contract, or `awaiting_user_share`. Undefined means all states. */
+  readonly state?: string | undefined;
 }
 
 /** Reads a page of the project's dWallets, the newest first, without those that failed. */
 export async function listDWallets(
   database: Pick<Database, "prisma" | "query">,
   projectId: string,
-  { name, ...request }: ListDWalletsInput,
+  { name, state: wanted, ...request }: ListDWalletsInput,
 ): Promise<Page<DWalletRow>> {
-  const which =
-    name === undefined
-      ? { state: { not: "Failed" } }
-      : { id: { in: await findName(database, projectId, name) } };
+  const state = wanted === AWAITING_USER_SHARE ? "AwaitingKeyHolderSignature" : wanted;
+  const which = {
+    state: state ?? { not: "Failed" },
+    ...(name !== undefined && { id: { in: await findName(database, projectId, name) } }),
+  };
   return await readPage(request, {
-    scope: ["dwallet", projectId, ...(name === undefined ? [] : [name])],
+    scope: [
+      "dwallet",
+      projectId,
+      ...(name === undefined && state === undefined ? [] : [name ?? "", state ?? ""]),
+    ],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after, take) =>
@@ -78,6 +85,9 @@ export async function listDWallets(
       }),
   });
 }
+
+/** Another name of the state in which the user must accept the share. */
+const AWAITING_USER_SHARE = "awaiting_user_share";
 
 /** The row with a name, or null. The statement lists the states, so that it uses the index of names. */
 async function findName(

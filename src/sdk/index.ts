@@ -2,6 +2,7 @@
 export {
   type Deposit,
   Deposit_State as DepositState,
+  type DepositAddress as PaidDepositAddress,
   type DepositCoin,
   type DepositCredit,
   type GetBalanceResponse as Balance,
@@ -55,6 +56,7 @@ export {
 export type { OnboardArgs, OnboardResult, OnboardStage } from "./onboard-types.ts";
 export type {
   ListArgs,
+  ListDepositAddressesArgs,
   ListDepositsArgs,
   ListDWalletsArgs,
   ListSignsArgs,

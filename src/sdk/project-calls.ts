@@ -7,6 +7,7 @@ import {
   type GetDepositAddressResponse,
   type GetPricingResponse,
   type LedgerEntry,
+  type DepositAddress as PaidDepositAddress,
 } from "../../gen/client/tss/v1/billing_pb.ts";
 import {
   type DWallet,
@@ -32,7 +33,8 @@ export function createProjectCalls(transport: Transport): ProjectCalls {
     balance: (options) => billing.getBalance({}, options),
     prices: (options) => billing.getPricing({}, options),
     listLedgerEntries: billing.listLedgerEntries,
-    depositAddress: (options) => billing.getDepositAddress({}, options),
+    depositAddress: (args, options) => billing.getDepositAddress(args ?? {}, options),
+    listDepositAddresses: billing.listDepositAddresses,
     declareDeposit: async (args, options) => (await billing.declareDeposit(args, options)).deposits,
     listDeposits: billing.listDeposits,
   };
@@ -68,7 +70,7 @@ export interface ProjectCalls {
    */
   getDWallet(args: { readonly dwalletId: string }, options?: RequestOptions): Promise<DWallet>;
   /**
-   * Lists the project's dWallets: all, or the one with a given name.
+   * Lists the project's dWallets: all, the one with a given name, or those in one state.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    *
@@ -131,14 +133,33 @@ export interface ProjectCalls {
    */
   listLedgerEntries(args?: ListArgs, options?: RequestOptions): AsyncIterable<LedgerEntry>;
   /**
-   * Reads the project's deposit address and the coins that it accepts.
+   * Reads the project's deposit address, or the one of a reference: the project's own id of its user. The same
+   * reference always has the same address.
    *
-   * @throws {TssError} UNREACHABLE when the service does not answer.
+   * @throws {TssError} VALIDATION when the reference is not 1 to 128 printable ASCII characters.
+   * @throws {TssError} TOO_MANY_DEPOSIT_REFERENCES when the project may have no further reference.
    *
    * @example
-   * console.log(await client.depositAddress());
+   * const { address } = await client.depositAddress({ reference: "user-42" });
    */
-  depositAddress(options?: RequestOptions): Promise<GetDepositAddressResponse>;
+  depositAddress(
+    args?: { readonly reference?: string | undefined },
+    options?: RequestOptions,
+  ): Promise<GetDepositAddressResponse>;
+  /**
+   * Lists the project's deposit addresses with a reference, in the order of the references, with the sums of the
+   * deposits to each: all, the one of a reference, or those whose reference begins with a text.
+   *
+   * @throws {TssError} VALIDATION when an argument is malformed.
+   *
+   * @example
+   * for await (const { reference, creditedMicroUsd } of client.listDepositAddresses())
+   *   console.log(reference, creditedMicroUsd);
+   */
+  listDepositAddresses(
+    args?: ListDepositAddressesArgs,
+    options?: RequestOptions,
+  ): AsyncIterable<PaidDepositAddress>;
   /**
    * Asks the service to check a transaction for deposits now. The service also finds deposits without this call, but
    * later.
@@ -150,7 +171,7 @@ export interface ProjectCalls {
    */
   declareDeposit(args: { readonly txDigest: string }, options?: RequestOptions): Promise<readonly Deposit[]>;
   /**
-   * Lists the project's deposits: all, or those in one state.
+   * Lists the project's deposits: all, or those in one state or to one reference.
    *
    * @throws {TssError} VALIDATION when an argument is malformed.
    *
@@ -163,6 +184,8 @@ export interface ProjectCalls {
 /** Arguments of `listDWallets`. */
 export interface ListDWalletsArgs extends ListArgs {
   readonly name?: string | undefined;
+  /** A name of `DWalletState`, like `Active`. `awaiting_user_share` is another name of `AwaitingKeyHolderSignature`. */
+  readonly state?: string | undefined;
 }
 
 /** Arguments of `listSigns`. */
@@ -171,7 +194,14 @@ export interface ListSignsArgs extends ListArgs {
   readonly status?: SignRequest_Status | undefined;
 }
 
+/** Arguments of `listDepositAddresses`. */
+export interface ListDepositAddressesArgs extends ListArgs {
+  readonly reference?: string | undefined;
+  readonly referencePrefix?: string | undefined;
+}
+
 /** Arguments of `listDeposits`. */
 export interface ListDepositsArgs extends ListArgs {
   readonly state?: Deposit_State | undefined;
+  readonly reference?: string | undefined;
 }

@@ -55,7 +55,10 @@ describe.skipIf(!postgres)("kill -9 in the middle of a sweep", () => {
       ...environment,
     });
     const { projectId } = JSON.parse(await text(created.stdout!)) as { projectId: string };
-    const address = deriveDepositKey(new Secret(SEED), "localnet", projectId).toSuiAddress();
+    const address = deriveDepositKey(new Secret(SEED), "localnet", {
+      projectId: projectId,
+      reference: "",
+    }).toSuiAddress();
     const database = await openDatabase({
       databaseUrl: postgres!.url,
       dataDirectory: folder,

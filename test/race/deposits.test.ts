@@ -72,13 +72,15 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
 
   const project = async () => {
     const projectId = await projectWith(pools[0]!, 0n);
-    return { projectId, address: await depositAddress(replicas[0]!, projectId) };
+    return { projectId, address: await depositAddress(replicas[0]!, { projectId, reference: "" }) };
   };
 
   it("go to one address, which many first calls at once are all told", async () => {
     for (let round = 0; round < 20; round++) {
       const projectId = await projectWith(pools[0]!, 0n);
-      const calls = Array.from({ length: 16 }, (_, index) => depositAddress(replicas[index % 2]!, projectId));
+      const calls = Array.from({ length: 16 }, (_, index) =>
+        depositAddress(replicas[index % 2]!, { projectId, reference: "" }),
+      );
       const [address] = new Set(await Promise.all(calls));
       const rows = await pools[0]!.query<{ address: string }>(
         "SELECT address FROM deposit_address WHERE project_id = $1",
@@ -86,6 +88,29 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
       );
       expect(rows).toEqual([{ address }]);
     }
+  });
+
+  it("go to one address for each reference, of which many first calls at once make no more than allowed", async () => {
+    const projectId = await projectWith(pools[0]!, 0n);
+    const calls = Array.from({ length: 32 }, (_, index) =>
+      depositAddress(replicas[index % 2]!, { projectId, reference: `user-${index % 5}` }),
+    );
+    const answers = await Promise.allSettled(calls);
+    const told = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    const rows = await pools[0]!.query<{ address: string }>(
+      "SELECT address FROM deposit_address WHERE project_id = $1",
+      [projectId],
+    );
+    expect(rows).toHaveLength(replicas[0]!.maxReferences);
+    expect(new Set(told)).toEqual(new Set(rows.map(({ address }) => address)));
+    for (const answer of answers)
+      if (answer.status === "rejected")
+        expect(answer.reason).toMatchObject({ reason: "TOO_MANY_DEPOSIT_REFERENCES" });
+    const [project] = await pools[0]!.query<{ count: number }>(
+      "SELECT count FROM deposit_reference_count WHERE project_id = $1",
+      [projectId],
+    );
+    expect(project?.count).toBe(rows.length);
   });
 
   it("are credited once, however often they are declared and looked at meanwhile at other prices", async () => {
@@ -172,7 +197,10 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
 
   it("are not made of what the address itself takes part in by spending", async () => {
     const watched = await project();
-    const key = deriveDepositKey(replicas[0]!.masterSeed, "localnet", watched.projectId);
+    const key = deriveDepositKey(replicas[0]!.masterSeed, "localnet", {
+      projectId: watched.projectId,
+      reference: "",
+    });
     await payer.pay(watched.address, { sui: 5_000_000_000n, ika: 0n });
     await scanAddress(replicas[0]!, watched);
     // The payer pays for gas and, out of it, more than the address spends: all in all the address gains.

@@ -146,7 +146,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       { SUI: "3.5", IKA: "0.02" },
       { coins: [SUI, ika], reader: createPaymentReader(network), masterSeed: SEED },
     );
-    const address = await depositAddress(deposits, projectId);
+    const address = await depositAddress(deposits, { projectId, reference: "" });
     await payer.pay(address, { sui: 2_000_000_000n, ika: 0n });
     await scanAddress(deposits, { address, projectId });
     await queueSweeps({
@@ -344,7 +344,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
       { SUI: "3.5", IKA: "0.02" },
       { coins: [SUI, ika], reader: createPaymentReader(network), masterSeed: SEED },
     );
-    const address = await depositAddress(deposits, projectId);
+    const address = await depositAddress(deposits, { projectId, reference: "" });
     for (let look = 0; look < 2; look++) await scanAddress(deposits, { address, projectId });
     const read = (database: Database) =>
       database.query(

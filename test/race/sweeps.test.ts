@@ -20,7 +20,7 @@ describe.skipIf(database === undefined)("replicas that plan at once", () => {
     const db = database!;
     for (let index = 0; index < 4; index++) {
       const projectId = await projectWith(db, 0n);
-      const address = deriveDepositKey(SEED, "localnet", projectId).toSuiAddress();
+      const address = deriveDepositKey(SEED, "localnet", { projectId, reference: "" }).toSuiAddress();
       await recordAddress(db, { projectId, address });
       for (const coinType of COIN_TYPES) {
         await deposit(projectId, address, coinType, "credited");

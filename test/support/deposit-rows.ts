@@ -1,12 +1,18 @@
 import type { SuiClientTypes } from "@mysten/sui/client";
 import type { SuiGrpcClient } from "@mysten/sui/grpc";
 import { normalizeStructTag } from "@mysten/sui/utils";
-import type { SweptAddress } from "../../src/billing/sweeps/sweep-signer.ts";
 import type { Queryable } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 
 /** Coins of a deposit address, by object id, in the smallest unit. */
 export type Coins = ReadonlyMap<string, bigint>;
+
+/** A deposit address of a test; without a reference, the project's own. */
+interface TestAddress {
+  readonly projectId: string;
+  readonly address: string;
+  readonly reference?: string;
+}
 
 /** What an address owns of a type of coin; default SUI. */
 export async function coinsOf(
@@ -25,11 +31,15 @@ export async function coinsOf(
 }
 
 /** Makes a deposit address's row, one that the watcher never looks at. */
-export async function recordAddress(db: Queryable, { projectId, address }: SweptAddress): Promise<void> {
+export async function recordAddress(
+  db: Queryable,
+  { projectId, address, reference = "" }: TestAddress,
+): Promise<void> {
   await db.query(
-    `INSERT INTO deposit_address (address, project_id, network, due_at) VALUES ($1, $2, 'localnet', 'infinity')
+    `INSERT INTO deposit_address (address, project_id, network, due_at, reference)
+     VALUES ($1, $2, 'localnet', 'infinity', $3)
      ON CONFLICT DO NOTHING`,
-    [address, projectId],
+    [address, projectId, reference],
   );
 }
 
@@ -37,7 +47,7 @@ export async function recordAddress(db: Queryable, { projectId, address }: Swept
 export async function recordDeposits(
   db: Queryable,
   client: SuiGrpcClient,
-  { projectId, address }: SweptAddress,
+  { projectId, address }: TestAddress,
   { state, coinType = "0x2::sui::SUI" }: { state: "credited" | "waiting"; coinType?: string },
 ): Promise<Coins> {
   const recorded = new Map<string, bigint>();

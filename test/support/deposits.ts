@@ -76,6 +76,7 @@ export function testDeposits(
     masterSeed: new Secret(new Uint8Array(32).fill(7)),
     coins,
     minimumMicroUsd: 1_000_000n,
+    maxReferences: 3,
     reader,
     readerFor: () => change.reader ?? reader,
     recentRefusals: { find: () => undefined, add() {} },

@@ -408,6 +408,7 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   DepositAddress: 'DepositAddress',
+  DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
   DepositCoin: 'DepositCoin',
   Sweep: 'Sweep',
@@ -435,7 +436,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
+    modelProps: "knownNetwork" | "project" | "apiKey" | "adminKey" | "encryptionKey" | "dWallet" | "presign" | "signRequest" | "idempotencyKey" | "ledgerEntry" | "depositAddress" | "depositReferenceCount" | "deposit" | "depositCoin" | "sweep" | "coinPrice" | "chainOperation" | "chainTransaction" | "lane" | "gasCoin" | "auditEvent" | "auditUnsealed" | "auditLeaf" | "auditSeal"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1250,6 +1251,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.DepositAddressCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.DepositAddressCountAggregateOutputType> | number
+        }
+      }
+    }
+    DepositReferenceCount: {
+      payload: Prisma.$DepositReferenceCountPayload<ExtArgs>
+      fields: Prisma.DepositReferenceCountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DepositReferenceCountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DepositReferenceCountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>
+        }
+        findFirst: {
+          args: Prisma.DepositReferenceCountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DepositReferenceCountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>
+        }
+        findMany: {
+          args: Prisma.DepositReferenceCountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>[]
+        }
+        create: {
+          args: Prisma.DepositReferenceCountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>
+        }
+        createMany: {
+          args: Prisma.DepositReferenceCountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DepositReferenceCountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>[]
+        }
+        delete: {
+          args: Prisma.DepositReferenceCountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>
+        }
+        update: {
+          args: Prisma.DepositReferenceCountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>
+        }
+        deleteMany: {
+          args: Prisma.DepositReferenceCountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DepositReferenceCountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DepositReferenceCountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>[]
+        }
+        upsert: {
+          args: Prisma.DepositReferenceCountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DepositReferenceCountPayload>
+        }
+        aggregate: {
+          args: Prisma.DepositReferenceCountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDepositReferenceCount>
+        }
+        groupBy: {
+          args: Prisma.DepositReferenceCountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositReferenceCountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DepositReferenceCountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DepositReferenceCountCountAggregateOutputType> | number
         }
       }
     }
@@ -2370,12 +2445,21 @@ export const DepositAddressScalarFieldEnum = {
   address: 'address',
   projectId: 'projectId',
   network: 'network',
+  reference: 'reference',
   dueAt: 'dueAt',
   wantedAt: 'wantedAt',
   createdAt: 'createdAt'
 } as const
 
 export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
+
+
+export const DepositReferenceCountScalarFieldEnum = {
+  projectId: 'projectId',
+  count: 'count'
+} as const
+
+export type DepositReferenceCountScalarFieldEnum = (typeof DepositReferenceCountScalarFieldEnum)[keyof typeof DepositReferenceCountScalarFieldEnum]
 
 
 export const DepositScalarFieldEnum = {
@@ -2848,6 +2932,7 @@ export type GlobalOmitConfig = {
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   ledgerEntry?: Prisma.LedgerEntryOmit
   depositAddress?: Prisma.DepositAddressOmit
+  depositReferenceCount?: Prisma.DepositReferenceCountOmit
   deposit?: Prisma.DepositOmit
   depositCoin?: Prisma.DepositCoinOmit
   sweep?: Prisma.SweepOmit

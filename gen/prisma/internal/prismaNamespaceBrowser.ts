@@ -62,6 +62,7 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   LedgerEntry: 'LedgerEntry',
   DepositAddress: 'DepositAddress',
+  DepositReferenceCount: 'DepositReferenceCount',
   Deposit: 'Deposit',
   DepositCoin: 'DepositCoin',
   Sweep: 'Sweep',
@@ -282,12 +283,21 @@ export const DepositAddressScalarFieldEnum = {
   address: 'address',
   projectId: 'projectId',
   network: 'network',
+  reference: 'reference',
   dueAt: 'dueAt',
   wantedAt: 'wantedAt',
   createdAt: 'createdAt'
 } as const
 
 export type DepositAddressScalarFieldEnum = (typeof DepositAddressScalarFieldEnum)[keyof typeof DepositAddressScalarFieldEnum]
+
+
+export const DepositReferenceCountScalarFieldEnum = {
+  projectId: 'projectId',
+  count: 'count'
+} as const
+
+export type DepositReferenceCountScalarFieldEnum = (typeof DepositReferenceCountScalarFieldEnum)[keyof typeof DepositReferenceCountScalarFieldEnum]
 
 
 export const DepositScalarFieldEnum = {

@@ -28,6 +28,7 @@ export type DepositAddressMinAggregateOutputType = {
   address: string | null
   projectId: string | null
   network: string | null
+  reference: string | null
   dueAt: Date | null
   wantedAt: Date | null
   createdAt: Date | null
@@ -37,6 +38,7 @@ export type DepositAddressMaxAggregateOutputType = {
   address: string | null
   projectId: string | null
   network: string | null
+  reference: string | null
   dueAt: Date | null
   wantedAt: Date | null
   createdAt: Date | null
@@ -46,6 +48,7 @@ export type DepositAddressCountAggregateOutputType = {
   address: number
   projectId: number
   network: number
+  reference: number
   dueAt: number
   wantedAt: number
   createdAt: number
@@ -57,6 +60,7 @@ export type DepositAddressMinAggregateInputType = {
   address?: true
   projectId?: true
   network?: true
+  reference?: true
   dueAt?: true
   wantedAt?: true
   createdAt?: true
@@ -66,6 +70,7 @@ export type DepositAddressMaxAggregateInputType = {
   address?: true
   projectId?: true
   network?: true
+  reference?: true
   dueAt?: true
   wantedAt?: true
   createdAt?: true
@@ -75,6 +80,7 @@ export type DepositAddressCountAggregateInputType = {
   address?: true
   projectId?: true
   network?: true
+  reference?: true
   dueAt?: true
   wantedAt?: true
   createdAt?: true
@@ -157,6 +163,7 @@ export type DepositAddressGroupByOutputType = {
   address: string
   projectId: string
   network: string
+  reference: string
   dueAt: Date
   wantedAt: Date
   createdAt: Date
@@ -187,6 +194,7 @@ export type DepositAddressWhereInput = {
   address?: Prisma.StringFilter<"DepositAddress"> | string
   projectId?: Prisma.UuidFilter<"DepositAddress"> | string
   network?: Prisma.StringFilter<"DepositAddress"> | string
+  reference?: Prisma.StringFilter<"DepositAddress"> | string
   dueAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
   wantedAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
@@ -198,6 +206,7 @@ export type DepositAddressOrderByWithRelationInput = {
   address?: Prisma.SortOrder
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   wantedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -207,23 +216,25 @@ export type DepositAddressOrderByWithRelationInput = {
 
 export type DepositAddressWhereUniqueInput = Prisma.AtLeast<{
   address?: string
-  projectId_network?: Prisma.DepositAddressProjectIdNetworkCompoundUniqueInput
+  projectId_network_reference?: Prisma.DepositAddressProjectIdNetworkReferenceCompoundUniqueInput
   AND?: Prisma.DepositAddressWhereInput | Prisma.DepositAddressWhereInput[]
   OR?: Prisma.DepositAddressWhereInput[]
   NOT?: Prisma.DepositAddressWhereInput | Prisma.DepositAddressWhereInput[]
   projectId?: Prisma.UuidFilter<"DepositAddress"> | string
   network?: Prisma.StringFilter<"DepositAddress"> | string
+  reference?: Prisma.StringFilter<"DepositAddress"> | string
   dueAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
   wantedAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
   project?: Prisma.XOR<Prisma.ProjectScalarRelationFilter, Prisma.ProjectWhereInput>
   deposits?: Prisma.DepositListRelationFilter
-}, "address" | "projectId_network">
+}, "address" | "projectId_network_reference">
 
 export type DepositAddressOrderByWithAggregationInput = {
   address?: Prisma.SortOrder
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   wantedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -239,6 +250,7 @@ export type DepositAddressScalarWhereWithAggregatesInput = {
   address?: Prisma.StringWithAggregatesFilter<"DepositAddress"> | string
   projectId?: Prisma.UuidWithAggregatesFilter<"DepositAddress"> | string
   network?: Prisma.StringWithAggregatesFilter<"DepositAddress"> | string
+  reference?: Prisma.StringWithAggregatesFilter<"DepositAddress"> | string
   dueAt?: Prisma.DateTimeWithAggregatesFilter<"DepositAddress"> | Date | string
   wantedAt?: Prisma.DateTimeWithAggregatesFilter<"DepositAddress"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"DepositAddress"> | Date | string
@@ -247,6 +259,7 @@ export type DepositAddressScalarWhereWithAggregatesInput = {
 export type DepositAddressCreateInput = {
   address: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -258,6 +271,7 @@ export type DepositAddressUncheckedCreateInput = {
   address: string
   projectId: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -267,6 +281,7 @@ export type DepositAddressUncheckedCreateInput = {
 export type DepositAddressUpdateInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -278,6 +293,7 @@ export type DepositAddressUncheckedUpdateInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -288,6 +304,7 @@ export type DepositAddressCreateManyInput = {
   address: string
   projectId: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -296,6 +313,7 @@ export type DepositAddressCreateManyInput = {
 export type DepositAddressUpdateManyMutationInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -305,6 +323,7 @@ export type DepositAddressUncheckedUpdateManyInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -320,15 +339,17 @@ export type DepositAddressOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type DepositAddressProjectIdNetworkCompoundUniqueInput = {
+export type DepositAddressProjectIdNetworkReferenceCompoundUniqueInput = {
   projectId: string
   network: string
+  reference: string
 }
 
 export type DepositAddressCountOrderByAggregateInput = {
   address?: Prisma.SortOrder
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   wantedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -338,6 +359,7 @@ export type DepositAddressMaxOrderByAggregateInput = {
   address?: Prisma.SortOrder
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   wantedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -347,6 +369,7 @@ export type DepositAddressMinOrderByAggregateInput = {
   address?: Prisma.SortOrder
   projectId?: Prisma.SortOrder
   network?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   wantedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -416,6 +439,7 @@ export type DepositAddressUpdateOneRequiredWithoutDepositsNestedInput = {
 export type DepositAddressCreateWithoutProjectInput = {
   address: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -425,6 +449,7 @@ export type DepositAddressCreateWithoutProjectInput = {
 export type DepositAddressUncheckedCreateWithoutProjectInput = {
   address: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -464,6 +489,7 @@ export type DepositAddressScalarWhereInput = {
   address?: Prisma.StringFilter<"DepositAddress"> | string
   projectId?: Prisma.UuidFilter<"DepositAddress"> | string
   network?: Prisma.StringFilter<"DepositAddress"> | string
+  reference?: Prisma.StringFilter<"DepositAddress"> | string
   dueAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
   wantedAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"DepositAddress"> | Date | string
@@ -472,6 +498,7 @@ export type DepositAddressScalarWhereInput = {
 export type DepositAddressCreateWithoutDepositsInput = {
   address: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -482,6 +509,7 @@ export type DepositAddressUncheckedCreateWithoutDepositsInput = {
   address: string
   projectId: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -506,6 +534,7 @@ export type DepositAddressUpdateToOneWithWhereWithoutDepositsInput = {
 export type DepositAddressUpdateWithoutDepositsInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -516,6 +545,7 @@ export type DepositAddressUncheckedUpdateWithoutDepositsInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   projectId?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -524,6 +554,7 @@ export type DepositAddressUncheckedUpdateWithoutDepositsInput = {
 export type DepositAddressCreateManyProjectInput = {
   address: string
   network: string
+  reference?: string
   dueAt?: Date | string
   wantedAt?: Date | string
   createdAt?: Date | string
@@ -532,6 +563,7 @@ export type DepositAddressCreateManyProjectInput = {
 export type DepositAddressUpdateWithoutProjectInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -541,6 +573,7 @@ export type DepositAddressUpdateWithoutProjectInput = {
 export type DepositAddressUncheckedUpdateWithoutProjectInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -550,6 +583,7 @@ export type DepositAddressUncheckedUpdateWithoutProjectInput = {
 export type DepositAddressUncheckedUpdateManyWithoutProjectInput = {
   address?: Prisma.StringFieldUpdateOperationsInput | string
   network?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wantedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -590,6 +624,7 @@ export type DepositAddressSelect<ExtArgs extends runtime.Types.Extensions.Intern
   address?: boolean
   projectId?: boolean
   network?: boolean
+  reference?: boolean
   dueAt?: boolean
   wantedAt?: boolean
   createdAt?: boolean
@@ -602,6 +637,7 @@ export type DepositAddressSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   address?: boolean
   projectId?: boolean
   network?: boolean
+  reference?: boolean
   dueAt?: boolean
   wantedAt?: boolean
   createdAt?: boolean
@@ -612,6 +648,7 @@ export type DepositAddressSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   address?: boolean
   projectId?: boolean
   network?: boolean
+  reference?: boolean
   dueAt?: boolean
   wantedAt?: boolean
   createdAt?: boolean
@@ -622,12 +659,13 @@ export type DepositAddressSelectScalar = {
   address?: boolean
   projectId?: boolean
   network?: boolean
+  reference?: boolean
   dueAt?: boolean
   wantedAt?: boolean
   createdAt?: boolean
 }
 
-export type DepositAddressOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"address" | "projectId" | "network" | "dueAt" | "wantedAt" | "createdAt", ExtArgs["result"]["depositAddress"]>
+export type DepositAddressOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"address" | "projectId" | "network" | "reference" | "dueAt" | "wantedAt" | "createdAt", ExtArgs["result"]["depositAddress"]>
 export type DepositAddressInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   project?: boolean | Prisma.ProjectDefaultArgs<ExtArgs>
   deposits?: boolean | Prisma.DepositAddress$depositsArgs<ExtArgs>
@@ -650,6 +688,10 @@ export type $DepositAddressPayload<ExtArgs extends runtime.Types.Extensions.Inte
     address: string
     projectId: string
     network: string
+    /**
+     * The project's id of its user; empty for the project's own address.
+     */
+    reference: string
     /**
      * When its coins are looked at next. Whoever looks moves it on first, so that no other replica does the same.
      */
@@ -1087,6 +1129,7 @@ export interface DepositAddressFieldRefs {
   readonly address: Prisma.FieldRef<"DepositAddress", 'String'>
   readonly projectId: Prisma.FieldRef<"DepositAddress", 'String'>
   readonly network: Prisma.FieldRef<"DepositAddress", 'String'>
+  readonly reference: Prisma.FieldRef<"DepositAddress", 'String'>
   readonly dueAt: Prisma.FieldRef<"DepositAddress", 'DateTime'>
   readonly wantedAt: Prisma.FieldRef<"DepositAddress", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"DepositAddress", 'DateTime'>

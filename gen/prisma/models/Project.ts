@@ -287,6 +287,7 @@ export type ProjectWhereInput = {
   ledgerEntries?: Prisma.LedgerEntryListRelationFilter
   depositAddresses?: Prisma.DepositAddressListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
 }
 
 export type ProjectOrderByWithRelationInput = {
@@ -308,6 +309,7 @@ export type ProjectOrderByWithRelationInput = {
   ledgerEntries?: Prisma.LedgerEntryOrderByRelationAggregateInput
   depositAddresses?: Prisma.DepositAddressOrderByRelationAggregateInput
   deposits?: Prisma.DepositOrderByRelationAggregateInput
+  depositReferences?: Prisma.DepositReferenceCountOrderByWithRelationInput
 }
 
 export type ProjectWhereUniqueInput = Prisma.AtLeast<{
@@ -332,6 +334,7 @@ export type ProjectWhereUniqueInput = Prisma.AtLeast<{
   ledgerEntries?: Prisma.LedgerEntryListRelationFilter
   depositAddresses?: Prisma.DepositAddressListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  depositReferences?: Prisma.XOR<Prisma.DepositReferenceCountNullableScalarRelationFilter, Prisma.DepositReferenceCountWhereInput> | null
 }, "id">
 
 export type ProjectOrderByWithAggregationInput = {
@@ -389,6 +392,7 @@ export type ProjectCreateInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateInput = {
@@ -410,6 +414,7 @@ export type ProjectUncheckedCreateInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUpdateInput = {
@@ -431,6 +436,7 @@ export type ProjectUpdateInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateInput = {
@@ -452,6 +458,7 @@ export type ProjectUncheckedUpdateInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateManyInput = {
@@ -663,6 +670,20 @@ export type ProjectUpdateOneRequiredWithoutDepositAddressesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDepositAddressesInput, Prisma.ProjectUpdateWithoutDepositAddressesInput>, Prisma.ProjectUncheckedUpdateWithoutDepositAddressesInput>
 }
 
+export type ProjectCreateNestedOneWithoutDepositReferencesInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositReferencesInput, Prisma.ProjectUncheckedCreateWithoutDepositReferencesInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositReferencesInput
+  connect?: Prisma.ProjectWhereUniqueInput
+}
+
+export type ProjectUpdateOneRequiredWithoutDepositReferencesNestedInput = {
+  create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositReferencesInput, Prisma.ProjectUncheckedCreateWithoutDepositReferencesInput>
+  connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositReferencesInput
+  upsert?: Prisma.ProjectUpsertWithoutDepositReferencesInput
+  connect?: Prisma.ProjectWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProjectUpdateToOneWithWhereWithoutDepositReferencesInput, Prisma.ProjectUpdateWithoutDepositReferencesInput>, Prisma.ProjectUncheckedUpdateWithoutDepositReferencesInput>
+}
+
 export type ProjectCreateNestedOneWithoutDepositsInput = {
   create?: Prisma.XOR<Prisma.ProjectCreateWithoutDepositsInput, Prisma.ProjectUncheckedCreateWithoutDepositsInput>
   connectOrCreate?: Prisma.ProjectCreateOrConnectWithoutDepositsInput
@@ -695,6 +716,7 @@ export type ProjectCreateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutApiKeysInput = {
@@ -715,6 +737,7 @@ export type ProjectUncheckedCreateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutApiKeysInput = {
@@ -751,6 +774,7 @@ export type ProjectUpdateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutApiKeysInput = {
@@ -771,6 +795,7 @@ export type ProjectUncheckedUpdateWithoutApiKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutEncryptionKeysInput = {
@@ -791,6 +816,7 @@ export type ProjectCreateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
@@ -811,6 +837,7 @@ export type ProjectUncheckedCreateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutEncryptionKeysInput = {
@@ -847,6 +874,7 @@ export type ProjectUpdateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
@@ -867,6 +895,7 @@ export type ProjectUncheckedUpdateWithoutEncryptionKeysInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDWalletsInput = {
@@ -887,6 +916,7 @@ export type ProjectCreateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDWalletsInput = {
@@ -907,6 +937,7 @@ export type ProjectUncheckedCreateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDWalletsInput = {
@@ -943,6 +974,7 @@ export type ProjectUpdateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDWalletsInput = {
@@ -963,6 +995,7 @@ export type ProjectUncheckedUpdateWithoutDWalletsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutSignRequestsInput = {
@@ -983,6 +1016,7 @@ export type ProjectCreateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutSignRequestsInput = {
@@ -1003,6 +1037,7 @@ export type ProjectUncheckedCreateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutSignRequestsInput = {
@@ -1039,6 +1074,7 @@ export type ProjectUpdateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
@@ -1059,6 +1095,7 @@ export type ProjectUncheckedUpdateWithoutSignRequestsInput = {
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutLedgerEntriesInput = {
@@ -1079,6 +1116,7 @@ export type ProjectCreateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
@@ -1099,6 +1137,7 @@ export type ProjectUncheckedCreateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutLedgerEntriesInput = {
@@ -1135,6 +1174,7 @@ export type ProjectUpdateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
@@ -1155,6 +1195,7 @@ export type ProjectUncheckedUpdateWithoutLedgerEntriesInput = {
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectCreateWithoutDepositAddressesInput = {
@@ -1175,6 +1216,7 @@ export type ProjectCreateWithoutDepositAddressesInput = {
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
@@ -1195,6 +1237,7 @@ export type ProjectUncheckedCreateWithoutDepositAddressesInput = {
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositAddressesInput = {
@@ -1231,6 +1274,7 @@ export type ProjectUpdateWithoutDepositAddressesInput = {
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
@@ -1250,6 +1294,107 @@ export type ProjectUncheckedUpdateWithoutDepositAddressesInput = {
   dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
+}
+
+export type ProjectCreateWithoutDepositReferencesInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectUncheckedCreateWithoutDepositReferencesInput = {
+  id: string
+  name: string
+  network: string
+  balanceMicroUsd?: bigint | number
+  heldMicroUsd?: bigint | number
+  openReservations?: number
+  lapsedReservations?: number
+  lapsedAt?: Date | string | null
+  refundDay?: Date | string | null
+  refundsOnDay?: number
+  createdAt?: Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutProjectInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedCreateNestedManyWithoutProjectInput
+  dWallets?: Prisma.DWalletUncheckedCreateNestedManyWithoutProjectInput
+  signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
+  depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutProjectInput
+}
+
+export type ProjectCreateOrConnectWithoutDepositReferencesInput = {
+  where: Prisma.ProjectWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositReferencesInput, Prisma.ProjectUncheckedCreateWithoutDepositReferencesInput>
+}
+
+export type ProjectUpsertWithoutDepositReferencesInput = {
+  update: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositReferencesInput, Prisma.ProjectUncheckedUpdateWithoutDepositReferencesInput>
+  create: Prisma.XOR<Prisma.ProjectCreateWithoutDepositReferencesInput, Prisma.ProjectUncheckedCreateWithoutDepositReferencesInput>
+  where?: Prisma.ProjectWhereInput
+}
+
+export type ProjectUpdateToOneWithWhereWithoutDepositReferencesInput = {
+  where?: Prisma.ProjectWhereInput
+  data: Prisma.XOR<Prisma.ProjectUpdateWithoutDepositReferencesInput, Prisma.ProjectUncheckedUpdateWithoutDepositReferencesInput>
+}
+
+export type ProjectUpdateWithoutDepositReferencesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutProjectNestedInput
+}
+
+export type ProjectUncheckedUpdateWithoutDepositReferencesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  network?: Prisma.StringFieldUpdateOperationsInput | string
+  balanceMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  heldMicroUsd?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  openReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedReservations?: Prisma.IntFieldUpdateOperationsInput | number
+  lapsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundDay?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refundsOnDay?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutProjectNestedInput
+  encryptionKeys?: Prisma.EncryptionKeyUncheckedUpdateManyWithoutProjectNestedInput
+  dWallets?: Prisma.DWalletUncheckedUpdateManyWithoutProjectNestedInput
+  signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
+  ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
+  depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutProjectNestedInput
 }
 
@@ -1271,6 +1416,7 @@ export type ProjectCreateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectUncheckedCreateWithoutDepositsInput = {
@@ -1291,6 +1437,7 @@ export type ProjectUncheckedCreateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestUncheckedCreateNestedManyWithoutProjectInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedCreateNestedManyWithoutProjectInput
   depositAddresses?: Prisma.DepositAddressUncheckedCreateNestedManyWithoutProjectInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedCreateNestedOneWithoutProjectInput
 }
 
 export type ProjectCreateOrConnectWithoutDepositsInput = {
@@ -1327,6 +1474,7 @@ export type ProjectUpdateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUpdateOneWithoutProjectNestedInput
 }
 
 export type ProjectUncheckedUpdateWithoutDepositsInput = {
@@ -1347,6 +1495,7 @@ export type ProjectUncheckedUpdateWithoutDepositsInput = {
   signRequests?: Prisma.SignRequestUncheckedUpdateManyWithoutProjectNestedInput
   ledgerEntries?: Prisma.LedgerEntryUncheckedUpdateManyWithoutProjectNestedInput
   depositAddresses?: Prisma.DepositAddressUncheckedUpdateManyWithoutProjectNestedInput
+  depositReferences?: Prisma.DepositReferenceCountUncheckedUpdateOneWithoutProjectNestedInput
 }
 
 
@@ -1453,6 +1602,7 @@ export type ProjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   ledgerEntries?: boolean | Prisma.Project$ledgerEntriesArgs<ExtArgs>
   depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
+  depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["project"]>
 
@@ -1507,6 +1657,7 @@ export type ProjectInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   ledgerEntries?: boolean | Prisma.Project$ledgerEntriesArgs<ExtArgs>
   depositAddresses?: boolean | Prisma.Project$depositAddressesArgs<ExtArgs>
   deposits?: boolean | Prisma.Project$depositsArgs<ExtArgs>
+  depositReferences?: boolean | Prisma.Project$depositReferencesArgs<ExtArgs>
   _count?: boolean | Prisma.ProjectCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ProjectIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1522,6 +1673,7 @@ export type $ProjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     ledgerEntries: Prisma.$LedgerEntryPayload<ExtArgs>[]
     depositAddresses: Prisma.$DepositAddressPayload<ExtArgs>[]
     deposits: Prisma.$DepositPayload<ExtArgs>[]
+    depositReferences: Prisma.$DepositReferenceCountPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1957,6 +2109,7 @@ export interface Prisma__ProjectClient<T, Null = never, ExtArgs extends runtime.
   ledgerEntries<T extends Prisma.Project$ledgerEntriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$ledgerEntriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LedgerEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   depositAddresses<T extends Prisma.Project$depositAddressesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositAddressesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositAddressPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deposits<T extends Prisma.Project$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  depositReferences<T extends Prisma.Project$depositReferencesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Project$depositReferencesArgs<ExtArgs>>): Prisma.Prisma__DepositReferenceCountClient<runtime.Types.Result.GetResult<Prisma.$DepositReferenceCountPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2555,6 +2708,25 @@ export type Project$depositsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.DepositScalarFieldEnum | Prisma.DepositScalarFieldEnum[]
+}
+
+/**
+ * Project.depositReferences
+ */
+export type Project$depositReferencesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DepositReferenceCount
+   */
+  select?: Prisma.DepositReferenceCountSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DepositReferenceCount
+   */
+  omit?: Prisma.DepositReferenceCountOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DepositReferenceCountInclude<ExtArgs> | null
+  where?: Prisma.DepositReferenceCountWhereInput
 }
 
 /**

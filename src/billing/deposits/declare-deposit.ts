@@ -1,12 +1,15 @@
+import sql from "sql-template-tag";
 import type { AuditOrigin } from "../../audit/audit-event.ts";
 import type { Payment } from "../../chain/payment-reader.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import { text } from "../../store/columns.ts";
+import { readRows } from "../../store/statements.ts";
 import { creditDeposits } from "./credit-deposits.ts";
 import { depositAddress } from "./deposit-address.ts";
 import type { Deposits } from "./deposits.ts";
 import { type DepositRow, readDeposits } from "./list-deposits.ts";
 import type { RefusalReason } from "./recent-refusals.ts";
-import { readPayments, recordPayments } from "./record-payment.ts";
+import { readPayments, recordPayments, type WatchedAddress } from "./record-payment.ts";
 
 /**
  * Reads one transaction at once and credits its deposits if the rules allow it. Throws DEPOSIT_NOT_FOUND,
@@ -23,11 +26,13 @@ export async function declareDeposit(
   if ((await read()).length === 0) {
     const known = recentRefusals.find(projectId, txDigest);
     if (known !== undefined) throw refusal(known, txDigest);
-    const address = await depositAddress(deposits, projectId);
     const payments = await readPayments({ coins, reader: deposits.readerFor(projectId) }, txDigest);
-    const { count } = await recordPayments(deposits, { address, projectId }, txDigest, payments);
-    if (count === 0) {
-      const reason = (await paidAnother(deposits, payments)) ? "DEPOSIT_TAKEN" : "DEPOSIT_NOT_FOUND";
+    await depositAddress(deposits, { projectId, reference: "" });
+    const paid = await paidAddresses(deposits, payments);
+    const own = paid.filter((address) => address.projectId === projectId);
+    for (const { address } of own) await recordPayments(deposits, { address, projectId }, txDigest, payments);
+    if (own.length === 0) {
+      const reason = paid.length > 0 ? "DEPOSIT_TAKEN" : "DEPOSIT_NOT_FOUND";
       recentRefusals.add(projectId, txDigest, reason);
       throw refusal(reason, txDigest);
     }
@@ -47,13 +52,18 @@ export interface Declarer {
   readonly origin: AuditOrigin;
 }
 
-async function paidAnother({ database, network }: Deposits, payments: readonly Payment[]): Promise<boolean> {
-  const addresses = payments.map(({ address }) => address);
-  const other = await database.prisma.depositAddress.findFirst({
-    where: { network, address: { in: addresses } },
-    select: { address: true },
-  });
-  return other !== null;
+/** The deposit addresses, of any project, among those that a transaction paid. */
+function paidAddresses(
+  { database, network }: Deposits,
+  payments: readonly Payment[],
+): Promise<WatchedAddress[]> {
+  const addresses = [...new Set(payments.map(({ address }) => address))];
+  return readRows(
+    database,
+    sql`SELECT address, project_id AS "projectId" FROM deposit_address
+        WHERE network = ${network} AND address = ANY(${addresses}::text[])`,
+    { address: text, projectId: text },
+  );
 }
 
 function refusal(reason: RefusalReason, txDigest: string): ServiceError {
@@ -62,5 +72,5 @@ function refusal(reason: RefusalReason, txDigest: string): ServiceError {
 
 const REFUSALS: Readonly<Record<RefusalReason, string>> = {
   DEPOSIT_TAKEN: "the transaction paid another project",
-  DEPOSIT_NOT_FOUND: "no such transaction paid the project's deposit address",
+  DEPOSIT_NOT_FOUND: "no such transaction paid a deposit address of the project",
 };

@@ -3,42 +3,53 @@ import { Ed25519Keypair } from "@mysten/sui/keypairs/ed25519";
 import { RecentMap } from "../../coordination/recent-map.ts";
 import type { Secret } from "../../telemetry/secret.ts";
 
-/** Separates these keys from anything else that is derived from the same seed. */
+/** Separates these keys from each other and from anything else that is derived from the same seed. */
 const SALT = "threshold-signing-service/deposit/v1";
+const REFERENCE_SALT = "threshold-signing-service/deposit-reference/v1";
 const SEED_BYTES = 32;
 const SECRET_BYTES = 32;
 
 /**
  * The Ed25519 key that owns a project's deposit address on a network. Its secret (RFC 8032, 32 bytes) is HKDF-SHA256
  * (RFC 5869) with the master seed (32 bytes) as input key, {@link SALT} as salt and `<network>:<project id>` as info,
- * with the id as a UUID in lower case. The service derives it on demand and never stores it. docs/deposits.md has test
- * vectors.
+ * with the id as a UUID in lower case. With a reference, the salt is {@link REFERENCE_SALT} and the info is
+ * `<network>:<project id>:<reference>`. The service derives the key on demand and never stores it. docs/deposits.md has
+ * test vectors.
  */
 export function deriveDepositKey(
   masterSeed: Secret<Uint8Array>,
   network: string,
-  projectId: string,
+  { projectId, reference }: DepositOwner,
 ): Ed25519Keypair {
   const seed = masterSeed.reveal();
   if (seed.length !== SEED_BYTES) throw new Error(`the master seed must have ${SEED_BYTES} bytes`);
-  const info = `${network}:${projectId.toLowerCase()}`;
-  return Ed25519Keypair.fromSecretKey(new Uint8Array(hkdfSync("sha256", seed, SALT, info, SECRET_BYTES)));
+  const own = `${network}:${projectId.toLowerCase()}`;
+  const [salt, info] = reference === "" ? [SALT, own] : [REFERENCE_SALT, `${own}:${reference}`];
+  return Ed25519Keypair.fromSecretKey(new Uint8Array(hkdfSync("sha256", seed, salt, info, SECRET_BYTES)));
+}
+
+/** What a deposit address belongs to on a network. */
+export interface DepositOwner {
+  /** A UUID. */
+  readonly projectId: string;
+  /** The project's id of its user, printable ASCII; empty for the project's own address. */
+  readonly reference: string;
 }
 
 const REMEMBERED_COUNT = 10_000;
-/** Addresses derived from a master seed, by network and project. Each derivation takes milliseconds. */
+/** Addresses derived from a master seed, by network, project and reference. Each derivation takes milliseconds. */
 const remembered = new WeakMap<Secret<Uint8Array>, RecentMap<string, string>>();
 
-/** The address of {@link deriveDepositKey}. Remembers the addresses of projects that called recently. */
+/** The address of {@link deriveDepositKey}. Remembers the addresses that were derived last. */
 export function deriveDepositAddress(
   masterSeed: Secret<Uint8Array>,
   network: string,
-  projectId: string,
+  owner: DepositOwner,
 ): string {
   const known = remembered.get(masterSeed) ?? new RecentMap<string, string>(REMEMBERED_COUNT);
   remembered.set(masterSeed, known);
-  const name = `${network}:${projectId}`;
-  const address = known.get(name) ?? deriveDepositKey(masterSeed, network, projectId).toSuiAddress();
+  const name = `${network}:${owner.projectId}:${owner.reference}`;
+  const address = known.get(name) ?? deriveDepositKey(masterSeed, network, owner).toSuiAddress();
   known.set(name, address);
   return address;
 }

@@ -14,6 +14,8 @@ export interface Deposits {
   readonly coins: readonly AcceptedCoin[];
   readonly prices: PriceSource;
   readonly minimumMicroUsd: bigint;
+  /** How many deposit addresses with a reference a project may have. */
+  readonly maxReferences: number;
   readonly reader: PaymentReader;
   /** For calls of a project, within the project's budget of reads. */
   readonly readerFor: (projectId: string) => Pick<PaymentReader, "payments">;

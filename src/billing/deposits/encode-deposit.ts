@@ -15,7 +15,7 @@ import type { DepositRow, DepositState } from "./list-deposits.ts";
 
 /** A deposit in the contract's form. */
 export function encodeDeposit(row: DepositRow): Deposit {
-  const { id, state, txDigest, coinType, amount, createdAt, swept } = row;
+  const { id, state, txDigest, coinType, amount, createdAt, swept, address, reference } = row;
   const credit = creditOf(row);
   return create(DepositSchema, {
     depositId: id,
@@ -25,6 +25,8 @@ export function encodeDeposit(row: DepositRow): Deposit {
     amount,
     createTime: timestampFromDate(createdAt),
     swept,
+    address,
+    ...(reference !== "" && { reference }),
     ...(credit && { credit }),
   });
 }

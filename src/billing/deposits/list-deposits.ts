@@ -8,10 +8,15 @@ import { readRows } from "../../store/statements.ts";
 export function listDeposits(
   db: Queryable,
   projectId: string,
-  { state, ...request }: PageRequest & { readonly state: DepositState | undefined },
+  { state, reference, ...request }: ListDepositsInput,
 ): Promise<Page<DepositRow>> {
+  const from =
+    reference === undefined
+      ? sql`s.project_id = ${projectId}::uuid`
+      : sql`s.address = (SELECT a.address FROM deposit_address a JOIN project p ON p.id = a.project_id
+          AND p.network = a.network WHERE a.project_id = ${projectId}::uuid AND a.reference = ${reference})`;
   return readPage(request, {
-    scope: ["deposit", projectId, state ?? ""],
+    scope: ["deposit", projectId, state ?? "", ...(reference === undefined ? [] : [reference])],
     positionOf: ({ id }) => id,
     position: UUID_POSITION,
     read: (after = LAST, count) =>
@@ -19,13 +24,21 @@ export function listDeposits(
         db,
         sql`${SELECT} WHERE d.id = ANY(ARRAY(
            SELECT one.id FROM unnest(${state === undefined ? STATES : [state]}::text[]) AS wanted (state) CROSS JOIN LATERAL (
-             SELECT s.id FROM deposit s WHERE s.project_id = ${projectId}::uuid AND s.state = wanted.state AND s.id < ${after}::uuid
+             SELECT s.id FROM deposit s WHERE ${from} AND s.state = wanted.state AND s.id < ${after}::uuid
              ORDER BY s.id DESC LIMIT ${count}
            ) one ORDER BY one.id DESC LIMIT ${count}
          )) ORDER BY d.id DESC`,
         COLUMNS,
       ),
   });
+}
+
+/** Selects deposits and a page of them. */
+export interface ListDepositsInput extends PageRequest {
+  /** Undefined means both. */
+  readonly state: DepositState | undefined;
+  /** Undefined means all, and the project's own address. */
+  readonly reference?: string | undefined;
 }
 
 /** The state of a deposit. */
@@ -46,6 +59,10 @@ export interface DepositRow {
   readonly creditedAt: Date | null;
   /** Whether landed sweeps took all of its coins. */
   readonly swept: boolean;
+  /** The address that was paid. */
+  readonly address: string;
+  /** The address's reference; empty for the project's own address. */
+  readonly reference: string;
 }
 
 /** All states. */
@@ -62,6 +79,8 @@ const COLUMNS: Columns<DepositRow> = {
   ledgerKey: nullable(text),
   creditedAt: nullable(time),
   swept: boolean,
+  address: text,
+  reference: text,
 };
 /** Sorts after every row. */
 const LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -86,5 +105,5 @@ SELECT d.id, d.state, d.tx_digest AS "txDigest", d.coin_type AS "coinType", d.am
   EXISTS (SELECT FROM deposit_coin c WHERE c.deposit_id = d.id) AND NOT EXISTS (
     SELECT FROM deposit_coin c LEFT JOIN sweep w ON w.id = c.sweep_id
     WHERE c.deposit_id = d.id AND w.state IS DISTINCT FROM 'landed'
-  ) AS swept
-FROM deposit d`;
+  ) AS swept, d.address, o.reference
+FROM deposit d JOIN deposit_address o ON o.address = d.address`;

@@ -5,7 +5,7 @@ import { newId } from "../../store/ids.ts";
 import { execute } from "../../store/statements.ts";
 import type { Deposits } from "./deposits.ts";
 
-/** The owner of the address. */
+/** A deposit address and the project that its deposits are credited to. */
 export interface WatchedAddress {
   readonly address: string;
   readonly projectId: string;

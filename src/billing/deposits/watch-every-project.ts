@@ -6,8 +6,9 @@ import { deriveDepositKey } from "./deposit-key.ts";
 import type { Deposits } from "./deposits.ts";
 
 /**
- * Starts to watch the deposit address of every project of the network, including projects whose request for an address
- * a restored database does not know.
+ * Starts to watch the own deposit address of every project of the network, including projects whose request for an
+ * address a restored database does not know. Nothing but the project knows its lost references: their addresses are
+ * watched again, and their coins are found, once it asks for them.
  */
 export async function watchEveryProject(
   db: Queryable,
@@ -16,11 +17,14 @@ export async function watchEveryProject(
   const projects = await readRows(
     db,
     sql`SELECT p.id FROM project p WHERE p.network = ${network}
-       AND NOT EXISTS (SELECT 1 FROM deposit_address a WHERE a.project_id = p.id AND a.network = p.network)`,
+       AND NOT EXISTS (SELECT 1 FROM deposit_address a WHERE a.project_id = p.id AND a.network = p.network
+         AND a.reference = '')`,
     { id: text },
   );
   const ids = projects.map(({ id }) => id);
-  const addresses = ids.map((id) => deriveDepositKey(masterSeed, network, id).toSuiAddress());
+  const addresses = ids.map((id) =>
+    deriveDepositKey(masterSeed, network, { projectId: id, reference: "" }).toSuiAddress(),
+  );
   await execute(
     db,
     sql`INSERT INTO deposit_address (address, project_id, network)

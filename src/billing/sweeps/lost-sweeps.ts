@@ -51,9 +51,9 @@ export async function findSweptAddress(
 ): Promise<SweptAddress | undefined> {
   const [swept] = await readRows<SweptAddress>(
     db,
-    sql`SELECT address, project_id AS "projectId" FROM deposit_address
+    sql`SELECT address, project_id AS "projectId", reference FROM deposit_address
         WHERE network = ${network} AND address = ${address}`,
-    { address: text, projectId: text },
+    { address: text, projectId: text, reference: text },
   );
   return swept;
 }

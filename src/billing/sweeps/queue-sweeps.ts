@@ -61,9 +61,9 @@ const PAGE_COUNT = 100;
 
 /** Coins that were credited and that no sweep has taken, each with its part of the credit. */
 const unswept = (network: string): Sql => sql`
-  SELECT d.address, d.project_id, c.coin_type, c.object_id, c.version, c.digest, c.amount,
+  SELECT d.address, d.project_id, a.reference, c.coin_type, c.object_id, c.version, c.digest, c.amount,
          trunc(d.value_micro_usd * c.amount / d.amount)::bigint AS value
-  FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id
+  FROM deposit_coin c JOIN deposit d ON d.id = c.deposit_id JOIN deposit_address a ON a.address = d.address
   WHERE d.network = ${network} AND d.state = 'credited' AND c.sweep_id IS NULL`;
 
 async function isDepositAddress({ prisma }: Pick<Database, "prisma">, address: string): Promise<boolean> {
@@ -76,11 +76,11 @@ function readGroups(
 ): Promise<CoinGroup[]> {
   return readRows(
     database,
-    sql`SELECT address, project_id AS "projectId", coin_type AS "coinType" FROM (${unswept(network)}) unswept
+    sql`SELECT address, project_id AS "projectId", reference, coin_type AS "coinType" FROM (${unswept(network)}) unswept
      WHERE (address, coin_type) > (${after.address}, ${after.coinType})
-     GROUP BY address, project_id, coin_type HAVING sum(value) >= ${minValueMicroUsd} AND sum(amount) > 0
+     GROUP BY address, project_id, reference, coin_type HAVING sum(value) >= ${minValueMicroUsd} AND sum(amount) > 0
      ORDER BY address, coin_type LIMIT ${PAGE_COUNT}`,
-    { address: text, projectId: text, coinType: text },
+    { address: text, projectId: text, reference: text, coinType: text },
   );
 }
 

@@ -23,8 +23,8 @@ export function createSweepOperation(options: SweepOperationOptions): OperationK
     load: readSweeps,
     sizeBytes: ({ coins }) => coins.length * COIN_BYTES,
     obstacle: (sweep) => signerObstacle(signerOf, sweep),
-    senderOf({ projectId }) {
-      const signer = signerOf(projectId);
+    senderOf(sweep) {
+      const signer = signerOf(sweep);
       if (signer === undefined) throw new Error("a sweep without a seed has an obstacle");
       return signer;
     },

@@ -12,10 +12,18 @@ export async function readSweeps(
 ): Promise<ReadonlyMap<string, SweepSubject>> {
   const sweeps = await readRows(
     db,
-    sql`SELECT s.id, a.project_id AS "projectId", s.address, s.coin_type AS "coinType", s.destination,
+    sql`SELECT s.id, a.project_id AS "projectId", a.reference, s.address, s.coin_type AS "coinType", s.destination,
             s.amount::text AS amount
      FROM sweep s JOIN deposit_address a ON a.address = s.address WHERE s.id = ANY(${ids}::uuid[])`,
-    { id: text, projectId: text, address: text, coinType: text, destination: text, amount: text },
+    {
+      id: text,
+      projectId: text,
+      reference: text,
+      address: text,
+      coinType: text,
+      destination: text,
+      amount: text,
+    },
   );
   const coins = await readRows(
     db,

@@ -1,31 +1,28 @@
 import type { Signer } from "@mysten/sui/cryptography";
 import type { OperationFailure } from "../../chain/operation.ts";
 import type { Secret } from "../../telemetry/secret.ts";
-import { deriveDepositKey } from "../deposits/deposit-key.ts";
+import { type DepositOwner, deriveDepositKey } from "../deposits/deposit-key.ts";
 
-/** The key of a project's deposit address, derived on each call; undefined without a configured master seed. */
-export type DepositSigner = (projectId: string) => Signer | undefined;
+/** The key of a deposit address, derived on each call; undefined without a configured master seed. */
+export type DepositSigner = (owner: DepositOwner) => Signer | undefined;
 
 /** Signs for the deposit addresses of one network. */
 export function createDepositSigner(
   masterSeed: Secret<Uint8Array> | undefined,
   network: string,
 ): DepositSigner {
-  return (projectId) => masterSeed && deriveDepositKey(masterSeed, network, projectId);
+  return (owner) => masterSeed && deriveDepositKey(masterSeed, network, owner);
 }
 
 /** The owner of the coins. */
-export interface SweptAddress {
-  readonly projectId: string;
+export interface SweptAddress extends DepositOwner {
   readonly address: string;
 }
 
 /** The reason why this service cannot sign for the address, if any. */
-export function signerObstacle(
-  signerOf: DepositSigner,
-  { projectId, address }: SweptAddress,
-): OperationFailure | undefined {
-  const signer = signerOf(projectId);
+export function signerObstacle(signerOf: DepositSigner, swept: SweptAddress): OperationFailure | undefined {
+  const { address } = swept;
+  const signer = signerOf(swept);
   if (signer === undefined) {
     return { reason: "DEPOSIT_SEED_MISSING", message: "BILLING_DEPOSIT_MASTER_SEED_HEX is not configured" };
   }

@@ -3,6 +3,7 @@ import {
   type Deposit,
   Deposit_State,
   Deposit_StateSchema,
+  DepositAddressSchema,
   DepositSchema,
   GetDepositAddressResponseSchema,
 } from "../../../gen/proto/tss/v1/billing_pb.ts";
@@ -24,19 +25,22 @@ const COLUMNS: readonly TableColumn<Deposit>[] = [
     of: ({ credit }) => (credit ? formatUsd(credit.valueMicroUsd) : "-"),
     align: "right",
   },
+  { title: "REFERENCE", of: ({ reference }) => reference ?? "-" },
   { title: "TRANSACTION", of: ({ txDigest }) => txDigest },
 ];
 
 const address = serviceCommand({
   ...PROJECT,
-  summary: "show a project's deposit address, and the coins and prices it accepts",
-  options: {},
-  call: ({ billing }) => billing.getDepositAddress({}),
+  summary: "show a deposit address of a project, and the coins and prices it accepts",
+  options: { reference: optional("<text>", "the address of this id of a user", nonEmptyText) },
+  call: ({ billing }, { reference }) =>
+    billing.getDepositAddress(reference === undefined ? {} : { reference }),
   reply: GetDepositAddressResponseSchema,
   show: (reply) =>
     [
       formatPairs([
         ["address", reply.address],
+        ...(reply.reference === undefined ? [] : ([["reference", reply.reference]] as const)),
         ["network", reply.network],
         ["minimum", formatUsd(reply.minimumDepositMicroUsd)],
         ["waiting", formatUsd(reply.waitingMicroUsd)],
@@ -67,10 +71,12 @@ const list = listCommand({
   summary: "list a project's deposits, newest first",
   options: {
     state: optional("<state>", "show only waiting or only credited deposits", enumValue(Deposit_State)),
+    reference: optional("<text>", "show only deposits to the address of this reference", nonEmptyText),
   },
-  async read({ billing }, { state }, page) {
+  async read({ billing }, { state, reference }, page) {
     const { deposits: rows, nextPageToken } = await billing.listDeposits({
       ...(state && { state }),
+      ...(reference !== undefined && { reference }),
       ...page,
     });
     return { rows, nextPageToken };
@@ -79,5 +85,28 @@ const list = listCommand({
   columns: COLUMNS,
 });
 
+const addresses = listCommand({
+  ...PROJECT,
+  summary: "list a project's deposit addresses with a reference, and what was paid to each",
+  options: {
+    prefix: optional("<text>", "show only references that begin with this text", nonEmptyText),
+  },
+  async read({ billing }, { prefix }, page) {
+    const { depositAddresses: rows, nextPageToken } = await billing.listDepositAddresses({
+      ...(prefix !== undefined && { referencePrefix: prefix }),
+      ...page,
+    });
+    return { rows, nextPageToken };
+  },
+  row: DepositAddressSchema,
+  columns: [
+    { title: "REFERENCE", of: ({ reference }) => reference },
+    { title: "ADDRESS", of: ({ address }) => address },
+    { title: "CREDITED", of: ({ creditedMicroUsd }) => formatUsd(creditedMicroUsd), align: "right" },
+    { title: "DEPOSITS", of: ({ creditedCount }) => String(creditedCount), align: "right" },
+    { title: "WAITING", of: ({ waitingCount }) => String(waitingCount), align: "right" },
+  ],
+});
+
 /** `tss deposit`. */
-export const depositCommands = { address, declare, list };
+export const depositCommands = { address, addresses, declare, list };

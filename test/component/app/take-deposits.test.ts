@@ -62,7 +62,7 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
 it("another seed than the one of the addresses that were given out is refused", async () => {
   const seedHex = "ab".repeat(32);
   const { deposits } = await take("localnet", seedHex);
-  await depositAddress(deposits!, await projectWith(database, 0n));
+  await depositAddress(deposits!, { projectId: await projectWith(database, 0n), reference: "" });
   await expect(take("localnet", "cd".repeat(32))).rejects.toThrow(/follow from another seed/);
   expect((await take("localnet", seedHex)).deposits).toBeDefined();
 });

@@ -72,7 +72,7 @@ export const AUDITED_CALLS: Readonly<Record<string, AuditedCall>> = {
     action: "deposit.credit",
     async prepare({ deposits, chain, prices, ...stack }) {
       const { projectId, key } = await stack.newProject();
-      const address = await depositAddress(deposits, projectId);
+      const address = await depositAddress(deposits, { projectId, reference: "" });
       const txDigest = chain.pay(address, [SUI, 1_000_000_000n]);
       // It was seen, and waits for a price.
       prices.SUI = undefined;

@@ -57,6 +57,21 @@ it("dWallets are listed page by page, the newest first, and no other project's",
   expect((await onboarding.listDWallets({})).dwallets).toEqual([]);
 });
 
+it("dWallets are listed by state, under either name of the one in which the user must accept", async () => {
+  const [active, awaiting] = await dwallets(2);
+  await database.query("UPDATE dwallet SET state = 'AwaitingKeyHolderSignature' WHERE id = $1", [
+    awaiting!.rowId,
+  ]);
+  const idsIn = async (filter: { state: string; name?: string }) =>
+    (await onboarding.listDWallets(filter)).dwallets.map(({ dwalletId }) => dwalletId);
+  expect(await idsIn({ state: "Active" })).toEqual([active!.objectId]);
+  expect(await idsIn({ state: "AwaitingKeyHolderSignature" })).toEqual([awaiting!.objectId]);
+  expect(await idsIn({ state: "awaiting_user_share" })).toEqual([awaiting!.objectId]);
+  expect(await idsIn({ state: "Submitting" })).toEqual([]);
+  expect(await idsIn({ state: "Active", name: "none" })).toEqual([]);
+  expect(await refusalOf(idsIn({ state: "Failed" }))).toBe("VALIDATION");
+});
+
 it("a dWallet that is being submitted is listed without an id, one that never landed is not", async () => {
   const [failed, submitting] = await dwallets(2);
   await database.query("UPDATE dwallet SET state = 'Failed', object_id = NULL WHERE id = $1", [

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiQQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USKwoObGVkZ2VyX2VudHJpZXMYASADKAsyEy50c3MudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIokDCgtMZWRnZXJFbnRyeRIXCg9sZWRnZXJfZW50cnlfaWQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGtpbmQYAyABKA4yGC50c3MudjEuTGVkZ2VyRW50cnkuS2luZBIYChBhbW91bnRfbWljcm9fdXNkGAQgASgDEhwKD3NpZ25fcmVxdWVzdF9pZBgFIAEoCUgAiAEBEhkKEWJhbGFuY2VfbWljcm9fdXNkGAYgASgDEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhcKCmR3YWxsZXRfaWQYCCABKAlIAYgBASJkCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEEgcKA2RrZxAFEg4KCmRrZ19yZWZ1bmQQBkISChBfc2lnbl9yZXF1ZXN0X2lkQg0KC19kd2FsbGV0X2lkIhoKGEdldERlcG9zaXRBZGRyZXNzUmVxdWVzdCKfAQoZR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZRIPCgdhZGRyZXNzGAEgASgJEg8KB25ldHdvcmsYAiABKAkSIgoFY29pbnMYAyADKAsyEy50c3MudjEuRGVwb3NpdENvaW4SIQoZbWluaW11bV9kZXBvc2l0X21pY3JvX3VzZBgEIAEoAxIZChF3YWl0aW5nX21pY3JvX3VzZBgFIAEoAyKYAQoLRGVwb3NpdENvaW4SEQoJY29pbl90eXBlGAEgASgJEg4KBnN5bWJvbBgCIAEoCRIQCghkZWNpbWFscxgDIAEoDRIWCglwcmljZV91c2QYBCABKAlIAIgBARIuCgpwcmljZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIMCgpfcHJpY2VfdXNkIioKFURlY2xhcmVEZXBvc2l0UmVxdWVzdBIRCgl0eF9kaWdlc3QYASABKAkiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0InEKE0xpc3REZXBvc2l0c1JlcXVlc3QSKQoFc3RhdGUYASABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZUgAiAEBEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJQggKBl9zdGF0ZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKbAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIIjkKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCwoHd2FpdGluZxABEgwKCGNyZWRpdGVkEAIihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJMpYECgdCaWxsaW5nEkwKCkdldEJhbGFuY2USGS50c3MudjEuR2V0QmFsYW5jZVJlcXVlc3QaGi50c3MudjEuR2V0QmFsYW5jZVJlc3BvbnNlIgeQAgGYtRgBEkwKCkdldFByaWNpbmcSGS50c3MudjEuR2V0UHJpY2luZ1JlcXVlc3QaGi50c3MudjEuR2V0UHJpY2luZ1Jlc3BvbnNlIgeQAgGYtRgBEmEKEUxpc3RMZWRnZXJFbnRyaWVzEiAudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBohLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIgeQAgGYtRgBEmEKEUdldERlcG9zaXRBZGRyZXNzEiAudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBohLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlIgeQAgGYtRgBElUKDkRlY2xhcmVEZXBvc2l0Eh0udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVxdWVzdBoeLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlc3BvbnNlIgSYtRgCElIKDExpc3REZXBvc2l0cxIbLnRzcy52MS5MaXN0RGVwb3NpdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REZXBvc2l0c1Jlc3BvbnNlIgeQAgGYtRgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiQQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImEKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USKwoObGVkZ2VyX2VudHJpZXMYASADKAsyEy50c3MudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr8DCgtMZWRnZXJFbnRyeRIXCg9sZWRnZXJfZW50cnlfaWQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBGtpbmQYAyABKA4yGC50c3MudjEuTGVkZ2VyRW50cnkuS2luZBIYChBhbW91bnRfbWljcm9fdXNkGAQgASgDEhwKD3NpZ25fcmVxdWVzdF9pZBgFIAEoCUgAiAEBEhkKEWJhbGFuY2VfbWljcm9fdXNkGAYgASgDEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhcKCmR3YWxsZXRfaWQYCCABKAlIAYgBARIeChFkZXBvc2l0X3JlZmVyZW5jZRgJIAEoCUgCiAEBImQKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgoKBmNyZWRpdBABEggKBHNpZ24QAhIKCgZyZWZ1bmQQAxILCgdkZXBvc2l0EAQSBwoDZGtnEAUSDgoKZGtnX3JlZnVuZBAGQhIKEF9zaWduX3JlcXVlc3RfaWRCDQoLX2R3YWxsZXRfaWRCFAoSX2RlcG9zaXRfcmVmZXJlbmNlIkAKGEdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBIWCglyZWZlcmVuY2UYASABKAlIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2UingEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIWCglyZWZlcmVuY2UYAyABKAlIAIgBARIdChByZWZlcmVuY2VfcHJlZml4GAQgASgJSAGIAQFCDAoKX3JlZmVyZW5jZUITChFfcmVmZXJlbmNlX3ByZWZpeCJqChxMaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlEjEKEWRlcG9zaXRfYWRkcmVzc2VzGAEgAygLMhYudHNzLnYxLkRlcG9zaXRBZGRyZXNzEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKwAQoORGVwb3NpdEFkZHJlc3MSDwoHYWRkcmVzcxgBIAEoCRIRCglyZWZlcmVuY2UYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmNyZWRpdGVkX2NvdW50GAQgASgDEhoKEmNyZWRpdGVkX21pY3JvX3VzZBgFIAEoAxIVCg13YWl0aW5nX2NvdW50GAYgASgDIpgBCgtEZXBvc2l0Q29pbhIRCgljb2luX3R5cGUYASABKAkSDgoGc3ltYm9sGAIgASgJEhAKCGRlY2ltYWxzGAMgASgNEhYKCXByaWNlX3VzZBgEIAEoCUgAiAEBEi4KCnByaWNlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9wcmljZV91c2QiKgoVRGVjbGFyZURlcG9zaXRSZXF1ZXN0EhEKCXR4X2RpZ2VzdBgBIAEoCSI7ChZEZWNsYXJlRGVwb3NpdFJlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQilwEKE0xpc3REZXBvc2l0c1JlcXVlc3QSKQoFc3RhdGUYASABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZUgAiAEBEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhYKCXJlZmVyZW5jZRgEIAEoCUgBiAEBQggKBl9zdGF0ZUIMCgpfcmVmZXJlbmNlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItICCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgSDwoHYWRkcmVzcxgJIAEoCRIWCglyZWZlcmVuY2UYCiABKAlIAIgBASI5CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB3dhaXRpbmcQARIMCghjcmVkaXRlZBACQgwKCl9yZWZlcmVuY2UihQEKDURlcG9zaXRDcmVkaXQSLwoLY3JlZGl0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaWNlX3VzZBgCIAEoCRIXCg92YWx1ZV9taWNyb191c2QYAyABKAMSFwoPbGVkZ2VyX2VudHJ5X2lkGAQgASgJMoIFCgdCaWxsaW5nEkwKCkdldEJhbGFuY2USGS50c3MudjEuR2V0QmFsYW5jZVJlcXVlc3QaGi50c3MudjEuR2V0QmFsYW5jZVJlc3BvbnNlIgeQAgGYtRgBEkwKCkdldFByaWNpbmcSGS50c3MudjEuR2V0UHJpY2luZ1JlcXVlc3QaGi50c3MudjEuR2V0UHJpY2luZ1Jlc3BvbnNlIgeQAgGYtRgBEmEKEUxpc3RMZWRnZXJFbnRyaWVzEiAudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBohLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIgeQAgGYtRgBEmEKEUdldERlcG9zaXRBZGRyZXNzEiAudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVxdWVzdBohLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlIgeQAgGYtRgBEmoKFExpc3REZXBvc2l0QWRkcmVzc2VzEiMudHNzLnYxLkxpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBokLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1Jlc3BvbnNlIgeQAgGYtRgBElUKDkRlY2xhcmVEZXBvc2l0Eh0udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVxdWVzdBoeLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlc3BvbnNlIgSYtRgCElIKDExpc3REZXBvc2l0cxIbLnRzcy52MS5MaXN0RGVwb3NpdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REZXBvc2l0c1Jlc3BvbnNlIgeQAgGYtRgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the balance of the key's project.
@@ -273,6 +273,13 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
    * @generated from field: optional string dwallet_id = 8;
    */
   dwalletId?: string | undefined;
+
+  /**
+   * The reference of the deposit address that was paid. Absent for other kinds, and for the project's own address.
+   *
+   * @generated from field: optional string deposit_reference = 9;
+   */
+  depositReference?: string | undefined;
 };
 
 /**
@@ -317,7 +324,7 @@ export const LedgerEntry_Kind = {
   refund: 3,
 
   /**
-   * Coins arrived at the project's deposit address.
+   * Coins arrived at a deposit address of the project.
    *
    * @generated from enum value: deposit = 4;
    */
@@ -352,11 +359,17 @@ export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
   enumDesc(file_tss_v1_billing, 7, 0);
 
 /**
- * Reads the deposit address of the key's project.
+ * Reads a deposit address of the key's project.
  *
  * @generated from message tss.v1.GetDepositAddressRequest
  */
 export type GetDepositAddressRequest = Message<"tss.v1.GetDepositAddressRequest"> & {
+  /**
+   * The project's own id of its user: 1 to 128 printable ASCII characters. Absent means the project's own address.
+   *
+   * @generated from field: optional string reference = 1;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -367,7 +380,7 @@ export const GetDepositAddressRequestSchema: GenMessage<GetDepositAddressRequest
   messageDesc(file_tss_v1_billing, 8);
 
 /**
- * The deposit address. It belongs to this project on this network permanently.
+ * The deposit address. It belongs to this project, this network and this reference permanently.
  *
  * @generated from message tss.v1.GetDepositAddressResponse
  */
@@ -401,12 +414,19 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
   minimumDepositMicroUsd: bigint;
 
   /**
-   * The value of the waiting deposits at current prices, in millionths of a US dollar. Deposits without a price do not
-   * count.
+   * The value of the project's waiting deposits at current prices, in millionths of a US dollar, to all its addresses.
+   * Deposits without a price do not count.
    *
    * @generated from field: int64 waiting_micro_usd = 5;
    */
   waitingMicroUsd: bigint;
+
+  /**
+   * The reference of the request.
+   *
+   * @generated from field: optional string reference = 6;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -415,6 +435,132 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
  */
 export const GetDepositAddressResponseSchema: GenMessage<GetDepositAddressResponse> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 9);
+
+/**
+ * Lists deposit addresses with a reference.
+ *
+ * @generated from message tss.v1.ListDepositAddressesRequest
+ */
+export type ListDepositAddressesRequest = Message<"tss.v1.ListDepositAddressesRequest"> & {
+  /**
+   * The maximum number of items: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the previous page, with the same filter; empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only the address of exactly this reference; absent means all.
+   *
+   * @generated from field: optional string reference = 3;
+   */
+  reference?: string | undefined;
+
+  /**
+   * Only addresses whose reference begins with this text; absent means all.
+   *
+   * @generated from field: optional string reference_prefix = 4;
+   */
+  referencePrefix?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ListDepositAddressesRequest.
+ * Use `create(ListDepositAddressesRequestSchema)` to create a new message.
+ */
+export const ListDepositAddressesRequestSchema: GenMessage<ListDepositAddressesRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 10);
+
+/**
+ * A page of deposit addresses.
+ *
+ * @generated from message tss.v1.ListDepositAddressesResponse
+ */
+export type ListDepositAddressesResponse = Message<"tss.v1.ListDepositAddressesResponse"> & {
+  /**
+   * The addresses, in the order of the references' characters.
+   *
+   * @generated from field: repeated tss.v1.DepositAddress deposit_addresses = 1;
+   */
+  depositAddresses: DepositAddress[];
+
+  /**
+   * The token of the next page; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListDepositAddressesResponse.
+ * Use `create(ListDepositAddressesResponseSchema)` to create a new message.
+ */
+export const ListDepositAddressesResponseSchema: GenMessage<ListDepositAddressesResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 11);
+
+/**
+ * A deposit address with a reference, and the sums of the deposits to it. The credit belongs to the project.
+ *
+ * @generated from message tss.v1.DepositAddress
+ */
+export type DepositAddress = Message<"tss.v1.DepositAddress"> & {
+  /**
+   * A Sui address: `0x` and 64 hex digits.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * The reference that the project gave it.
+   *
+   * @generated from field: string reference = 2;
+   */
+  reference: string;
+
+  /**
+   * When the project first asked for it.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 3;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * The number of credited deposits to it.
+   *
+   * @generated from field: int64 credited_count = 4;
+   */
+  creditedCount: bigint;
+
+  /**
+   * What these deposits added to the balance, in millionths of a US dollar.
+   *
+   * @generated from field: int64 credited_micro_usd = 5;
+   */
+  creditedMicroUsd: bigint;
+
+  /**
+   * The number of waiting deposits to it.
+   *
+   * @generated from field: int64 waiting_count = 6;
+   */
+  waitingCount: bigint;
+};
+
+/**
+ * Describes the message tss.v1.DepositAddress.
+ * Use `create(DepositAddressSchema)` to create a new message.
+ */
+export const DepositAddressSchema: GenMessage<DepositAddress> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 12);
 
 /**
  * A coin type that the service accepts as a deposit.
@@ -464,10 +610,10 @@ export type DepositCoin = Message<"tss.v1.DepositCoin"> & {
  * Use `create(DepositCoinSchema)` to create a new message.
  */
 export const DepositCoinSchema: GenMessage<DepositCoin> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 10);
+  messageDesc(file_tss_v1_billing, 13);
 
 /**
- * Declares a transaction that paid to the project's deposit address.
+ * Declares a transaction that paid to a deposit address of the project.
  *
  * @generated from message tss.v1.DeclareDepositRequest
  */
@@ -485,7 +631,7 @@ export type DeclareDepositRequest = Message<"tss.v1.DeclareDepositRequest"> & {
  * Use `create(DeclareDepositRequestSchema)` to create a new message.
  */
 export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 11);
+  messageDesc(file_tss_v1_billing, 14);
 
 /**
  * The deposits of the transaction.
@@ -494,7 +640,7 @@ export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*
  */
 export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & {
   /**
-   * One for each coin type.
+   * One for each coin type and address.
    *
    * @generated from field: repeated tss.v1.Deposit deposits = 1;
    */
@@ -506,7 +652,7 @@ export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & 
  * Use `create(DeclareDepositResponseSchema)` to create a new message.
  */
 export const DeclareDepositResponseSchema: GenMessage<DeclareDepositResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 12);
+  messageDesc(file_tss_v1_billing, 15);
 
 /**
  * Lists deposits of the project.
@@ -534,6 +680,13 @@ export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Only the deposits to the address of this reference; absent means all.
+   *
+   * @generated from field: optional string reference = 4;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -541,7 +694,7 @@ export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
  * Use `create(ListDepositsRequestSchema)` to create a new message.
  */
 export const ListDepositsRequestSchema: GenMessage<ListDepositsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 13);
+  messageDesc(file_tss_v1_billing, 16);
 
 /**
  * A page of deposits.
@@ -569,10 +722,10 @@ export type ListDepositsResponse = Message<"tss.v1.ListDepositsResponse"> & {
  * Use `create(ListDepositsResponseSchema)` to create a new message.
  */
 export const ListDepositsResponseSchema: GenMessage<ListDepositsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 14);
+  messageDesc(file_tss_v1_billing, 17);
 
 /**
- * The payment of one transaction to the project in one coin type. It is credited once.
+ * The payment of one transaction to one address of the project in one coin type. It is credited once.
  *
  * @generated from message tss.v1.Deposit
  */
@@ -632,6 +785,20 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
    * @generated from field: bool swept = 8;
    */
   swept: boolean;
+
+  /**
+   * The deposit address that was paid.
+   *
+   * @generated from field: string address = 9;
+   */
+  address: string;
+
+  /**
+   * The reference of that address. Absent for the project's own address.
+   *
+   * @generated from field: optional string reference = 10;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -639,7 +806,7 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
  * Use `create(DepositSchema)` to create a new message.
  */
 export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 15);
+  messageDesc(file_tss_v1_billing, 18);
 
 /**
  * The states of a deposit.
@@ -680,7 +847,7 @@ export type Deposit_State = (typeof Deposit_State)[keyof typeof Deposit_State] |
  * Describes the enum tss.v1.Deposit.State.
  */
 export const Deposit_StateSchema: GenEnum<Deposit_State> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 15, 0);
+  enumDesc(file_tss_v1_billing, 18, 0);
 
 /**
  * The crediting of a deposit.
@@ -722,7 +889,7 @@ export type DepositCredit = Message<"tss.v1.DepositCredit"> & {
  * Use `create(DepositCreditSchema)` to create a new message.
  */
 export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 16);
+  messageDesc(file_tss_v1_billing, 19);
 
 /**
  * The credit of a project.
@@ -761,7 +928,8 @@ export const Billing: GenService<{
     output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
-   * Reads the project's deposit address and the accepted coins.
+   * Reads a deposit address of the project and the accepted coins. Every reference has an address of its own, which the
+   * service watches from the first call on.
    *
    * @generated from rpc tss.v1.Billing.GetDepositAddress
    */
@@ -769,6 +937,17 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof GetDepositAddressRequestSchema;
     output: typeof GetDepositAddressResponseSchema;
+  },
+  /**
+   * Lists the project's deposit addresses that have a reference, with what was paid to each, in the order of the
+   * references.
+   *
+   * @generated from rpc tss.v1.Billing.ListDepositAddresses
+   */
+  listDepositAddresses: {
+    methodKind: "unary";
+    input: typeof ListDepositAddressesRequestSchema;
+    output: typeof ListDepositAddressesResponseSchema;
   },
   /**
    * Makes the service check a deposit now. The service also finds deposits on its own, but later.

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file tss/v1/billing.proto.
  */
 export const file_tss_v1_billing: GenFile = /*@__PURE__*/
-  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKJAwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQEiZAoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASCgoGY3JlZGl0EAESCAoEc2lnbhACEgoKBnJlZnVuZBADEgsKB2RlcG9zaXQQBBIHCgNka2cQBRIOCgpka2dfcmVmdW5kEAZCEgoQX3NpZ25fcmVxdWVzdF9pZEINCgtfZHdhbGxldF9pZCIaChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QinwEKGUdldERlcG9zaXRBZGRyZXNzUmVzcG9uc2USDwoHYWRkcmVzcxgBIAEoCRIPCgduZXR3b3JrGAIgASgJEiIKBWNvaW5zGAMgAygLMhMudHNzLnYxLkRlcG9zaXRDb2luEiEKGW1pbmltdW1fZGVwb3NpdF9taWNyb191c2QYBCABKAMSGQoRd2FpdGluZ19taWNyb191c2QYBSABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0IpABChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAhCCAoGX3N0YXRlIlIKFExpc3REZXBvc2l0c1Jlc3BvbnNlEiEKCGRlcG9zaXRzGAEgAygLMg8udHNzLnYxLkRlcG9zaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIpsCCgdEZXBvc2l0EhIKCmRlcG9zaXRfaWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS50c3MudjEuRGVwb3NpdC5TdGF0ZRIRCgl0eF9kaWdlc3QYAyABKAkSEQoJY29pbl90eXBlGAQgASgJEg4KBmFtb3VudBgFIAEoCRIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGY3JlZGl0GAcgASgLMhUudHNzLnYxLkRlcG9zaXRDcmVkaXQSDQoFc3dlcHQYCCABKAgiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAiKFAQoNRGVwb3NpdENyZWRpdBIvCgtjcmVkaXRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcHJpY2VfdXNkGAIgASgJEhcKD3ZhbHVlX21pY3JvX3VzZBgDIAEoAxIXCg9sZWRnZXJfZW50cnlfaWQYBCABKAkylwYKB0JpbGxpbmcScwoKR2V0QmFsYW5jZRIZLnRzcy52MS5HZXRCYWxhbmNlUmVxdWVzdBoaLnRzcy52MS5HZXRCYWxhbmNlUmVzcG9uc2UiLpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhUSEy92MS9iaWxsaW5nL2JhbGFuY2UScwoKR2V0UHJpY2luZxIZLnRzcy52MS5HZXRQcmljaW5nUmVxdWVzdBoaLnRzcy52MS5HZXRQcmljaW5nUmVzcG9uc2UiLpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhUSEy92MS9iaWxsaW5nL3ByaWNpbmcSjwEKEUxpc3RMZWRnZXJFbnRyaWVzEiAudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBohLnRzcy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIjWQAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIcEhovdjEvYmlsbGluZy9sZWRnZXItZW50cmllcxKQAQoRR2V0RGVwb3NpdEFkZHJlc3MSIC50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXF1ZXN0GiEudHNzLnYxLkdldERlcG9zaXRBZGRyZXNzUmVzcG9uc2UiNpACAYi1GAWQtRgBmLUYAaC1GAGC0+STAh0SGy92MS9iaWxsaW5nL2RlcG9zaXQtYWRkcmVzcxKAAQoORGVjbGFyZURlcG9zaXQSHS50c3MudjEuRGVjbGFyZURlcG9zaXRSZXF1ZXN0Gh4udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVzcG9uc2UiL4i1GAWQtRgCmLUYAqC1GAKC0+STAhk6ASoiFC92MS9iaWxsaW5nL2RlcG9zaXRzEnoKDExpc3REZXBvc2l0cxIbLnRzcy52MS5MaXN0RGVwb3NpdHNSZXF1ZXN0GhwudHNzLnYxLkxpc3REZXBvc2l0c1Jlc3BvbnNlIi+QAgGItRgFkLUYAZi1GAGgtRgBgtPkkwIWEhQvdjEvYmlsbGluZy9kZXBvc2l0c2IGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
+  fileDesc("ChR0c3MvdjEvYmlsbGluZy5wcm90bxIGdHNzLnYxIhMKEUdldEJhbGFuY2VSZXF1ZXN0IkcKEkdldEJhbGFuY2VSZXNwb25zZRIZChFiYWxhbmNlX21pY3JvX3VzZBgBIAEoAxIWCg5oZWxkX21pY3JvX3VzZBgCIAEoAyITChFHZXRQcmljaW5nUmVxdWVzdCK8AQoSR2V0UHJpY2luZ1Jlc3BvbnNlEhwKFHNpZ25fcHJpY2VfbWljcm9fdXNkGAEgASgDEiYKC3NpZ25fcHJpY2VzGAIgAygLMhEudHNzLnYxLlNpZ25QcmljZRIeChZpbmNsdWRlZF9tZXNzYWdlX2J5dGVzGAMgASgNEiMKG21lc3NhZ2Vfa2liX3ByaWNlX21pY3JvX3VzZBgEIAEoAxIbChNka2dfcHJpY2VfbWljcm9fdXNkGAUgASgDIl0KCVNpZ25QcmljZRI3ChNzaWduYXR1cmVfYWxnb3JpdGhtGAEgASgOMhoudHNzLnYxLlNpZ25hdHVyZUFsZ29yaXRobRIXCg9wcmljZV9taWNyb191c2QYAiABKAMiVAoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACCJhChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEisKDmxlZGdlcl9lbnRyaWVzGAEgAygLMhMudHNzLnYxLkxlZGdlckVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK/AwoLTGVkZ2VyRW50cnkSFwoPbGVkZ2VyX2VudHJ5X2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgRraW5kGAMgASgOMhgudHNzLnYxLkxlZGdlckVudHJ5LktpbmQSGAoQYW1vdW50X21pY3JvX3VzZBgEIAEoAxIcCg9zaWduX3JlcXVlc3RfaWQYBSABKAlIAIgBARIZChFiYWxhbmNlX21pY3JvX3VzZBgGIAEoAxITCgtkZXNjcmlwdGlvbhgHIAEoCRIXCgpkd2FsbGV0X2lkGAggASgJSAGIAQESHgoRZGVwb3NpdF9yZWZlcmVuY2UYCSABKAlIAogBASJkCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIKCgZjcmVkaXQQARIICgRzaWduEAISCgoGcmVmdW5kEAMSCwoHZGVwb3NpdBAEEgcKA2RrZxAFEg4KCmRrZ19yZWZ1bmQQBkISChBfc2lnbl9yZXF1ZXN0X2lkQg0KC19kd2FsbGV0X2lkQhQKEl9kZXBvc2l0X3JlZmVyZW5jZSJXChhHZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QSLQoJcmVmZXJlbmNlGAEgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBAUIMCgpfcmVmZXJlbmNlIsUBChlHZXREZXBvc2l0QWRkcmVzc1Jlc3BvbnNlEg8KB2FkZHJlc3MYASABKAkSDwoHbmV0d29yaxgCIAEoCRIiCgVjb2lucxgDIAMoCzITLnRzcy52MS5EZXBvc2l0Q29pbhIhChltaW5pbXVtX2RlcG9zaXRfbWljcm9fdXNkGAQgASgDEhkKEXdhaXRpbmdfbWljcm9fdXNkGAUgASgDEhYKCXJlZmVyZW5jZRgGIAEoCUgAiAEBQgwKCl9yZWZlcmVuY2Ui3wEKG0xpc3REZXBvc2l0QWRkcmVzc2VzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAMgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAIgBARI0ChByZWZlcmVuY2VfcHJlZml4GAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIMCgpfcmVmZXJlbmNlQhMKEV9yZWZlcmVuY2VfcHJlZml4ImoKHExpc3REZXBvc2l0QWRkcmVzc2VzUmVzcG9uc2USMQoRZGVwb3NpdF9hZGRyZXNzZXMYASADKAsyFi50c3MudjEuRGVwb3NpdEFkZHJlc3MSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrABCg5EZXBvc2l0QWRkcmVzcxIPCgdhZGRyZXNzGAEgASgJEhEKCXJlZmVyZW5jZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOY3JlZGl0ZWRfY291bnQYBCABKAMSGgoSY3JlZGl0ZWRfbWljcm9fdXNkGAUgASgDEhUKDXdhaXRpbmdfY291bnQYBiABKAMimAEKC0RlcG9zaXRDb2luEhEKCWNvaW5fdHlwZRgBIAEoCRIOCgZzeW1ib2wYAiABKAkSEAoIZGVjaW1hbHMYAyABKA0SFgoJcHJpY2VfdXNkGAQgASgJSACIAQESLgoKcHJpY2VfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3ByaWNlX3VzZCJQChVEZWNsYXJlRGVwb3NpdFJlcXVlc3QSNwoJdHhfZGlnZXN0GAEgASgJQiS6SCFyHzIdXlsxLTlBLUhKLU5QLVphLWttLXpdezQzLDQ0fSQiOwoWRGVjbGFyZURlcG9zaXRSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0Is0BChNMaXN0RGVwb3NpdHNSZXF1ZXN0EjUKBXN0YXRlGAEgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGVCCrpIB4IBBBABIABIAIgBARIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgSLQoJcmVmZXJlbmNlGAQgASgJQhW6SBJyEDIOXlsgLX5dezEsMTI4fSRIAYgBAUIICgZfc3RhdGVCDAoKX3JlZmVyZW5jZSJSChRMaXN0RGVwb3NpdHNSZXNwb25zZRIhCghkZXBvc2l0cxgBIAMoCzIPLnRzcy52MS5EZXBvc2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLSAgoHRGVwb3NpdBISCgpkZXBvc2l0X2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUudHNzLnYxLkRlcG9zaXQuU3RhdGUSEQoJdHhfZGlnZXN0GAMgASgJEhEKCWNvaW5fdHlwZRgEIAEoCRIOCgZhbW91bnQYBSABKAkSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBmNyZWRpdBgHIAEoCzIVLnRzcy52MS5EZXBvc2l0Q3JlZGl0Eg0KBXN3ZXB0GAggASgIEg8KB2FkZHJlc3MYCSABKAkSFgoJcmVmZXJlbmNlGAogASgJSACIAQEiOQoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABILCgd3YWl0aW5nEAESDAoIY3JlZGl0ZWQQAkIMCgpfcmVmZXJlbmNlIoUBCg1EZXBvc2l0Q3JlZGl0Ei8KC2NyZWRpdF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwcmljZV91c2QYAiABKAkSFwoPdmFsdWVfbWljcm9fdXNkGAMgASgDEhcKD2xlZGdlcl9lbnRyeV9pZBgEIAEoCTK1BwoHQmlsbGluZxJzCgpHZXRCYWxhbmNlEhkudHNzLnYxLkdldEJhbGFuY2VSZXF1ZXN0GhoudHNzLnYxLkdldEJhbGFuY2VSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvYmFsYW5jZRJzCgpHZXRQcmljaW5nEhkudHNzLnYxLkdldFByaWNpbmdSZXF1ZXN0GhoudHNzLnYxLkdldFByaWNpbmdSZXNwb25zZSIukAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFRITL3YxL2JpbGxpbmcvcHJpY2luZxKPAQoRTGlzdExlZGdlckVudHJpZXMSIC50c3MudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0GiEudHNzLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2UiNZACAYi1GAWQtRgBmLUYAaC1GAGC0+STAhwSGi92MS9iaWxsaW5nL2xlZGdlci1lbnRyaWVzEpABChFHZXREZXBvc2l0QWRkcmVzcxIgLnRzcy52MS5HZXREZXBvc2l0QWRkcmVzc1JlcXVlc3QaIS50c3MudjEuR2V0RGVwb3NpdEFkZHJlc3NSZXNwb25zZSI2kAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCHRIbL3YxL2JpbGxpbmcvZGVwb3NpdC1hZGRyZXNzEpsBChRMaXN0RGVwb3NpdEFkZHJlc3NlcxIjLnRzcy52MS5MaXN0RGVwb3NpdEFkZHJlc3Nlc1JlcXVlc3QaJC50c3MudjEuTGlzdERlcG9zaXRBZGRyZXNzZXNSZXNwb25zZSI4kAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCHxIdL3YxL2JpbGxpbmcvZGVwb3NpdC1hZGRyZXNzZXMSgAEKDkRlY2xhcmVEZXBvc2l0Eh0udHNzLnYxLkRlY2xhcmVEZXBvc2l0UmVxdWVzdBoeLnRzcy52MS5EZWNsYXJlRGVwb3NpdFJlc3BvbnNlIi+ItRgFkLUYApi1GAKgtRgCgtPkkwIZOgEqIhQvdjEvYmlsbGluZy9kZXBvc2l0cxJ6CgxMaXN0RGVwb3NpdHMSGy50c3MudjEuTGlzdERlcG9zaXRzUmVxdWVzdBocLnRzcy52MS5MaXN0RGVwb3NpdHNSZXNwb25zZSIvkAIBiLUYBZC1GAGYtRgBoLUYAYLT5JMCFhIUL3YxL2JpbGxpbmcvZGVwb3NpdHNiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_tss_v1_options, file_tss_v1_types]);
 
 /**
  * Reads the balance of the key's project.
@@ -275,6 +275,13 @@ export type LedgerEntry = Message<"tss.v1.LedgerEntry"> & {
    * @generated from field: optional string dwallet_id = 8;
    */
   dwalletId?: string | undefined;
+
+  /**
+   * The reference of the deposit address that was paid. Absent for other kinds, and for the project's own address.
+   *
+   * @generated from field: optional string deposit_reference = 9;
+   */
+  depositReference?: string | undefined;
 };
 
 /**
@@ -319,7 +326,7 @@ export const LedgerEntry_Kind = {
   refund: 3,
 
   /**
-   * Coins arrived at the project's deposit address.
+   * Coins arrived at a deposit address of the project.
    *
    * @generated from enum value: deposit = 4;
    */
@@ -354,11 +361,17 @@ export const LedgerEntry_KindSchema: GenEnum<LedgerEntry_Kind> = /*@__PURE__*/
   enumDesc(file_tss_v1_billing, 7, 0);
 
 /**
- * Reads the deposit address of the key's project.
+ * Reads a deposit address of the key's project.
  *
  * @generated from message tss.v1.GetDepositAddressRequest
  */
 export type GetDepositAddressRequest = Message<"tss.v1.GetDepositAddressRequest"> & {
+  /**
+   * The project's own id of its user: 1 to 128 printable ASCII characters. Absent means the project's own address.
+   *
+   * @generated from field: optional string reference = 1;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -369,7 +382,7 @@ export const GetDepositAddressRequestSchema: GenMessage<GetDepositAddressRequest
   messageDesc(file_tss_v1_billing, 8);
 
 /**
- * The deposit address. It belongs to this project on this network permanently.
+ * The deposit address. It belongs to this project, this network and this reference permanently.
  *
  * @generated from message tss.v1.GetDepositAddressResponse
  */
@@ -403,12 +416,19 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
   minimumDepositMicroUsd: bigint;
 
   /**
-   * The value of the waiting deposits at current prices, in millionths of a US dollar. Deposits without a price do not
-   * count.
+   * The value of the project's waiting deposits at current prices, in millionths of a US dollar, to all its addresses.
+   * Deposits without a price do not count.
    *
    * @generated from field: int64 waiting_micro_usd = 5;
    */
   waitingMicroUsd: bigint;
+
+  /**
+   * The reference of the request.
+   *
+   * @generated from field: optional string reference = 6;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -417,6 +437,132 @@ export type GetDepositAddressResponse = Message<"tss.v1.GetDepositAddressRespons
  */
 export const GetDepositAddressResponseSchema: GenMessage<GetDepositAddressResponse> = /*@__PURE__*/
   messageDesc(file_tss_v1_billing, 9);
+
+/**
+ * Lists deposit addresses with a reference.
+ *
+ * @generated from message tss.v1.ListDepositAddressesRequest
+ */
+export type ListDepositAddressesRequest = Message<"tss.v1.ListDepositAddressesRequest"> & {
+  /**
+   * The maximum number of items: 0 means 50, above 200 means 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the previous page, with the same filter; empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only the address of exactly this reference; absent means all.
+   *
+   * @generated from field: optional string reference = 3;
+   */
+  reference?: string | undefined;
+
+  /**
+   * Only addresses whose reference begins with this text; absent means all.
+   *
+   * @generated from field: optional string reference_prefix = 4;
+   */
+  referencePrefix?: string | undefined;
+};
+
+/**
+ * Describes the message tss.v1.ListDepositAddressesRequest.
+ * Use `create(ListDepositAddressesRequestSchema)` to create a new message.
+ */
+export const ListDepositAddressesRequestSchema: GenMessage<ListDepositAddressesRequest> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 10);
+
+/**
+ * A page of deposit addresses.
+ *
+ * @generated from message tss.v1.ListDepositAddressesResponse
+ */
+export type ListDepositAddressesResponse = Message<"tss.v1.ListDepositAddressesResponse"> & {
+  /**
+   * The addresses, in the order of the references' characters.
+   *
+   * @generated from field: repeated tss.v1.DepositAddress deposit_addresses = 1;
+   */
+  depositAddresses: DepositAddress[];
+
+  /**
+   * The token of the next page; empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tss.v1.ListDepositAddressesResponse.
+ * Use `create(ListDepositAddressesResponseSchema)` to create a new message.
+ */
+export const ListDepositAddressesResponseSchema: GenMessage<ListDepositAddressesResponse> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 11);
+
+/**
+ * A deposit address with a reference, and the sums of the deposits to it. The credit belongs to the project.
+ *
+ * @generated from message tss.v1.DepositAddress
+ */
+export type DepositAddress = Message<"tss.v1.DepositAddress"> & {
+  /**
+   * A Sui address: `0x` and 64 hex digits.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * The reference that the project gave it.
+   *
+   * @generated from field: string reference = 2;
+   */
+  reference: string;
+
+  /**
+   * When the project first asked for it.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 3;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * The number of credited deposits to it.
+   *
+   * @generated from field: int64 credited_count = 4;
+   */
+  creditedCount: bigint;
+
+  /**
+   * What these deposits added to the balance, in millionths of a US dollar.
+   *
+   * @generated from field: int64 credited_micro_usd = 5;
+   */
+  creditedMicroUsd: bigint;
+
+  /**
+   * The number of waiting deposits to it.
+   *
+   * @generated from field: int64 waiting_count = 6;
+   */
+  waitingCount: bigint;
+};
+
+/**
+ * Describes the message tss.v1.DepositAddress.
+ * Use `create(DepositAddressSchema)` to create a new message.
+ */
+export const DepositAddressSchema: GenMessage<DepositAddress> = /*@__PURE__*/
+  messageDesc(file_tss_v1_billing, 12);
 
 /**
  * A coin type that the service accepts as a deposit.
@@ -466,10 +612,10 @@ export type DepositCoin = Message<"tss.v1.DepositCoin"> & {
  * Use `create(DepositCoinSchema)` to create a new message.
  */
 export const DepositCoinSchema: GenMessage<DepositCoin> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 10);
+  messageDesc(file_tss_v1_billing, 13);
 
 /**
- * Declares a transaction that paid to the project's deposit address.
+ * Declares a transaction that paid to a deposit address of the project.
  *
  * @generated from message tss.v1.DeclareDepositRequest
  */
@@ -487,7 +633,7 @@ export type DeclareDepositRequest = Message<"tss.v1.DeclareDepositRequest"> & {
  * Use `create(DeclareDepositRequestSchema)` to create a new message.
  */
 export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 11);
+  messageDesc(file_tss_v1_billing, 14);
 
 /**
  * The deposits of the transaction.
@@ -496,7 +642,7 @@ export const DeclareDepositRequestSchema: GenMessage<DeclareDepositRequest> = /*
  */
 export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & {
   /**
-   * One for each coin type.
+   * One for each coin type and address.
    *
    * @generated from field: repeated tss.v1.Deposit deposits = 1;
    */
@@ -508,7 +654,7 @@ export type DeclareDepositResponse = Message<"tss.v1.DeclareDepositResponse"> & 
  * Use `create(DeclareDepositResponseSchema)` to create a new message.
  */
 export const DeclareDepositResponseSchema: GenMessage<DeclareDepositResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 12);
+  messageDesc(file_tss_v1_billing, 15);
 
 /**
  * Lists deposits of the project.
@@ -536,6 +682,13 @@ export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Only the deposits to the address of this reference; absent means all.
+   *
+   * @generated from field: optional string reference = 4;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -543,7 +696,7 @@ export type ListDepositsRequest = Message<"tss.v1.ListDepositsRequest"> & {
  * Use `create(ListDepositsRequestSchema)` to create a new message.
  */
 export const ListDepositsRequestSchema: GenMessage<ListDepositsRequest> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 13);
+  messageDesc(file_tss_v1_billing, 16);
 
 /**
  * A page of deposits.
@@ -571,10 +724,10 @@ export type ListDepositsResponse = Message<"tss.v1.ListDepositsResponse"> & {
  * Use `create(ListDepositsResponseSchema)` to create a new message.
  */
 export const ListDepositsResponseSchema: GenMessage<ListDepositsResponse> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 14);
+  messageDesc(file_tss_v1_billing, 17);
 
 /**
- * The payment of one transaction to the project in one coin type. It is credited once.
+ * The payment of one transaction to one address of the project in one coin type. It is credited once.
  *
  * @generated from message tss.v1.Deposit
  */
@@ -634,6 +787,20 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
    * @generated from field: bool swept = 8;
    */
   swept: boolean;
+
+  /**
+   * The deposit address that was paid.
+   *
+   * @generated from field: string address = 9;
+   */
+  address: string;
+
+  /**
+   * The reference of that address. Absent for the project's own address.
+   *
+   * @generated from field: optional string reference = 10;
+   */
+  reference?: string | undefined;
 };
 
 /**
@@ -641,7 +808,7 @@ export type Deposit = Message<"tss.v1.Deposit"> & {
  * Use `create(DepositSchema)` to create a new message.
  */
 export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 15);
+  messageDesc(file_tss_v1_billing, 18);
 
 /**
  * The states of a deposit.
@@ -682,7 +849,7 @@ export type Deposit_State = (typeof Deposit_State)[keyof typeof Deposit_State] |
  * Describes the enum tss.v1.Deposit.State.
  */
 export const Deposit_StateSchema: GenEnum<Deposit_State> = /*@__PURE__*/
-  enumDesc(file_tss_v1_billing, 15, 0);
+  enumDesc(file_tss_v1_billing, 18, 0);
 
 /**
  * The crediting of a deposit.
@@ -724,7 +891,7 @@ export type DepositCredit = Message<"tss.v1.DepositCredit"> & {
  * Use `create(DepositCreditSchema)` to create a new message.
  */
 export const DepositCreditSchema: GenMessage<DepositCredit> = /*@__PURE__*/
-  messageDesc(file_tss_v1_billing, 16);
+  messageDesc(file_tss_v1_billing, 19);
 
 /**
  * The credit of a project.
@@ -763,7 +930,8 @@ export const Billing: GenService<{
     output: typeof ListLedgerEntriesResponseSchema;
   },
   /**
-   * Reads the project's deposit address and the accepted coins.
+   * Reads a deposit address of the project and the accepted coins. Every reference has an address of its own, which the
+   * service watches from the first call on.
    *
    * @generated from rpc tss.v1.Billing.GetDepositAddress
    */
@@ -771,6 +939,17 @@ export const Billing: GenService<{
     methodKind: "unary";
     input: typeof GetDepositAddressRequestSchema;
     output: typeof GetDepositAddressResponseSchema;
+  },
+  /**
+   * Lists the project's deposit addresses that have a reference, with what was paid to each, in the order of the
+   * references.
+   *
+   * @generated from rpc tss.v1.Billing.ListDepositAddresses
+   */
+  listDepositAddresses: {
+    methodKind: "unary";
+    input: typeof ListDepositAddressesRequestSchema;
+    output: typeof ListDepositAddressesResponseSchema;
   },
   /**
    * Makes the service check a deposit now. The service also finds deposits on its own, but later.

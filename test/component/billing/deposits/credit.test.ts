@@ -38,7 +38,7 @@ beforeEach(async () => {
   chain = fakePayments();
   deposits = testDeposits(database, prices, { reader: chain });
   projectId = await projectWith(database, 0n);
-  address = await depositAddress(deposits, projectId);
+  address = await depositAddress(deposits, { projectId, reference: "" });
   billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n), deposits }), () => ({
     kind: "project",
     projectId,
@@ -145,7 +145,10 @@ describe("a declaration", () => {
 
   it("is refused for another project's deposit and credits nobody", async () => {
     const other = await projectWith(database, 0n);
-    const txDigest = chain.pay(await depositAddress(deposits, other), [SUI, 1_000_000_000n]);
+    const txDigest = chain.pay(await depositAddress(deposits, { projectId: other, reference: "" }), [
+      SUI,
+      1_000_000_000n,
+    ]);
     expect(await refusalOf(billing.declareDeposit({ txDigest }))).toBe("DEPOSIT_TAKEN");
     expect(await balance()).toBe(0n);
   });
@@ -215,7 +218,7 @@ describe("looking at an address", () => {
 
   it("with a slow answer delays no other address", async () => {
     const other = await projectWith(database, 0n);
-    const otherAddress = await depositAddress(deposits, other);
+    const otherAddress = await depositAddress(deposits, { projectId: other, reference: "" });
     chain.pay(address, [SUI, 1_000_000_000n]);
     chain.pay(otherAddress, [SUI, 1_000_000_000n]);
     await database.query("UPDATE deposit_address SET due_at = now() + interval '1 day'", []);

@@ -32,7 +32,11 @@ it("a sweep is finished once, wherever its process was killed", { timeout: 600_0
   const harness = await startHarness({ operatorCount: 1, accounts: [sponsorAddress] });
   const database = await openTestDatabase();
   const projectId = await projectWith(database, 0n);
-  const owner = { projectId, address: deriveDepositKey(SEED, "localnet", projectId).toSuiAddress() };
+  const owner = {
+    projectId,
+    reference: "",
+    address: deriveDepositKey(SEED, "localnet", { projectId, reference: "" }).toSuiAddress(),
+  };
   const destination = objectId();
   await recordAddress(database, owner);
   let reach: typeof fetch = fetch;

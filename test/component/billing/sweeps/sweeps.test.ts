@@ -24,7 +24,7 @@ const signerOf = createDepositSigner(SEED, "localnet");
 let harness: Harness;
 let database: Database;
 let service: ChainService | undefined;
-let owner: { projectId: string; address: string };
+let owner: { projectId: string; reference: string; address: string };
 let depositKey: Ed25519Keypair;
 let destination: string;
 
@@ -32,8 +32,9 @@ beforeEach(async () => {
   harness = await startHarness({ accounts: [sponsorAddress] });
   database = await openTestDatabase();
   const projectId = await projectWith(database, 0n);
-  depositKey = deriveDepositKey(SEED, "localnet", projectId);
-  owner = { projectId, address: depositKey.toSuiAddress() };
+  const reference = "user-42";
+  depositKey = deriveDepositKey(SEED, "localnet", { projectId, reference });
+  owner = { projectId, reference, address: depositKey.toSuiAddress() };
   destination = objectId();
   await recordAddress(database, owner);
 }, DATABASE_TIMEOUT_MS);

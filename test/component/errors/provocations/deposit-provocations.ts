@@ -18,6 +18,19 @@ export const DEPOSIT_PROVOCATIONS = {
       return face.call({ method, key, request, url });
     },
   })),
+  TOO_MANY_DEPOSIT_REFERENCES: [
+    {
+      how: "one more reference than a project may have",
+      async provoke(stack, face) {
+        const { projectId, key } = await stack.newProject();
+        const { maxReferences } = stack.deposits;
+        for (let count = 0; count < maxReferences; count++)
+          await depositAddress(stack.deposits, { projectId, reference: `user-${count}` });
+        return face.call({ method: getDepositAddress, key, request: { reference: "one-more" } });
+      },
+      metadata: { maxCount: "3" },
+    },
+  ],
   DEPOSIT_NOT_FOUND: [
     {
       how: "a transaction that paid someone else",
@@ -34,7 +47,10 @@ export const DEPOSIT_PROVOCATIONS = {
       how: "a transaction that paid another project",
       async provoke(stack, face) {
         const [{ key }, other] = [await stack.newProject(), await stack.newProject()];
-        const txDigest = stack.chain.pay(await depositAddress(stack.deposits, other.projectId), [SUI, 1n]);
+        const txDigest = stack.chain.pay(
+          await depositAddress(stack.deposits, { projectId: other.projectId, reference: "" }),
+          [SUI, 1n],
+        );
         return face.call({ method: declareDeposit, key, request: { txDigest } });
       },
       metadata: { txDigest: expect.stringMatching(/^\w{43,44}$/) },
@@ -45,7 +61,10 @@ export const DEPOSIT_PROVOCATIONS = {
       how: "a deposit of a coin without a fresh price",
       async provoke(stack, face) {
         const { key, projectId } = await stack.newProject();
-        const txDigest = stack.chain.pay(await depositAddress(stack.deposits, projectId), [SUI, 1n]);
+        const txDigest = stack.chain.pay(await depositAddress(stack.deposits, { projectId, reference: "" }), [
+          SUI,
+          1n,
+        ]);
         return face.call({ method: declareDeposit, key, request: { txDigest } });
       },
       metadata: { coinTypes: SUI.coinType },

@@ -11,14 +11,18 @@ const vectors = JSON.parse(readFileSync(new URL("./deposit-key.vectors.json", im
   masterSeedHex: string;
   network: string;
   projectId: string;
+  reference: string;
   secretHex: string;
   publicKeyHex: string;
   address: string;
 }[];
 
-test.each(vectors)("the deposit key of $projectId on $network is the vector's", (vector) => {
+test.each(vectors)("the deposit key of $projectId and '$reference' on $network is the vector's", (vector) => {
   const seed = new Secret(hexToBytes(vector.masterSeedHex));
-  const key = deriveDepositKey(seed, vector.network, vector.projectId.toUpperCase());
+  const key = deriveDepositKey(seed, vector.network, {
+    ...vector,
+    projectId: vector.projectId.toUpperCase(),
+  });
   expect(bytesToHex(key.getPublicKey().toRawBytes())).toBe(vector.publicKeyHex);
   expect(key.toSuiAddress()).toBe(vector.address);
 });
@@ -27,18 +31,18 @@ test("a remembered deposit address is that of its own seed, network and project"
   const seeds = vectors.map(({ masterSeedHex }) => new Secret(hexToBytes(masterSeedHex)));
   // Each is asked for twice, the second time among those of all others.
   for (let round = 0; round < 2; round++) {
-    for (const [index, { network, projectId, address }] of vectors.entries()) {
-      expect(deriveDepositAddress(seeds[index]!, network, projectId)).toBe(address);
-      for (const other of seeds) deriveDepositAddress(other, network, projectId);
+    for (const [index, { network, address, ...owner }] of vectors.entries()) {
+      expect(deriveDepositAddress(seeds[index]!, network, owner)).toBe(address);
+      for (const other of seeds) deriveDepositAddress(other, network, owner);
     }
   }
 });
 
 test("the documented vectors are these", () => {
   const documented = readSource("docs/deposits.md").text;
-  for (const { masterSeedHex, network, projectId, secretHex, publicKeyHex, address } of vectors) {
+  for (const { masterSeedHex, network, projectId, reference, secretHex, publicKeyHex, address } of vectors) {
     expect(documented).toContain(
-      `master seed  ${masterSeedHex}\ninfo         ${network}:${projectId}\nsecret       ${secretHex}\n` +
+      `master seed  ${masterSeedHex}\ninfo         ${network}:${projectId}${reference && `:${reference}`}\nsecret       ${secretHex}\n` +
         `public key   ${publicKeyHex}\naddress      ${address}\n`,
     );
   }
@@ -46,7 +50,7 @@ test("the documented vectors are these", () => {
 
 test("a seed of another length is refused without being shown", () => {
   const seed = new Secret(hexToBytes("abcd"));
-  expect(() => deriveDepositKey(seed, "localnet", vectors[0]!.projectId)).toThrow(
-    "the master seed must have 32 bytes",
-  );
+  expect(() =>
+    deriveDepositKey(seed, "localnet", { projectId: vectors[0]!.projectId, reference: "" }),
+  ).toThrow("the master seed must have 32 bytes");
 });

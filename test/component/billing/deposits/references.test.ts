@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
+import { createBillingService } from "../../../../src/billing/billing-service.ts";
+import { depositAddress } from "../../../../src/billing/deposits/deposit-address.ts";
+import type { Deposits } from "../../../../src/billing/deposits/deposits.ts";
+import { scanAddress } from "../../../../src/billing/deposits/scan-address.ts";
+import { createDepositWatcher } from "../../../../src/billing/deposits/watch-deposits.ts";
+import { systemClock } from "../../../../src/lifecycle/clock.ts";
+import type { Database } from "../../../../src/store/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase, silentLog } from "../../../support/database.ts";
+import { type FakePayments, fakePayments, SUI, testDeposits } from "../../../support/deposits.ts";
+import { flatPrices } from "../../../support/prices.ts";
+import { moneyOf, projectWith, TEST_ORIGIN } from "../../../support/rows.ts";
+import { clientOf, refusalOf } from "../../../support/service-client.ts";
+
+let database: Database;
+let chain: FakePayments;
+let deposits: Deposits;
+let projectId: string;
+let billing: ReturnType<typeof clientOf<typeof Billing>>;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+beforeEach(async () => {
+  chain = fakePayments();
+  deposits = testDeposits(database, { SUI: "3.5", IKA: "0.02" }, { reader: chain, maxReferences: 5 });
+  projectId = await projectWith(database, 0n);
+  billing = clientOf(Billing, createBillingService({ database, prices: flatPrices(10n), deposits }), () => ({
+    kind: "project",
+    projectId,
+    apiKeyId: "key",
+    network: "localnet",
+    scopes: [],
+    origin: TEST_ORIGIN,
+  }));
+});
+
+const ONE_SUI = 1_000_000_000n;
+const addressOf = async (reference: string) => (await billing.getDepositAddress({ reference })).address;
+
+describe("a reference", () => {
+  it("has one address, which is not the project's own, another reference's or another project's", async () => {
+    const own = await billing.getDepositAddress({});
+    expect(own.reference).toBeUndefined();
+    const first = await billing.getDepositAddress({ reference: "user-1" });
+    expect(first.reference).toBe("user-1");
+    expect(await addressOf("user-1")).toBe(first.address);
+    const other = await projectWith(database, 0n);
+    const addresses = [
+      own.address,
+      first.address,
+      await addressOf("user-2"),
+      await depositAddress(deposits, { projectId: other, reference: "user-1" }),
+    ];
+    expect(new Set(addresses).size).toBe(addresses.length);
+  });
+
+  it("has 1 to 128 printable ASCII characters", async () => {
+    await addressOf(" ~".repeat(64));
+    for (const reference of ["", "a".repeat(129), "a\n", "a\x7f", "a\0", "ü"]) {
+      expect(await refusalOf(billing.getDepositAddress({ reference }))).toBe("VALIDATION");
+    }
+  });
+
+  it("beyond the project's limit is refused, and the known ones stay", async () => {
+    const known: string[] = [];
+    for (let count = 0; count < deposits.maxReferences; count++) known.push(await addressOf(`user-${count}`));
+    expect(await refusalOf(billing.getDepositAddress({ reference: "one-more" }))).toBe(
+      "TOO_MANY_DEPOSIT_REFERENCES",
+    );
+    expect(await addressOf("user-0")).toBe(known[0]);
+    const rows = await billing.listDepositAddresses({});
+    expect(rows.depositAddresses.map(({ reference }) => reference)).not.toContain("one-more");
+  });
+});
+
+describe("a deposit to a reference", () => {
+  it("is credited to the project once, and shown with the reference in the deposit and the ledger", async () => {
+    const address = await addressOf("user-1");
+    const txDigest = chain.pay(address, [SUI, ONE_SUI]);
+    await scanAddress(deposits, { address, projectId });
+    const declared = await billing.declareDeposit({ txDigest });
+    await scanAddress(deposits, { address, projectId });
+    expect(declared.deposits).toMatchObject([{ address, reference: "user-1" }]);
+    expect(await moneyOf(database, projectId)).toMatchObject({ balance: 3_500_000n, differences: [] });
+    const { ledgerEntries } = await billing.listLedgerEntries({});
+    expect(ledgerEntries).toMatchObject([{ amountMicroUsd: 3_500_000n, depositReference: "user-1" }]);
+  });
+
+  it("is credited when the project declares it, beside those to its other addresses", async () => {
+    const own = (await billing.getDepositAddress({})).address;
+    const addresses = [await addressOf("a"), await addressOf("b")];
+    const pays = fakePayments();
+    const digests = [own, ...addresses].map((address) => pays.pay(address, [SUI, ONE_SUI]));
+    const payments = await Promise.all(digests.map((digest) => pays.payments(digest, [])));
+    chain.payments = async () => payments.flatMap((each) => each ?? []);
+    const { deposits: declared } = await billing.declareDeposit({ txDigest: digests[0]! });
+    expect(declared.map(({ address }) => address).sort()).toEqual([own, ...addresses].sort());
+    expect(declared.map(({ reference }) => reference ?? "").sort()).toEqual(["", "a", "b"]);
+    expect(await moneyOf(database, projectId)).toMatchObject({ balance: 10_500_000n, differences: [] });
+  });
+
+  it("counts in the sums of its reference alone", async () => {
+    for (const [reference, count] of [
+      ["a", 1],
+      ["b", 2],
+    ] as const) {
+      const address = await addressOf(reference);
+      for (let paid = 0; paid < count; paid++) chain.pay(address, [SUI, ONE_SUI]);
+      await scanAddress(deposits, { address, projectId });
+    }
+    const { depositAddresses } = await billing.listDepositAddresses({});
+    expect(depositAddresses).toMatchObject([
+      { reference: "a", creditedCount: 1n, creditedMicroUsd: 3_500_000n, waitingCount: 0n },
+      { reference: "b", creditedCount: 2n, creditedMicroUsd: 7_000_000n, waitingCount: 0n },
+    ]);
+    expect((await billing.listDeposits({})).deposits).toHaveLength(3);
+    const { deposits: ofB } = await billing.listDeposits({ reference: "b" });
+    expect(ofB.map(({ reference }) => reference)).toEqual(["b", "b"]);
+    expect((await billing.listDeposits({ reference: "c" })).deposits).toEqual([]);
+  });
+});
+
+describe("the list of deposit addresses", () => {
+  it("is paged in the order of the references, and found by reference or by prefix", async () => {
+    for (const reference of ["b", "A:2", "A:10", "a:1", "A:~"]) await addressOf(reference);
+    await depositAddress(deposits, { projectId: await projectWith(database, 0n), reference: "A:3" });
+    const listed: string[] = [];
+    for (let pageToken = "", isDone = false; !isDone; isDone = pageToken === "") {
+      const page = await billing.listDepositAddresses({ pageSize: 2, pageToken });
+      listed.push(...page.depositAddresses.map(({ reference }) => reference));
+      pageToken = page.nextPageToken;
+    }
+    expect(listed).toEqual(["A:10", "A:2", "A:~", "a:1", "b"]);
+    const found = async (filter: object) =>
+      (await billing.listDepositAddresses(filter)).depositAddresses.map(({ reference }) => reference);
+    expect(await found({ referencePrefix: "A:" })).toEqual(["A:10", "A:2", "A:~"]);
+    expect(await found({ reference: "A:2" })).toEqual(["A:2"]);
+    expect(await found({ reference: "A" })).toEqual([]);
+    const first = await billing.listDepositAddresses({ pageSize: 1, referencePrefix: "A:" });
+    expect(
+      await refusalOf(billing.listDepositAddresses({ pageSize: 1, pageToken: first.nextPageToken })),
+    ).toBe("VALIDATION");
+  });
+});
+
+describe("the watcher", () => {
+  /** Lets a watcher scan the address once, and returns how many seconds later it does so again. */
+  async function secondsToNext(address: string): Promise<number> {
+    await database.query("UPDATE deposit_address SET due_at = 'infinity' WHERE address <> $1", [address]);
+    await database.query("UPDATE deposit_address SET due_at = now() WHERE address = $1", [address]);
+    const scanned = new Promise<void>((resolve) => {
+      chain.ownedCoins = async () => {
+        resolve();
+        return { coins: [], cursor: undefined };
+      };
+    });
+    const watcher = createDepositWatcher(deposits, { clock: systemClock, pollMs: 10_000, log: silentLog });
+    watcher.start();
+    await scanned;
+    await watcher.stop();
+    const [row] = await database.query<{ seconds: number }>(
+      "SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM deposit_address WHERE address = $1",
+      [address],
+    );
+    return row!.seconds;
+  }
+
+  it("scans a quiet reference every two hours on average, and the project's own address as before", async () => {
+    const [own, quiet] = [(await billing.getDepositAddress({})).address, await addressOf("user-1")];
+    expect(await secondsToNext(quiet)).toBeLessThanOrEqual(10);
+    await database.query("UPDATE deposit_address SET wanted_at = now() - interval '2 hours'", []);
+    expect(await secondsToNext(own)).toBeLessThanOrEqual(100);
+    const seconds = await secondsToNext(quiet);
+    expect(seconds).toBeGreaterThan(3_500);
+    expect(seconds).toBeLessThanOrEqual(10_800);
+  });
+
+  it("scans the references of a project that has many no more often in all than those of fifty", async () => {
+    const address = await addressOf("user-1");
+    await database.query("UPDATE deposit_reference_count SET count = 100000 WHERE project_id = $1", [
+      projectId,
+    ]);
+    expect(await secondsToNext(address)).toBeGreaterThan(19_000);
+  });
+});
