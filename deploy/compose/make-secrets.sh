@@ -8,13 +8,15 @@ chmod 700 secrets
 
 # Containers read the files as another user, so the folder is what keeps them private.
 keep() {
-  [ -e "secrets/$1" ] || cat >"secrets/$1"
+  [ -e "secrets/$1" ] && return
+  printf '%s\n' "$2" >"secrets/$1"
   chmod 644 "secrets/$1"
 }
 
 for name in postgres_password redis_password grafana_password admin_api_key hot_wallet deposit_seed audit_seal; do
-  openssl rand -hex 32 | keep "$name"
+  value=$(openssl rand -hex 32)
+  keep "$name" "$value"
 done
-printf 'postgresql://tss:%s@postgres:5432/tss\n' "$(cat secrets/postgres_password)" | keep database_url
-printf 'redis://:%s@redis:6379\n' "$(cat secrets/redis_password)" | keep redis_url
-printf 'https://fullnode.testnet.sui.io:443\n' | keep fullnode_url
+keep database_url "postgresql://tss:$(cat secrets/postgres_password)@postgres:5432/tss"
+keep redis_url "redis://:$(cat secrets/redis_password)@redis:6379"
+keep fullnode_url https://fullnode.testnet.sui.io:443
