@@ -4,7 +4,10 @@ import { ROOT } from "../support/source-files.ts";
 import type { ContainerStore } from "./container-store.ts";
 import { runCommand } from "./run-command.ts";
 
-/** The bases of the Dockerfile; undefined: those that `deploy/image/make-bases.sh` makes. */
+/**
+ * The bases of the Dockerfile. Undefined: those that `deploy/image/make-bases.sh` makes, or without the program that it
+ * needs the Dockerfile's own, from a registry.
+ */
 export interface Bases {
   readonly buildBase: string | undefined;
   readonly base: string | undefined;
@@ -14,8 +17,8 @@ const CERTIFICATES = "/etc/ssl/certs";
 
 /** Builds the image from this checkout and returns its name. */
 export async function buildImage(store: ContainerStore, bases: Bases): Promise<string> {
-  if (bases.base === undefined || bases.buildBase === undefined) await makeBases(store);
-  const { base = "localhost/tss-base", buildBase = "localhost/tss-build-base" } = bases;
+  const own = (await hasMmdebstrap(store)) ? await makeBases(store) : undefined;
+  const { base = own?.base, buildBase = own?.buildBase } = bases;
   const name = "localhost/threshold-signing-service:test";
   // A registry behind this machine's proxy may have a certificate that only this machine knows.
   const bundle = path.join(CERTIFICATES, "ca-certificates.crt");
@@ -23,17 +26,29 @@ export async function buildImage(store: ContainerStore, bases: Bases): Promise<s
     ? ["--volume", `${CERTIFICATES}:${CERTIFICATES}:ro`, "--build-arg", `NODE_EXTRA_CA_CERTS=${bundle}`]
     : [];
   const settings = ["--isolation", "chroot", "--layers", "--format", "docker", "--network", "host"];
-  const names = ["--build-arg", `BASE=${base}`, "--build-arg", `BUILD_BASE=${buildBase}`, "--tag", name];
-  await store.buildah(["bud", ...settings, ...trust, ...names, ROOT], true);
+  const given = { BASE: base, BUILD_BASE: buildBase };
+  const names = Object.entries(given).flatMap(([key, value]) =>
+    value === undefined ? [] : ["--build-arg", `${key}=${value}`],
+  );
+  await store.buildah(["bud", ...settings, ...trust, ...names, "--tag", name, ROOT], true);
   return name;
 }
 
-async function makeBases(store: ContainerStore): Promise<void> {
-  const wanted = ["localhost/tss-base", "localhost/tss-build-base"];
+async function hasMmdebstrap({ environment }: ContainerStore): Promise<boolean> {
+  return await runCommand("mmdebstrap", ["--version"], { environment }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Makes both bases from Debian's packages, unless the store has them. */
+async function makeBases(store: ContainerStore): Promise<Bases> {
+  const bases = { base: "localhost/tss-base", buildBase: "localhost/tss-build-base" };
   const images = await store.buildah(["images", "--format", "{{.Name}}"]);
-  if (wanted.every((name) => images.split("\n").includes(name))) return;
+  if (Object.values(bases).every((name) => images.split("\n").includes(name))) return bases;
   await runCommand(path.join(ROOT, "deploy/image/make-bases.sh"), [], {
     shown: true,
     environment: { ...store.environment, BUILDAH_OPTIONS: store.options.join(" ") },
   });
+  return bases;
 }

@@ -20,7 +20,10 @@ export async function judgeService(
   { databaseUrl, redisUrl }: { readonly databaseUrl: string; readonly redisUrl: string },
 ): Promise<void> {
   const localnetPort = await freePort();
-  const localnet = await containers.start(["localnet", "--port", localnetPort, "--data-dir", "/data/localnet"], {});
+  const localnet = await containers.start(
+    ["localnet", "--port", localnetPort, "--data-dir", "/data/localnet"],
+    {},
+  );
   await localnet.said(/fullnode and faucet +\S+/, START_TIMEOUT_MS);
   const adminApiKey = randomBytes(32).toString("base64url");
   const secrets = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ADMIN_API_KEY: adminApiKey };

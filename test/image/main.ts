@@ -4,6 +4,7 @@
  * Debian has; without them it says so and ends.
  */
 import { parseArgs } from "node:util";
+import { programMissing } from "../support/environment.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
 import { buildImage } from "./build-image.ts";
@@ -22,7 +23,7 @@ for (const program of ["buildah", "podman"]) {
   try {
     await runCommand(program, ["--version"], { environment: store.environment });
   } catch {
-    console.log(`skipped: no ${program}; the image was not tested`);
+    programMissing(program, "the image and what runs in it");
     process.exit(0);
   }
 }
