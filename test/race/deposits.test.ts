@@ -145,6 +145,29 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     prices.SUI = "3.5";
   });
 
+  it("to a reference are credited once after an older copy of the database forgot the reference and its deposits", async () => {
+    const db = pools[0]!;
+    const owner = { projectId: await projectWith(db, 0n), reference: "user-42" };
+    const address = await depositAddress(replicas[0]!, owner);
+    const digest = await payer.pay(address, { sui: 2_000_000_000n, ika: 0n });
+    await db.query("DELETE FROM deposit_address WHERE project_id = $1", [owner.projectId]);
+    await db.query("DELETE FROM deposit_reference_count WHERE project_id = $1", [owner.projectId]);
+    const declarer = { projectId: owner.projectId, origin: TEST_ORIGIN };
+    await expect(declareDeposit(replicas[0]!, declarer, digest)).rejects.toMatchObject({
+      reason: "DEPOSIT_NOT_FOUND",
+    });
+    expect(await depositAddress(replicas[1]!, owner)).toBe(address);
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        index < 5
+          ? scanAddress(replicas[index % 2]!, { address, projectId: owner.projectId })
+          : declareDeposit(replicas[index % 2]!, declarer, digest),
+      ),
+    );
+    const { balance, differences } = await moneyOf(db, owner.projectId);
+    expect({ balance, differences }).toEqual({ balance: 7_000_000n, differences: [] });
+  });
+
   it("are credited by one of many who credit what has waited", async () => {
     const watched = await project();
     prices.SUI = undefined;
