@@ -125,7 +125,7 @@ describe("a deposit to a reference", () => {
 
 describe("the list of deposit addresses", () => {
   it("is paged in the order of the references, and found by reference or by prefix", async () => {
-    for (const reference of ["b", "A:2", "A:10", "a:1", "A:~"]) await addressOf(reference);
+    for (const reference of ["b", "A:2", "A:10", "0:1", "A:~"]) await addressOf(reference);
     await depositAddress(deposits, { projectId: await projectWith(database, 0n), reference: "A:3" });
     const listed: string[] = [];
     for (let pageToken = "", isDone = false; !isDone; isDone = pageToken === "") {
@@ -133,7 +133,7 @@ describe("the list of deposit addresses", () => {
       listed.push(...page.depositAddresses.map(({ reference }) => reference));
       pageToken = page.nextPageToken;
     }
-    expect(listed).toEqual(["A:10", "A:2", "A:~", "a:1", "b"]);
+    expect(listed).toEqual(["0:1", "A:10", "A:2", "A:~", "b"]);
     const found = async (filter: object) =>
       (await billing.listDepositAddresses(filter)).depositAddresses.map(({ reference }) => reference);
     expect(await found({ referencePrefix: "A:" })).toEqual(["A:10", "A:2", "A:~"]);
