@@ -44,14 +44,14 @@ afterAll(async () => {
   remove();
 });
 
-test("the user resumes no dWallet with a share that somebody else chose", async () => {
+test("the user does not resume a dWallet whose share somebody else chose", async () => {
   const resumed = client.resumeOnboard({ seed, curve, dwalletId: chosen.dwalletId });
   await expect(resumed).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
   const { state } = await client.raw.onboarding.getDWallet({ dwalletId: chosen.dwalletId });
   expect(state).toBe(DWallet_State.AwaitingKeyHolderSignature);
 });
 
-test("the user neither recovers nor signs with one that his signer accepted before, unless he says so", async () => {
+test("the user neither recovers nor signs with a share that the signer accepted earlier, unless the caller allows it", async () => {
   const { dwalletId, encryptedUserSecretKeyShareId } = chosen;
   const { publicOutput } = await client.raw.onboarding.getDWallet({ dwalletId });
   const userOutputSignature = signDWalletOutput(user, publicOutput!);
@@ -71,7 +71,7 @@ test("the user neither recovers nor signs with one that his signer accepted befo
   expect(judge({ ...claim, signature: signed.signature })).toBe(true);
 });
 
-test("the user's own share is derived from what the chain has, when the service names no session or a wrong one", async () => {
+test("the user derives the share from the chain when the service names no session or a wrong one", async () => {
   const { userSecretKeyShareHex, sessionDigestHex } = own;
   for (const named of [new Uint8Array(), new Uint8Array(32).fill(1)]) {
     const lying = connect(answeringWith(named));

@@ -47,12 +47,12 @@ describe("a client of a running service", async () => {
     remove();
   });
 
-  test("signs, and signs a second time with what it has", async () => {
+  test("signs, and signs again with its cached dWallet", async () => {
     expect(isValid((await client.sign(signArgs())).signature)).toBe(true);
     expect(isValid((await client.sign(signArgs())).signature)).toBe(true);
   });
 
-  test("the same idempotency key gives the same signature and is charged once", async () => {
+  test("gets the same signature for the same idempotency key, for one charge", async () => {
     const before = await client.raw.billing.getBalance({});
     const first = await client.sign(signArgs(), { idempotencyKey: "flow-once" });
     const second = await client.sign(signArgs(), { idempotencyKey: "flow-once" });
@@ -61,7 +61,7 @@ describe("a client of a running service", async () => {
     expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(10_000n);
   });
 
-  test("after an abort the request goes on and is picked up by its id", async () => {
+  test("resumes an aborted request by its id", async () => {
     const abort = new AbortController();
     const interrupted = client.sign(signArgs(), {
       signal: abort.signal,
@@ -75,7 +75,7 @@ describe("a client of a running service", async () => {
     expect(isValid((await client.resumeSign({ signRequestId })).signature)).toBe(true);
   });
 
-  test("the share is recovered from the seed and the chain, and from no other seed", async () => {
+  test("recovers the share from the seed and the chain, and from no other seed", async () => {
     const { userSecretKeyShareHex, userPublicOutputHex, dwallet } = onboarded;
     const args = { curve: "ED25519", dwalletId: dwallet.id } as const;
     await expect(client.recoverShare({ seed, ...args })).resolves.toMatchObject({

@@ -67,7 +67,7 @@ const balance = async () =>
 const listed = async () => (await call<{ deposits: Deposit[] }>("/v1/billing/deposits")).deposits;
 
 describe("a deposit of SUI and IKA on the localnet", () => {
-  it("is credited once, though it is declared ten times at once, the service killed and the price changed", async () => {
+  it("is credited once, even if it is declared ten times at once, the service is killed and the price changes", async () => {
     const before = await balance();
     const txDigest = await payer.pay(target.address, { sui: 2_000_000_000n, ika: 50_000_000_000n });
     const replies = await Promise.all(

@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("tells errors with their codes, goes on after them, and has its rows after a restart", {
+it("the embedded database reports errors with their codes, continues after them, and keeps its rows over a restart", {
   timeout: 60_000,
 }, async () => {
   database = await openPglite(folder);

@@ -103,7 +103,7 @@ describe("an example of the guide", () => {
     expect(before.balanceMicroUsd - after.balanceMicroUsd).toBe(signPriceMicroUsd);
   });
 
-  it("makes one key, however often it is run with the token that it kept", async () => {
+  it("makes one key, even if it runs several times with its saved token", async () => {
     const { makeKeyForSure } = await guide("Interrupted actions");
     const tokens = new Map<string, string>();
     const made = (await makeKeyForSure!(client, seed, tokens)) as OnboardResult;

@@ -94,19 +94,19 @@ describe("the README", () => {
     },
   );
 
-  it("leaves no command of its blocks untried", () => {
+  it("has no command that these tests leave out", () => {
     const tried = ["npm start", "curl ", "npx buf generate"];
     const untried = shellLines("").filter((line) => !tried.some((start) => line.startsWith(start)));
     expect(untried).toEqual(Object.keys(NOT_RUN));
   });
 
   describe("`npm start`", () => {
-    it("ends with the service, and leaves nothing behind, when npm alone gets SIGTERM", async () => {
+    it("stops the service and leaves nothing behind when only npm gets SIGTERM", async () => {
       expect(await stop(service, "SIGTERM")).toBe(0);
       await expect(fetch(`${url}/v1/health`)).rejects.toThrow();
     });
 
-    it("ends in the same way when the terminal sends Ctrl-C to all its processes", async () => {
+    it("stops in the same way when the terminal sends Ctrl-C to all its processes", async () => {
       const again = await startService();
       expect(await stop(again.service, "SIGINT", -again.service.pid!)).toBe(0);
       await expect(fetch(`${again.url}/v1/health`)).rejects.toThrow();

@@ -90,14 +90,14 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     remove();
   });
 
-  it("start together on an empty database, which is migrated once", async () => {
+  it("start together on an empty database and migrate it once", async () => {
     const rows = await database.query<{ name: string }>(
       "SELECT migration_name AS name FROM _prisma_migrations ORDER BY migration_name, id",
     );
     expect(rows.map(({ name }) => name)).toEqual(await migrationNames());
   });
 
-  it("are ready, each with what its type depends on", async () => {
+  it("become ready by the checks of their types", async () => {
     for (const [index, replica] of replicas.entries()) {
       const shared = ["database", "migrations", "fullnode", "outbox"];
       const names = [...shared, ...(SLOTS[index] === "worker" ? ["lanes"] : []), "redis"];
@@ -113,7 +113,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     }
   });
 
-  it("have parts of their own: only workers drive lanes, only api replicas serve callers", () => {
+  it("divide the work: only workers drive lanes, and only api replicas serve callers", () => {
     for (const [index, replica] of replicas.entries()) {
       const parts = replica!.log.flatMap((line) => /"part":"([^"]+)".*"started"/.exec(line)?.[1] ?? []);
       const actsOnChain = ["submitter", "settler", "gas keeper", "expiry"].map((part) =>
@@ -124,7 +124,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     }
   });
 
-  it("of the type worker send callers elsewhere, and answer who looks after them", async () => {
+  it("of the type worker refuse calls and answer probes", async () => {
     const [index, baseUrl] = [SLOTS.indexOf("worker"), urlsOf("worker")[0]!];
     const rest = await fetch(`${baseUrl}/v1/billing/balance`, { headers: { "x-api-key": apiKey } });
     expect([rest.status, await rest.text()]).toEqual([404, expect.stringContaining("PROCESS_TYPE api")]);
@@ -141,7 +141,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     expect((await fetch(url.replace("/metrics", "/v1/health"))).status).toBe(404);
   });
 
-  it("lose nothing and charge once, whichever is killed, flushed or lost", async () => {
+  it("lose nothing and charge once when any replica is killed or Redis is flushed or lost", async () => {
     const dwallets = await Promise.all([onboardOverSim(face), onboardOverSim(face)]);
     let isOver = false;
     const signing = Promise.all(
@@ -197,7 +197,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     for (const id of watched.keys()) expect(charged.get(id)).toEqual({ status: "completed", charges: 1 });
   });
 
-  it("leave what callers ask for to workers, and it is done when one comes", async () => {
+  it("queue the work of calls until a worker starts", async () => {
     for (const index of [1, 3]) {
       expect(await replicas[index]!.stop()).toBe(0);
       replicas[index] = undefined;
@@ -212,7 +212,7 @@ describe.skipIf(!postgres || !redisUrl)("two api and two worker replicas", () =>
     expect(await signEnd(face, id)).toMatchObject({ status: "completed" });
   });
 
-  it("have nothing under way or unpaid in the end, no presign used twice, and stop cleanly", async () => {
+  it("end with no open or unpaid request and no presign used twice, and stop cleanly", async () => {
     for (const replica of replicas.splice(0)) if (replica) expect(await replica.stop()).toBe(0);
     expect(await checkRest(database, localnet, TEST_TRIPLE)).toEqual([]);
   });

@@ -39,13 +39,13 @@ afterAll(async () => {
   remove();
 });
 
-describe("an onboarding is one dWallet and one charge", () => {
+describe("an onboarding makes one dWallet for one charge", () => {
   it.each(
     ["getNetwork", "registerEncryptionKey", "createDWallet", "acceptDWallet"].flatMap((method) => [
       [method, "before"] as const,
       [method, "after"] as const,
     ]),
-  )("when the connection is cut at %s, %s the service has the call", async (method, when) => {
+  )("even if the connection is cut at %s, %s the service gets the call", async (method, when) => {
     const seed = newSeed();
     const money = await moneyOf("dkg");
     const error = await failureOf(newClient(cuttingAt(method, when)).onboard({ seed, curve }));
@@ -54,7 +54,7 @@ describe("an onboarding is one dWallet and one charge", () => {
   });
 
   it.each(["network", "parameters", "keys", "register", "prepare", "create", "dkg", "accept", "activate"])(
-    "when the client is gone at %s, and the token is all that is left",
+    "even if the client dies at %s and only the token is left",
     async (stage) => {
       const seed = newSeed();
       const money = await moneyOf("dkg");
@@ -64,7 +64,7 @@ describe("an onboarding is one dWallet and one charge", () => {
   );
 
   it.each(["register", "create", "dkg", "accept", "activate"])(
-    "when the service is killed at %s and starts again",
+    "even if the service is killed at %s and restarts",
     async (stage) => {
       const seed = newSeed();
       const money = await moneyOf("dkg");
@@ -89,11 +89,11 @@ describe("an onboarding is one dWallet and one charge", () => {
   }
 });
 
-describe("a name is one dWallet and one charge", () => {
+describe("a name makes one dWallet for one charge", () => {
   const name = "treasury";
   const seed = newSeed();
 
-  it("when several clients ask for it at once, and when one asks for it again", async () => {
+  it("even if several clients use it at once, and one uses it again", async () => {
     const money = await moneyOf("dkg");
     const made = await Promise.all([1, 2, 3].map(() => newClient().getOrCreate({ seed, curve, name })));
     const again = await newClient().getOrCreate({ seed, curve, name });
@@ -105,19 +105,19 @@ describe("a name is one dWallet and one charge", () => {
     await signs(seed, again);
   });
 
-  it("and is no other seed's", async () => {
+  it("and belongs to one seed", async () => {
     const other = newClient().getOrCreate({ seed: newSeed(), curve, name });
     await expect(other).rejects.toMatchObject({ reason: "SHARE_UNVERIFIED" });
   });
 });
 
-describe("a signature is one charge and one signature", () => {
+describe("signing makes one signature for one charge", () => {
   it.each(
     ["reserveSign", "submitSign", "watchSign"].flatMap((method) => [
       [method, "before"] as const,
       [method, "after"] as const,
     ]),
-  )("when the connection is cut at %s, %s the service has the call", async (method, when) => {
+  )("even if the connection is cut at %s, %s the service gets the call", async (method, when) => {
     const args = signArgs();
     const money = await moneyOf("sign");
     const error = await failureOf(newClient(cuttingAt(method, when)).sign(args));
@@ -126,7 +126,7 @@ describe("a signature is one charge and one signature", () => {
   });
 
   it.each(["dwallet", "parameters", "share", "reserve", "compute", "submit", "queued", "submitted"])(
-    "when the client is gone at %s, and the token is all that is left",
+    "even if the client dies at %s and only the token is left",
     async (stage) => {
       const args = signArgs();
       const money = await moneyOf("sign");
@@ -139,7 +139,7 @@ describe("a signature is one charge and one signature", () => {
   );
 
   it.each(["reserve", "compute", "submit", "queued", "submitted"])(
-    "when the service is killed at %s and starts again",
+    "even if the service is killed at %s and restarts",
     async (stage) => {
       const args = signArgs();
       const money = await moneyOf("sign");
@@ -150,7 +150,7 @@ describe("a signature is one charge and one signature", () => {
     },
   );
 
-  it("when the service is killed at verify: the client has its signature, and resumes after the restart", async () => {
+  it("even if the service is killed at verify: the client returns it, and resumes after the restart", async () => {
     const args = signArgs();
     const money = await moneyOf("sign");
     let token = "";

@@ -53,7 +53,7 @@ describe("registering an encryption key", () => {
     expect(await refusal("/v1/encryption-keys", { ...keyRequest(), signature })).toBe("400 BAD_SIGNATURE");
   });
 
-  it("gives one key for one signer, also when it is asked twice at once", async () => {
+  it("makes one key for one signer, even for two calls at once", async () => {
     const [one, two] = await Promise.all([1, 2].map(() => call("POST", "/v1/encryption-keys", keyRequest())));
     registered = one?.json ?? {};
     expect(registered["encryptionKeyId"]).toMatch(/^0x[0-9a-f]{64}$/);
@@ -96,19 +96,19 @@ describe("creating a dWallet", () => {
     expect(await refusal("/v1/dwallets", { ...dkgRequest(), ...change })).toBe(expected);
   });
 
-  it("makes one dWallet for one session, also when it is asked twice at once", async () => {
+  it("makes one dWallet for one session, even for two calls at once", async () => {
     const [one, two] = await Promise.all([1, 2].map(() => call("POST", "/v1/dwallets", dkgRequest())));
     expect(one?.json["dwalletId"]).toMatch(/^0x[0-9a-f]{64}$/);
     expect(two?.json["dwalletId"]).toBe(one?.json["dwalletId"]);
     expect(two?.json["txDigest"]).toBe(one?.json["txDigest"]);
   });
 
-  it("refuses the session with another body", async () => {
+  it("refuses the same session with another body", async () => {
     const userPublicOutput = base64(new Uint8Array(10));
     expect(await refusal("/v1/dwallets", { ...dkgRequest(), userPublicOutput })).toBe("409 SESSION_REUSED");
   });
 
-  it("shows that the network rejected a DKG that was tampered with, and lets nobody accept it", {
+  it("reports that the network rejected a forged DKG, and refuses to accept it", {
     timeout: 30_000,
   }, async () => {
     const userDkgMessage = dkg.userDkgMessage.slice();
@@ -127,7 +127,7 @@ describe("creating a dWallet", () => {
 });
 
 describe("accepting the share", () => {
-  it("checks the share and the signature, and gives the first transaction again on a repeat", {
+  it("checks the share and the signature, and returns the first transaction to a repeat", {
     timeout: 30_000,
   }, async () => {
     const created = (await call("POST", "/v1/dwallets", dkgRequest())).json;

@@ -80,7 +80,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     }
   });
 
-  it("lets an operator recompute the ledger beside it", { timeout: 60_000 }, async () => {
+  it("lets an operator verify the ledger while it runs", { timeout: 60_000 }, async () => {
     const verify = async () => {
       const verified = runTss(["ledger", "verify", "--json"], { DATA_DIR: folder, ...environment });
       const [output, [exitCode]] = await Promise.all([text(verified.stdout!), once(verified, "exit")]);
@@ -100,7 +100,7 @@ describe.skipIf(!postgres || !redisUrl)("a service on PostgreSQL and Redis", () 
     });
   });
 
-  it("takes up what the chain has, when the database is an older copy", { timeout: 120_000 }, async () => {
+  it("catches up with the chain when the database is an older copy", { timeout: 120_000 }, async () => {
     expect(await service!.stop()).toBe(0);
     const database = await openDatabase({ databaseUrl: postgres!.url, dataDirectory: folder, log });
     // As it was when the signature, the dWallet and its presign had been asked for, and nothing had been sent.

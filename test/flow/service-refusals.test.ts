@@ -164,7 +164,7 @@ describe("a refusal over gRPC", () => {
   });
 });
 
-it("is still alive after all that", async () => {
+it("leaves the service running", async () => {
   const reply = await fetch(`${service.access.baseUrl}/v1/health`);
   expect(reply.status).toBe(200);
   expect(service.log.join("\n")).not.toContain(service.access.apiKey);

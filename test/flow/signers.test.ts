@@ -106,7 +106,7 @@ describe("on an Ethereum node", () => {
     await anvil?.stop();
   });
 
-  it("viem's account transfers, twice when it is asked twice", async () => {
+  it("viem's account makes two transfers for two requests", async () => {
     const { wallet, reader } = connect();
     for (const nonce of [0, 1]) {
       const hash = await wallet.sendTransaction({ to: recipient, value: 5n });
@@ -117,7 +117,7 @@ describe("on an Ethereum node", () => {
     expect(await reader.getBalance({ address: recipient })).toBe(10n);
   });
 
-  it("viem's account gives one signature and one charge for one idempotency key", async () => {
+  it("viem's account makes one signature, for one charge, with one idempotency key", async () => {
     const transaction = {
       type: "eip1559",
       chainId: foundry.id,
@@ -141,7 +141,7 @@ describe("on an Ethereum node", () => {
     expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
   });
 
-  it("viem's account permits a token's transfer, and only that one", async () => {
+  it("viem's account signs a permit for one token transfer and no other", async () => {
     const { reader, relay } = connect();
     const { abi, bytecode } = permitToken();
     const hash = await relay.deployContract({ abi, bytecode, args: [1_000n] });
@@ -196,7 +196,7 @@ describe("on an Ethereum node", () => {
     expect(await reader.verifyMessage({ address: account.address, message, signature })).toBe(true);
   });
 
-  it("the guide's examples for viem and ethers send what they say", async () => {
+  it("the guide's examples for viem and ethers send the transactions that they describe", async () => {
     const { publicKeyHex: _, ...key } = keys.get("SECP256K1")!;
     expect(await guide.ethereumAddressOf(client, key)).toBe(account.address);
     const { reader } = connect();
@@ -246,7 +246,7 @@ describe("on an Ethereum node", () => {
   });
 });
 
-it("Solana's runtime takes a transfer, and refuses it with another signature", async () => {
+it("Solana's runtime accepts a transfer, and refuses it with another signature", async () => {
   const signer = await createDWalletSolanaSigner(client, keys.get("ED25519")!);
   const svm = new LiteSVM();
   const recipient = kitAddress(solanaAddress(new Uint8Array(32).fill(9)));
@@ -324,7 +324,7 @@ it("the example bitcoin-psbt prints a transaction that spends both outputs", asy
   }
 });
 
-it("a PSBT's inputs spend their outputs by Bitcoin's rules, for the quoted price", async () => {
+it("the signed inputs of a PSBT are valid by Bitcoin's rules and cost the quoted price", async () => {
   const key = keys.get("SECP256K1")!;
   const { transaction, spent } = spending(key);
   const quote = await quotePsbt(client, key, transaction.toPSBT());

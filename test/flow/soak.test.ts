@@ -5,7 +5,7 @@ import { soak } from "../soak/soak.ts";
 const DURATION_MS = 20_000;
 const LEAST_KILLS = 3;
 
-it("replicas that are killed lose nothing and double nothing", { timeout: 240_000 }, async ({ skip }) => {
+it("killed replicas lose nothing and do nothing twice", { timeout: 240_000 }, async ({ skip }) => {
   const report = await soak({ durationMs: DURATION_MS, leastKills: LEAST_KILLS, print: () => {} });
   // The run says at its end what was left out.
   if (report === undefined) return skip();

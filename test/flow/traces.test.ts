@@ -66,7 +66,7 @@ const parentOf = ({ parentSpanId }: ReceivedSpan): string =>
     : (spans.find(({ spanId }) => spanId === parentSpanId)?.name ?? "nobody");
 
 describe("a signature with a caller's traceparent", () => {
-  it("is one trace: each call a child of the caller's span", () => {
+  it("is one trace, and each call is a child of the caller's span", () => {
     const servers = spans.filter(({ kind }) => kind === 2);
     const names = new Set(servers.map(({ name }) => name));
     expect([...names].sort()).toEqual(
@@ -87,7 +87,7 @@ describe("a signature with a caller's traceparent", () => {
     });
   });
 
-  it("shows what each call asked of the database", () => {
+  it("has spans for each call's database statements", () => {
     const submit = named("tss.v1.Signing/SubmitSign");
     const statements = spans
       .filter(({ parentSpanId }) => parentSpanId === submit.spanId)
@@ -95,7 +95,7 @@ describe("a signature with a caller's traceparent", () => {
     expect(statements).toContainEqual(expect.stringContaining("INSERT chain_operation"));
   });
 
-  it("goes on with the submitter and the settlement, which are parts of the call that asked for them", () => {
+  it("continues with the submitter and the settler as parts of the call", () => {
     expect(parentOf(named("submit sign"))).toBe("tss.v1.Signing/SubmitSign");
     expect(parentOf(named("transaction on the chain"))).toBe("submit sign");
     expect(parentOf(named("build transaction"))).toBe("transaction on the chain");
@@ -106,7 +106,7 @@ describe("a signature with a caller's traceparent", () => {
     expect(written).toContain("settle sign");
   });
 
-  it("leaves no part without its parent", () => {
+  it("has no span without its parent", () => {
     expect(spans.map(parentOf)).not.toContain("nobody");
   });
 
@@ -140,7 +140,7 @@ describe("a signature with a caller's traceparent", () => {
 
 describe("an onboarding with a caller's traceparent", () => {
   // Whether a reader or the settler is the first to see the network's word is chance.
-  it("is one trace as well, from its calls to what they made the service send", () => {
+  it("is one trace, from its calls to the transactions that they cause", () => {
     const names = receiver.spans
       .filter(({ traceId }) => traceId === ONBOARDING_TRACE)
       .map(({ name }) => name);
@@ -149,7 +149,7 @@ describe("an onboarding with a caller's traceparent", () => {
 });
 
 describe("traces", () => {
-  it("begin with a call that has no traceparent or a broken one, and are not recorded where the caller does not", async () => {
+  it("begin with a call that has no valid traceparent, and are not recorded when the caller does not record them", async () => {
     const unsampled = randomBytes(16).toString("hex");
     const call = (traceparent?: string) =>
       fetch(`${service.access.baseUrl}/v1/billing/pricing`, {
@@ -165,7 +165,7 @@ describe("traces", () => {
     expect(receiver.spans.map(({ traceId }) => traceId)).not.toContain(unsampled);
   });
 
-  it("hold neither keys nor messages", () => {
+  it("contain neither keys nor messages", () => {
     const sent = receiver.bodies.join("\n");
     expect(sent).not.toContain(service.access.apiKey);
     expect(sent).not.toContain(MESSAGE);

@@ -4,7 +4,7 @@ import { soakTransport } from "../soak/soak-transport.ts";
 
 const DURATION_MS = 20_000;
 
-it("once its clients are gone, a server holds no more than before they came", async () => {
+it("a server releases all memory, connections and timers of its clients after they leave", async () => {
   const { faults, counts, table } = await soakTransport({ durationMs: DURATION_MS });
   expect(faults.join("\n"), table).toBe("");
   expect(Object.values(counts).every((count) => count > 2)).toBe(true);

@@ -38,7 +38,7 @@ describe.skipIf(test === undefined)("credit that two replicas adjust at once", (
   const adjust = (index: number, amountMicroUsd: bigint, idempotency?: Idempotency) =>
     adjustCredit(replica(index), TEST_OPERATOR, idempotency, { projectId, amountMicroUsd, reason: "race" });
 
-  it("is booked once for one idempotency key, and every caller has the same reply", async () => {
+  it("is posted once for one idempotency key, with the same reply to every caller", async () => {
     const idempotency = { ...keyed(newId()), method: "tss.v1.Admin/AdjustCredit" };
     const replies = await Promise.all(
       Array.from({ length: CALLS }, (_, index) => adjust(index, 5n, idempotency)),
@@ -50,7 +50,7 @@ describe.skipIf(test === undefined)("credit that two replicas adjust at once", (
     });
   });
 
-  it("tells each caller the balance after his own entry", async () => {
+  it("gives each caller the balance after its own entry", async () => {
     const replies = await Promise.all(Array.from({ length: CALLS }, (_, index) => adjust(index, 1n)));
     const balances = replies.map(({ ledgerEntry }) => ledgerEntry!.balanceMicroUsd - PRICE * BigInt(CALLS));
     expect(balances.sort((a, b) => Number(a - b))).toEqual(
@@ -58,7 +58,7 @@ describe.skipIf(test === undefined)("credit that two replicas adjust at once", (
     );
   });
 
-  it("is never below what reservations hold, and what is refused leaves no trace", async () => {
+  it("never falls below the held amount, and a refused adjustment changes nothing", async () => {
     const dwallet = await dwalletOf(one, projectId);
     await readyPresigns(one, dwallet.bucket, CALLS);
     const steps = pools.map((pool) => signSteps(pool, createLocalSignals()));

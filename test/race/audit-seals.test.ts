@@ -40,7 +40,7 @@ const sealedSubjects = async (db: Queryable) =>
   )) as { subject: string; sequence: bigint }[];
 
 describe.skipIf(test === undefined)("the sealer", () => {
-  it("seals every event once, without a gap, whoever writes and seals at once", async () => {
+  it("seals every event once and without a gap while others write and seal", async () => {
     const WRITERS = 8;
     const EACH = 40;
     let open = WRITERS;
@@ -83,7 +83,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     expect((await verified(await exported(pools[0]!))).faults).toEqual([]);
   }, 120_000);
 
-  it("seals what a long transaction wrote when that has committed, behind what was sealed meanwhile", async () => {
+  it("seals the events of a long transaction after its commit, behind the events that it sealed before", async () => {
     const [one, other] = pools as [Database, Database];
     const before = (await sealedSubjects(one)).length;
     await one.transaction(async (db) => {
@@ -100,7 +100,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     ]);
   });
 
-  it("that is killed between any two of its statements leaves nothing half done", async () => {
+  it("leaves nothing half done when it is killed between any two of its statements", async () => {
     const [one, other] = pools as [Database, Database];
     await write(one, "survivor");
     const before = (await sealedSubjects(one)).length;
@@ -136,7 +136,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     expect((await verified(await exported(one))).faults).toEqual([]);
   });
 
-  it("seals while the ledger is verified, however long that takes", async () => {
+  it("seals while a long verification of the ledger runs", async () => {
     const [one, other] = pools as [Database, Database];
     await write(one, "meanwhile");
     let sealedCount: number | undefined;
@@ -155,7 +155,7 @@ describe.skipIf(test === undefined)("the sealer", () => {
     expect(sealedCount).toBe(1);
   });
 
-  it("goes on in a copy that was restored elsewhere with events that nobody had sealed", async () => {
+  it("continues in a restored copy that has unsealed events", async () => {
     const [one] = pools as [Database, Database];
     await write(one, "unsealed at the copy");
     const copy = await testDatabase();
@@ -202,7 +202,7 @@ describe.skipIf(test === undefined)("an export of 100,000 entries", () => {
     expect(await verified(lines)).toMatchObject({ faults: [], entryCount: BigInt(COUNT) });
   }, 120_000);
 
-  it("with one flipped bit, one deleted and one reordered entry has these three faults", async () => {
+  it("reports three faults for one flipped bit, one deleted and one reordered entry", async () => {
     const flip = lineOf(31_337n);
     const flipped = Buffer.from(lines[flip]!);
     flipped[100]! ^= 0x04;

@@ -160,7 +160,7 @@ describe.skipIf(test === undefined)("a caller may repeat a call that failed beca
     );
   });
 
-  it("is none of these where a statement of ours is wrong", async () => {
+  it("reports a wrong statement of the service as an internal error", async () => {
     await opened(async (database) => {
       for (const state of ["42601", "23505", "40001"]) {
         const raise = `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`;

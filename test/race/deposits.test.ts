@@ -75,7 +75,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     return { projectId, address: await depositAddress(replicas[0]!, { projectId, reference: "" }) };
   };
 
-  it("go to one address, which many first calls at once are all told", async () => {
+  it("go to one address, which all of many simultaneous first calls return", async () => {
     for (let round = 0; round < 20; round++) {
       const projectId = await projectWith(pools[0]!, 0n);
       const calls = Array.from({ length: 16 }, (_, index) =>
@@ -113,7 +113,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     expect(project?.count).toBe(rows.length);
   });
 
-  it("are credited once, however often they are declared and looked at meanwhile at other prices", async () => {
+  it("are credited once, even if they are declared and seen several times at changing prices", async () => {
     const watched = await project();
     const digest = await payer.pay(watched.address, { sui: 2_000_000_000n, ika: 100_000_000_000n });
     const declarer = { projectId: watched.projectId, origin: TEST_ORIGIN };
@@ -168,7 +168,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     expect({ balance, differences }).toEqual({ balance: 7_000_000n, differences: [] });
   });
 
-  it("are credited by one of many who credit what has waited", async () => {
+  it("are credited once by many that credit waiting deposits", async () => {
     const watched = await project();
     prices.SUI = undefined;
     await payer.pay(watched.address, { sui: 1_000_000_000n, ika: 0n });
@@ -183,7 +183,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     expect((await moneyOf(pools[0]!, watched.projectId)).balance).toBe(3_500_000n);
   });
 
-  it("are found by watchers alone, and not again by ones that start anew", async () => {
+  it("are found once by watchers, and not again after a restart", async () => {
     const watched = await project();
     await payer.pay(watched.address, { sui: 1_000_000_000n, ika: 0n });
     for (let start = 0; start < 2; start++) {
@@ -205,7 +205,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     });
   });
 
-  it("are not made of coins that hold nothing, which nobody looks at twice", async () => {
+  it("ignore empty coins, which are read once", async () => {
     const watched = await project();
     const transaction = new Transaction();
     transaction.transferObjects([transaction.splitCoins(transaction.gas, [0n])[0]!], watched.address);
@@ -218,7 +218,7 @@ describe.skipIf(test === undefined)("deposits that two replicas see at once", ()
     expect(await scanAddress(replicas[0]!, watched)).toMatchObject({ creditedCount: 1, foundCount: 1 });
   });
 
-  it("are not made of what the address itself takes part in by spending", async () => {
+  it("ignore coins from transactions that spend from the address", async () => {
     const watched = await project();
     const key = deriveDepositKey(replicas[0]!.masterSeed, "localnet", {
       projectId: watched.projectId,

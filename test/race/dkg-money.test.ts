@@ -18,7 +18,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
   const db = database!;
   const calls = onboardingCalls(db, { dkgPriceMicroUsd: PRICE, refundsPerDay: REFUNDS_PER_DAY });
 
-  it("is charged once, however often its request comes", async () => {
+  it("is charged once, even if its request is repeated", async () => {
     const projectId = await projectWith(db, 2n * PRICE);
     const request = calls.dkgRequest(await calls.registeredKey(projectId));
     const rows = await Promise.all(Array.from({ length: 24 }, () => calls.createDWallet(projectId, request)));
@@ -27,7 +27,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     expect(await entriesOf(projectId)).toEqual([`dkg:${rows[0]!.id}`]);
   });
 
-  it("is made as often as the credit pays for it, and nothing is queued or stored beyond that", async () => {
+  it("is made as often as the credit allows, and a refused request stores nothing", async () => {
     const projectId = await projectWith(db, 3n * PRICE + PRICE - 1n);
     const key = await calls.registeredKey(projectId);
     const made = await Promise.all(
@@ -39,7 +39,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     expect(await dkgsOf(projectId)).toHaveLength(3);
   });
 
-  it("costs nothing while money that is held would have to pay for it", async () => {
+  it("is never paid with held money", async () => {
     const projectId = await projectWith(db, PRICE);
     await db.query("UPDATE project SET held_micro_usd = 1 WHERE id = $1", [projectId]);
     const request = calls.dkgRequest(await calls.registeredKey(projectId));
@@ -59,7 +59,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     },
   );
 
-  it("that the chain will never take is refunded, once, without a budget", async () => {
+  it("that the chain cannot accept is refunded once, outside the budget", async () => {
     const projectId = await projectWith(db, 5n * PRICE);
     const ids = await submitting(projectId, 5);
     const operation = createDkgOperation({ sessionRequest: async () => undefined }, objectId());
@@ -69,7 +69,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     expect(await moneyOf(db, projectId)).toEqual({ balance: 5n * PRICE, held: 0n, differences: [] });
   });
 
-  it("that the network rejects is refunded once, within the budget that signatures share", async () => {
+  it("that the network rejects is refunded once, within the budget for signatures", async () => {
     const projectId = await projectWith(db, 5n * PRICE);
     const ids = await submitting(projectId, 5);
     const from = "AwaitingNetworkDKGVerification";
@@ -88,7 +88,7 @@ describe.skipIf(database === undefined)("a dWallet", () => {
     expect(await moneyOf(db, projectId)).toEqual({ balance: refunded - PRICE, held: 0n, differences: [] });
   });
 
-  it("whose charge or refund is not what its row says is named by the ledger's verification", async () => {
+  it("whose charge or refund differs from its row is found by the verification of the ledger", async () => {
     const projectId = await projectWith(db, 2n * PRICE);
     const [first, second] = await submitting(projectId, 2);
     await db.query("UPDATE dwallet SET price_micro_usd = price_micro_usd - 1 WHERE id = $1", [first]);

@@ -42,20 +42,20 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     return findings.find((one) => one.name === name);
   };
 
-  it("says that an empty database wants its migrations, and makes none itself", async () => {
+  it("reports that an empty database needs its migrations, and applies none", async () => {
     expect(await find("migrations")).toMatchObject({ status: "warn", found: "the database is empty" });
     expect(await find("chain")).toMatchObject({ status: "skip" });
     expect(await database.query("SELECT 1 FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
   });
 
-  it("finds nothing wrong once they are made", async () => {
+  it("finds no fault in a migrated database", async () => {
     await migrate(database, silentLog);
     const findings = await runDoctor(environment);
     expect(findings.filter(({ status }) => status === "fail" || status === "warn")).toEqual([]);
     expect(findings.find(({ name }) => name === "database")?.found).toMatch(/^PostgreSQL \d+.* at 127.0.0.1/);
   });
 
-  it("knows a migration that is missing, one of a newer version, an edited and a failed one", async () => {
+  it("finds a missing, a newer, an edited and a failed migration", async () => {
     const rows = "_prisma_migrations WHERE migration_name =";
     const [last] = await database.query<{ name: string }>(
       "SELECT max(migration_name) AS name FROM _prisma_migrations",
@@ -77,12 +77,12 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     expect(await find("migrations")).toMatchObject({ status: "fail", found: "migration z failed" });
   });
 
-  it("knows a database that belongs to another chain", async () => {
+  it("finds a database that belongs to another chain", async () => {
     await database.query("INSERT INTO known_network (name, chain_id) VALUES ('localnet', 'another')");
     expect(await find("chain")).toMatchObject({ status: "fail", found: expect.stringContaining("another") });
   });
 
-  it("knows a hot wallet that something else sends from", async () => {
+  it("finds a hot wallet that another process uses", async () => {
     await addLane(database, "localnet", { objectId: "0xlane", version: "1", digest: "d" });
     expect(await find("lanes")).toMatchObject({ status: "ok" });
     await markForeignUse(database, { laneId: "0xlane", digest: "foreign" });
@@ -93,7 +93,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     });
   });
 
-  it("knows an operation that no worker takes", async () => {
+  it("finds an operation that no worker takes", async () => {
     expect(await find("outbox")).toMatchObject({ status: "ok" });
     await database.query(
       `INSERT INTO chain_operation (id, network, kind, subject_id, priority, not_before)
@@ -107,7 +107,7 @@ describe.skipIf(postgres === undefined)("the doctor on PostgreSQL", () => {
     });
   });
 
-  it("knows a clock that is not the database's", async () => {
+  it("finds a clock that differs from the database's", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
     try {
       expect(await find("clock and database")).toMatchObject({

@@ -18,7 +18,7 @@ describe.skipIf(database === undefined)("a name", () => {
   const idsOf = async (projectId: string, name?: string) =>
     (await listDWallets(db, projectId, { ...FIRST_PAGE, name })).rows.map(({ id }) => id);
 
-  it("makes one dWallet, which is charged once, however many callers give it to theirs at once", async () => {
+  it("makes one dWallet for one charge, even for many callers at once", async () => {
     const projectId = await projectWith(db, 24n * PRICE);
     const key = await calls.registeredKey(projectId);
     const results = await Promise.all(
@@ -33,7 +33,7 @@ describe.skipIf(database === undefined)("a name", () => {
     expect(await idsOf(projectId)).toHaveLength(1);
   });
 
-  it("is each project's own, and lists that project's dWallet alone", async () => {
+  it("is separate in each project, and lists only that project's dWallet", async () => {
     const projects = await Promise.all([1, 2].map(() => projectWith(db, PRICE)));
     for (const projectId of projects) {
       const key = await calls.registeredKey(projectId);
@@ -61,7 +61,7 @@ describe.skipIf(database === undefined)("a name", () => {
     },
   );
 
-  it("belongs to the session: the same session with another name is another request", async () => {
+  it("is part of the request: the same session with another name is refused", async () => {
     const projectId = await projectWith(db, 9n * PRICE);
     const key = await calls.registeredKey(projectId);
     const request = calls.dkgRequest(key, { name: "treasury" });

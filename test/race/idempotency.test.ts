@@ -66,14 +66,14 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     (await one.query<{ id: string }>("SELECT id FROM project WHERE name = $1", [key])).map(({ id }) => id);
   const expire = () => one.query("UPDATE idempotency_key SET expires_at = now() WHERE key = $1", [key]);
 
-  it("make one row, and all are answered with it", async () => {
+  it("make one row, which all of them return", async () => {
     const ids = await Promise.all(
       Array.from({ length: CALLS }, (_, index) => runOnce(replica(index), admin(), creation)),
     );
     expect(await projectsMade()).toEqual([...new Set(ids)]);
   });
 
-  it("are one call's alone when they ask for different things", async () => {
+  it("succeed for one call only when their requests differ", async () => {
     const results = await Promise.allSettled(
       Array.from({ length: CALLS }, (_, index) => runOnce(replica(index), admin(index), creation)),
     );
@@ -83,7 +83,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     expect(reasonsOf(results)).toEqual(Array(CALLS - 1).fill("IDEMPOTENCY_KEY_REUSED"));
   });
 
-  it("take over a key whose day is over once, while it is being swept away", async () => {
+  it("take over an expired key once, even while it is being swept", async () => {
     await runOnce(one, admin(), creation);
     await expire();
     const [ids] = await Promise.all([
@@ -94,7 +94,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
     expect(await projectsMade()).toHaveLength(2);
   });
 
-  it("wait for the first one, but not for ever, and run when it fails", async () => {
+  it("wait for the first call for a bounded time, and run if it fails", async () => {
     let begin: () => void = () => {};
     let end: (failure: Error) => void = () => {};
     const begun = new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
         { timeoutMs: 30_000, signal: new AbortController().signal },
       );
 
-    it("make one row and one hold, even where the credit pays for one only", async () => {
+    it("make one row and one hold, even if the credit covers only one", async () => {
       const projectId = await projectWith(one, PRICE);
       const dwallet = await dwalletOf(one, projectId);
       await readyPresigns(one, dwallet.bucket, CALLS);
@@ -155,7 +155,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
       expect(held).toHaveLength(1);
     });
 
-    it("are one request's alone when they ask for different things", async () => {
+    it("succeed for one request only when their contents differ", async () => {
       const projectId = await projectWith(one, 100n * PRICE);
       const dwallet = await dwalletOf(one, projectId);
       await readyPresigns(one, dwallet.bucket, CALLS);
@@ -168,7 +168,7 @@ describe.skipIf(test === undefined)("calls with one key, of two replicas", () =>
       expect(await moneyOf(one, projectId)).toEqual({ balance: 100n * PRICE, held: PRICE, differences: [] });
     });
 
-    it("make a second one, once, when the day of the first is over", async () => {
+    it("make one second reservation after the key of the first has expired", async () => {
       const projectId = await projectWith(one, 100n * PRICE);
       const dwallet = await dwalletOf(one, projectId);
       await readyPresigns(one, dwallet.bucket, CALLS);

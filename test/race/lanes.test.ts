@@ -35,7 +35,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
     }
   };
 
-  it("lease a lane to one of them, each time under a higher number", async () => {
+  it("lease a lane to one of them at a time, each time with a higher fence", async () => {
     let last = 0n;
     for (let round = 0; round < 5; round++) {
       const leases = await Promise.all(Array.from({ length: 16 }, () => leaseLane(db, lanes[0]!, 60_000)));
@@ -47,7 +47,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
     }
   });
 
-  it("share the queue: every operation is stored once, by one lane", async () => {
+  it("share the queue, and one lane stores each operation once", async () => {
     await queue(120);
     const stored = await Promise.all(
       lanes.map(async (laneId) => {
@@ -77,7 +77,7 @@ describe.skipIf(database === undefined)("processes at the same time", () => {
     expect(rows.filter(({ digest }) => known.has(digest))).toHaveLength(120);
   });
 
-  it("store nothing under a lease while another process takes the lane", async () => {
+  it("store nothing under a lease that another process takes over", async () => {
     for (let round = 0; round < 20; round++) {
       const laneId = lanes[round % lanes.length]!;
       const old = (await leaseLane(db, laneId, 60_000))!;

@@ -51,7 +51,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     await readyPresigns(db, dwallet.bucket, OPEN_MAX + 10);
   });
 
-  it("holds a tenth of what it may hold from then on, and the others have the rest", async () => {
+  it("may hold only a tenth of its reservations, and leaves the rest to others", async () => {
     expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX);
     const other = await projectWith(db, CREDIT);
     const othersDWallet = await dwalletOf(db, other, dwallet.bucket);
@@ -70,7 +70,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     });
   });
 
-  it("may hold one more for each that it submits", async () => {
+  it("may hold one more for each reservation that it submits", async () => {
     await reserveAtOnce(project, dwallet, OPEN_MAX);
     await expireAll(project);
     // 50 have expired: five may be open until more than five of them are made up for.
@@ -82,7 +82,7 @@ describe.skipIf(database === undefined)("a project that lets its reservations ex
     expect(await moneyOf(db, project)).toMatchObject({ differences: [] });
   });
 
-  it("may hold as many as before an hour after the last one expired", async () => {
+  it("may hold all of its reservations again an hour after the last one expired", async () => {
     await reserveAtOnce(project, dwallet, OPEN_MAX);
     await expireAll(project);
     expect(await reserveAtOnce(project, dwallet, OPEN_MAX)).toHaveLength(OPEN_MAX / 10);

@@ -12,7 +12,7 @@ const older = await testDatabase();
 afterAll(() => Promise.all([test?.drop(), older?.drop()]));
 
 describe.skipIf(test === undefined)("four processes that migrate at once", () => {
-  it("apply each migration once, and all find the database ready", async () => {
+  it("apply each migration once, and all of them continue", async () => {
     const names = (await readMigrations()).map(({ name }) => name);
     const databases = await Promise.all(Array.from({ length: 4 }, () => openPostgres(test!.url, silentLog)));
     try {

@@ -49,7 +49,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
     while ((await database.query(`SELECT 1 ${WAITING}`, [])).length === 0);
   };
 
-  it("keeps no call waiting for the backup's end, and lands once that has come", async () => {
+  it("delays no call during the backup, and is applied after it", async () => {
     const backup = await openBackup();
     let pauseCount = 0;
     const migrating = run({
@@ -66,7 +66,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
     expect(await hasColumn()).toBe(true);
   });
 
-  it("gives up after its time, says who had the lock, and leaves nothing that stands in the way", async () => {
+  it("gives up at its time limit, names the holder of the lock, and leaves nothing behind", async () => {
     const backup = await openBackup();
     let pauseCount = 0;
     const pause = async () => pauseCount++;
@@ -79,7 +79,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
     expect(await run({})).toEqual(["2_add"]);
   });
 
-  it("is killed while it waits, and the next process begins it anew", async () => {
+  it("is restarted by the next process when it is killed while it waits", async () => {
     const backup = await openBackup();
     const migrating = run({ lockTimeoutMs: 60_000 });
     await untilItWaits();
@@ -89,7 +89,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
     expect(await run({})).toEqual(["2_add"]);
   });
 
-  it("may itself take longer than a statement of a call", async () => {
+  it("may run longer than the statement of a call", async () => {
     const hasty = await openPostgres(test!.url, silentLog, { statementTimeoutMs: 100 });
     const slow = { name: "2_slow", script: "SELECT pg_sleep(0.3)", checksum: "slow" };
     try {
@@ -100,7 +100,7 @@ describe.skipIf(test === undefined)("a migration that wants a table which a back
     }
   });
 
-  it("waits no longer for another process that migrates and does not end", async () => {
+  it("does not wait forever for another process that migrates", async () => {
     const backup = await openBackup();
     const stuck = run({ lockTimeoutMs: 60_000 });
     await untilItWaits();

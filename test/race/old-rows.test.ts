@@ -53,7 +53,7 @@ describe.skipIf(test === undefined)("a database with a year of old rows", () => 
     await test?.drop();
   });
 
-  it("is large in every table that signing writes to", () => {
+  it("has many rows in every table that signing writes to", () => {
     expect([...largeTables]).toEqual(
       expect.arrayContaining([
         ...["audit_event", "audit_leaf", "chain_operation", "chain_transaction", "dwallet", "encryption_key"],
@@ -62,7 +62,7 @@ describe.skipIf(test === undefined)("a database with a year of old rows", () => 
     );
   });
 
-  it("is never read through by what is asked all the time, planned for any project or for the largest", async () => {
+  it("is never scanned by a frequent statement, in a generic plan or one for the largest project", async () => {
     const statements = [...recorded.values()].filter(({ text }) =>
       /^\s*(?:WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text),
     );

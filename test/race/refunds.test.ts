@@ -40,7 +40,7 @@ interface Half {
   readonly userSignMessage: Uint8Array;
 }
 
-describe.skipIf(database === undefined)("what the network rejects", () => {
+describe.skipIf(database === undefined)("a request that the network rejects", () => {
   const db = database!;
   const signals = createLocalSignals();
   const deps = {
@@ -85,7 +85,7 @@ describe.skipIf(database === undefined)("what the network rejects", () => {
     },
   );
 
-  it("is refunded up to the budget for ECDSA, whose proofs the network alone verifies", async () => {
+  it("is refunded up to the budget for ECDSA, whose proofs only the network verifies", async () => {
     const half = {
       ...{ triple: TEST_TRIPLE, message: Uint8Array.of(1), dwalletOutput: Uint8Array.of(1, 2, 3) },
       ...{ presign: new Uint8Array(16), userSignMessage: layoutOfSignMessage() },

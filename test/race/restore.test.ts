@@ -281,12 +281,12 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     rmSync(dumpFile, { force: true });
   }, 60_000);
 
-  it("sends nothing after a reconciliation that died half-way", async () => {
+  it("sends nothing after a reconciliation that died half-way through", async () => {
     expect(leases.length).toBeGreaterThan(0);
     expect(leases.filter((lease) => lease !== undefined)).toEqual([]);
   });
 
-  it("knows how a transaction ended that was under way when the copy was made", async () => {
+  it("learns the outcome of a transaction that was in progress when the copy was made", async () => {
     const rows = await after.query(
       `SELECT DISTINCT t.state, o.state AS operation, p.state = 'requested' AS "isWaiting" FROM chain_transaction t
        JOIN chain_operation o ON o.tx_digest = t.digest JOIN presign p ON p.id = o.subject_id WHERE t.digest = $1`,
@@ -295,7 +295,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     expect(rows).toEqual([{ state: "landed", operation: "landed", isWaiting: false }]);
   });
 
-  it("is told what was put back, and what cannot be", () => {
+  it("has a report of the restored rows and of those that cannot be restored", () => {
     // The dWallet of the second user, and maybe the sweep, was put back by the one that died.
     expect(report.counts).toMatchObject({ register: 0, dkg: 0, accept: 0, sign: 3 });
     expect(report.unrecoverable.map(({ what }) => what)).toEqual([
@@ -308,14 +308,14 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     );
   });
 
-  it("is in line after one run: the next one changes nothing", { timeout: 120_000 }, async () => {
+  it("is complete after one run, and the next run changes nothing", { timeout: 120_000 }, async () => {
     expect(await after.query("SELECT 1 FROM lane WHERE foreign_digest IS NOT NULL")).toEqual([]);
     const again = await reconcile();
     expect(again).toMatchObject({ transactionCount: 0, adoptedCount: 0, burntCount: 0, heldCount: 0 });
     expect(await verifyLedger(after)).toEqual([]);
   });
 
-  it("has every signature back, charged once, and goes on signing", { timeout: 120_000 }, async () => {
+  it("has every signature again, charged once, and continues to sign", { timeout: 120_000 }, async () => {
     replica = await start(after);
     for (const id of [signed.known, signed.reserved, signed.unknown, signed.newWallet]) {
       const [was, is] = [await completed(before, id), await completed(after, id)];
@@ -334,7 +334,7 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     expect(alarms).toEqual([]);
   });
 
-  it("finds deposits again, those too that were swept, and credits them once", {
+  it("finds all deposits again, even swept ones, and credits them once", {
     timeout: 120_000,
   }, async () => {
     const { network } = replica;
@@ -359,13 +359,13 @@ describe.skipIf(!lost || !copy || !redisUrl)("a database that lost its last minu
     expect(await verifyLedger(after)).toEqual([]);
   });
 
-  it("gets a dWallet back whose owner makes the same calls again", { timeout: 120_000 }, async () => {
+  it("gets a dWallet again when its owner repeats the same calls", { timeout: 120_000 }, async () => {
     expect(await onboard(3)).toEqual(stranger);
     await signOne(stranger.dwalletId);
     expect(await verifyLedger(after)).toEqual([]);
   });
 
-  it("has every key made anew, as one that was revoked since would work again", {
+  it("needs a new key for every project, because a revoked key would work again", {
     timeout: 120_000,
   }, async () => {
     await replica.stop();

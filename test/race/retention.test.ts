@@ -24,7 +24,7 @@ describe.skipIf(database === undefined)("retention", () => {
     await readyPresigns(db, dwallet.bucket, 40);
   });
 
-  it("takes each row once, in batches that are bounded, by however many replicas", async () => {
+  it("empties each row once, in bounded batches, with several replicas", async () => {
     await db.query(
       `INSERT INTO chain_transaction (digest, network, sender, lane, bytes, state, resolved_at)
        SELECT 'old' || n, 'localnet', 'sender', 'lane', '\\x01', 'landed', now() - n * interval '1 second'
@@ -44,7 +44,7 @@ describe.skipIf(database === undefined)("retention", () => {
     expect(await emptyRequests(db, 0, 10)).toBe(1);
   });
 
-  it("never takes the half of a request under way, while requests go from state to state beside it", async () => {
+  it("never removes the half of an open request, even while requests change their states", async () => {
     let isSigning = true;
     const retention = Array.from({ length: REPLICAS }, async () => {
       let count = 0;

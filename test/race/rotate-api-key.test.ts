@@ -37,7 +37,7 @@ const refusals = (results: readonly PromiseSettledResult<unknown>[]) =>
     result.status === "rejected" ? [result.reason instanceof ServiceError && result.reason.reason] : [],
   );
 
-describe.skipIf(test === undefined)("of calls at the same time", () => {
+describe.skipIf(test === undefined)("among simultaneous calls,", () => {
   const newKey = async () => {
     const projectId = await projectWith(pools[0]!, 0n);
     const key = await insertApiKey(pools[0]!, TEST_ORIGIN, { projectId, name: "web", scopes: ["sign"] });
@@ -48,7 +48,7 @@ describe.skipIf(test === undefined)("of calls at the same time", () => {
   const keysOf = async (projectId: string) =>
     (await listApiKeys(pools[0]!, "localnet", { projectId, pageSize: 0, pageToken: "" })).rows;
 
-  it("one rotates a key, and the others are told that it is replaced", async () => {
+  it("one rotates a key, and the others learn that it was replaced", async () => {
     const { projectId, apiKeyId } = await newKey();
     const results = await atOnce(rotate(apiKeyId));
     expect(won(results)).toHaveLength(1);
@@ -56,7 +56,7 @@ describe.skipIf(test === undefined)("of calls at the same time", () => {
     expect(await keysOf(projectId)).toHaveLength(2);
   });
 
-  it("one alone has the plaintext where all have one idempotency key", async () => {
+  it("only one gets the plaintext if all have the same idempotency key", async () => {
     const { projectId, apiKeyId } = await newKey();
     const idempotency = { ...keyed(newId()), method: "tss.v1.Admin/RotateApiKey" };
     const results = won(await atOnce(rotate(apiKeyId, idempotency)));

@@ -56,7 +56,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
   const times = <T>(count: number, call: () => Promise<T>) =>
     Promise.allSettled(Array.from({ length: count }, call));
 
-  it("charge one request once, however often it is submitted", async () => {
+  it("charge a request once, even if it is submitted several times", async () => {
     const projectId = await projectWith(db, 100n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 1);
@@ -71,7 +71,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await db.query("SELECT 1 FROM chain_operation WHERE subject_id = $1", [row.id])).toHaveLength(1);
   });
 
-  it("hold and charge what the length of each message costs, and no more than the credit has", async () => {
+  it("hold and charge the price of each message's length, and never more than the credit", async () => {
     const projectId = await projectWith(db, 25n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 8);
@@ -86,7 +86,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await moneyOf(db, projectId)).toEqual({ balance: 5n * PRICE, held: 0n, differences: [] });
   });
 
-  it("serve exactly as many requests as the credit pays for", async () => {
+  it("serve exactly as many requests as the credit covers", async () => {
     const projectId = await projectWith(db, 19n * PRICE + PRICE - 1n);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 64);
@@ -116,7 +116,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await statesOf(dwallet)).toEqual({ held: 1, ready: 31 });
   });
 
-  it("never share a presign between reservations, of several projects", async () => {
+  it("never use one presign for two reservations of different projects", async () => {
     const projects = await Promise.all(Array.from({ length: 4 }, () => projectWith(db, 100n * PRICE)));
     const first = await dwalletOf(db, projects[0]!);
     const dwallets = [first];
@@ -138,7 +138,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(held.flatMap((money) => money.differences)).toEqual([]);
   });
 
-  it("refund a failed request once, however often it is settled", async () => {
+  it("refund a failed request once, even if it is settled several times", async () => {
     const projectId = await projectWith(db, PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 1);
@@ -153,7 +153,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await statesOf(dwallet)).toEqual({ burnt: 1 });
   });
 
-  it("refund no more rejected requests than the project's budget, and all that are not its fault", async () => {
+  it("refund rejected requests up to the project's budget, and every failure that is not its fault", async () => {
     const projectId = await projectWith(db, 10n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 10);
@@ -181,7 +181,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     expect(await statesOf(dwallet)).toEqual({ burnt: 10 });
   });
 
-  it("open no more reservations than a project may have, and as many again once they are submitted", async () => {
+  it("open at most a project's limit of reservations, and as many again after these are submitted", async () => {
     const projectId = await projectWith(db, 100n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 32);
@@ -204,7 +204,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     await expect(reserve(bounded, caller(projectId), input(dwallet), time())).rejects.toThrow(/open/);
   });
 
-  it("create no more in a day than the quota, and leave nothing of what is refused", async () => {
+  it("create at most a day's quota, and store nothing of a refused call", async () => {
     const projectId = await projectWith(db, 0n);
     const create = () =>
       db.transaction(async (db) => {
@@ -230,7 +230,7 @@ describe.skipIf(database === undefined)("calls at the same time", () => {
     await expect(create()).resolves.toBeUndefined();
   });
 
-  it("decide between submit and expiry: a request is charged or released, never both", async () => {
+  it("either charge or release a request that is submitted as it expires", async () => {
     const projectId = await projectWith(db, 100n * PRICE);
     const dwallet = await dwalletOf(db, projectId);
     await readyPresigns(db, dwallet.bucket, 40);

@@ -19,10 +19,10 @@ afterAll(async () => {
   await test?.drop();
 });
 
-describe.skipIf(test === undefined)("a transaction whose process says nothing any more", () => {
+describe.skipIf(test === undefined)("a transaction whose process is silent", () => {
   const [silent, other] = pools as [Database, Database];
 
-  it("is ended by the server, which frees what it locked and keeps nothing of it", async () => {
+  it("is ended by the server, which releases its locks and rolls it back", async () => {
     const projectId = await projectWith(other, 100n);
     const raise = "UPDATE project SET balance_micro_usd = balance_micro_usd + $2 WHERE id = $1";
     const ended = silent.transaction(async (db) => {
@@ -34,7 +34,7 @@ describe.skipIf(test === undefined)("a transaction whose process says nothing an
     expect(await silent.transaction((db) => db.query("SELECT 1 AS one", []))).toEqual([{ one: 1 }]);
   });
 
-  it("has a minute for that, unless it is said otherwise", async () => {
+  it("may be silent for a minute by default", async () => {
     const read = "SELECT current_setting('idle_in_transaction_session_timeout') AS timeout";
     const within = await other.transaction((db) => db.query(read, []));
     expect(within).toEqual([{ timeout: "1min" }]);

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(test === undefined)("a service on a database", () => {
-  it("tells callers to repeat their calls while its role has no connection left, and then answers", async () => {
+  it("asks callers to retry while its role has no connection left, and then answers", async () => {
     await admin.query(`CREATE ROLE ${role} LOGIN`);
     await admin.query(`ALTER DATABASE ${name} OWNER TO ${role}`);
     const url = new URL(test!.url);
@@ -45,7 +45,7 @@ describe.skipIf(test === undefined)("a service on a database", () => {
     }
   });
 
-  it("does not start with a fullnode of another chain than the one that the database knows", async () => {
+  it("does not start with a fullnode of another chain than the database's", async () => {
     const rows = "SELECT * FROM known_network";
     const owner = new pg.Client({ connectionString: test!.url });
     await owner.connect();

@@ -16,7 +16,7 @@ const database = await openRaceDatabase();
 afterAll(() => database?.close());
 
 describe.skipIf(database === undefined)("replicas that plan at once", () => {
-  it("take each credited coin into one sweep, and none that is not credited", async () => {
+  it("put each credited coin into one sweep, and no other coin", async () => {
     const db = database!;
     for (let index = 0; index < 4; index++) {
       const projectId = await projectWith(db, 0n);

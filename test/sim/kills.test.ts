@@ -13,7 +13,7 @@ const probe = await testDatabase();
 await probe?.drop();
 
 describe.skipIf(probe === undefined)("a replica that is killed once", () => {
-  it("loses nothing and doubles nothing, at whichever call or answer it is killed", {
+  it("loses nothing and does nothing twice, wherever it is killed", {
     timeout: 900_000,
   }, async () => {
     const reports: SimulationReport[] = [];

@@ -8,7 +8,7 @@ const scheduler = (seed: number, statements = server) =>
   createScheduler({ random: createRandom(seed), stepMaxCount: 1_000, server: statements });
 
 describe("a simulation", () => {
-  it("passes an hour without waiting for it, and no time while there is something to do", async () => {
+  it("passes an hour without waiting, and no time while work is left", async () => {
     const { clock, drive, statement } = scheduler(1);
     const seen = await drive(
       (async () => {
@@ -22,7 +22,7 @@ describe("a simulation", () => {
     expect(seen).toEqual([3_600_000, true]);
   });
 
-  it("has its events in the same order under the same seed, and in another one under another", async () => {
+  it("has the same order of events for the same seed, and another order for another seed", async () => {
     const orderOf = async (seed: number): Promise<string> => {
       const { clock, drive, statement } = scheduler(seed);
       const order: number[] = [];
@@ -37,7 +37,7 @@ describe("a simulation", () => {
     expect(await orderOf(1)).not.toBe(await orderOf(2));
   });
 
-  it("goes on with others while a statement waits for a lock that they give up", async () => {
+  it("continues with other statements while one waits for a lock", async () => {
     let giveUp: () => void = () => {};
     const lock = new Promise<void>((resolve) => {
       giveUp = resolve;
@@ -57,7 +57,7 @@ describe("a simulation", () => {
     expect(order).toEqual(["gave up", "waited"]);
   });
 
-  it("is stuck when nothing can go on any more, and when it has taken too many steps", async () => {
+  it("ends as stuck when nothing can continue, or after too many steps", async () => {
     await expect(scheduler(1).drive(new Promise(() => {}))).rejects.toThrow(StuckError);
     const { clock, drive } = scheduler(1);
     const forEver = async (): Promise<never> => {

@@ -10,7 +10,7 @@ const probe = await testDatabase();
 await probe?.drop();
 
 describe.skipIf(probe === undefined)("a simulation's database", { timeout: 300_000 }, () => {
-  it("tells the simulation's time: by every function that is asked for it, and in the defaults of columns", async () => {
+  it("returns the simulated time from every time function and in the defaults of columns", async () => {
     const server = (await openSimServer(0))!;
     try {
       const { database } = server;
@@ -32,7 +32,7 @@ describe.skipIf(probe === undefined)("a simulation's database", { timeout: 300_0
     }
   });
 
-  it("lets a seed be replayed: with the same steps, deaths and ends", async () => {
+  it("replays a seed with the same steps, deaths and outcomes", async () => {
     const server = (await openSimServer(2))!;
     try {
       const [first, second] = [await simulate(4, server), await simulate(4, server)];

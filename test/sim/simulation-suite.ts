@@ -13,7 +13,7 @@ export async function simulationSuite(from: number, count: number): Promise<void
   describe.skipIf(probe === undefined)("replicas that die on a chain that fails", () => {
     const reports: SimulationReport[] = [];
 
-    it(`lose nothing and double nothing, with ${count} seeds from ${from}`, {
+    it(`lose nothing and do nothing twice, with ${count} seeds from ${from}`, {
       timeout: 900_000,
     }, async () => {
       await runSimulations(seedsFrom(from, count), (report) => reports.push(report));
@@ -24,7 +24,7 @@ export async function simulationSuite(from: number, count: number): Promise<void
       expect(reports).toHaveLength(count);
     });
 
-    it("are tried hard enough: replicas died, requests failed and succeeded, transactions went by", () => {
+    it("die often enough while requests fail and succeed", () => {
       const sum = (of: (report: SimulationReport) => number) =>
         reports.reduce((total, report) => total + of(report), 0);
       expect(sum(({ deaths }) => deaths)).toBeGreaterThan(count);
