@@ -37,7 +37,7 @@ import { createMetrics } from "./telemetry/metrics.ts";
 import { openTracing } from "./telemetry/open-tracing.ts";
 import { isTracing } from "./telemetry/tracer.ts";
 
-/** Puts all parts together that the process type wants, in the order in which they need each other, and listens last. */
+/** Starts all parts of the process type in the order of their dependencies, and listens last. */
 export async function startApp(config: Config, options: AppOptions): Promise<App> {
   const { log, lifecycle, afterRestore = false } = options;
   const { processType } = config;
@@ -46,7 +46,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     throw new Error("--after-restore needs a process that acts on the chain: PROCESS_TYPE=worker or all");
   const tracing = await openTracing(config.tracing, log);
   const { tracer } = tracing;
-  // The first to begin is the last to stop: what ends while the others stop is still sent.
+  // Starts first and stops last, so that it also sends spans that end while the others stop.
   lifecycle.onStop("traces", () => tracing.close());
   const metrics = createMetrics({ exemplars: isTracing(tracer) });
   lifecycle.onStop("metrics", () => metrics.close());
@@ -80,7 +80,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
     throw await explainChainFailure(cause, { config, db: database });
   }
   const reader = createNetworkReader(network);
-  // Whatever else is read of the fullnode never holds up what the work on the chain reads.
+  // Other reads of the fullnode never delay the reads for work on the chain.
   const shownNetwork = inBackground(network);
   const shown = { network: shownNetwork, reader: createNetworkReader(shownNetwork) };
   const { backOffs } = network;
@@ -146,12 +146,15 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
   return app;
 }
 
-/** What the process gives the service. */
+/** Options of {@link startApp}. */
 export interface AppOptions {
   readonly log: Logger;
-  /** Stops in reverse what this starts. */
+  /** Stops the started parts in reverse. */
   readonly lifecycle: Lifecycle;
-  /** The database is an older copy: what the chain did since is taken up before anything is sent. Default false. */
+  /**
+   * True if the database is an older copy. The service then catches up with the chain before it sends anything. Default
+   * false.
+   */
   readonly afterRestore?: boolean;
 }
 
@@ -163,7 +166,7 @@ export interface App {
   readonly banner: readonly string[];
 }
 
-/** Both at once. When one fails, the other is waited for first, so that what it started can be stopped. */
+/** Runs both at once. If one fails, waits for the other, so that its started part can be stopped. */
 async function together<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second]);
   return Promise.all([first, second]);

@@ -40,7 +40,7 @@ export async function serve({ afterRestore }: { readonly afterRestore: boolean }
     console.log(`ready at ${url}`);
   } catch (error) {
     await lifecycle.stop();
-    // What fails because it is being stopped is no fault of the start.
+    // A failure because of the stop is not a failure of the start.
     if (!isStopping) throw error;
     log.info("stopped before it was ready");
   }

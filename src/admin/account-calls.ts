@@ -103,6 +103,6 @@ export type AccountCalls = Pick<
 
 export interface AccountCallsDeps {
   readonly database: Database;
-  /** A changed key leaves it at once. */
+  /** The cache drops a changed key at once. */
   readonly lookup: Pick<ApiKeyLookup, "forget">;
 }

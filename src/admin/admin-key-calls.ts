@@ -40,6 +40,6 @@ export type AdminKeyCalls = Pick<
 
 export interface AdminKeyCallsDeps {
   readonly database: Database;
-  /** A revoked key leaves it at once. */
+  /** The cache drops a revoked key at once. */
   readonly lookup: Pick<AdminKeyLookup, "forget">;
 }

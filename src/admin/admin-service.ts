@@ -57,7 +57,7 @@ export function createAdminService(deps: AdminServiceDeps): ServiceImpl<typeof A
 
 export interface AdminServiceDeps {
   readonly readPresignHealth: () => Promise<readonly (PresignBucket & PresignCounts)[]>;
-  /** Returns how many presigns were queued. */
+  /** Returns the number of queued presigns. */
   readonly refillBucket: (origin: AuditOrigin, algorithm: CurveAlgorithm, count: number) => Promise<number>;
   readonly accounts: AccountCallsDeps;
   readonly adminKeys: AdminKeyCallsDeps;

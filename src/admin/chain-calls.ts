@@ -37,5 +37,5 @@ export interface ChainReads {
   ) => Promise<Page<TransactionRow>>;
 }
 
-/** The calls of `tss.v1.Admin` about what the service does on the chain and pays with. */
+/** The calls of `tss.v1.Admin` about the service's transactions and funds. */
 export type AdminChainCalls = Pick<ServiceImpl<typeof Admin>, "getTreasury" | "listChainTransactions">;

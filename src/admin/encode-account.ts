@@ -17,12 +17,12 @@ import type { ApiKeyDetails } from "../access/read-api-key.ts";
 import type { ProjectDetails } from "../access/read-project.ts";
 import type { AuditEventRow } from "../audit/list-audit-events.ts";
 
-/** A project as the contract has it. */
+/** Encodes a project. */
 export function encodeProject({ id, createdAt, ...shown }: ProjectDetails): Project {
   return create(ProjectSchema, { projectId: id, createTime: timestampFromDate(createdAt), ...shown });
 }
 
-/** A key as the contract has it. */
+/** Encodes an API key. */
 export function encodeApiKey(key: ApiKeyDetails): ApiKey {
   const { id, projectId, name, prefix, scopes, allowedAddresses, rotatedFrom, replacedBy } = key;
   return create(ApiKeySchema, {
@@ -36,19 +36,19 @@ export function encodeApiKey(key: ApiKeyDetails): ApiKey {
   });
 }
 
-/** A named admin key as the contract has it. */
+/** Encodes a named admin key. */
 export function encodeAdminKey(key: AdminKeyDetails): AdminKey {
   const { id, name, prefix } = key;
   return create(AdminKeySchema, { adminKeyId: id, name, prefix, ...keyTimes(key) });
 }
 
-/** The scopes of a request that the contract's rules have let through: no SCOPE_UNSPECIFIED among them. */
+/** Returns the scopes of a validated request, which never contains SCOPE_UNSPECIFIED. */
 export function decodeScopes(scopes: readonly ApiKey_Scope[]): Scope[] {
   const names = Object.keys(ApiKey_Scope) as (keyof typeof ApiKey_Scope)[];
   return names.filter((name): name is Scope => scopes.includes(ApiKey_Scope[name]));
 }
 
-/** A line of the audit trail as the contract has it. */
+/** Encodes an event of the audit trail. */
 export function encodeAuditEvent(row: AuditEventRow): AuditEvent {
   const { id, createdAt, projectId, requestId, address, sequence, ...shown } = row;
   return create(AuditEventSchema, {

@@ -6,7 +6,7 @@ import type { AuditSeal } from "../audit/audit-seal.ts";
 import type { AuditProof } from "../audit/get-audit-proof.ts";
 import { encodeAuditEvent } from "./encode-account.ts";
 
-/** A seal as the contract has it. */
+/** Encodes a seal. */
 export function encodeAuditSeal({ createdAt, publicKey, signature, ...shown }: AuditSeal): AuditSealMessage {
   return create(AuditSealSchema, {
     createTime: timestampFromDate(createdAt),
@@ -16,7 +16,7 @@ export function encodeAuditSeal({ createdAt, publicKey, signature, ...shown }: A
   });
 }
 
-/** A proof as the contract has it. */
+/** Encodes a proof. */
 export function encodeAuditProof({ event, seal, path }: AuditProof): GetAuditProofResponse {
   return create(GetAuditProofResponseSchema, {
     auditEvent: encodeAuditEvent(event),

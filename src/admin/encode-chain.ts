@@ -31,26 +31,26 @@ const KINDS: Readonly<Record<OperationName, ChainOperation_Kind>> = {
   sweep: ChainOperation_Kind.sweep,
 };
 
-/** The state that a filter names; undefined where it names none. */
+/** Returns the state of a filter, or undefined. */
 export function decodeTransactionState(
   wanted: ChainTransaction_State | undefined,
 ): TransactionState | undefined {
   return nameIn(STATES, wanted);
 }
 
-/** The kind of operation that a filter names; undefined where it names none. */
+/** Returns the kind of operation of a filter, or undefined. */
 export function decodeOperationKind(wanted: ChainOperation_Kind | undefined): OperationName | undefined {
   return nameIn(KINDS, wanted);
 }
 
-/** A transaction as the contract has it. */
+/** Encodes a transaction. */
 export function encodeChainTransaction(row: TransactionRow): ChainTransaction {
   const { digest, lane, state, sends, error, gasUsedMist, createdAt, resolvedAt, kinds, subjectIds } = row;
   return create(ChainTransactionSchema, {
     txDigest: digest,
     operatorCapId: lane,
     state: STATES[state],
-    // The row does not count the first time.
+    // The row does not count the first attempt.
     sendCount: sends + 1,
     operations: kinds.map((kind, index) => ({ kind: KINDS[kind], subjectId: subjectIds[index] ?? "" })),
     createTime: timestampFromDate(createdAt),
@@ -60,7 +60,7 @@ export function encodeChainTransaction(row: TransactionRow): ChainTransaction {
   });
 }
 
-/** What pays for everything as the contract has it. */
+/** Encodes the Treasury's funds. */
 export function encodeTreasury(overview: TreasuryOverview): GetTreasuryResponse {
   const { treasuryId, packageId, state, ceilings, hotWallet, gasStation, lanes } = overview;
   return create(GetTreasuryResponseSchema, {

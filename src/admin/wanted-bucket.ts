@@ -2,7 +2,7 @@ import { Curve, SignatureAlgorithm } from "../../gen/proto/tss/v1/types_pb.ts";
 import { invalidField } from "../errors/service-error.ts";
 import { CURVE_ALGORITHMS, CURVES } from "../protocol/algorithms.ts";
 
-/** A curve and an algorithm as calls take them: by name, or by a number. */
+/** A curve and an algorithm in a call, by name or by number. */
 export interface NamedBucket {
   readonly curve?: number | undefined;
   readonly signatureAlgorithm?: number | undefined;
@@ -11,8 +11,8 @@ export interface NamedBucket {
 }
 
 /**
- * The chain's integers of what a request names; undefined for what it leaves open. An algorithm by name, or by its number
- * in the contract, implies its curve. Throws VALIDATION where the names and numbers contradict each other.
+ * Returns the chain's integers for a request, undefined for an omitted field. An algorithm implies its curve, by name
+ * or by its number in the contract. Throws VALIDATION if names and numbers contradict each other.
  */
 export function wantedBucket(request: NamedBucket): {
   readonly curve: number | undefined;
@@ -33,7 +33,7 @@ export function wantedBucket(request: NamedBucket): {
   return { curve, signatureAlgorithm };
 }
 
-/** The chain's integer of the contract's number. Undefined for another number: the chain's own is none of the contract's. */
+/** Returns the chain's integer of a number in the contract. Undefined for any other number. */
 function curveOf(number: number | undefined): number | undefined {
   const index = CURVES.findIndex((name) => Curve[name] === number);
   return index < 0 ? undefined : index;

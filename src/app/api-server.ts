@@ -97,9 +97,9 @@ export function startApiServer(
 
 export interface ApiServerOptions {
   readonly config: Config;
-  /** Undefined: only named admin keys open the operator's calls. */
+  /** Undefined if only named admin keys may make the operator's calls. */
   readonly adminApiKey: Secret | undefined;
-  /** Where calls are counted. */
+  /** Counts calls. */
   readonly coordination: Pick<Coordination, "buckets">;
   readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
@@ -108,7 +108,7 @@ export interface ApiServerOptions {
   readonly log: Logger;
 }
 
-/** The headers of ours that browsers must be allowed to send and read, beside those of the protocols. */
+/** The service's own headers that browsers may send and read, beside those of the protocols. */
 const CORS_HEADERS = {
   requestHeaders: [
     ...["authorization", "x-api-key", "x-network", "idempotency-key", "x-request-id"],

@@ -9,8 +9,8 @@ import { startLocalnetThread } from "./localnet-thread.ts";
 import { listening } from "./port-taken.ts";
 
 /**
- * Where the chain is and which keys act there: on the configured network, or on a localnet that this starts within the
- * process. Throws what {@link readNetworkAccess} throws.
+ * Returns the address of the chain and the service's keys: of the configured network, or of a localnet that this
+ * function starts in the process. Throws what {@link readNetworkAccess} throws.
  */
 export async function openChainAccess(config: Config, deps: ChainAccessDeps): Promise<NetworkAccess> {
   const configured = await readNetworkAccess(config);
@@ -43,7 +43,7 @@ export async function openChainAccess(config: Config, deps: ChainAccessDeps): Pr
   };
 }
 
-/** What starting a localnet needs beside the configuration. */
+/** Dependencies of {@link openChainAccess}. */
 export interface ChainAccessDeps {
   readonly lifecycle: Pick<Lifecycle, "start">;
   readonly log: Pick<Log, "info">;

@@ -32,7 +32,7 @@ import { operationKinds } from "./operation-kinds.ts";
 import { createWarmRefill } from "./presign-refill.ts";
 import { createRetentionLoop } from "./retention-loop.ts";
 
-/** Everything that goes on between the database and the chain without anyone calling: loops, to be started in this order. */
+/** Creates the loops that work between the database and the chain. Start them in this order. */
 export async function createChainWork(options: ChainWorkOptions): Promise<Record<string, Loop>> {
   const { database, network, reader, signals, config, afterRestore, log, pace = {} } = options;
   const { clock } = network;
@@ -55,7 +55,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
   if ((await readForeignUses(database, network.name)).length === 0)
     await adoptHeldPresigns({ database, network: network.name, reader, treasury, log });
   const gasKeeper = createGasKeeper({ database, network, reader, laneIds, clock, log });
-  // Lanes without a coin cannot do anything.
+  // A lane without a coin cannot send.
   await gasKeeper.assign();
 
   const affordable = createAffordable(treasury, network.clock, options.pace?.rememberedMs);
@@ -117,7 +117,7 @@ export interface ChainWorkOptions {
   readonly reader: NetworkReader;
   readonly signals: Signals;
   readonly presigns: PresignQueue;
-  /** Undefined where none are taken. */
+  /** Undefined if the service takes no deposits. */
   readonly deposits?: Deposits | undefined;
   readonly depositSigner: DepositSigner;
   readonly verifier: Pick<Verifier, "checkSignature">;
@@ -133,13 +133,13 @@ export interface ChainWorkOptions {
     | "prices"
     | "sweeps"
   >;
-  /** The database is an older copy: see `tss serve --after-restore`. */
+  /** True if the database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
   readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp" | "onRetained">;
   readonly log: Log;
   /** Default: none. */
   readonly tracer?: Tracer;
-  /** For tests that cannot wait: see the parts that take them. */
+  /** For tests: shorter times of the parts. */
   readonly pace?: {
     readonly intervalMs: number;
     readonly leaseMs: number;

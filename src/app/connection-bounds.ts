@@ -3,7 +3,10 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { ServerOptions } from "../transport/start-server.ts";
 
-/** What a port needs to bound its connections: how many, whose are not bounded by address, and who hears of refusals. */
+/**
+ * Returns the connection limits of a port: the maximum number, the addresses without a limit, and the observer of
+ * refusals.
+ */
 export function connectionBounds(
   config: Pick<Config, "connections" | "trustedProxies">,
   log: Pick<Log, "warn">,

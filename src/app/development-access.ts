@@ -8,21 +8,21 @@ import { creditProject } from "../ledger/credit-project.ts";
 import type { Database } from "../store/database.ts";
 import { Secret } from "../telemetry/secret.ts";
 
-/** The keys of a development service, kept in its data folder from one start to the next. */
+/** The keys of a development service. Its data folder keeps them between starts. */
 export interface DevelopmentKeys {
   readonly apiKey: Secret;
   readonly adminApiKey: Secret;
-  /** Whether they were made just now, so that they are worth printing. */
+  /** True if the keys are new and should be printed. */
   readonly areNew: boolean;
 }
 
-/** Fifty US dollars: five thousand signatures at the default price. */
+/** Fifty US dollars, enough for five thousand signatures at the default price. */
 const CREDIT_MICRO_USD = 50_000_000n;
 const ORIGIN = { actor: "system" };
 
 /**
- * On embedded defaults: a project with credit and an API key, made on the first start. `dev.json` remembers them,
- * readable for the owner alone.
+ * Creates a project with credit and an API key at the first start on embedded defaults. `dev.json` keeps them and is
+ * readable only by its owner.
  */
 export async function ensureDevelopmentKeys(
   database: Database,
@@ -49,7 +49,7 @@ export async function ensureDevelopmentKeys(
   return { apiKey: new Secret(plaintext), adminApiKey: admin, areNew: true };
 }
 
-/** Writes `dev.json`: how to reach the service and with which keys. It appears whole or not at all. */
+/** Writes `dev.json` with the service's URL and keys, atomically. */
 export function writeDevelopmentAccess(
   dataDirectory: string,
   access: { readonly baseUrl: string; readonly fullnodeUrl: string; readonly keys: DevelopmentKeys },
@@ -67,7 +67,7 @@ export function writeDevelopmentAccess(
   renameSync(`${file}.tmp`, file);
 }
 
-/** Lines for the person who started the service. New keys are shown, known ones are not. */
+/** Returns lines for the person who started the service. They show only new keys. */
 export function developmentBanner(
   dataDirectory: string,
   fullnodeUrl: string,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Localnet, LocalnetOptions } from "../localnet/localnet.ts";
 import { startThread } from "../threads/start-thread.ts";
 
-/** Starts a localnet on a thread of its own, so that a fullnode's work never holds up the service's event loop. */
+/** Starts a localnet on its own thread, so that it never blocks the service's event loop. */
 export async function startLocalnetThread(
   options: LocalnetThreadOptions,
   log: (message: string, fields: Record<string, unknown>) => void,
@@ -33,20 +33,20 @@ export async function startLocalnetThread(
 
 /** A localnet on a thread. */
 export interface LocalnetThread extends LocalnetAccess {
-  /** Lets it write what it must and ends the thread. */
+  /** Lets the localnet write its data, and ends the thread. */
   close(): Promise<void>;
 }
 
-/** What the service needs to know of its localnet. */
+/** The localnet's address and objects. */
 export type LocalnetAccess = Pick<Localnet, "url" | "ikaConfig" | "treasury">;
 
-/** What the thread says. */
+/** A message from the thread. */
 export type LocalnetMessage =
   | { readonly kind: "log"; readonly message: string; readonly fields: Record<string, unknown> }
   | { readonly kind: "started"; readonly localnet: LocalnetAccess }
   | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined };
 
-/** What may be told to a localnet across threads. */
+/** Options that can be passed to a thread. */
 export type LocalnetThreadOptions = Pick<
   LocalnetOptions,
   "port" | "dataDirectory" | "hotWalletAddress" | "accounts"

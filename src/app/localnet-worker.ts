@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type LocalnetOptions, startLocalnet } from "../localnet/localnet.ts";
 import type { LocalnetMessage } from "./localnet-thread.ts";
 
-/** The localnet on its own thread: reports its URL, passes its log on, and closes on request. */
+/** Runs the localnet on its own thread: reports its URL, forwards its log, and closes on request. */
 const post = (message: LocalnetMessage): void => parentPort?.postMessage(message);
 
 try {
@@ -19,7 +19,7 @@ try {
   post({ kind: "failed", message: error instanceof Error ? error.message : String(error), code });
 }
 
-/** Errors and objects go to the other thread as text: not all of them could be copied. */
+/** Errors and objects cross to the other thread as text, because not all of them can be cloned. */
 function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, typeof value === "object" ? inspect(value) : value]),

@@ -4,13 +4,16 @@ import type { Coordination } from "../coordination/coordination.ts";
 import { createLocalCoordination } from "../coordination/local-coordination.ts";
 import { createRedisCoordination } from "../coordination/redis-coordination.ts";
 
-/** Decides what replicas share: through Redis where there is one, else nothing, which is said where it may matter. */
+/**
+ * Opens the coordination of replicas: through Redis if it is configured, else within the process. Warns if separate
+ * limits may matter.
+ */
 export function openCoordination(
   { redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">,
   log: Logger,
 ): Coordination {
   if (redisUrl !== undefined) return createRedisCoordination({ url: redisUrl.reveal(), log });
-  // The embedded database has one process alone.
+  // The embedded database has only one process.
   if (databaseUrl !== undefined) log.warn({}, ALONE);
   return createLocalCoordination();
 }

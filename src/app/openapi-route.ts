@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import type { PlainRoute } from "../transport/plain-routes.ts";
 import { isNotModified } from "../transport/rest/not-modified.ts";
 
-/** `GET /openapi.json`: the REST face of this version as an OpenAPI document. Read once, when the route is made. */
+/** `GET /openapi.json`: this version's REST API as an OpenAPI document. The file is read once. */
 export function openApiRoute(): PlainRoute {
   const body = readFileSync(DOCUMENT);
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
-  // Kept by caches, but asked for again: the same address has another document after an update.
+  // Caches must revalidate, because the document changes with an update.
   const headers = { etag, "cache-control": "no-cache" };
   return {
     path: "/openapi.json",
@@ -19,5 +19,5 @@ export function openApiRoute(): PlainRoute {
   };
 }
 
-/** Beside the sources, and at the same place beside the compiled ones. */
+/** The path is the same relative to the sources and to the compiled files. */
 const DOCUMENT = new URL("../../gen/openapi.json", import.meta.url);

@@ -13,7 +13,7 @@ import { createPresignOperation } from "../presigns/presign-operation.ts";
 import { createSignOperation } from "../signing/sign-operation.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Every kind of operation that the features want done on the chain. */
+/** Returns every kind of operation of the features. */
 export function operationKinds(options: OperationKindsOptions): OperationKind[] {
   const { network, reader, signals, config, depositSigner, observe, log } = options;
   const { senderAddress } = network;

@@ -1,6 +1,4 @@
-/**
- * Runs what listens on a configured port. When the port is taken, the error says which variable to change.
- */
+/** Runs a function that listens on a configured port. If the port is taken, the error names the variable to change. */
 export async function listening<T>(variable: string, port: number, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen();

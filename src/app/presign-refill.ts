@@ -5,7 +5,10 @@ import { readWarmBuckets } from "../presigns/read-buckets.ts";
 import { createRefillLoop, type RefillLoopDeps } from "../presigns/refill-loop.ts";
 import type { ChainWorkOptions } from "./chain-work.ts";
 
-/** A worker's refill: keeps warm buckets at their target, and fills what callers of this process wait for. */
+/**
+ * Creates a worker's refill. It keeps warm buckets at their target and fills buckets that callers of this process wait
+ * for.
+ */
 export function createWarmRefill(options: PresignRefillOptions, affordable: Affordable): BackgroundLoop {
   const { database, network, reader, config } = options;
   const newestKeyId = async () => (await reader.networkKey()).id;
@@ -13,13 +16,16 @@ export function createWarmRefill(options: PresignRefillOptions, affordable: Affo
   return createRefill(options, { warmBuckets, affordable });
 }
 
-/** What planning presigns needs of the work on the chain. */
+/** Dependencies of the refill. */
 export type PresignRefillOptions = Pick<
   ChainWorkOptions,
   "database" | "network" | "reader" | "signals" | "presigns" | "config" | "log" | "pace"
 >;
 
-/** Fills only what callers of this process wait for, whom no worker knows of. It asks; a worker brings it to the chain. */
+/**
+ * Creates an api process's refill. It queues presigns for callers of this process, whom no worker knows; a worker
+ * submits them.
+ */
 export function createCallersRefill(options: PresignRefillOptions): BackgroundLoop {
   const affordable = createAffordable(createTreasuryReader(options.network), options.network.clock);
   return createRefill(options, { warmBuckets: async () => [], affordable });

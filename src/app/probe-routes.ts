@@ -11,8 +11,8 @@ import { connectionBounds } from "./connection-bounds.ts";
 import { listening } from "./port-taken.ts";
 
 /**
- * What every process answers on its port: health and readiness, and metrics where `METRICS_PUBLIC` says so. With
- * `METRICS_PORT` the metrics are served there and nowhere else, from now until the process has drained.
+ * Creates the routes that every process serves on its port: health, readiness, and metrics if `METRICS_PUBLIC` is set.
+ * With `METRICS_PORT`, metrics are served only there, until the process has drained.
  */
 export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> {
   const { config, readiness, metrics, lifecycle, log } = options;
@@ -39,7 +39,7 @@ export async function startProbes(options: ProbeOptions): Promise<PlainRoute[]> 
   return probes;
 }
 
-/** What the routes tell of, and where. */
+/** Options of {@link startProbes}. */
 export interface ProbeOptions {
   readonly config: Pick<
     Config,

@@ -20,8 +20,8 @@ import { operationKinds } from "./operation-kinds.ts";
 import { takeDeposits } from "./take-deposits.ts";
 
 /**
- * Brings the configured database in line with the configured network, as `tss serve --after-restore` does before it
- * serves. Throws when a replica holds a lane.
+ * Reconciles the configured database with the configured network, as `tss serve --after-restore` does before it serves.
+ * Throws if a replica holds a lane.
  */
 export async function reconcileOffline(
   config: Config,
@@ -50,7 +50,7 @@ export async function reconcileOffline(
   await prepareLanes({ database, network, reader, afterRestore: true, log });
   const { deposits } = await takeDeposits({
     ...{ database, network, config: config.deposits, log },
-    // Nobody calls.
+    // No caller is involved.
     callerReads: () => ({ backOff: network.backOffs.callers }),
   });
   const depositSigner = createDepositSigner(deposits?.masterSeed, network.name);
@@ -64,11 +64,11 @@ export async function reconcileOffline(
 export interface ReconcileOfflineOptions {
   readonly lifecycle: Lifecycle;
   readonly log: Pick<Log, "info" | "warn" | "error">;
-  /** Where new keys go, if every key is to be re-issued: see {@link reissueKeys}. */
+  /** Receives the new keys if every key is re-issued: see {@link reissueKeys}. */
   readonly keepKey?: ((key: ReissuedKey) => void) | undefined;
 }
 
-/** What was brought in line, and how many keys were re-issued. */
+/** The reconciled rows, and the number of re-issued keys. */
 export interface OfflineReconciliation extends Reconciliation {
   readonly reissuedKeyCount: number;
 }

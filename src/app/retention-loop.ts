@@ -6,7 +6,10 @@ import { deleteLapsedReservations, emptyRequests } from "../signing/empty-reques
 import type { Queryable } from "../store/database.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Takes from old rows what is large. Any number of processes may do it at a time: each takes rows of its own. */
+/**
+ * Creates the loop that empties large columns of old rows. Any number of processes may run it at once: each takes
+ * different rows.
+ */
 export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
   const { database, retentionDays, clock, log, onRetained, intervalMs } = deps;
   return createBackgroundLoop({
@@ -23,7 +26,7 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
           const count = await WORK[kind](database, retentionDays, RETENTION_BATCH_COUNT);
           if (count > 0) onRetained?.(kind, count);
         } catch (cause) {
-          // The other kinds have their turn.
+          // The other kinds get their turns.
           failures.push(cause);
         }
       }
@@ -35,18 +38,20 @@ export function createRetentionLoop(deps: RetentionLoopDeps): BackgroundLoop {
 
 export interface RetentionLoopDeps {
   readonly database: Queryable;
-  /** How long what has ended keeps what is large; 0: for ever. */
+  /** The number of days after which ended rows lose their large columns; 0 means never. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
-  /** Is told what each statement emptied or deleted. Default: nobody is. */
+  /** Called with the result of each statement. Default: none. */
   readonly onRetained?: ((what: RetainedKind, count: number) => void) | undefined;
   /** Default 1 s. */
   readonly intervalMs?: number;
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
-/** Rows that one statement takes. A pass makes one statement of each kind, so that a large backlog is worked off slowly. */
+/**
+ * The number of rows per statement. A pass runs one statement of each kind, so that it reduces a large backlog slowly.
+ */
 export const RETENTION_BATCH_COUNT = 500;
 
 const WORK = {

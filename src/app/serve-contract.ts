@@ -24,7 +24,7 @@ import { startApiServer } from "./api-server.ts";
 import { developmentBanner, ensureDevelopmentKeys, writeDevelopmentAccess } from "./development-access.ts";
 import { warmUp } from "./warm-up.ts";
 
-/** Builds what only callers need, and then answers them. */
+/** Builds the parts for callers, and serves the contract. */
 export async function serveContract(
   options: ServeContractOptions,
 ): Promise<{ readonly url: string; readonly banner: readonly string[] }> {
@@ -78,7 +78,7 @@ export interface ServeContractOptions {
   readonly coordination: Coordination;
   readonly presigns: PresignQueue;
   readonly verifier: Verifier;
-  /** Undefined where none are taken. */
+  /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
   readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;

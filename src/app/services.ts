@@ -28,7 +28,7 @@ import { registerService, type ServiceRegistration } from "../transport/service-
 /** All services of the contract. */
 export const SERVICES = [Onboarding, Signing, Billing, Admin];
 
-/** The parts that the services work with. */
+/** Dependencies of {@link implementServices}. */
 export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" | "parameterStore"> {
   readonly database: Database;
   readonly network: ChainNetwork;
@@ -39,7 +39,7 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly checkHalf: CheckHalf;
   readonly lookup: ApiKeyLookup;
   readonly adminLookup: AdminKeyLookup;
-  /** Undefined where none are taken. */
+  /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
 }
 

@@ -22,8 +22,8 @@ import type { Log } from "../telemetry/log.ts";
 import { Secret } from "../telemetry/secret.ts";
 
 /**
- * Sets up deposits as configured. Throws when the seed is the localnet's public one on any other network, or not the
- * one of the database's addresses.
+ * Sets up deposits as configured. Throws if the seed is the localnet's public one on another network, or differs from
+ * the seed of the database's addresses.
  */
 export async function takeDeposits(options: TakeDepositsOptions): Promise<TakenDeposits> {
   const { database, network, callerReads, config, log } = options;
@@ -58,11 +58,11 @@ export interface TakeDepositsOptions {
 
 /** Deposits, and the loops that watch them and their prices. */
 export interface TakenDeposits {
-  /** Undefined where none are taken. */
+  /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
   /** Keeps the prices fresh. */
   readonly priceLoops: Loops;
-  /** Finds and credits what arrives. */
+  /** Finds and credits deposits. */
   readonly watchLoops: Loops;
 }
 
@@ -83,7 +83,7 @@ function pricesOf(
   return { prices, priceLoops: { "price feed": feed.loop } };
 }
 
-/** The coins that at least one source has: any other would wait for a price for ever. */
+/** The coins that at least one source prices. Any other coin would wait for a price forever. */
 function coveredBy({ pyth, coinbase, feed }: PriceSourcesConfig): string[] {
   if (feed) return ["SUI", "IKA"];
   return [...(pyth?.feedIds.keys() ?? []), ...(coinbase?.products.keys() ?? [])];
@@ -98,7 +98,7 @@ function readersOf({ pyth, coinbase, feed }: PriceSourcesConfig): PriceReader[] 
   return readers;
 }
 
-/** The configured seed, which is never the public one outside the localnet: the configuration refuses that. */
+/** The configured seed. The configuration refuses the public seed outside the localnet. */
 function masterSeedOf(network: string, hex: Secret | undefined): Secret<Uint8Array> | undefined {
   if (hex !== undefined) return new Secret(hexToBytes(hex.reveal().toLowerCase()));
   return network === "localnet" ? new Secret(localnetDepositSeed()) : undefined;

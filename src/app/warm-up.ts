@@ -6,8 +6,8 @@ import { listSigns } from "../signing/list-signs.ts";
 import type { Database } from "../store/database.ts";
 
 /**
- * Makes each of the queries once that a request makes through Prisma, about rows that do not exist. The first one
- * loads Prisma's query compiler and each compiles its plan, which holds up the event loop: better before anyone calls.
+ * Runs each query that requests make through Prisma once, for rows that do not exist. The first query loads Prisma's
+ * query compiler and each one compiles its plan. Both block the event loop, so they run before the first call.
  */
 export async function warmUp(database: Database, lookup: ApiKeyLookup): Promise<void> {
   const projectId = "00000000-0000-0000-0000-000000000000";
@@ -20,7 +20,7 @@ export async function warmUp(database: Database, lookup: ApiKeyLookup): Promise<
     senderAddress: nothing,
     sessionIdentifier: new Uint8Array(32),
   });
-  // These two say by an error that there is no dWallet.
+  // These two throw for a missing dWallet.
   await findDWallet(database, projectId, nothing).catch(() => undefined);
   const signs = { dwalletId: nothing, status: undefined, pageSize: 1, pageToken: "" };
   await listSigns(database, projectId, signs).catch(() => undefined);

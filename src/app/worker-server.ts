@@ -8,7 +8,7 @@ import { connectionBounds } from "./connection-bounds.ts";
 import { listening } from "./port-taken.ts";
 import { readTls } from "./read-tls.ts";
 
-/** Serves a worker's probes on the configured port. A call of the contract gets a reply that names the api processes. */
+/** Serves a worker's probes on the configured port. The reply to a call of the contract names the api processes. */
 export function startWorkerServer({
   config,
   probes,
@@ -34,7 +34,7 @@ export function startWorkerServer({
   );
 }
 
-/** What a worker answers, and where. */
+/** Options of {@link startWorkerServer}. */
 export interface WorkerServerOptions {
   readonly config: Config;
   readonly probes: readonly PlainRoute[];

@@ -1,17 +1,17 @@
 import { type Clock, pause } from "../lifecycle/clock.ts";
 
-/** Keeps calls of one class back when the fullnode says that they are too many. */
+/** Delays calls of one class after the fullnode refused calls as too many. */
 export interface BackOff {
   /**
-   * Runs a call when no pause is on. A call that the fullnode refuses for being one too many begins a pause for all
-   * calls of its class, with jitter, that doubles while refusals go on. Throws what the call throws.
+   * Runs a call after the current pause, if any. When the fullnode refuses a call as one too many, all calls of its
+   * class pause. The pause has jitter and doubles while refusals continue. Throws what the call throws.
    */
   run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /**
- * What calls to the fullnode are for. `work` is what signatures and deposits on their way wait for, `background` what
- * the service looks at by itself, `callers` what one call of a project asks for.
+ * The purpose of calls to the fullnode: `work` for open signatures and deposits, `background` for the service's own
+ * observations, `callers` for a project's call.
  */
 export type BackOffs = Readonly<Record<"work" | "background" | "callers", BackOff>>;
 
@@ -19,8 +19,8 @@ const BASE_MS = 250;
 const LIMIT_MS = 15_000;
 
 /**
- * The classes of one fullnode. A pause holds for its class and for those that matter less, never for those that matter
- * more.
+ * The classes of one fullnode. A pause applies to its class and to less important classes, never to more important
+ * ones.
  */
 export function createBackOffs(clock: Clock): BackOffs {
   const work = createBackOff(clock, () => 0);
@@ -33,7 +33,7 @@ function createBackOff(
   clock: Clock,
   aboveUntilMs: () => number,
 ): BackOff & {
-  /** When the pause is over, its own or that of a class above. */
+  /** The end of the pause: its own, or that of a more important class. */
   readonly untilMs: () => number;
 } {
   let ownUntilMs = 0;
@@ -49,7 +49,7 @@ function createBackOff(
         refusals = 0;
         return result;
       } catch (error) {
-        // Calls that were under way when the pause began do not lengthen it.
+        // Calls that started before the pause do not extend it.
         if (isTooMuch(error) && ownUntilMs <= clock.now()) {
           const pauseMs = Math.min(BASE_MS * 2 ** refusals, LIMIT_MS);
           refusals++;
@@ -61,7 +61,7 @@ function createBackOff(
   };
 }
 
-/** The codes by which gRPC and HTTP say so, wherever a client wraps them. */
+/** The codes of gRPC and HTTP for too many calls, wherever a client wraps them. */
 const CODES = ["RESOURCE_EXHAUSTED", "8", "429"];
 
 function isTooMuch(error: unknown, depth = 0): boolean {

@@ -3,7 +3,7 @@ import { ServiceError } from "../errors/service-error.ts";
 import type { BackOffs } from "./back-off.ts";
 import type { ChainNetwork } from "./network.ts";
 
-/** Budgets that replicas share as far as their coordination goes. What the service itself reads is none of theirs. */
+/** Creates the budgets. Replicas share them through their coordination. The service's own reads do not count. */
 export function createCallerReads({ limits, coordination, backOffs }: CallerReadsOptions): CallerReads {
   const buckets = (name: string, perSecond: number) =>
     coordination.buckets(`fullnode reads: ${name}`, { burstCount: perSecond * BURST_SECONDS, perSecond });
@@ -35,10 +35,10 @@ export function createCallerReads({ limits, coordination, backOffs }: CallerRead
   });
 }
 
-/** How many reads of the fullnode calls may cause in a second. */
+/** The maximum number of fullnode reads per second that calls may cause. */
 export interface CallerReadLimits {
   readonly projectPerSecond: number;
-  /** Of all projects together. */
+  /** For all projects together. */
   readonly totalPerSecond: number;
 }
 
@@ -49,14 +49,14 @@ export interface CallerReadsOptions {
 }
 
 /**
- * The fullnode as one project's calls reach it: each read counts against the project's budget and that of all callers.
- * A read beyond them throws CHAIN_READS_EXHAUSTED.
+ * The fullnode for one project's calls. Each read counts against the budgets of the project and of all callers. A read
+ * beyond a budget throws CHAIN_READS_EXHAUSTED.
  */
 export type CallerReads = (projectId: string) => Pick<ChainNetwork, "backOff">;
 
-/** So many seconds' worth of reads may come at once. */
+/** The size of a burst, in seconds of the budget. */
 const BURST_SECONDS = 2;
-/** Reads under way: a fullnode that does not answer holds no more calls than these. */
+/** The maximum number of simultaneous reads, so that a fullnode that hangs holds a bounded number of calls. */
 const PROJECT_AT_ONCE_COUNT = 16;
 const TOTAL_AT_ONCE_COUNT = 64;
 const BUSY_RETRY_SECONDS = 1;

@@ -1,14 +1,13 @@
 import type { OwnedRef } from "./treasury/treasury-calls.ts";
 
 /**
- * The Move calls that the service makes, added to one transaction block. All shared objects are given by explicit
- * reference. The paid calls go through the Treasury; registering a key and accepting a share cost gas only and go to
- * the coordinator directly.
+ * Adds the service's Move calls to a transaction block. All shared objects are passed by explicit reference. Paid calls
+ * go through the Treasury. Registering a key and accepting a share cost only gas and call the coordinator directly.
  */
 export interface ChainCalls {
-  /** Makes coins of these amounts from the coins that pay for gas, for the same owner. */
+  /** Splits coins of these amounts from the gas coins, for the same owner. */
   splitGas(amountsMist: readonly bigint[]): void;
-  /** Gives coins of the sender, in exactly these versions, to an address. */
+  /** Transfers the sender's coins, in exactly these versions, to an address. */
   transferCoins(call: { coins: readonly OwnedRef[]; recipient: string }): void;
   registerEncryptionKey(call: {
     curve: number;

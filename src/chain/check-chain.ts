@@ -5,8 +5,8 @@ import { readRows } from "../store/statements.ts";
 import type { ChainNetwork } from "./network.ts";
 
 /**
- * Ties the database to the chain that it was first used with. Throws when the fullnode serves another one: dWallets,
- * presigns and stored transactions of one chain mean nothing on another, and a reset localnet is another chain.
+ * Binds the database to the first chain that it is used with. Throws if the fullnode serves another chain, because
+ * dWallets, presigns and stored transactions belong to one chain. A reset localnet is another chain.
  */
 export async function checkChain(
   db: Queryable,

@@ -23,15 +23,15 @@ export async function compareObjects(
   return { foreignDigest: undefined, ownDigest, unknownCoinIds };
 }
 
-/** How the chain differs from what a lane expects. */
+/** A difference between the chain and a lane. */
 export interface LaneDifference {
   /**
-   * A transaction of none of this database that has used one of the objects: the chain has a newer version, and nothing
-   * here made that. An older version than expected proves nothing, while fullnodes may lag behind.
+   * A transaction outside this database that has used one of the objects: the chain has a newer version from an unknown
+   * transaction. An older version proves nothing, because fullnodes may lag behind.
    */
   readonly foreignDigest: string | undefined;
-  /** A transaction of this database that made a newer version of an object than the lane's row has. */
+  /** A transaction of this database that made a newer version of an object than the lane's row names. */
   readonly ownDigest: string | undefined;
-  /** Coins that this fullnode does not know. It may lag behind. */
+  /** Coins that this fullnode does not know; it may lag behind. */
   readonly unknownCoinIds: readonly string[];
 }

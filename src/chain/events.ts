@@ -3,8 +3,8 @@ import { bcs } from "@mysten/sui/bcs";
 import type { ChainEvent } from "./operation.ts";
 
 /**
- * The sessions of one kind that a transaction asked for. Event types carry the package that first defined them, so
- * they are matched by their ends.
+ * Returns the sessions of one kind that a transaction requested. An event's type names the package that first defined
+ * it, so types are matched by their ends.
  */
 export function requestedSessions<Name extends RequestName>(
   events: readonly ChainEvent[],
@@ -22,9 +22,9 @@ export function requestedSessions<Name extends RequestName>(
     });
 }
 
-/** A session that the network was asked for, as the coordinator's event tells it. */
+/** A requested session, from the coordinator's event. */
 export interface RequestedSession<Data> {
-  /** keccak256 of sender and session bytes: tells which request this session belongs to. */
+  /** keccak256 of sender and session bytes. It identifies the request of this session. */
   readonly preimage: Uint8Array;
   readonly data: Data;
 }
@@ -41,7 +41,7 @@ const REQUESTS: Pick<typeof CoordinatorInnerModule, RequestName> = {
 
 type RequestData<Name extends RequestName> = (typeof CoordinatorInnerModule)[Name]["$inferType"];
 
-/** Begins every event of a session, whatever the session is for. */
+/** The first fields of every session event. */
 const SessionHead = bcs.struct("DWalletSessionEvent", {
   epoch: bcs.u64(),
   session_object_id: bcs.Address,
@@ -50,14 +50,14 @@ const SessionHead = bcs.struct("DWalletSessionEvent", {
   session_identifier_preimage: bcs.byteVector(),
 });
 
-/** The identifier preimages of all sessions that a transaction asked for. */
+/** Returns the identifier preimages of all sessions that a transaction requested. */
 export function requestedPreimages(events: readonly ChainEvent[]): Uint8Array[] {
   return events
     .filter(({ type }) => type.includes(SESSION_EVENT))
     .map((event) => SessionHead.parse(event.bcs).session_identifier_preimage);
 }
 
-/** The encryption keys that a transaction registered. */
+/** Returns the encryption keys that a transaction registered. */
 export function createdEncryptionKeys(
   events: readonly ChainEvent[],
 ): { encryptionKeyId: string; signerAddress: string }[] {
@@ -69,7 +69,7 @@ export function createdEncryptionKeys(
     });
 }
 
-/** The encrypted shares that a transaction accepted. */
+/** Returns the encrypted shares that a transaction accepted. */
 export function acceptedShares(
   events: readonly ChainEvent[],
 ): { dwalletId: string; userOutputSignature: Uint8Array }[] {

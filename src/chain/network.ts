@@ -8,7 +8,10 @@ import type { Secret } from "../telemetry/secret.ts";
 import { type BackOff, type BackOffs, createBackOffs } from "./back-off.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** Connects: reads Ika's packages and the shared objects. Throws when the fullnode does not answer or lacks them. */
+/**
+ * Connects to a network and reads Ika's packages and the shared objects. Throws if the fullnode does not answer or
+ * lacks them.
+ */
 export async function connectNetwork(options: NetworkOptions): Promise<ChainNetwork> {
   const { name, fullnodeUrl, publicFullnodeUrl, ikaConfig, treasury, clock } = options;
   const transport = new GrpcWebFetchTransport({
@@ -57,14 +60,14 @@ export interface TreasuryIds {
   readonly operatorCapIds: readonly string[];
 }
 
-/** Where a network is and as whom the service acts there. */
+/** The address of a network and the service's keys there. */
 export interface NetworkAccess {
   readonly name: string;
-  /** The service's own fullnode. Providers put their key into the URL, so that nobody is shown it. */
+  /** The service's own fullnode. The URL is secret, because providers put their key into it. */
   readonly fullnodeUrl: Secret;
   /** The fullnode that GetNetwork shows to clients. Default: none. */
   readonly publicFullnodeUrl?: string | undefined;
-  /** Becomes this network's own: the Ika client completes it in place. */
+  /** The network takes ownership: the Ika client completes it in place. */
   readonly ikaConfig: IkaConfig;
   readonly treasury: TreasuryIds;
   /** The hot wallet's Ed25519 secret, 32 bytes. */
@@ -73,24 +76,24 @@ export interface NetworkAccess {
   readonly gasStationSecret?: Secret<Uint8Array> | undefined;
 }
 
-/** How a network is called. */
+/** Options of {@link connectNetwork}. */
 export interface NetworkOptions extends NetworkAccess {
-  /** By which calls are timed. */
+  /** The clock of the calls' time limits. */
   readonly clock: Clock;
   readonly times?: CallTimes;
-  /** How to reach the fullnode; default the global one. */
+  /** The fetch function for the fullnode. Default: the global one. */
   readonly fetch?: typeof fetch;
-  /** Told of each answer that belongs to another question; default nobody. */
+  /** Called for each answer that belongs to another request. Default: none. */
   readonly onMixUp?: MixUpReport | undefined;
 }
 
-/** How long calls to the fullnode may take, in milliseconds. */
+/** The time limits of calls to the fullnode, in milliseconds. */
 export interface CallTimes {
-  /** Default 10 s; a read is tried twice. */
+  /** The limit of one attempt to read; a read has two. Default 10 s. */
   readonly readMs: number;
-  /** A dry run, default 30 s. */
+  /** The limit of a dry run. Default 30 s. */
   readonly buildMs: number;
-  /** Default 60 s. */
+  /** The limit of an execution. Default 60 s. */
   readonly executeMs: number;
 }
 
@@ -107,31 +110,31 @@ export interface ChainNetwork {
   readonly name: string;
   /** The fullnode that GetNetwork shows to clients; undefined for none. */
   readonly publicFullnodeUrl: string | undefined;
-  /** Rejects answers to other questions than were asked. */
+  /** Rejects answers that belong to another request. */
   readonly client: SuiGrpcClient;
-  /** Every call to the fullnode goes through it: that of `work`, unless {@link inBackground} says otherwise. */
+  /** The back-off of every call to the fullnode: that of `work`, or of `background` after {@link inBackground}. */
   readonly backOff: BackOff;
-  /** Told of each answer that belongs to another question. */
+  /** Called for each answer that belongs to another request. */
   readonly onMixUp?: MixUpReport | undefined;
   readonly backOffs: BackOffs;
   readonly times: CallTimes;
-  /** By which calls are timed. */
+  /** The clock of the calls' time limits. */
   readonly clock: Clock;
   readonly ika: IkaClient;
   readonly ikaConfig: IkaConfig;
   readonly treasury: TreasuryIds;
   readonly treasuryRef: SharedRef;
   readonly coordinatorRef: SharedRef;
-  /** The sender of every transaction whose kind of operation does not name another one. */
+  /** The default sender of transactions. */
   readonly hotWallet: Signer;
-  /** Signs for the gas: the gas station, or else the hot wallet. */
+  /** Signs for the gas: the gas station if there is one, else the hot wallet. */
   readonly gasOwner: Signer;
   readonly senderAddress: string;
-  /** Whose coins pay for gas: the gas station's, or else the hot wallet's own. */
+  /** The owner of the gas coins: the gas station if there is one, else the hot wallet. */
   readonly gasOwnerAddress: string;
 }
 
-/** The network for what nobody's signature or deposit waits for. */
+/** Returns the network for background reads, which no signature or deposit waits for. */
 export function inBackground(network: ChainNetwork): ChainNetwork {
   return { ...network, backOff: network.backOffs.background };
 }

@@ -4,7 +4,7 @@ import type { Queryable } from "../store/database.ts";
 import { execute } from "../store/statements.ts";
 import type { ChainCalls } from "./calls.ts";
 
-/** The kinds of operation that the outbox knows, by the name in its rows. */
+/** The kinds of operation in the outbox, by the name in its rows. */
 export const OPERATION_NAMES = ["register", "dkg", "accept", "presign", "sign", "sweep"] as const;
 
 /** One of {@link OPERATION_NAMES}. */
@@ -16,14 +16,14 @@ export interface ChainEvent {
   readonly bcs: Uint8Array;
 }
 
-/** A transaction that is final and succeeded. */
+/** A final, successful transaction. */
 export interface LandedTransaction {
   /** Base58 digest. */
   readonly digest: string;
   readonly events: readonly ChainEvent[];
 }
 
-/** Why an operation can never land: a reason for machines and a sentence that may be shown to the caller. */
+/** Why an operation can never land: a machine-readable reason, and a sentence for the caller. */
 export interface OperationFailure {
   readonly reason: string;
   readonly message: string;
@@ -31,9 +31,9 @@ export interface OperationFailure {
 }
 
 /**
- * One kind of operation, handed to the submitter by the feature that owns its rows. The submitter knows no kinds:
- * it takes queued operations, lets their kind add its calls to a transaction block, stores, sends, and lets the kind
- * write the outcome in the same database transaction that marks the operations.
+ * One kind of operation, defined by the feature that owns its rows. The submitter is generic: it claims queued
+ * operations, lets their kind add its calls to a transaction block, stores and sends the transaction, and lets the kind
+ * write the outcome in the database transaction that marks the operations.
  */
 export interface OperationKind<Subject = unknown> {
   readonly name: OperationName;
@@ -43,43 +43,49 @@ export interface OperationKind<Subject = unknown> {
   readonly batchCount: number;
   /** Reads the subjects of operations by their ids. */
   load(db: Queryable, subjectIds: readonly string[]): Promise<ReadonlyMap<string, Subject>>;
-  /** Bytes that the subject adds to the transaction, to keep it under the chain's limit. */
+  /** The number of bytes that the subject adds to the transaction, which must stay under the chain's limit. */
   sizeBytes(subject: Subject): number;
-  /** Why a subject can no longer be sent by this service, if so: it is failed without asking the chain. */
+  /**
+   * Returns why this service can no longer send a subject, or undefined. Such a subject fails without a call to the
+   * chain.
+   */
   obstacle?(subject: Subject): OperationFailure | undefined;
   /**
-   * Whose transaction it is, if not the hot wallet's: the address that owns the subject's objects. The lane pays all the
-   * same. Such a subject has a transaction to itself.
+   * Returns the sender if it is not the hot wallet: the address that owns the subject's objects. The lane still pays
+   * for gas. Such a subject gets its own transaction.
    */
   senderOf?(subject: Subject): Signer;
   /** Adds the calls for these subjects to the block. */
   add(calls: ChainCalls, subjects: readonly Subject[]): void;
-  /** Writes what the landed transaction made of these subjects. */
+  /** Writes the effects of a landed transaction on these subjects. */
   landed(db: Queryable, subjects: readonly Subject[], transaction: LandedTransaction): Promise<void>;
   /** Writes that this subject's operation can never land. */
   failed(db: Queryable, subject: Subject, failure: OperationFailure): Promise<void>;
-  /** Looks up the subject's own mark on the chain, before it is failed; settles it and returns true if it is there. */
+  /**
+   * Looks up the subject's mark on the chain before the subject fails. If it exists, settles the subject and returns
+   * true.
+   */
   adopt(db: Queryable, subject: Subject, failure: OperationFailure): Promise<boolean>;
   /**
-   * Why the operation can never land, when another transaction has used an object that the subject itself brings.
-   * Undefined while nothing proves that. It is asked after `adopt`, when the chain refuses a version of some object.
+   * Returns why the operation can never land if another transaction has used an object that the subject brings.
+   * Undefined while that is not proven. Called after `adopt` when the chain refuses the version of an object.
    */
   findSpent?(subject: Subject): Promise<OperationFailure | undefined>;
-  /** Called once what any of the three wrote is committed, for those who watch the subject. */
+  /** Called after the commit of any of these three, for the watchers of the subject. */
   ended?(subjectId: string): void;
 }
 
-/** An operation as it is put into the outbox; its subjects come from a statement. */
+/** An operation to put into the outbox. A statement supplies its subjects. */
 export interface NewOperations {
   readonly kind: OperationName;
   /** Lower goes first. */
   readonly priority: number;
-  /** `traceparent` of the call that asks for it; undefined where that is not traced. */
+  /** The `traceparent` of the requesting call; undefined if the call is not traced. */
   readonly traceParent?: string | undefined;
 }
 
 /**
- * Puts operations into the outbox, as a part of a larger statement: one for each row of `source`, a common table
+ * A fragment of a larger statement that puts operations into the outbox: one for each row of `source`, a common table
  * expression with the columns `operation_id`, `network` and `subject_id`.
  */
 export function operationInsert({ kind, priority, traceParent }: NewOperations, source: Sql): Sql {
@@ -88,8 +94,8 @@ export function operationInsert({ kind, priority, traceParent }: NewOperations, 
 }
 
 /**
- * Puts one operation into the outbox. A second call for the same subject changes nothing, unless the first one failed
- * and `again` says that this kind may be tried anew.
+ * Puts one operation into the outbox. A second call for the same subject changes nothing, unless the first operation
+ * failed and `again` allows a retry.
  */
 export async function enqueueOperation(
   db: Queryable,

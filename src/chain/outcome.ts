@@ -7,36 +7,36 @@ export type TransactionOutcome =
   | (Executed & { readonly kind: "landed"; readonly transaction: LandedTransaction })
   | (Executed & { readonly kind: "aborted"; readonly error: ExecutionFailure });
 
-/** What every execution did, a failed one too. */
+/** The effects of an execution, even of a failed one. */
 export interface Executed {
   readonly gasUsedMist: bigint;
   readonly changes: ObjectChanges;
 }
 
-/** Why the chain did not do what a transaction asked for. */
+/** The failure of a transaction. */
 export interface ExecutionFailure {
   readonly message: string;
   readonly abort?: { readonly module: string; readonly code: number };
   readonly kind: string;
 }
 
-/** Which versions of which objects a transaction took and wrote. */
+/** The object versions that a transaction used and wrote. */
 export interface ObjectChanges {
   readonly inputVersions: ReadonlyMap<string, string>;
-  /** What it wrote, by object id. */
+  /** The written versions, by object id. */
   readonly written: ReadonlyMap<string, OwnedRef>;
-  /** The addresses that own what it wrote, by object id; without what no address owns. */
+  /** The owners of the written objects, by object id. Objects that no address owns are absent. */
   readonly owners: ReadonlyMap<string, string>;
-  /** The ids of what it deleted, merged coins among them. */
+  /** The ids of deleted objects, including merged coins. */
   readonly deleted: readonly string[];
-  /** The transactions that wrote what it took. */
+  /** The transactions that wrote its inputs. */
   readonly dependencies: readonly string[];
 }
 
-/** A reply of the fullnode with all that {@link toOutcome} reads. */
+/** A fullnode's reply with the fields that {@link toOutcome} reads. */
 export type TransactionResult = SuiClientTypes.TransactionResult<{ effects: true; events: true }>;
 
-/** The outcome in a fullnode's reply, executed or looked up. */
+/** Returns the outcome from a fullnode's reply to an execution or a look-up. */
 export function toOutcome(result: TransactionResult): TransactionOutcome {
   const transaction = result.Transaction ?? result.FailedTransaction;
   const gas = transaction.effects.gasUsed;
@@ -49,7 +49,7 @@ export function toOutcome(result: TransactionResult): TransactionOutcome {
   return { kind: "aborted", error: toFailure(transaction.status.error), ...executed };
 }
 
-/** The objects in a transaction's effects. */
+/** Returns the objects in a transaction's effects. */
 export function toChanges({
   changedObjects,
   dependencies,
@@ -69,7 +69,7 @@ export function toChanges({
   return { inputVersions, written, owners, deleted, dependencies };
 }
 
-/** What the chain says of a failed execution, real or simulated. */
+/** Returns the failure of a real or simulated execution. */
 export function toFailure(error: {
   message: string;
   $kind: string;

@@ -25,7 +25,7 @@ export function createPaymentReader(
           signal,
         }),
       );
-      // A coin that consensus keeps for its owner cannot be spent by version, and is no deposit.
+      // A coin with a consensus owner cannot be spent by version, so it is not a deposit.
       const coins = page.objects.flatMap(
         ({ objectId, version, owner: { $kind }, previousTransaction, content }) =>
           $kind === "AddressOwner" && previousTransaction && balanceOf(content) > 0n
@@ -36,7 +36,7 @@ export function createPaymentReader(
     },
     async payments(digest, coinTypes) {
       const transaction = await read((signal) => find(digest, signal));
-      // What failed moved nothing but gas.
+      // A failed transaction moved only gas.
       if (!transaction?.status.success) return transaction && [];
       const gains = gainsOf(transaction, coinTypes);
       const amounts = await amountsOf(gains.flatMap(({ coins }) => coins));
@@ -84,18 +84,18 @@ export function createPaymentReader(
 export interface OwnedCoin {
   readonly objectId: string;
   readonly version: string;
-  /** The transaction that brought this version. */
+  /** The transaction that wrote this version. */
   readonly txDigest: string;
 }
 
-/** What one transaction gave to one address in one type of coin. */
+/** The amount of one coin type that one transaction paid to one address. */
 export interface Payment {
   readonly address: string;
   /** Normalised. */
   readonly coinType: string;
   /** In the coin's smallest unit, above zero. */
   readonly amount: bigint;
-  /** The objects that it consists of, as far as they are still there as they came. */
+  /** The coin objects of the payment that still exist unchanged. */
   readonly coins: readonly PaidCoin[];
 }
 
@@ -114,19 +114,19 @@ export interface CoinPage {
   readonly cursor: string | undefined;
 }
 
-/** What the service reads of coins that others send. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
+/** Reads coins that others send. Throws CHAIN_UNAVAILABLE if the fullnode does not answer. */
 export interface PaymentReader {
   /**
-   * The coins of one type that the address owns, the largest first on most fullnodes; without those that hold nothing,
-   * of which anyone may send any number.
+   * Returns the address's coins of one type, the largest first on most fullnodes. It leaves out empty coins, because
+   * anyone can send any number of them.
    */
   ownedCoins(owner: string, coinType: string, cursor?: string): Promise<CoinPage>;
   /**
-   * What the transaction gave to each address of `coinTypes`. An address of which it also took objects was spending, not
-   * being paid, and is left out. Undefined when this fullnode does not know the digest.
+   * Returns the transaction's payments of `coinTypes` to each address. It leaves out an address whose objects the
+   * transaction used, because that address was spending. Undefined if this fullnode does not know the digest.
    */
   payments(digest: string, coinTypes: readonly string[]): Promise<readonly Payment[] | undefined>;
-  /** Symbol and decimals as the coin's own metadata say; undefined when it has none. */
+  /** Symbol and decimals from the coin's metadata; undefined if it has none. */
   coinMetadata(coinType: string): Promise<{ symbol: string; decimals: number } | undefined>;
 }
 
@@ -141,8 +141,8 @@ const INCLUDE = { effects: true, balanceChanges: true, objectTypes: true } as co
 type Executed = SuiClientTypes.Transaction<typeof INCLUDE>;
 
 /**
- * The fullnode counts up a transaction's balance changes itself; the coins that the address got are the chain's. While
- * all of them are still there as they came, the two must agree.
+ * The fullnode computes a transaction's balance changes, while the coins are objects on the chain. If all coins still
+ * exist unchanged, the two must agree.
  */
 function checkAmount(
   digest: string,

@@ -5,8 +5,8 @@ import type { ChainNetwork } from "./network.ts";
 import type { Read } from "./retry-read.ts";
 
 /**
- * Reads the network encryption keys of the coordinator whose DKG is over, the oldest first. The Ika client has such a list too, but fills
- * it key by key, so that a caller may see a part of it while another call, or one whose deadline is over, still reads.
+ * Reads the coordinator's network encryption keys whose DKG has ended, the oldest first. The Ika client also has such a
+ * list, but fills it key by key, so that a caller may see a part of it while another call still reads.
  */
 export async function readNetworkKeys(
   { client, ika }: Pick<ChainNetwork, "client" | "ika">,
@@ -46,5 +46,5 @@ export interface NetworkKey {
   readonly epoch: number;
 }
 
-/** A network has a handful. More than this is a fullnode that never ends its list. */
+/** A network has a handful of keys. A fullnode that lists more than this never ends its list. */
 const MAX_KEY_COUNT = 1_000;

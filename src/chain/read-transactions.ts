@@ -11,7 +11,7 @@ export function readTransactions(
   { lane, state, kind }: TransactionFilter,
   { after, count }: { readonly after: TransactionPosition | undefined; readonly count: number },
 ): Promise<TransactionRow[]> {
-  // Only the filters that there are: each list is read from the end of an index of its own.
+  // Contains only the given filters, because each list is read from the end of its own index.
   const filters = [
     sql`t.network = ${network}`,
     ...(after ? [sql`(t.created_at, t.digest) < (${after.createdAt}::timestamptz, ${after.digest})`] : []),
@@ -35,10 +35,10 @@ export function readTransactions(
 
 const STATES = ["stored", "landed", "aborted", "dropped"] as const;
 
-/** How a stored transaction stands. */
+/** The state of a stored transaction. */
 export type TransactionState = (typeof STATES)[number];
 
-/** Which transactions are read; undefined means all. */
+/** Filters of the transactions. An undefined filter accepts all. */
 export interface TransactionFilter {
   /** The lane: the object id of its OperatorCap. */
   readonly lane: string | undefined;
@@ -57,7 +57,7 @@ export interface TransactionRow {
   readonly gasUsedMist: bigint | null;
   readonly createdAt: Date;
   readonly resolvedAt: Date | null;
-  /** The two lists go together. */
+  /** The two lists are parallel. */
   readonly kinds: readonly OperationName[];
   readonly subjectIds: readonly string[];
 }
@@ -75,5 +75,5 @@ const TRANSACTION: Columns<TransactionRow> = {
   subjectIds: listOf(text),
 };
 
-/** Where a transaction is in the order of {@link readTransactions}. */
+/** A position in the order of {@link readTransactions}. */
 export type TransactionPosition = Pick<TransactionRow, "createdAt" | "digest">;

@@ -28,13 +28,13 @@ import { type NetworkKey, readNetworkKeys } from "./read-network-keys.ts";
 import { retryRead } from "./retry-read.ts";
 import type { OwnedRef } from "./treasury/treasury-calls.ts";
 
-/** The current epoch, and what a unit of gas costs in it. */
+/** The current epoch and its gas price. */
 export interface SuiEpoch {
   readonly epoch: bigint;
   readonly gasPriceMist: bigint;
 }
 
-/** An object that an address owns, as the fullnode knows it. */
+/** The fullnode's version of an owned object. */
 export interface OwnedObject extends OwnedRef {
   /** Digest of the transaction that wrote this version. */
   readonly lastChange: string | undefined;
@@ -45,38 +45,41 @@ export interface GasCoin extends OwnedRef {
   readonly balanceMist: bigint;
 }
 
-/** What the service reads from the chain. Every call has a deadline; idempotent reads are tried twice. */
+/** Reads the chain. Every call has a deadline, and idempotent reads are retried once. */
 export interface NetworkReader extends ChainReader {
-  /** The newest one. */
+  /** Returns the newest network key. */
   networkKey(): Promise<NetworkKey>;
-  /** All of them, the oldest first: a dWallet stays with the key that it was made under. */
+  /** Returns all network keys, the oldest first. A dWallet stays with the key under which it was made. */
   networkKeys(): Promise<readonly NetworkKey[]>;
-  /** What parameters are derived from, the same in every epoch. Throws as {@link chooseKeyOutput} does. */
+  /**
+   * Returns the key's output, from which parameters are derived. It is the same in every epoch. Throws as {@link
+   * chooseKeyOutput} does.
+   */
   networkKeyOutput(networkKeyId: string): Promise<Uint8Array>;
-  /** The encryption key that this address has registered, if any. */
+  /** Returns the encryption key that this address has registered, if any. */
   registeredEncryptionKey(signerAddress: string): Promise<ChainEncryptionKey | undefined>;
-  /** Objects that addresses own, by id, in the newest versions that this fullnode knows; without those it lacks. */
+  /** Returns owned objects by id, in the newest versions that this fullnode knows. Objects that it lacks are absent. */
   ownedObjects(objectIds: readonly string[]): Promise<ReadonlyMap<string, OwnedObject>>;
-  /** All SUI coins of an address. */
+  /** Returns all SUI coins of an address. */
   gasCoins(owner: string): Promise<GasCoin[]>;
   epoch(): Promise<SuiEpoch>;
-  /** How many sessions the network works on at a time; more wait in its queue. */
+  /** Returns the number of sessions that the network processes at a time. More sessions wait in its queue. */
   sessionBuffer(): Promise<number>;
   /**
-   * The transaction that asked for the session with this identifier preimage: the chain registers each one once, for
-   * ever (`sessions_manager::registered_user_session_identifiers`), in a field that nothing changes later. Undefined
-   * when this fullnode knows none, which proves nothing while it lags behind.
+   * Returns the transaction that requested the session with this identifier preimage. The chain registers each preimage
+   * once and forever (`sessions_manager::registered_user_session_identifiers`). Undefined if this fullnode knows none,
+   * which proves nothing while it lags behind.
    */
   sessionRequest(preimage: Uint8Array): Promise<LandedTransaction | undefined>;
-  /** Undefined when this fullnode does not know the digest. */
+  /** Undefined if this fullnode does not know the digest. */
   effects(digest: string): Promise<ObjectChanges | undefined>;
-  /** Undefined when this fullnode does not know the digest, which proves nothing about others. */
+  /** Undefined if this fullnode does not know the digest. Another fullnode may know it. */
   transaction(digest: string): Promise<TransactionOutcome | undefined>;
 }
 
 const NETWORK_KEY_TTL_MS = 5_000;
 
-/** Reads through the network's clients. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
+/** Creates a reader over the network's clients. Its calls throw CHAIN_UNAVAILABLE if the fullnode does not answer. */
 export function createNetworkReader(network: ChainNetwork): NetworkReader {
   const { client, ika, clock } = network;
   const objects = createChainReader(client.core);
@@ -122,7 +125,7 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
         return content;
       };
       const { objectId: coordinatorId } = network.coordinatorRef;
-      // Not the client's: it keeps the first answer for good.
+      // Does not use the client's cache, which keeps the first answer forever.
       const epoch = currentEpoch(await one(coordinatorInnerId(coordinatorId, await one(coordinatorId))));
       const key = parseNetworkEncryptionKey(await one(networkKeyId));
       return chooseKeyOutput(await readKeyOutputs(key, epoch, (_, ids) => reader.getObjects(ids)));
@@ -190,7 +193,7 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
     },
     async effects(digest) {
       const found = await find(digest);
-      // The genesis has none on every network, whatever the client's types say.
+      // The genesis transaction has none on any network, although the client's types say otherwise.
       const effects: SuiClientTypes.TransactionEffects | null | undefined = (
         found?.Transaction ?? found?.FailedTransaction
       )?.effects;
@@ -201,7 +204,7 @@ export function createNetworkReader(network: ChainNetwork): NetworkReader {
   return reader;
 }
 
-/** The last of the keys, oldest first. Throws CHAIN_UNAVAILABLE if there is none. */
+/** Returns the newest key. Throws CHAIN_UNAVAILABLE if there is none. */
 export function newestKey(keys: readonly NetworkKey[]): NetworkKey {
   const newest = keys.at(-1);
   if (newest === undefined) throw new ServiceError("CHAIN_UNAVAILABLE", "the network has no key");
@@ -226,7 +229,7 @@ async function activeEncryptionKeyId(
     include: { commandResults: true },
   });
   const value = result.commandResults?.[0]?.returnValues[0]?.bcs;
-  // The call aborts when the address has registered none.
+  // The call aborts if the address has registered no key.
   return result.$kind === "Transaction" && value ? bcs.Address.parse(value) : undefined;
 }
 

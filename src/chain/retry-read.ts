@@ -3,8 +3,9 @@ import type { ChainNetwork } from "./network.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /**
- * Reads from a network's fullnode: with a deadline, within its back-off, and once more if the first try fails. Throws
- * CHAIN_UNAVAILABLE when it fails twice, and at once a ServiceError of the back-off, such as CHAIN_READS_EXHAUSTED.
+ * Creates a function that reads from a network's fullnode with a deadline, subject to its back-off, and retries once. A
+ * read throws CHAIN_UNAVAILABLE when it fails twice. A ServiceError of the back-off, such as CHAIN_READS_EXHAUSTED, is
+ * thrown at once.
  */
 export function retryRead({
   backOff,
@@ -26,5 +27,5 @@ export function retryRead({
   };
 }
 
-/** Makes a call that only reads. */
+/** Runs a read-only call. */
 export type Read = <T>(call: (signal: AbortSignal) => Promise<T>) => Promise<T>;

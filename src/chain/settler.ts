@@ -19,10 +19,10 @@ import type { OpenSession, SessionKind } from "./session.ts";
 import { readSessionTraces } from "./submit/trace-operations.ts";
 
 /**
- * Reads the objects of all open sessions, in batches, and lets their kinds write what became of them. A session that
- * completes late is delivered late: nothing here ever gives up. A session that the fullnode answers with another one's
- * stays open and is asked for again a little later, and the others are delivered meanwhile. More sessions than one pass reads take turns, so that
- * those that stay open for long never keep newer ones from being delivered.
+ * Creates the settler. It reads the objects of all open sessions in batches and lets their kinds write the outcomes. It
+ * never gives up: a session that completes late is delivered late. If the fullnode answers with another session's
+ * object, the session stays open and is read again later, while the others are delivered. If there are more sessions
+ * than one pass reads, they take turns, so that old open sessions never block newer ones.
  */
 export function createSettler(options: SettlerOptions): Settler {
   const {
@@ -36,7 +36,7 @@ export function createSettler(options: SettlerOptions): Settler {
   } = options;
   let idleUntilMs = 0;
   const pausedUntilMs = new Map<string, number>();
-  /** Where the next pass goes on, by kind. */
+  /** The position of the next pass, by kind. */
   const nextAfter = new Map<SessionKind, string>();
   const loop = createBackgroundLoop({
     name: "settler",
@@ -74,14 +74,14 @@ export function createSettler(options: SettlerOptions): Settler {
       return;
     }
     const contents = await read(open.map(({ session }) => session.objectId));
-    // The others are read again at once.
+    // The other sessions are read again at once.
     if (contents === undefined) return true;
     const traces = isTracing(tracer) ? await readSessionTraces(database, open) : NO_TRACES;
     const waiting = open.values();
     const settleNext = async (): Promise<void> => {
       for (const { kind, session } of waiting) {
         const content = contents.get(session.objectId);
-        // An object that a lagging fullnode does not know yet comes with a later pass.
+        // A later pass delivers an object that a lagging fullnode does not know yet.
         if (content !== undefined) await settleOne(kind, session, content, traces.get(session.subjectId));
       }
     };
@@ -89,7 +89,7 @@ export function createSettler(options: SettlerOptions): Settler {
     return undefined;
   }
 
-  /** Undefined when the fullnode mixed some of them up, which are then left alone for a while. */
+  /** Undefined if the fullnode mixed up some objects, whose sessions then pause. */
   async function read(objectIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
     try {
       return await reader.getObjects(objectIds);
@@ -130,7 +130,7 @@ export function createSettler(options: SettlerOptions): Settler {
     const span = parent && startRemoteSpan(tracer, `settle ${kind.name}`, consumer, parent);
     const settle = () => kind.settle(database, session, content);
     try {
-      // The span of a look at a session that is not over is left behind, and never sent.
+      // The span of an unfinished session is never ended, so it is not sent.
       if (await (span ? runIn(span, settle) : settle())) span?.end();
     } catch (cause) {
       if (span) failSpan(span, failureKind(cause));
@@ -149,13 +149,13 @@ export interface SettlerOptions {
   readonly kinds: readonly SessionKind[];
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
-  /** Told of each session that the fullnode answered with another one's. Default: nobody. */
+  /** Called for each session that the fullnode answered with another session's object. Default: none. */
   readonly onMixUp?: MixUpReport | undefined;
   /** Default: none. */
   readonly tracer?: Tracer;
-  /** Wakes the settler as soon as a transaction lands; without it, it looks by itself a little later. */
+  /** Wakes the settler when a transaction lands. Without it, the settler looks at its next interval. */
   readonly wakeOn?: (wake: () => void) => () => void;
-  /** Between looks at the sessions. Default 100 ms. */
+  /** The interval between passes. Default 100 ms. */
   readonly intervalMs?: number;
 }
 
@@ -167,16 +167,16 @@ export interface Settler {
 }
 
 const DEFAULT_INTERVAL_MS = 100;
-/** The longest pause while the fullnode does not answer. */
+/** The longest pause while the fullnode is unavailable. */
 const MAX_BACKOFF_MS = 2_000;
-/** Times the interval: between looks at the database while nothing is open. */
+/** In intervals: the pause between queries while no session is open. */
 const IDLE_INTERVALS = 2.5;
-/** Times the interval: before a session that could not be settled is tried again. */
+/** In intervals: the pause before a session that failed to settle is retried. */
 const FAILED_INTERVALS = 50;
-/** Open sessions of one kind in one pass; the next pass goes on after them. */
+/** The maximum number of open sessions of one kind in one pass. The next pass continues after them. */
 const PAGE_COUNT = 200;
-/** So many are written at once. */
+/** The number of simultaneous writes. */
 const AT_ONCE_COUNT = 8;
 const NO_TRACES: ReadonlyMap<string, SpanContext> = new Map();
-/** Comes before every row. */
+/** Sorts before every row's id. */
 const FIRST = "00000000-0000-0000-0000-000000000000";

@@ -10,8 +10,8 @@ import type { ChainNetwork } from "./network.ts";
 import type { OperationName } from "./operation.ts";
 
 /**
- * Waits until the operation about a row has ended. Throws CHAIN_REJECTED when it can never land, and DEADLINE when
- * the time is over: the operation goes on, and the same call may be made again.
+ * Waits until the operation of a row has ended. Throws CHAIN_REJECTED if it can never land, and DEADLINE at the time
+ * limit. The operation then continues, and the caller may repeat the call.
  */
 export async function waitForOperation(
   deps: WaitDeps,
@@ -37,9 +37,9 @@ export async function waitForOperation(
   }
 }
 
-/** How long a caller waits for an operation. */
+/** The time limits of a caller's wait. */
 export interface WaitTime {
-  /** Until the call's deadline; undefined waits {@link DEFAULT_WAIT_MS}. */
+  /** The time until the call's deadline. Default: {@link DEFAULT_WAIT_MS}. */
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -51,9 +51,9 @@ export interface WaitDeps {
 }
 
 const DEFAULT_WAIT_MS = 30_000;
-/** Left of the call's time for the reply. */
+/** The part of the call's time that is kept for the reply. */
 const REPLY_TIME_MS = 250;
-/** A signal may be lost, so the row is looked at by itself too. */
+/** A signal may be lost, so the row is also polled. */
 const LOOK_AGAIN_MS = 500;
 
 interface EndedOperation {

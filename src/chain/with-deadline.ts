@@ -1,8 +1,8 @@
 import { type Clock, startDeadline } from "../lifecycle/clock.ts";
 
 /**
- * Runs a call that may hang: its signal fires after the time, and the result is not waited for any longer, since some
- * libraries take no signal.
+ * Runs a call with a time limit. At the limit its signal fires and this function rejects, because some libraries ignore
+ * signals.
  */
 export async function withDeadline<T>(
   clock: Clock,

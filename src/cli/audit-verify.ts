@@ -31,7 +31,7 @@ export const auditVerify = command({
   },
 });
 
-/** JSON has no integers of 64 bits, so they go as text, as in the contract. */
+/** JSON has no 64-bit integers, so they are text, as in the contract. */
 function plain(report: ExportReport): object {
   const { faults, isCut, sealCount, entryCount, newestSeal, isSigned } = report;
   return {

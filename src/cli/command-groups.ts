@@ -1,18 +1,18 @@
 import type { CommandTree } from "./command.ts";
 
-/** Loads what the first word names. */
+/** Loads the command of the first word. */
 export async function findCommand(name: string): Promise<CommandTree | undefined> {
   const group = COMMAND_GROUPS.find(({ commands }) => Object.hasOwn(commands, name));
   return await group?.commands[name]?.();
 }
 
-/** Commands that belong together. Each is loaded when it is called, and with it only what it needs. */
+/** A group of related commands. Each command and its dependencies are loaded when it is called. */
 export interface CommandGroup {
   readonly title: string;
   readonly commands: Readonly<Record<string, () => Promise<CommandTree>>>;
 }
 
-/** Everything that `tss` can do, in the order of its help. */
+/** All commands of `tss`, in the order of its help. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Run",

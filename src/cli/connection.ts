@@ -8,37 +8,37 @@ import { findQuickStart } from "./find-quick-start.ts";
 /** A way to make calls. */
 export interface Connection {
   readonly transport: Transport;
-  /** What a call really failed with, where this side knows more than the reply says. */
+  /** Returns the underlying failure if this side knows more than the reply. */
   explain(error: unknown): unknown;
   close(): Promise<void>;
 }
 
-/** The generated clients: of a running service, or of the same operations on the database in this process. */
+/** Generated clients: of a running service, or of the same operations in this process. */
 export interface Clients {
   readonly admin: Client<typeof Admin>;
   readonly billing: Client<typeof Billing>;
 }
 
-/** Whose calls a command makes. */
+/** The kind of caller. */
 export type CallerKind = "operator" | "project";
 
-/** Where a command makes its calls. */
+/** The destination of a command's calls. */
 export interface Target {
   readonly caller: CallerKind;
-  /** Given on the command line. */
+  /** The URL from the command line. */
   readonly url: string | undefined;
-  /** Undefined: the command needs a running service. */
+  /** Undefined if the command needs a running service. */
   readonly direct: boolean | undefined;
-  /** On the database, where a project calls: which. */
+  /** The project to act as, for direct calls. */
   readonly projectId?: string | undefined;
-  /** On the database: bring it up to date first. Default false. */
+  /** True to migrate the database before direct calls. Default false. */
   readonly migrates?: boolean;
 }
 
 /**
- * Makes calls, and closes the connection after them. They go to the service at `--url` or TSS_URL; where neither is
- * given, and with `--direct`, to the database that the configuration names. While a service has the embedded database
- * open, they go to that service. What happens to answer decides nothing.
+ * Makes calls, and closes the connection afterwards. They go to the service at `--url` or TSS_URL. Without a URL, or
+ * with `--direct`, they go to the configured database. While a service has the embedded database open, they go to that
+ * service. The command never probes for a service.
  */
 export async function withClients<T>(
   context: CommandContext,

@@ -1,7 +1,7 @@
 import { ALGORITHM_TRIPLES, type AlgorithmTriple, findSignatureAlgorithm } from "../protocol/algorithms.ts";
 import { UsageError } from "./command.ts";
 
-/** What the demo was told to sign with, by the names of the contract. */
+/** The demo's algorithm, by the names of the contract. */
 export interface DemoArguments {
   readonly curve?: string | undefined;
   readonly algorithm?: string | undefined;
@@ -9,8 +9,8 @@ export interface DemoArguments {
 }
 
 /**
- * Fills in what is not given with the first combination that fits what is: nothing at all means SECP256K1,
- * ECDSASecp256k1, SHA256. Throws a UsageError that lists the combinations.
+ * Completes the algorithm with the first combination that fits. The default is SECP256K1, ECDSASecp256k1, SHA256.
+ * Throws a UsageError that lists the combinations.
  */
 export function chooseTriple({ curve, algorithm, hash }: DemoArguments): AlgorithmTriple {
   const wanted = algorithm && (findSignatureAlgorithm(algorithm) ?? algorithm);

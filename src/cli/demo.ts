@@ -13,9 +13,9 @@ import { startThrowawayService } from "./throwaway-service.ts";
 import { verifyOutside } from "./verify-outside.ts";
 
 /**
- * From a seed to a verified signature on a service of its own in a throw-away folder. Prints each stage with its time;
- * returns exit code 1 unless an outside library accepts the signature. Ctrl-C and SIGTERM stop the service and remove the
- * folder too.
+ * Runs the whole flow from a seed to a verified signature, on its own service in a temporary folder. Prints each stage
+ * with its time. Returns exit code 1 unless an outside library accepts the signature. Ctrl-C and SIGTERM also stop the
+ * service and remove the folder.
  */
 export async function runDemo(values: DemoArguments & DemoOptions): Promise<number> {
   const triple = chooseTriple(values);
@@ -43,7 +43,7 @@ export async function runDemo(values: DemoArguments & DemoOptions): Promise<numb
   }
 }
 
-/** What `--json` prints as the last line of stdout. */
+/** The last line of stdout with `--json`. */
 export interface DemoReport {
   readonly curve: string;
   readonly algorithm: string;
@@ -61,13 +61,13 @@ export interface DemoReport {
   };
   readonly verified: boolean;
   readonly stages: readonly StageTime[];
-  /** The longest time after start-up that the service's event loop was held by code, or null if it did not say. */
+  /** The longest time after start-up that code blocked the service's event loop, or null if unknown. */
   readonly longestBlockMs: number | null;
-  /** The longest time that it was ready to run and the machine had no processor for it. */
+  /** The longest time that the event loop was ready but waited for a processor. */
   readonly longestWaitMs: number | null;
 }
 
-/** What the demo signs, and how it reports. */
+/** Options of the demo. */
 export interface DemoOptions {
   readonly message: string;
   /** Prints the report as the last line. */
@@ -77,8 +77,8 @@ export interface DemoOptions {
 const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Makes a dWallet from a fresh seed on a running service, signs with it and has an outside library judge the signature.
- * Reports each stage to `clock`; an abort ends it.
+ * Makes a dWallet from a fresh seed on a running service, signs with it and verifies the signature with an outside
+ * library. Reports each stage to `clock`. An abort ends it.
  */
 export async function demonstrate(
   access: DevelopmentAccess,
@@ -129,7 +129,7 @@ export async function demonstrate(
   };
 }
 
-/** The service's own measurements, from its metrics. */
+/** Reads the service's measurements from its metrics. */
 async function readLoop(baseUrl: string): Promise<Pick<DemoReport, "longestBlockMs" | "longestWaitMs">> {
   const text = await (await fetch(`${baseUrl}/metrics`)).text();
   const read = (name: string): number | null => {

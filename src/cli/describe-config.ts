@@ -2,7 +2,7 @@ import type { ConfigReading } from "../config/config.ts";
 import type { Setting } from "../config/reader.ts";
 import { printable } from "./table.ts";
 
-/** The table for people. */
+/** Formats the rows as a table. */
 export function toText({ settings, warnings, faults }: ConfigReading): string {
   const rows = settings.map((setting) => [
     setting.name,
@@ -18,7 +18,7 @@ export function toText({ settings, warnings, faults }: ConfigReading): string {
   ].join("\n");
 }
 
-/** The same for scripts. */
+/** Formats the variables for scripts. */
 export function toJson({ settings, warnings, faults }: ConfigReading): string {
   const variables = settings.map(({ value, ...setting }) => ({ ...setting, value: value ?? null }));
   return JSON.stringify({ variables, warnings, faults }, undefined, 2);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Network } from "../sdk/names.ts";
 
-/** Reads the file. Undefined while it is absent or half-written. */
+/** Reads the file. Returns undefined while it is absent or incomplete. */
 export async function readDevelopmentFile(dataDirectory: string): Promise<DevelopmentAccess | undefined> {
   try {
     return JSON.parse(await readFile(path.join(dataDirectory, "dev.json"), "utf8")) as DevelopmentAccess;
@@ -11,7 +11,7 @@ export async function readDevelopmentFile(dataDirectory: string): Promise<Develo
   }
 }
 
-/** What a service on embedded defaults writes to `dev.json` in its data folder when it is ready. */
+/** The contents of `dev.json`, which a service on embedded defaults writes to its data folder when it is ready. */
 export interface DevelopmentAccess {
   readonly baseUrl: string;
   readonly apiKey: string;

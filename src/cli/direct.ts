@@ -19,8 +19,8 @@ import type { Connection, Target } from "./connection.ts";
 import { openConfiguredDatabase } from "./open-configured-database.ts";
 
 /**
- * Makes calls to the service's own operations in this process, on the database that the configuration names. The audit
- * trail has the user of this machine for them.
+ * Calls the service's operations in this process, on the configured database. The audit trail records the user of this
+ * machine.
  */
 export async function connectDirect(
   { environment, openDatabase = openConfiguredDatabase }: CommandContext,
@@ -81,7 +81,7 @@ function serveInProcess(
   );
 }
 
-/** `system:<user>`: as the machine knows who runs this, which is not proof of a person. */
+/** `system:<user>`, the machine's user name, which does not prove a person's identity. */
 function localActor(): string {
   return `system:${userName()
     .replace(/[^!-~]/g, "?")
@@ -92,7 +92,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container's user may have a number only.
+    // A container's user may have only a number.
     return String(process.getuid?.() ?? "unknown");
   }
 }

@@ -5,18 +5,18 @@ import { fromConnectError, isTransportFailure } from "../sdk/errors.ts";
 import { isSchemaMissing } from "../store/sql-errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./command.ts";
 
-/** What went wrong for people, and how the command ends by it. */
+/** The text of a failure, and the exit code. */
 export interface Failure {
   readonly message: string;
   readonly exitCode: ExitCode;
 }
 
-/** Nobody answered. */
+/** Thrown if nothing answers. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 }
 
-/** Puts any error into words. The catalogue's reason comes first, as docs/errors.md explains it. */
+/** Describes any error. The catalogue's reason, which docs/errors.md explains, comes first. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { message: error.message, exitCode: EXIT.usage };
   if (error instanceof ConnectError) return describeRefusal(error);
@@ -27,7 +27,7 @@ export function describeFailure(error: unknown): Failure {
   return error instanceof UnreachableError ? { message, exitCode: EXIT.unreachable } : failed(message);
 }
 
-/** Whether the call may have been carried out all the same: no answer came. */
+/** Returns true if no answer came, so that the call may have run. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof ConnectError && isTransportFailure(error);
 }
@@ -45,9 +45,9 @@ function describeRefusal(refusal: ConnectError): Failure {
   };
 }
 
-/** What an operator needs to know beside the reply, or in its place. */
+/** Returns advice for the operator. */
 function* explained(refusal: ConnectError): Generator<string> {
-  // fetch says only that it failed; why is in what it failed with.
+  // The reason of a failed fetch is in its cause.
   for (let cause = causeOf(refusal.cause); cause !== undefined; cause = causeOf(cause))
     if (messageOf(cause) !== "") yield `: ${messageOf(cause)}`;
   if (refusal.code === Code.Unimplemented && refusal.findDetails(ErrorInfoSchema).length === 0)
@@ -58,7 +58,7 @@ function causeOf(error: unknown): Error | undefined {
   return error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
 }
 
-/** The words of an error. Where a name has several addresses, the error of all of them together has none of its own. */
+/** Returns the message of an error. The combined error of several addresses has no message of its own. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
   return error instanceof Error ? error.message : String(error);

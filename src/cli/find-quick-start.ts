@@ -3,8 +3,8 @@ import { isEmbeddedDatabaseOpen } from "../store/pglite-lock.ts";
 import { type DevelopmentAccess, readDevelopmentFile } from "./development-file.ts";
 
 /**
- * The service on embedded defaults that runs now on the configured data folder. Undefined if none runs there, and if the
- * configuration has another database: what is left in a folder then decides nothing.
+ * Returns the running service on the configured data folder. Undefined if none runs there, or if the configuration
+ * names another database.
  */
 export async function findQuickStart({
   dataDirectory,

@@ -3,19 +3,19 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 
 const MICRO_USD_PER_USD = 1_000_000n;
 
-/** Micro-USD as `$12.500000`. */
+/** Formats micro-USD as `$12.500000`. */
 export function formatUsd(amountMicroUsd: bigint): string {
   const size = amountMicroUsd < 0n ? -amountMicroUsd : amountMicroUsd;
   const decimals = String(size % MICRO_USD_PER_USD).padStart(6, "0");
   return `${amountMicroUsd < 0n ? "-" : ""}$${size / MICRO_USD_PER_USD}.${decimals}`;
 }
 
-/** A change of money, which shows its sign in both directions. */
+/** Formats a change of money with its sign. */
 export function formatChange(amountMicroUsd: bigint): string {
   return `${amountMicroUsd > 0n ? "+" : ""}${formatUsd(amountMicroUsd)}`;
 }
 
-/** `2026-11-21T17:06:44Z`, or `otherwise` where there is no time. */
+/** Formats a time as `2026-11-21T17:06:44Z`, or returns `otherwise` if there is none. */
 export function formatTime(time: Timestamp | undefined, otherwise = ""): string {
   return time === undefined
     ? otherwise
@@ -24,14 +24,14 @@ export function formatTime(time: Timestamp | undefined, otherwise = ""): string 
         .replace(/\.\d+Z$/, "Z");
 }
 
-/** An enum's value by its name in the contract; by its number where this version does not know it. */
+/** Returns the contract's name of an enum value, or its number if this version does not know it. */
 export function formatEnum(schema: DescEnum, value: number): string {
   return schema.value[value]?.name ?? String(value);
 }
 
 const DECIMALS = 9;
 
-/** 10^-9 SUI or IKA as `1.250000000 SUI`. */
+/** Formats units of 10^-9 SUI or IKA as `1.250000000 SUI`. */
 export function formatCoins(amount: bigint, name: "SUI" | "IKA"): string {
   const digits = String(amount < 0n ? -amount : amount).padStart(DECIMALS + 1, "0");
   return `${amount < 0n ? "-" : ""}${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)} ${name}`;

@@ -3,7 +3,7 @@ import { COMMAND_GROUPS } from "./command-groups.ts";
 import { type Option, optionName } from "./option.ts";
 import { formatPairs } from "./table.ts";
 
-/** All commands, by groups. */
+/** Returns the help of all commands, by groups. */
 export async function describeAll(): Promise<string> {
   const groups = await Promise.all(
     COMMAND_GROUPS.map(async ({ title, commands }) => {
@@ -22,7 +22,7 @@ export async function describeAll(): Promise<string> {
   ].join("\n");
 }
 
-/** The commands below one word. */
+/** Returns the help of the subcommands of one word. */
 export function describeTree(name: string, tree: Exclude<CommandTree, Command>): string {
   const lines = formatPairs(linesOf(name, tree)).split("\n");
   return [`usage: tss ${name} <${Object.keys(tree).join("|")}> [options]`, "", ...lines.map(indent)].join(
@@ -30,7 +30,7 @@ export function describeTree(name: string, tree: Exclude<CommandTree, Command>):
   );
 }
 
-/** One command with all that it takes. */
+/** Returns the help of one command with its options. */
 export function describeCommand(name: string, { summary, details, options }: Command): string {
   const rows = Object.entries(options).map(
     ([option, shape]) => [labelOf(option, shape), shape.description] as const,
@@ -44,7 +44,7 @@ export function describeCommand(name: string, { summary, details, options }: Com
   ].join("\n");
 }
 
-/** The line that says how to call a command. */
+/** Returns the usage line of a command. */
 export function usageOf(name: string, { options }: Pick<Command, "options">): string {
   const entries = Object.entries(options);
   const wanted = entries.filter(([, { isRequired }]) => isRequired).map((entry) => labelOf(...entry));

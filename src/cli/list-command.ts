@@ -13,7 +13,7 @@ import {
 } from "./service-command.ts";
 import { formatTable, type TableColumn } from "./table.ts";
 
-/** Adds to a list what all of them have: pages, where its calls go, and how its rows are printed. */
+/** Creates a command from a list, with the common options for pages, the destination and the output. */
 export function listCommand<O extends Options, D extends DescMessage>(
   definition: ListCommand<O, D>,
 ): Command {
@@ -45,19 +45,19 @@ export function listCommand<O extends Options, D extends DescMessage>(
   };
 }
 
-/** The most that the service gives at a time. */
+/** The service's maximum page size. */
 const PAGE_MAX_COUNT = 200;
 const DEFAULT_LIMIT = 50;
 
 /** A list of the contract as a command. */
 export interface ListCommand<O extends Options, D extends DescMessage> extends Omit<CallShape, "isKeyed"> {
   readonly summary: string;
-  /** Beside the options that every list has. */
+  /** In addition to the common options. */
   readonly options: O;
   readonly read: (clients: Clients, values: Values<O>, page: PageCall) => Promise<Page<MessageShape<D>>>;
-  /** The type of a row, which `--json` prints, one a line. */
+  /** The type of a row. `--json` prints one row per line. */
   readonly row: D;
-  /** The table for people. */
+  /** Formats the rows as a table. */
   readonly columns: readonly TableColumn<MessageShape<D>>[];
 }
 
@@ -93,7 +93,7 @@ const LIST_OPTIONS = {
   ),
 };
 
-/** Reads page after page. Returns whether there is more than was wanted. */
+/** Reads page after page. Returns true if more rows exist than requested. */
 async function walk<Row>(
   { limit = DEFAULT_LIMIT, all, pageSize = PAGE_MAX_COUNT }: ListValues,
   read: (page: PageCall) => Promise<Page<Row>>,

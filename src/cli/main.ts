@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `tss`: one command for the service, its operators, the localnet and the demo. */
+/** `tss`, the command for the service, its operators, the localnet and the demo. */
 import { runTss } from "./run-tss.ts";
 
 // The reader of the output may stop early, as `head` does.

@@ -8,8 +8,8 @@ import { readDevelopmentFile } from "./development-file.ts";
 import { messageOf, UnreachableError } from "./failure.ts";
 
 /**
- * Opens the configured database, and brings it up to date first if that is wanted. Throws an UnreachableError where it
- * does not answer or refuses, and says which service has it where the embedded one is in use.
+ * Opens the configured database and optionally migrates it. Throws an UnreachableError if it does not answer or
+ * refuses. If the embedded database is in use, the error names the service.
  */
 export async function openConfiguredDatabase(
   {
@@ -35,7 +35,7 @@ export async function openConfiguredDatabase(
   }
 }
 
-/** Opens a database for a command, which closes it. */
+/** Opens a database. The command closes it. */
 export type OpenDatabase = typeof openConfiguredDatabase;
 
 async function explain(cause: unknown, dataDirectory: string): Promise<Error> {

@@ -7,24 +7,24 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const OBJECT_ID = /^0x[0-9a-f]{64}$/;
 const DURATION = /^(\d{1,5})([mhd])$/;
 const DURATION_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** With a time zone, so that it is the same moment on every machine. */
+/** Requires a time zone, so that it is the same moment on every machine. */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Any text but the empty one, without white space around it. */
+/** Non-empty text, trimmed. */
 export const nonEmptyText: ReadValue<string> = (value) => value.trim() || wrong("takes text");
 
-/** The id of a row of the service. */
+/** The id of a row of the service, a UUID. */
 export const uuid: ReadValue<string> = (value) => (UUID.test(value) ? value : wrong("takes an id, a UUID"));
 
 /** The id of an object on the chain. */
 export const objectId: ReadValue<string> = (value) =>
   OBJECT_ID.test(value) ? value : wrong("takes an object id, 0x and 64 hex digits");
 
-/** A Sui address, as short as it may be written. */
+/** A Sui address, with or without leading zeros. */
 export const addressOnSui: ReadValue<string> = (value) =>
   /^0x[0-9a-f]{1,64}$/i.test(value) ? value : wrong("takes a Sui address, 0x and up to 64 hex digits");
 
-/** US dollars as micro-USD, exactly: at most ten million dollars and six decimals. */
+/** US dollars, converted exactly to micro-USD: at most ten million dollars and six decimals. */
 export const microUsd: ReadValue<bigint> = (value) => {
   const [, sign, dollars = "", decimals = ""] = /^(-?)(\d{1,8})(?:\.(\d{1,6}))?$/.exec(value) ?? [];
   if (sign === undefined) return wrong("takes an amount in US dollars, such as 12.50");
@@ -42,7 +42,7 @@ export const positiveMicroUsd: ReadValue<bigint> = (value) => {
 export const httpUrl: ReadValue<string> = (value) =>
   URL.canParse(value) && /^https?:/i.test(value) ? value : wrong("takes an http(s) URL");
 
-/** A whole number within bounds. */
+/** An integer within bounds. */
 export const count =
   (least: number, most: number): ReadValue<number> =>
   (value) => {
@@ -52,7 +52,7 @@ export const count =
       : wrong(`takes a whole number from ${least} to ${most}`);
   };
 
-/** One of some words. */
+/** One of several words. */
 export const choiceOf =
   <T extends string>(words: readonly T[]): ReadValue<T> =>
   (value) =>
@@ -66,7 +66,7 @@ export const enumValue =
     return values[choiceOf(names)(value)]!;
   };
 
-/** Some of some words, each once, separated by commas. */
+/** Several words, each once, separated by commas. */
 export const choicesOf =
   <T extends string>(words: readonly T[]): ReadValue<T[]> =>
   (value) => {
@@ -77,7 +77,7 @@ export const choicesOf =
     return words.filter((word) => given.includes(word));
   };
 
-/** Addresses and CIDR blocks, separated by commas. The service judges them. */
+/** Addresses and CIDR blocks, separated by commas. The service checks them. */
 export const addresses: ReadValue<string[]> = (value) => {
   const items = value.split(",").map((item) => item.trim());
   return items.includes("")
@@ -95,7 +95,7 @@ export const duration =
       : wrong(`takes a duration such as 45m, 12h or 1d, of ${mostDays} days at most`);
   };
 
-/** A moment, or how long until then: `2027-01-31`, `2027-01-31T12:00:00Z`, `12h`, `90d`. */
+/** A moment, or the time until it: `2027-01-31`, `2027-01-31T12:00:00Z`, `12h`, `90d`. */
 export const moment: ReadValue<Date> = (value) => {
   const ms = readDuration(value);
   if (ms !== undefined) return new Date(Date.now() + ms);
@@ -105,7 +105,7 @@ export const moment: ReadValue<Date> = (value) => {
     : new Date(time);
 };
 
-/** A bucket of the presign pool, as `PRESIGN_BUCKETS` names it: `SECP256K1/Taproot`. */
+/** A bucket of the presign pool, in the form of `PRESIGN_BUCKETS`: `SECP256K1/Taproot`. */
 export const bucket: ReadValue<CurveAlgorithm> = (value) =>
   CURVE_ALGORITHMS.find((known) => bucketName(known) === value) ??
   wrong(`takes one of ${CURVE_ALGORITHMS.map(bucketName).join(", ")}`);
@@ -118,7 +118,7 @@ export const rowNumber: ReadValue<bigint> = (value) =>
 export const hash: ReadValue<Uint8Array> = (value) =>
   /^[0-9a-f]{64}$/i.test(value) ? hexToBytes(value.toLowerCase()) : wrong("takes 64 hex digits");
 
-/** Several of them, separated by commas. */
+/** Several such values, separated by commas. */
 export const hashes: ReadValue<Uint8Array[]> = (value) => value.split(",").map((each) => hash(each.trim()));
 
 function readDuration(value: string): number | undefined {

@@ -1,23 +1,23 @@
-/** An option of a command, or its operand: how help shows it, and what its text becomes. */
+/** An option or operand of a command, with its help and its parser. */
 export interface Option<T> {
   readonly kind: "flag" | "value" | "operand";
-  /** Stands for the value in help, such as `<usd>`; empty for a flag. */
+  /** The placeholder of the value in help, such as `<usd>`; empty for a flag. */
   readonly placeholder: string;
   readonly description: string;
   readonly isRequired: boolean;
-  /** What the text becomes, or its absence. Throws a {@link WrongValue}. */
+  /** Parses the text, or undefined if the option is absent. Throws a {@link WrongValue}. */
   readonly read: (text: string | undefined) => T;
 }
 
 /** The options of a command by their names in camel case: `creditUsd` is `--credit-usd`. */
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** What a command line says, by the names of its options. */
+/** The values of a command line, by the names of its options. */
 export type Values<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never;
 };
 
-/** The text of an option is not what it takes. The message goes on from the option's name: "takes …". */
+/** Thrown for an invalid value. The message follows the option's name: "takes …". */
 export class WrongValue extends Error {
   override readonly name = "WrongValue";
 }
@@ -36,7 +36,7 @@ export function flag(description: string): Option<boolean> {
   };
 }
 
-/** An option that need not be given. */
+/** An optional option. */
 export function optional<T>(
   placeholder: string,
   description: string,
@@ -48,7 +48,7 @@ export function optional<T>(
   };
 }
 
-/** An option that is taken to be `fallback` where it is not given. */
+/** An option with the default `fallback`. */
 export function defaulted<T>(
   placeholder: string,
   description: string,
@@ -61,22 +61,22 @@ export function defaulted<T>(
   };
 }
 
-/** An option that must be given. */
+/** A required option. */
 export function required<T>(placeholder: string, description: string, read: ReadValue<T>): Option<T> {
   return { kind: "value", placeholder, description, isRequired: true, read: (text = "") => read(text) };
 }
 
-/** What the command acts on: given without a name, and never left out. A command has one at most. */
+/** The operand of a command: required, and given without a name. A command has at most one. */
 export function operand<T>(placeholder: string, description: string, read: ReadValue<T>): Option<T> {
   return { ...required(placeholder, description, read), kind: "operand" };
 }
 
-/** How an option is written: `--credit-usd`. */
+/** Returns the option's spelling, such as `--credit-usd`. */
 export function optionName(name: string): string {
   return `--${toKebab(name)}`;
 }
 
-/** `creditUsd` as `credit-usd`. */
+/** Converts `creditUsd` to `credit-usd`. */
 export function toKebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

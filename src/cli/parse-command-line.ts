@@ -4,8 +4,8 @@ import { type Option, type Options, optionName, toKebab, type Values, WrongValue
 import { shownWord } from "./shown-word.ts";
 
 /**
- * Reads what follows a command's name. Throws a UsageError that names the option. It never repeats the option's value,
- * which may be a key.
+ * Parses the words after a command's name. Throws a UsageError that names the option and never quotes its value, which
+ * may be a key.
  */
 export function parseCommandLine<O extends Options>(argv: readonly string[], options: O): Values<O> {
   const given = readTexts(argv, options);
@@ -64,7 +64,7 @@ function textOf(
     if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
     return "";
   }
-  // The next option is not a value; a negative number is.
+  // Another option is not a value, but a negative number is.
   if (value === undefined || (inlineValue === false && /^-(?!\d)/.test(value)))
     throw new UsageError(`${rawName} takes a value: ${placeholder}`);
   return value;

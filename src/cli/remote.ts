@@ -5,7 +5,7 @@ import { UsageError } from "./command.ts";
 import type { CallerKind, Connection } from "./connection.ts";
 import { readDevelopmentFile } from "./development-file.ts";
 
-/** Calls a running service with the key of the environment. Throws when there is none. */
+/** Calls a running service with the key from the environment. Throws if there is none. */
 export async function connectRemote(
   url: string,
   caller: CallerKind,
@@ -21,7 +21,7 @@ export async function connectRemote(
   };
 }
 
-/** Long enough for a call that waits for the chain's fullnode. */
+/** Long enough for a call that waits for the fullnode. */
 const TIMEOUT_MS = 30_000;
 
 function checkUrl(url: string): string {
@@ -35,7 +35,7 @@ function checkUrl(url: string): string {
   return url.replace(/\/+$/, "");
 }
 
-/** The key of the environment. Keys for development are sent nowhere but to the service that made them. */
+/** Returns the key from the environment. Development keys are sent only to the service that made them. */
 async function findKey(baseUrl: string, caller: CallerKind, config: ClientConfig): Promise<string> {
   const isOperator = caller === "operator";
   const configured = isOperator ? config.adminKey : config.apiKey;

@@ -3,8 +3,8 @@ import { findCommand } from "./command-groups.ts";
 import { shownWord } from "./shown-word.ts";
 
 /**
- * Runs what the words say: a command, or help on it. Returns the exit code and never throws. What was asked for goes to
- * standard output, everything else to standard error.
+ * Runs a command or prints its help. Returns the exit code and never throws. Results go to standard output, everything
+ * else to standard error.
  */
 export async function runTss(argv: readonly string[], context: CommandContext): Promise<number> {
   if (argv[0] === "--version") return runTss(["version", ...argv.slice(1)], context);

@@ -7,7 +7,7 @@ import { isOutcomeUnknown } from "./failure.ts";
 import { flag, type Options, optional, type Values } from "./option.ts";
 import { nonEmptyText, uuid } from "./option-values.ts";
 
-/** Adds to a call what all of them have: where it goes, how it is repeated, and how its reply is printed. */
+/** Creates a command from a call, with the common options for its destination, its repetition and its output. */
 export function serviceCommand<O extends Options, D extends DescMessage>(
   definition: ServiceCommand<O, D>,
 ): Command {
@@ -28,16 +28,16 @@ export function serviceCommand<O extends Options, D extends DescMessage>(
   };
 }
 
-/** Whose calls a command makes, and in which ways. */
+/** The caller of a command, and its ways of calling. */
 export interface CallShape {
   readonly caller: CallerKind;
-  /** Whether it also works on the database itself. */
+  /** True if it also works directly on the database. */
   readonly isDirect: boolean;
-  /** Whether the contract has the call KEYED, so that a repeat with the same key is made once. Default false. */
+  /** True if the contract marks the call as KEYED, so that a repeat with the same key runs once. Default false. */
   readonly isKeyed?: boolean;
 }
 
-/** What is said to the options that {@link callOptions} adds. */
+/** The values of the options from {@link callOptions}. */
 export interface CallOptionValues {
   readonly url: string | undefined;
   readonly json: boolean;
@@ -49,7 +49,7 @@ export interface CallOptionValues {
 /** One call of the contract as a command. */
 export interface ServiceCommand<O extends Options, D extends DescMessage> extends CallShape {
   readonly summary: string;
-  /** Beside the options that every call has. */
+  /** In addition to the common options. */
   readonly options: O;
   /** `once` has the idempotency key of a KEYED call. */
   readonly call: (clients: Clients, values: Values<O>, once: CallOptions) => Promise<MessageShape<D>>;
@@ -59,7 +59,7 @@ export interface ServiceCommand<O extends Options, D extends DescMessage> extend
   readonly show: (reply: MessageShape<D>) => string;
 }
 
-/** The options that every call has of its shape. */
+/** The common options of a call. */
 export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): Options {
   return {
     ...(isKeyed && {
@@ -73,19 +73,19 @@ export function callOptions({ caller, isDirect, isKeyed = false }: CallShape): O
   };
 }
 
-/** Where calls go, from the command's options. */
+/** Returns the destination of calls from the command's options. */
 export function targetOf(
   { caller, isDirect }: CallShape,
   { url, direct, project }: CallOptionValues,
 ): Target {
   return {
     ...{ caller, url, direct: isDirect ? (direct ?? false) : undefined },
-    // An operator's command may have an option of that name too, for what it acts on.
+    // An operator's command may also have an option of this name for its subject.
     projectId: caller === "project" ? project : undefined,
   };
 }
 
-/** What help says of the keys, which no option takes. */
+/** The help text about keys, which are never options. */
 export function explainKeys({ caller }: CallShape): string {
   const name = caller === "operator" ? "TSS_ADMIN_KEY or ADMIN_API_KEY" : "TSS_API_KEY";
   return [
@@ -94,7 +94,7 @@ export function explainKeys({ caller }: CallShape): string {
   ].join("\n");
 }
 
-/** Makes a call with an idempotency key, and says it where no answer came: the call may be done all the same. */
+/** Makes a call with an idempotency key, and prints the key if no answer came, because the call may have run. */
 async function once<T>(
   context: CommandContext,
   { idempotencyKey: key = randomUUID() }: Pick<CallOptionValues, "idempotencyKey">,
@@ -108,17 +108,17 @@ async function once<T>(
   }
 }
 
-/** Makes a call once for this idempotency key. */
+/** Makes a call with this idempotency key. */
 export function underKey(key: string): CallOptions {
   return { headers: { "idempotency-key": key } };
 }
 
-/** Advice for who cannot know whether a call was made. */
+/** Advice for a call with an unknown outcome. */
 export function howToRepeat(key: string): string {
   return `retry with --idempotency-key ${key}, so that it is done only once`;
 }
 
-/** A message in one line of the contract's JSON, with fields that have their default. */
+/** Returns a message as one line of the contract's JSON, including default values. */
 export function formatMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): string {
   return JSON.stringify(toJson(schema, message, { alwaysEmitImplicit: true }));
 }

@@ -1,4 +1,4 @@
-/** A clock that writes to `write`: the name when a stage begins, its time when it ends. */
+/** Creates a clock that writes the name when a stage begins, and its time when it ends. */
 export function createStageClock(write: (text: string) => void): StageClock {
   const stages: StageTime[] = [];
   let current: { name: string; start: number } | undefined;
@@ -20,15 +20,15 @@ export function createStageClock(write: (text: string) => void): StageClock {
   };
 }
 
-/** How long a stage took. */
+/** The duration of a stage. */
 export interface StageTime {
   readonly name: string;
   readonly durationMs: number;
 }
 
-/** Shows stages with their times as they happen, one line each, and remembers them. */
+/** Prints stages with their times, one line each, and records them. */
 export interface StageClock {
-  /** Ends the stage before and begins this one. */
+  /** Ends the previous stage and begins this one. */
   begin(name: string): void;
   /** Ends the last stage. */
   end(): void;

@@ -1,4 +1,4 @@
-/** One column of a table for people. */
+/** One column of a table. */
 export interface TableColumn<Row> {
   readonly title: string;
   readonly of: (row: Row) => string;
@@ -6,7 +6,7 @@ export interface TableColumn<Row> {
   readonly align?: "right";
 }
 
-/** The rows under their titles, in columns as wide as they must be. */
+/** Formats rows under their titles, in columns of the necessary width. */
 export function formatTable<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): string {
   const lines = [
     columns.map(({ title }) => title),
@@ -18,13 +18,13 @@ export function formatTable<Row>(columns: readonly TableColumn<Row>[], rows: rea
   );
 }
 
-/** Names beside values. Entries without a value are left out. */
+/** Formats names beside values. Leaves out entries without a value. */
 export function formatPairs(pairs: readonly (readonly [name: string, value: string | undefined])[]): string {
   const known = pairs.flatMap(([name, value]) => (value ? [[name, printable(value)]] : []));
   return align(known, []);
 }
 
-/** Names come from callers: what would steer a terminal, or write from right to left, is shown as a mark. */
+/** Names come from callers, so terminal control characters and right-to-left marks are replaced. */
 export function printable(text: string): string {
   return text.replace(/\p{C}/gu, "\u{fffd}");
 }
@@ -46,7 +46,7 @@ function align(lines: readonly (readonly string[])[], alignment: readonly ("righ
     .join("\n");
 }
 
-/** In characters, of which an emoji is one. */
+/** The width in characters. An emoji counts as one. */
 function widthOf(text: string): number {
   return [...text].length;
 }

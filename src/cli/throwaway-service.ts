@@ -9,9 +9,9 @@ import { poll } from "../protocol/poll.ts";
 import { type DevelopmentAccess, readDevelopmentFile } from "./development-file.ts";
 
 /**
- * Starts `tss serve` on free ports in a new temporary folder and waits until it is ready. The process gets no
- * environment but what is given here. Rejects with the end of its output when it ends before it is ready; an abort
- * stops it. The folder is removed in every case.
+ * Starts `tss serve` on free ports in a new temporary folder and waits until it is ready. The process gets only the
+ * given environment. Rejects with the end of its output if it exits before it is ready. An abort stops it. The folder
+ * is always removed.
  */
 export async function startThrowawayService(
   environment: Readonly<Record<string, string>>,
@@ -23,7 +23,7 @@ export async function startThrowawayService(
     { DATA_DIR: folder, PORT: "0", LOCALNET_PORT: "0", METRICS_PUBLIC: "true", ...environment },
     log,
   );
-  // The last resort when this process ends without having stopped the service.
+  // Kills the service if this process exits without stopping it.
   const onExit = (): void => {
     child.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
@@ -53,39 +53,39 @@ export async function startThrowawayService(
   }
 }
 
-/** A service in a process and a folder of its own. */
+/** A service in its own process and folder. */
 export interface ThrowawayService {
   readonly access: DevelopmentAccess;
   /** Stops the process and removes the folder. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
-/** How long a service may take to start: its localnet builds its key and tables first. */
+/** The time limit of a start. The localnet first builds its key and tables. */
 const START_TIMEOUT_MS = 300_000;
-/** How long it may take to stop before it is killed. */
+/** The time limit of a stop. Afterwards the process is killed. */
 const STOP_TIMEOUT_MS = 15_000;
-/** How much of its output an error shows. */
+/** The number of output lines in an error. */
 const OUTPUT_TAIL_CHARACTERS = 4000;
 
 /**
- * From the sources through tsx, from the published package as it is. Its output goes to a file: a pipe that nobody
- * reads while this thread computes would stop the service once it is full.
+ * Runs the sources through tsx, or the published package directly. The output goes to a file, because a full pipe would
+ * block the service while this thread computes.
  */
 function spawnServe(env: Record<string, string>, logPath: string): ChildProcess {
   const isSource = import.meta.url.endsWith(".ts");
   const entry = fileURLToPath(new URL(isSource ? "./main.ts" : "./main.js", import.meta.url));
   const loader = isSource ? ["--import", import.meta.resolve("tsx")] : [];
-  // V8 compiles wasm with four threads whatever the machine has; on two cores the event loop would wait for them.
+  // V8 compiles wasm with four threads on any machine. With two cores the event loop would wait for them.
   const poolSize = Math.max(1, availableParallelism() - 1);
   const log = openSync(logPath, "a");
   const child = spawn(process.execPath, [`--v8-pool-size=${poolSize}`, ...loader, entry, "serve"], {
     env,
     stdio: ["ignore", log, log],
-    // A group of its own: Ctrl-C reaches this process alone, which then stops the service in order.
+    // A separate process group: Ctrl-C reaches only this process, which then stops the service in order.
     detached: true,
   });
   closeSync(log);
-  // That it could not be started shows in its missing id.
+  // A missing id shows that the start failed.
   child.on("error", () => {});
   return child;
 }
@@ -104,7 +104,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A process that could not be started has no id. */
+/** A process whose start failed has no id. */
 function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }

@@ -39,7 +39,7 @@ export async function verifyOutside({
   }
 }
 
-/** A signature with what it is said to sign. */
+/** A signature with its message and key. */
 export interface OutsideClaim {
   readonly triple: AlgorithmTriple;
   readonly publicKey: Uint8Array;

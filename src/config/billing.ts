@@ -7,7 +7,7 @@ import type { PriceTable } from "../protocol/price-table.ts";
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads what the service charges. */
+/** Reads the prices that the service charges. */
 export function readPriceTable(read: ConfigReader<VariableName>): PriceTable {
   const price = (name: VariableName) => BigInt(read.integer(name, 0, PRICE_MAX_MICRO_USD));
   return {

@@ -6,19 +6,22 @@ import type { Config } from "./config.ts";
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** 32 random bytes have about 30 different ones, and never as few as this; what people type has fewer. */
+/** 32 random bytes have about 30 distinct values and never as few as this. Typed text has fewer. */
 const LEAST_DIFFERENT_BYTES = 18;
-/** Characters of a key likewise, be they hex digits. */
+/** The same limit for the characters of a key, even for hex digits. */
 const LEAST_DIFFERENT_CHARACTERS = 8;
 
-/** Whether others can reach an address that is listened on. A name other than localhost counts as reachable. */
+/** Returns true if others can reach a listening address. A name other than localhost counts as reachable. */
 export function isPublic(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:(?=\d)/i, "");
   if (isIP(bare) === 4) return !bare.startsWith("127.");
   return bare !== "::1" && bare.toLowerCase() !== "localhost";
 }
 
-/** Keys travel in headers: an address that others can reach needs TLS, or someone who says where TLS ends. */
+/**
+ * Refuses clear text on a reachable address, because keys travel in headers, unless the operator confirms that TLS ends
+ * elsewhere.
+ */
 export function checkBind(
   read: ConfigReader<VariableName>,
   { host, tls }: { readonly host: string; readonly tls: object | undefined },
@@ -32,7 +35,7 @@ export function checkBind(
   );
 }
 
-/** On a network with value, refuses secrets that anyone knows or guesses. */
+/** Refuses public and guessable secrets on a network with value. */
 export function checkSecrets(read: ConfigReader<VariableName>, network: string): void {
   if (network === "localnet") return;
   for (const [name, secret] of read.secrets) {
@@ -62,7 +65,7 @@ function isWeakKey(key: string): boolean {
   return key.startsWith("tss_local_") || new Set(key).size < LEAST_DIFFERENT_CHARACTERS;
 }
 
-/** An api process and a worker are two, so nothing that they both need can be embedded in one of them. */
+/** An api process and a worker cannot share embedded parts, so they need a database and a network outside. */
 export function checkShared(
   read: ConfigReader<VariableName>,
   { processType, databaseUrl, network }: Pick<Config, "processType" | "databaseUrl" | "network">,

@@ -2,7 +2,7 @@ import type { Secret } from "../telemetry/secret.ts";
 import { ConfigError, ConfigReader } from "./reader.ts";
 import { CONFIG_VARIABLES } from "./variables.ts";
 
-/** Reads what the command needs to call a service. Throws a ConfigError naming every fault. */
+/** Reads the settings that the command needs to call a service. Throws a ConfigError that names every fault. */
 export function readClientConfig(environment: NodeJS.ProcessEnv): ClientConfig {
   const read = new ConfigReader(environment, CONFIG_VARIABLES);
   const config = {
@@ -17,18 +17,18 @@ export function readClientConfig(environment: NodeJS.ProcessEnv): ClientConfig {
   return config;
 }
 
-/** Where the command finds a running service, and as whom it calls there. */
+/** The address of a running service, and the command's keys. */
 export interface ClientConfig {
-  /** Undefined: commands work on the database. */
+  /** Undefined if commands work on the database. */
   readonly url: string | undefined;
-  /** Of an operator. On the service's own machine its `ADMIN_API_KEY` will do. */
+  /** An operator's key. On the service's own machine, `ADMIN_API_KEY` is used. */
   readonly adminKey: Secret | undefined;
-  /** Of a project. */
+  /** A project's key. */
   readonly apiKey: Secret | undefined;
   readonly dataDirectory: string;
   /** A separate local network. */
   readonly localnetUrl: string | undefined;
-  /** Whether the service that the rest of the environment describes has its database in the data folder. */
+  /** True if the environment configures the embedded database in the data folder. */
   readonly isDatabaseEmbedded: boolean;
 }
 

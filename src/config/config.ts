@@ -19,9 +19,9 @@ import { CONFIG_VARIABLES, type VariableName } from "./variables.ts";
 export interface Config extends LimitsConfig {
   readonly host: string;
   readonly port: number;
-  /** Undefined: metrics are served on {@link Config.port}, or nowhere. */
+  /** Undefined if metrics are served on {@link Config.port}, or nowhere. */
   readonly metricsPort: number | undefined;
-  /** Whether {@link Config.port} serves metrics where they have no port of their own. */
+  /** True if {@link Config.port} serves metrics when they have no own port. */
   readonly isMetricsPublic: boolean;
   readonly processType: (typeof PROCESS_TYPES)[number];
   readonly dataDirectory: string;
@@ -34,7 +34,7 @@ export interface Config extends LimitsConfig {
   readonly network: NetworkConfig;
   /** 64 hex digits. Undefined only on the localnet, which has a public development key. */
   readonly hotWalletSecretHex: Secret | undefined;
-  /** 64 hex digits. Undefined where the hot wallet pays for gas. */
+  /** 64 hex digits. Undefined if the hot wallet pays for gas. */
   readonly gasStationSecretHex: Secret | undefined;
   readonly prices: PriceTable;
   readonly deposits: DepositsConfig;
@@ -47,7 +47,7 @@ export interface Config extends LimitsConfig {
   readonly openReservationsMaxCount: number;
   readonly dkgsPerDay: number;
   readonly refundsPerDay: number;
-  /** How long rows that ended keep what is large; 0: for ever. */
+  /** The number of days after which ended rows lose their large columns; 0 means never. */
   readonly retentionDays: number;
   /** Threads that verify halves and signatures. */
   readonly verifyThreads: number;
@@ -58,21 +58,21 @@ export interface Config extends LimitsConfig {
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly corsOrigins: readonly string[];
-  /** Undefined: clear text, as TLS normally ends in front of the service. */
+  /** Undefined for clear text, because TLS normally ends in front of the service. */
   readonly tls: { readonly certificateFile: string; readonly keyFile: string } | undefined;
-  /** Undefined: no traces. */
+  /** Undefined if tracing is off. */
   readonly tracing: TracingConfig | undefined;
 }
 
-/** What a process of the service may do. */
+/** The work of a process of the service. */
 const PROCESS_TYPES = ["api", "worker", "all"] as const;
 
-/** All that the environment says, right or wrong. */
+/** The configuration from the environment, with its faults. */
 export interface ConfigReading {
-  /** Not to be used where there are faults. */
+  /** Invalid if there are faults. */
   readonly config: Config;
   readonly faults: readonly string[];
-  /** What is allowed and still worth a word. */
+  /** Warnings about allowed settings. */
   readonly warnings: readonly string[];
   readonly settings: readonly Setting[];
   readonly secrets: readonly Secret[];
@@ -84,20 +84,20 @@ const GAS_STATION = {
   mainnet: "GAS_STATION_MAINNET_SECRET_HEX",
 } as const;
 
-/** Reads the configuration from the environment. Throws a ConfigError naming every fault. */
+/** Reads the configuration from the environment. Throws a ConfigError that names every fault. */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   return acceptConfig(readConfig(environment));
 }
 
-/** The configuration of a reading. Throws a ConfigError naming every fault. */
+/** Returns the configuration of a reading. Throws a ConfigError that names every fault. */
 export function acceptConfig({ config, faults }: ConfigReading): Config {
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
 
 /**
- * Reads the configuration from the environment, with all that is to be said of it.
- * @param given variables that win over the environment's
+ * Reads the configuration from the environment, with its faults and warnings. @param given variables that override the
+ * environment
  */
 export function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
@@ -188,7 +188,7 @@ export function readConfig(
   };
 }
 
-/** What the command `tss` needs to call a service. Throws a ConfigError naming every fault. */
+/** Returns the settings that the command `tss` needs to call a service. Throws a ConfigError that names every fault. */
 export function loadClientConfig(environment: NodeJS.ProcessEnv = process.env): ClientConfig {
   return readClientConfig(environment);
 }

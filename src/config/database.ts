@@ -1,7 +1,7 @@
 import type { ConfigReader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads how long the database may keep the service waiting. */
+/** Reads the time limits of the database. */
 export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseConfig {
   return {
     statementTimeoutMs: read.integer("DATABASE_STATEMENT_TIMEOUT_MS", 1_000, 600_000),
@@ -9,11 +9,11 @@ export function readDatabaseConfig(read: ConfigReader<VariableName>): DatabaseCo
   };
 }
 
-/** How long the database may keep the service waiting. */
+/** The time limits of the database. */
 export interface DatabaseConfig {
-  /** The server ends a statement of a call or a worker after so long. */
+  /** The time after which the server ends a statement of a call or a worker. */
   readonly statementTimeoutMs: number;
-  /** All waiting of migrations for locks that others have, at one start. */
+  /** The total wait of migrations for locks at one start. */
   readonly migrationLockWaitMs: number;
 }
 

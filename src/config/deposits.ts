@@ -4,7 +4,7 @@ import { PRICE_SOURCE_VARIABLES, type PriceSourcesConfig, readPriceSources } fro
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads them. A service that takes deposits outside the localnet must be told where prices come from. */
+/** Reads the settings of deposits. Outside the localnet, a service that takes deposits needs a source of prices. */
 export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet: boolean): DepositsConfig {
   const masterSeedHex = read.secret("BILLING_DEPOSIT_MASTER_SEED_HEX", /^[0-9a-f]{64}$/i, "64 hex digits");
   const sources = readPriceSources(read);
@@ -22,7 +22,7 @@ export function readDepositsConfig(read: ConfigReader<VariableName>, isLocalnet:
   };
 }
 
-/** The variables of deposits and of what their coins are worth: a part of the one table. */
+/** The variables of deposits and prices, a part of the one table. */
 export const DEPOSIT_VARIABLES = [
   {
     name: "BILLING_DEPOSIT_MASTER_SEED_HEX",
@@ -53,22 +53,24 @@ export const DEPOSIT_VARIABLES = [
   },
 ] as const satisfies readonly ConfigVariable[];
 
-/** Where prices come from. */
+/** The sources of prices. */
 export interface PricesConfig {
   /** In pico-USD, by `SUI`, `IKA` or full coin type. */
   readonly fixed: ReadonlyMap<string, bigint>;
-  /** For SUI and IKA where they have no fixed price. */
+  /** For SUI and IKA without a fixed price. */
   readonly sources: PriceSourcesConfig | undefined;
 }
 
-/** Deposits as configured. */
+/** The settings of deposits. */
 export interface DepositsConfig {
-  /** 64 hex digits. Undefined: no deposits, but on the localnet its public development seed. */
+  /**
+   * 64 hex digits. If undefined, the localnet uses its public development seed, and other networks take no deposits.
+   */
   readonly masterSeedHex: Secret | undefined;
   readonly prices: PricesConfig;
   readonly minimumMicroUsd: bigint;
   readonly pollMs: number;
-  /** How many deposit addresses with a reference a project may have. */
+  /** The maximum number of a project's deposit addresses with a reference. */
   readonly maxReferences: number;
 }
 

@@ -11,8 +11,8 @@ const DESCRIBE_TIMEOUT_MS = 10_000;
 export type ChainKeys = Pick<NetworkAccess, "hotWalletSecret" | "gasStationSecret">;
 
 /**
- * The keys that the service signs with on the configured network. The localnet's hot wallet has its public development
- * key by default; on any other network the configuration refuses that key. Throws where another network has no key.
+ * Returns the keys that the service signs with on the configured network. The default hot wallet of a localnet is its
+ * public development key, which the configuration refuses on other networks. Throws if another network has no key.
  */
 export function readChainKeys({ network, hotWalletSecretHex, gasStationSecretHex }: Config): ChainKeys {
   const configured = secretOf(hotWalletSecretHex);
@@ -25,8 +25,8 @@ export function readChainKeys({ network, hotWalletSecretHex, gasStationSecretHex
 }
 
 /**
- * Where the configured chain is and which keys act there. Undefined for a localnet that is embedded in the service.
- * Throws where `LOCALNET_URL` has no localnet, and what {@link readChainKeys} throws.
+ * Returns the address of the configured chain and the service's keys. Undefined for an embedded localnet. Throws if no
+ * localnet answers at `LOCALNET_URL`, and what {@link readChainKeys} throws.
  */
 export async function readNetworkAccess(config: Config): Promise<NetworkAccess | undefined> {
   const { network } = config;
@@ -38,7 +38,7 @@ export async function readNetworkAccess(config: Config): Promise<NetworkAccess |
   return network.url === undefined ? undefined : readLocalnetAccess(network.url, keys);
 }
 
-/** Asks a localnet for its Ika objects and its Treasury. Throws where none answers at the URL. */
+/** Asks a localnet for its Ika objects and its Treasury. Throws if none answers at the URL. */
 export async function readLocalnetAccess(url: string, keys: ChainKeys): Promise<NetworkAccess> {
   const { treasury, ikaConfig } = await describeLocalnet(url);
   return {

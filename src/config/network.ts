@@ -2,7 +2,7 @@ import type { Secret } from "../telemetry/secret.ts";
 import type { ConfigReader, ConfigVariable } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads which network is served, and where it is. */
+/** Reads the served network and its address. */
 export function readNetwork(read: ConfigReader<VariableName>): NetworkConfig {
   const name = read.oneOf("NETWORKS", ["localnet", "testnet", "mainnet"]);
   if (name !== "testnet" && name !== "mainnet") {
@@ -72,12 +72,12 @@ export const NETWORK_VARIABLES = [
   },
 ] as const satisfies readonly ConfigVariable[];
 
-/** Where the chain is, and as whom the service acts there. */
+/** The address of the chain. */
 export type NetworkConfig =
   | {
       readonly name: "localnet";
       readonly port: number;
-      /** The URL of a localnet that runs by itself; undefined to embed one. GetNetwork shows it to clients. */
+      /** The URL of a separate localnet; undefined to embed one. GetNetwork shows it to clients. */
       readonly url: string | undefined;
     }
   | {

@@ -9,17 +9,17 @@ import {
 import { createRedact } from "../telemetry/redact.ts";
 import { Secret } from "../telemetry/secret.ts";
 
-/** One environment variable: the table below is the whole surface. */
+/** One environment variable. */
 export interface ConfigVariable {
   readonly name: string;
-  /** The value when it is unset; undefined means that it stays unset. */
+  /** The default value. Undefined: none. */
   readonly default?: string;
   readonly description: string;
-  /** Never printed; may also be given as a file's path in `<NAME>_FILE`. */
+  /** A secret, which is never printed. `<NAME>_FILE` may name a file that contains it. */
   readonly secret?: true;
 }
 
-/** Thrown with every fault at once. */
+/** Thrown with all faults. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly string[];
@@ -30,13 +30,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** A variable as it is in effect. */
+/** A variable with its effective value. */
 export interface Setting {
   readonly name: string;
-  /** Undefined where it is unset and has no default; of a secret, `[redacted]`. */
+  /** Undefined if it is unset and has no default; `[redacted]` for a secret. */
   readonly value: string | undefined;
   readonly source: "default" | "environment" | "file" | "unset";
-  /** Where the source is a file. */
+  /** The file, if the source is one. */
   readonly file?: string;
   readonly isSecret: boolean;
   readonly description: string;
@@ -69,7 +69,7 @@ export class ConfigReader<Name extends string> {
     this.#tell(name, `${secret.length} characters`, expected);
   }
 
-  /** Every variable of the table as it is in effect. Call it when all are read. */
+  /** Returns every variable of the table with its effective value. Call it after all reads. */
   settings(): Setting[] {
     return this.#variables.map(({ name, description, secret, default: usual }) => {
       const about = { name, description, isSecret: secret === true };
@@ -82,7 +82,7 @@ export class ConfigReader<Name extends string> {
     });
   }
 
-  /** The trimmed value or its default; an empty variable counts as unset. */
+  /** Returns the trimmed value or the default. An empty variable counts as unset. */
   optional(name: Name): string | undefined {
     const variable = this.#variables.find((v) => v.name === name);
     return this.#environment[name]?.trim() || variable?.default;
@@ -140,7 +140,7 @@ export class ConfigReader<Name extends string> {
     return value;
   }
 
-  /** A URL that anyone may be shown, so that it must hold no credentials. */
+  /** A public URL, which must not contain credentials. */
   publicUrl(name: Name): string | undefined {
     const value = this.url(name);
     if (value === undefined || !URL.canParse(value)) return value;
@@ -169,7 +169,10 @@ export class ConfigReader<Name extends string> {
     return path || undefined;
   }
 
-  /** From the variable or from the file that `<NAME>_FILE` names, not from both. Faults never quote a secret. */
+  /**
+   * Reads a secret from the variable or from the file that `<NAME>_FILE` names, not from both. Faults never quote a
+   * secret.
+   */
   secret(name: Name, pattern: RegExp, expected: string): Secret | undefined {
     const direct = this.#environment[name]?.trim();
     const file = this.#environment[`${name}_FILE`]?.trim();
@@ -183,7 +186,7 @@ export class ConfigReader<Name extends string> {
     return secret;
   }
 
-  /** A URL that may hold a password, in which `/`, `?` and `#` would end it too soon. */
+  /** A URL that may contain a password. An unescaped `/`, `?` or `#` would end the password too early. */
   secretUrl(name: Name, pattern: RegExp, expected: string): Secret | undefined {
     const secret = this.secret(name, pattern, expected);
     const value = secret?.reveal();
@@ -192,7 +195,7 @@ export class ConfigReader<Name extends string> {
     return secret;
   }
 
-  /** The same where there must be one. */
+  /** Like `secretUrl`, but required. */
   requiredSecretUrl(name: Name, pattern: RegExp, expected: string): Secret {
     const secret = this.secretUrl(name, pattern, expected);
     if (secret === undefined) this.fault(name, undefined, expected);
@@ -214,7 +217,7 @@ export class ConfigReader<Name extends string> {
     return [];
   }
 
-  /** The trimmed content; undefined, and a fault, when the file cannot be read. */
+  /** Returns the trimmed content. If the file cannot be read, adds a fault and returns undefined. */
   #read(name: Name, file: string, variable: string = name): string | undefined {
     try {
       return readFileSync(file, "utf8").trim();
@@ -230,7 +233,7 @@ export class ConfigReader<Name extends string> {
   }
 }
 
-/** What may be shown of a value that is no secret, but may hold one by mistake. */
+/** Returns the printable part of a value that may contain a secret by mistake. */
 function shown(value: string): string {
   const text = redact(value);
   return text.length <= SHOWN_MAX_CHARACTERS ? text : `${text.slice(0, SHOWN_MAX_CHARACTERS)}…`;

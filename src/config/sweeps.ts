@@ -16,11 +16,11 @@ export function readSweepConfig(
   };
 }
 
-/** Where deposited coins go, and when. */
+/** The destination and the threshold of sweeps. */
 export interface SweepConfig {
-  /** Sui address, lower case; undefined: nothing is swept. */
+  /** A Sui address in lower case. Undefined: nothing is swept. */
   readonly destination: string | undefined;
-  /** Coins of one address and type wait until they were credited this much together. */
+  /** Coins of one address and type wait until their credit reaches this sum. */
   readonly minValueMicroUsd: bigint;
   readonly intervalMs: number;
 }
@@ -52,6 +52,6 @@ export const SWEEP_VARIABLES = [
   },
 ] as const;
 
-/** Nobody's: whatever goes there is lost. */
+/** Nobody owns this address, so coins sent there are lost. */
 const ZERO_ADDRESS = /^0x0+$/;
 const ADDRESS = /^0x[0-9a-f]{64}$/i;

@@ -1,6 +1,6 @@
 import type { ConfigVariable } from "./reader.ts";
 
-/** A line for each variable that is set, is none of the table, and looks as if it were meant to be. No values. */
+/** Returns a line for each set variable that resembles one of the table but is not in it. It contains no values. */
 export function unknownVariables(
   environment: NodeJS.ProcessEnv,
   variables: readonly ConfigVariable[],
@@ -18,15 +18,15 @@ export function unknownVariables(
     });
 }
 
-/** Names that begin so are this service's own: whatever else begins so is a mistake. */
+/** The prefixes of this service's variables. An unknown variable with such a prefix is a mistake. */
 const OWN_PREFIXES = [
   ...["ADMIN_API_", "BILLING_", "DRAIN_", "GAS_STATION_", "HOT_WALLET_", "LOCALNET_", "OTEL_EXPORTER_OTLP_"],
   ...["PRESIGN_", "RATE_LIMIT_", "SERVICECORE_", "SUI_GRPC_", "TRUSTED_PROX"],
 ];
-/** Shorter names are like too many others. */
+/** Shorter names resemble too many others. */
 const LEAST_CHARACTERS = 7;
 
-/** The known name that differs in a few letters only. */
+/** Returns the known name that differs only in a few letters. */
 function mostSimilar(name: string, known: ReadonlySet<string>): string | undefined {
   if (name.length < LEAST_CHARACTERS) return undefined;
   const most = name.length < 12 ? 1 : 2;
@@ -37,7 +37,7 @@ function mostSimilar(name: string, known: ReadonlySet<string>): string | undefin
   return near.sort((a, b) => a.distance - b.distance)[0]?.other;
 }
 
-/** Letters to be added, left out or changed to make one of the other (Levenshtein). */
+/** Returns the Levenshtein distance: the number of letters to add, remove or change. */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, at) => at);
   for (const [at, letter] of [...left].entries()) {

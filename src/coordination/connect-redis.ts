@@ -1,17 +1,20 @@
 import { Redis, type RedisOptions } from "ioredis";
 import type { RedisOutage } from "./redis-outage.ts";
 
-/** A client of Redis that connects by itself, again and again. Never waits for the server: a service starts without it. */
+/**
+ * Creates a Redis client that reconnects by itself. It never waits for the server, because a service starts without
+ * Redis.
+ */
 export function connectRedis({ url, outage, ...options }: RedisConnectionOptions): Redis {
   const client = new Redis(url, {
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_DELAY_MS),
     keepAlive: KEEP_ALIVE_MS,
-    // A server that lost its role to another one answers on; the same address may lead to the other one by now.
+    // A server that lost its primary role still answers, while the same address may already lead to the new primary.
     reconnectOnError: ({ message }) => message.includes("READONLY"),
     ...options,
   });
-  // An error event that nobody hears ends the process.
+  // An error event without a listener ends the process.
   client.on("error", (cause: Error) => outage.lost(client, cause));
   client.on("ready", () => outage.restored(client));
   return client;
@@ -27,10 +30,10 @@ export interface RedisConnectionOptions
     | "socketTimeout"
   > {
   readonly url: string;
-  /** Hears of every failure. The connection is made again by itself. */
+  /** Called for every failure. The client reconnects by itself. */
   readonly outage: RedisOutage;
 }
 
 const MAX_RECONNECT_DELAY_MS = 2_000;
-/** A peer that vanished without a word is noticed on a connection that only listens, too. */
+/** Detects a vanished peer even on a connection that only listens. */
 const KEEP_ALIVE_MS = 10_000;

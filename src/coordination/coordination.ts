@@ -2,20 +2,20 @@ import type { Signals } from "./signals.ts";
 import type { BucketSize, BucketVerdict } from "./token-bucket.ts";
 
 /**
- * What replicas share beside the database: hints and counts, both of which may be lost at any time. Nothing that must
- * be right depends on it, so it may be emptied, killed or left out, and only times and limits change.
+ * The state that replicas share beside the database: signals and counts. Both may be lost at any time. Correctness
+ * never depends on them: without them, only waiting times and limits change.
  */
 export interface Coordination {
   readonly signals: Signals;
-  /** Token buckets of one size; those of another name are others. */
+  /** Returns token buckets of one size. Other names have separate buckets. */
   buckets(name: string, size: BucketSize): TokenBuckets;
-  /** Rejects while this replica shares nothing with others. */
+  /** Rejects while this replica cannot share state with others. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Token buckets by subject. */
 export interface TokenBuckets {
-  /** Takes a token out of the subject's bucket if there is one. Never rejects, and never waits long. */
+  /** Takes a token from the subject's bucket if there is one. Never rejects, and never waits long. */
   take(subject: string): Promise<BucketVerdict>;
 }

@@ -1,6 +1,6 @@
 import { splitTopic } from "./topics.ts";
 
-/** A table of listeners. A topic without listeners takes no room. */
+/** Creates a table of listeners. A topic without listeners uses no memory. */
 export function createListeners(): Listeners {
   const byTopic: Table = new Map();
   const byKind: Table = new Map();
@@ -13,7 +13,7 @@ export function createListeners(): Listeners {
         try {
           call(subject);
         } catch {
-          // Signals are hints; who cannot take one will look by itself.
+          // Signals are hints. A listener that throws polls its row anyway.
         }
       }
     },
@@ -30,18 +30,18 @@ type Listener = (subject: string) => void;
 export interface Listeners {
   /** Calls `listener` at every wake-up of the topic until the returned function is called. */
   add(topic: string, listener: () => void): () => void;
-  /** Calls `listener` at every wake-up of a topic of the kind, likewise. */
+  /** Calls `listener` at every wake-up of this kind of topic, until the returned function is called. */
   addKind(kind: string, listener: Listener): () => void;
-  /** Calls all listeners of the topic and its kind. One that throws does not keep the others from being called. */
+  /** Calls all listeners of the topic and its kind, even if one of them throws. */
   wake(topic: string): void;
   clear(): void;
 }
 
-/** Most topics have one listener, for which an array takes a fifth of what a set does. */
+/** Most topics have one listener. An array then uses a fifth of a set's memory. */
 type Table = Map<string, readonly { readonly call: Listener }[]>;
 
 function addTo(table: Table, name: string, call: Listener): () => void {
-  // An entry of its own, so that a function that is added twice is called twice.
+  // Each registration is a separate entry, so that a function that is added twice is called twice.
   const entry = { call };
   table.set(name, [...(table.get(name) ?? []), entry]);
   return () => {

@@ -2,7 +2,7 @@ import type { Coordination } from "./coordination.ts";
 import { createLocalSignals } from "./local-signals.ts";
 import { createMemoryBuckets } from "./memory-buckets.ts";
 
-/** Coordination of a process that shares nothing. `now` is in milliseconds that only grow; default: its own clock. */
+/** Creates coordination within one process. `now` is a monotonic time in milliseconds. Default: the process's clock. */
 export function createLocalCoordination(now: () => number = () => performance.now()): Coordination {
   const signals = createLocalSignals();
   return {

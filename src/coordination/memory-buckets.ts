@@ -2,7 +2,7 @@ import type { TokenBuckets } from "./coordination.ts";
 import { RecentMap } from "./recent-map.ts";
 import { type BucketSize, takeToken } from "./token-bucket.ts";
 
-/** Token buckets in this process, of bounded number. `now` is in milliseconds that only grow. */
+/** Creates a bounded number of token buckets in this process. `now` is a monotonic time in milliseconds. */
 export function createMemoryBuckets(size: BucketSize, now: () => number): TokenBuckets {
   const fullAtMs = new RecentMap<string, number>(BUCKETS_MAX_COUNT);
   return {
@@ -14,5 +14,5 @@ export function createMemoryBuckets(size: BucketSize, now: () => number): TokenB
   };
 }
 
-/** Bounds the memory to some megabytes. A caller whose bucket was dropped begins with a full one. */
+/** Limits the memory to some megabytes. A caller whose bucket was evicted starts with a full one. */
 const BUCKETS_MAX_COUNT = 50_000;

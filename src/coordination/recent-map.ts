@@ -1,4 +1,4 @@
-/** A map of bounded size: the entry that was set longest ago makes room for a new one. */
+/** A map of bounded size. A new entry evicts the oldest one. */
 export class RecentMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #maxCount: number;
@@ -11,7 +11,7 @@ export class RecentMap<K, V> {
     return this.#entries.get(key);
   }
 
-  /** Makes the entry the newest, whether or not it was there. */
+  /** Makes the entry the newest one, whether or not it existed. */
   set(key: K, value: V): void {
     this.#entries.delete(key);
     // A map keeps the order of insertion.

@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 import type { TokenBuckets } from "./coordination.ts";
 import type { BucketSize } from "./token-bucket.ts";
 
-/** Token buckets that processes share through Redis. What Redis does not decide at once is decided in this process. */
+/** Creates token buckets that processes share through Redis. If Redis does not decide in time, this process decides. */
 export function createRedisBuckets({ client, size, prefix, insurance }: RedisBucketsOptions): TokenBuckets {
   client.defineCommand(COMMAND, { numberOfKeys: 1, lua: TAKE_TOKEN });
   const { burstCount, perSecond } = size;
@@ -30,15 +30,17 @@ export function createRedisBuckets({ client, size, prefix, insurance }: RedisBuc
 export interface RedisBucketsOptions {
   readonly client: Redis;
   readonly size: BucketSize;
-  /** Before each subject; buckets of another size have another. */
+  /** The prefix of each key. Buckets of another size have another prefix. */
   readonly prefix: string;
-  /** Decides while Redis does not. */
+  /** Decides while Redis is unavailable. */
   readonly insurance: TokenBuckets;
 }
 
 const COMMAND = "takeToken";
 
-/** A client after `defineCommand`, which sends the script's digest and only where that is not known the script. */
+/**
+ * A client after `defineCommand`. It sends the script's digest, and the script itself only if Redis does not know it.
+ */
 type TokenClient = Record<
   typeof COMMAND,
   (key: string, burstCount: number, fillSeconds: number) => Promise<[number, number, number]>

@@ -6,7 +6,7 @@ import { createRedisBuckets } from "./redis-buckets.ts";
 import { createRedisOutage, type RedisLog } from "./redis-outage.ts";
 import { createRedisSignals } from "./redis-signals.ts";
 
-/** Coordination across processes through one Redis. A service starts without it and outlives it. */
+/** Creates coordination across processes through one Redis. The service starts and runs without Redis too. */
 export function createRedisCoordination(options: RedisCoordinationOptions): RedisCoordination {
   const { url, log, prefix = "tss:", countTimeoutMs = DEFAULT_COUNT_TIMEOUT_MS } = options;
   const outage = createRedisOutage(log, OUTAGE);
@@ -15,14 +15,13 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
       url,
       outage,
       enableOfflineQueue: false,
-      // What was done without it meanwhile is not to be done once more.
+      // Commands that failed in the meantime must not run again.
       autoResendUnfulfilledCommands: false,
       commandTimeout: timeoutMs,
-      // A server that hangs costs the calls of this time their wait; then the connection is made anew, and until that
-      // succeeds nobody waits.
+      // If the server hangs, calls wait for this time. Then the client reconnects, and no call waits until it succeeds.
       socketTimeout: 2 * timeoutMs,
     });
-  // Calls wait for their count but for no signal, so the second is not given up with the first.
+  // Calls wait for their count but not for signals, so the two connections fail separately.
   const counter = atOnce(countTimeoutMs);
   const publisher = atOnce(SIGNAL_TIMEOUT_MS);
   const subscriber = connectRedis({ url, outage, autoResubscribe: true });
@@ -38,12 +37,12 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
       }),
     async ready() {
       await signals.subscribed;
-      // An attempt that fails first is no end of it.
+      // A failed first attempt is not final.
       for (const client of [counter, publisher])
         while (client.status !== "ready") await once(client, "ready").catch(() => {});
     },
     async check() {
-      // A server that is full or another one's copy answers a ping, and counts nothing.
+      // A full server or a replica answers a ping but counts nothing.
       await publisher.set(`${prefix}check`, "", "PX", CHECK_KEY_MS);
       if (subscriber.status !== "ready")
         throw new Error("the connection for other replicas' signals is down");
@@ -55,26 +54,26 @@ export function createRedisCoordination(options: RedisCoordinationOptions): Redi
   };
 }
 
-/** How {@link createRedisCoordination} connects. */
+/** Options of {@link createRedisCoordination}. */
 export interface RedisCoordinationOptions {
   readonly url: string;
-  /** Hears when Redis is lost and when it is back. Connections are made again by themselves. */
+  /** Called when Redis is lost and when it is back. Connections reconnect by themselves. */
   readonly log: RedisLog;
-  /** Before each key and channel, so that services may share a Redis. Default `tss:`. */
+  /** The prefix of each key and channel, so that services may share a Redis. Default `tss:`. */
   readonly prefix?: string;
-  /** A call waits no longer for its count; it is then counted in this process. Default 100 ms. */
+  /** The longest wait of a call for its count. Afterwards this process counts it. Default 100 ms. */
   readonly countTimeoutMs?: number;
 }
 
 /** Coordination through Redis. */
 export interface RedisCoordination extends Coordination {
-  /** Resolves when all connections stand, so that what other processes send arrives. */
+  /** Resolves when all connections are open, so that signals of other processes arrive. */
   ready(): Promise<void>;
 }
 
 const DEFAULT_COUNT_TIMEOUT_MS = 100;
-/** A hint that could not be sent by then is worth nothing. */
+/** A signal that could not be sent by then is useless. */
 const SIGNAL_TIMEOUT_MS = 2_000;
-/** A check's own key is there no longer than it must. */
+/** The lifetime of a check's key. */
 const CHECK_KEY_MS = 1_000;
 const OUTAGE = "each replica counts calls for itself, and finds what others did by looking, a little later";

@@ -1,6 +1,8 @@
 import type { Log } from "../telemetry/log.ts";
 
-/** Says once for each outage, of however many connections, that Redis is lost and what that means, and once that it is back. */
+/**
+ * Logs each outage once, for any number of connections: that Redis is lost with the consequences, and that it is back.
+ */
 export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
   const lost = new Set<object>();
   return {
@@ -14,13 +16,13 @@ export function createRedisOutage(log: RedisLog, meaning: string): RedisOutage {
   };
 }
 
-/** Who hears of Redis. */
+/** The observer of Redis. */
 export type RedisLog = Pick<Log, "info" | "warn">;
 
-/** Tells an outage apart from its many failures. */
+/** Combines the failures of one outage. */
 export interface RedisOutage {
-  /** A connection failed, for the first time or again. */
+  /** Reports that a connection failed. */
   lost(connection: object, cause: Error): void;
-  /** A connection stands. */
+  /** Reports that a connection is open. */
   restored(connection: object): void;
 }

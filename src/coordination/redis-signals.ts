@@ -3,16 +3,16 @@ import { createListeners } from "./listeners.ts";
 import type { Signals } from "./signals.ts";
 
 /**
- * Signals across processes over Redis's publish and subscribe. Listeners of the same process are called at once and
- * without Redis, so that losing it costs only the wake-ups of others. Leaves the connections open when it is closed.
+ * Creates signals across processes over Redis's publish and subscribe. Listeners of the same process are called at once
+ * without Redis, so that an outage costs only the signals of others. Closing it leaves the connections open.
  */
 export function createRedisSignals({ publisher, subscriber, prefix }: RedisSignalsOptions): RedisSignals {
   const listeners = createListeners();
   const origin = crypto.randomUUID();
   const channelPrefix = `${prefix}signal:`;
-  // One pattern instead of one subscription for each topic: nothing to keep in step when connections come and go.
+  // One pattern replaces one subscription for each topic, so there is no state to restore after a reconnection.
   const subscribed = subscriber.psubscribe(`${channelPrefix}*`);
-  // A close before the first connection is no failure.
+  // Closing before the first connection is not a failure.
   subscribed.catch(() => {});
   subscriber.on("pmessage", (_pattern: string, channel: string, sender: string) => {
     if (sender !== origin) listeners.wake(channel.slice(channelPrefix.length));
@@ -35,16 +35,16 @@ export function createRedisSignals({ publisher, subscriber, prefix }: RedisSigna
 }
 
 export interface RedisSignalsOptions {
-  /** Fails rather than waits. */
+  /** Fails instead of waiting. */
   readonly publisher: Redis;
-  /** Used for nothing else: a connection that listens takes no commands. */
+  /** The subscriber. A connection that listens takes no other commands. */
   readonly subscriber: Redis;
-  /** Before each channel name. */
+  /** The prefix of each channel. */
   readonly prefix: string;
 }
 
 /** Signals over Redis. */
 export interface RedisSignals extends Signals {
-  /** Resolves when notifications of other processes arrive. */
+  /** Resolves when this process receives the notifications of others. */
   readonly subscribed: Promise<unknown>;
 }

@@ -1,11 +1,11 @@
-/** Takes a token if there is one. A bucket that is not known is full. A refusal takes nothing. */
+/** Takes a token if there is one. An unknown bucket is full. A refusal takes nothing. */
 export function takeToken(size: BucketSize, fullAtMs: number | undefined, nowMs: number): Taken {
   const tokenMs = 1_000 / size.perSecond;
   const capacityMs = size.burstCount * tokenMs;
   const beforeMs = Math.max(fullAtMs ?? nowMs, nowMs);
   const afterMs = beforeMs + tokenMs;
   const excessMs = afterMs - nowMs - capacityMs;
-  // The clock and its sums are no finer than this.
+  // The resolution of the clock and its sums.
   const isAllowed = excessMs < 1e-3;
   if (!isAllowed) return { isAllowed, fullAtMs: beforeMs, remainingCount: 0, waitMs: excessMs };
   const remainingCount = Math.floor((capacityMs - (afterMs - nowMs)) / tokenMs + 1e-6);
@@ -17,24 +17,24 @@ export function takeToken(size: BucketSize, fullAtMs: number | undefined, nowMs:
   };
 }
 
-/** A bucket that fills at an even rate up to its size; each call takes a token out of it. */
+/** A bucket that fills at a constant rate up to its size. Each call takes one token. */
 export interface BucketSize {
-  /** How many calls may come at once. */
+  /** The maximum burst of calls. */
   readonly burstCount: number;
   readonly perSecond: number;
 }
 
-/** What became of a call. Times are from now on. */
+/** The decision about a call. Times are relative to now. */
 export interface BucketVerdict {
   readonly isAllowed: boolean;
-  /** Whole tokens that are left. */
+  /** The number of whole tokens left. */
   readonly remainingCount: number;
-  /** Until the bucket is full; of a refused call, until there is a token for it. */
+  /** The time until the bucket is full, or until the next token for a refused call. */
   readonly waitMs: number;
 }
 
-/** What became of a call and of the bucket. */
+/** The decision about a call, and the new state of the bucket. */
 export interface Taken extends BucketVerdict {
-  /** When the bucket is full again, in the clock that was given: all there is to know of a bucket. */
+  /** The time at which the bucket is full again, on the given clock. It is the bucket's whole state. */
   readonly fullAtMs: number;
 }

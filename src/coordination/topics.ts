@@ -2,9 +2,9 @@
 export const topics = {
   /** A sign request changed its state. */
   sign: (signRequestId: string): string => `sign:${signRequestId}`,
-  /** A presign of the network became ready, or came back to the pool. */
+  /** A presign of the network became ready or returned to the pool. */
   presignReady: (network: string): string => `presign-ready:${network}`,
-  /** Presigns of the network were taken or are waited for: the pool may have to be refilled. */
+  /** Presigns of the network were taken, or callers wait for some. The pool may need a refill. */
   presignWanted: (network: string): string => `presign-wanted:${network}`,
   /** An operation for the network was put into the outbox. */
   outbox: (network: string): string => `outbox:${network}`,
@@ -16,16 +16,16 @@ export const topics = {
   key: (kind: (typeof KEY_KINDS)[number], keyId: string): string => `${kind}:${keyId}`,
 } as const;
 
-/** The kind of the topics about projects' keys; the subject is the key's id. */
+/** The kind of topic for projects' keys. The subject is the key's id. */
 export const API_KEY_TOPICS = "api-key";
 
-/** The same of named admin keys. */
+/** The kind of topic for named admin keys. */
 export const ADMIN_KEY_TOPICS = "admin-key";
 
 /** The kinds of topics about keys. */
 export const KEY_KINDS = [API_KEY_TOPICS, ADMIN_KEY_TOPICS] as const;
 
-/** A topic is a kind and what it is about. */
+/** Returns the topic of a kind and a subject. */
 export function splitTopic(topic: string): { readonly kind: string; readonly subject: string } {
   const at = topic.indexOf(":");
   return { kind: topic.slice(0, at), subject: topic.slice(at + 1) };

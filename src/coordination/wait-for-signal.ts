@@ -2,9 +2,9 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { Signals } from "./signals.ts";
 
 /**
- * Waits for the next notification of the topic, for `timeoutMs` at the longest. `listening` is run once the listener
- * stands, to look at the row again: what changed before it is seen by it, what changes after it wakes.
- * Resolves with what `listening` found, as soon as that is not undefined; else undefined after the wait.
+ * Waits for the next notification of the topic, at most `timeoutMs`. Runs `listening` once the listener is registered,
+ * so that it sees every earlier change of the row and every later change wakes the caller. Resolves with the result of
+ * `listening` if that is defined, else with undefined after the wait.
  */
 export async function waitForSignal<T>(
   signals: Pick<Signals, "subscribe">,

@@ -20,12 +20,12 @@ export function healthRoute({ version, commit }: BuildInfo = BUILD_INFO): PlainR
   };
 }
 
-/** For so long a rendering stands, however often it is asked for: rendering takes milliseconds of the event loop. */
+/** The time for which a rendering is reused, because rendering blocks the event loop for milliseconds. */
 const FRESH_MS = 1_000;
 
 /**
- * `GET /metrics` in Prometheus' text format, or OpenMetrics where there are exemplars to show; rendered once a second
- * at most in each format. `now` is in milliseconds that only grow.
+ * `GET /metrics` in Prometheus' text format, or in OpenMetrics if there are exemplars. Each format is rendered at most
+ * once a second. `now` is a monotonic time in milliseconds.
  */
 export function metricsRoute(
   metrics: Pick<Metrics, "render" | "gauge">,

@@ -1,7 +1,7 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** `service_ready`: what `GET /v1/ready` would say, drain apart: a replica that drains is about to be gone. */
+/** Registers `service_ready`, the result of `GET /v1/ready` apart from draining. */
 export function readyGauge(metrics: Pick<Metrics, "gauge">, readiness: () => Promise<Readiness>): void {
   metrics.gauge(
     "ready",

@@ -1,7 +1,10 @@
 import type { Log } from "../telemetry/log.ts";
 import type { Clock } from "./clock.ts";
 
-/** A loop that runs one pass at a time. A pass that fails is logged and tried again after a pause; it never ends it. */
+/**
+ * Creates a loop that runs one pass at a time. It logs a failed pass and retries after a pause. A failure never ends
+ * the loop.
+ */
 export function createBackgroundLoop(options: BackgroundLoopOptions): BackgroundLoop {
   const { name, pass, intervalMs, clock, log, maxBackoffMs = DEFAULT_MAX_BACKOFF_MS } = options;
   const stopping = new AbortController();
@@ -38,7 +41,7 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
           log.error({ loop: name, failedCount, cause }, "a background pass failed");
       }
       if (failedCount > 0) {
-        // A wake-up does not shorten the pause: what failed would fail again, as often as it is called for.
+        // A wake-up does not shorten the pause, because the pass would fail again.
         await pause(Math.min(intervalMs * 2 ** Math.min(failedCount - 1, 16), maxBackoffMs), false);
       } else if (!hasMore && !isWoken) {
         await pause(intervalMs, true);
@@ -62,25 +65,25 @@ export function createBackgroundLoop(options: BackgroundLoopOptions): Background
   }
 }
 
-/** Work that is done again and again in the background. */
+/** A background loop. */
 export interface BackgroundLoop {
-  /** Begins with a pass at once. A second call does nothing. */
+  /** Starts with a pass at once. A second call does nothing. */
   start(): void;
-  /** Asks for a pass now, or for another one right after the one under way. */
+  /** Requests a pass now, or another one right after the running one. */
   wake(): void;
-  /** Aborts the wait, lets the pass under way end, and begins no other. */
+  /** Aborts the wait, lets the running pass end, and starts no other. */
   stop(): Promise<void>;
 }
 
 export interface BackgroundLoopOptions {
   readonly name: string;
-  /** One pass. Returns true if there is more to do at once. The signal fires when the loop is asked to stop. */
+  /** Runs one pass. Returns true if there is more to do at once. The signal fires when the loop stops. */
   readonly pass: (signal: AbortSignal) => Promise<boolean | undefined>;
   /** The longest time between two passes. */
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly log: Pick<Log, "error">;
-  /** The longest pause after failed passes; it begins with `intervalMs` and doubles. Default 30 s. */
+  /** The longest pause after failed passes. The pause starts with `intervalMs` and doubles. Default 30 s. */
   readonly maxBackoffMs?: number;
 }
 

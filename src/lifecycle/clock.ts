@@ -1,15 +1,15 @@
 /**
- * Time as the service sees it. Loops, waits and deadlines take it as an argument, so that a simulation can decide when
- * it is what time. Times of rows are PostgreSQL's own and do not come from here.
+ * The service's clock. Loops, waits and deadlines take it as an argument, so that a simulation controls time. The times
+ * of rows come from PostgreSQL.
  */
 export interface Clock {
-  /** Milliseconds that only grow, of any origin. */
+  /** A monotonic time in milliseconds, from any origin. */
   now(): number;
   /** Calls `call` once when the time is over. The returned function cancels it. */
   after(durationMs: number, call: () => void): () => void;
 }
 
-/** The time of this machine. A process has one place that hands it out: its composition root. */
+/** The machine's clock. Only the composition root passes it on. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(durationMs, call) {
@@ -18,7 +18,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits for the time. Rejects with the signal's reason as soon as that fires. */
+/** Waits for a time. Rejects with the signal's reason when the signal fires. */
 export function pause(clock: Clock, durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -34,7 +34,7 @@ export function pause(clock: Clock, durationMs: number, signal?: AbortSignal): P
   });
 }
 
-/** Calls `call` each time that so much time has passed, until the returned function is called. */
+/** Calls `call` at an interval until the returned function is called. */
 export function every(clock: Clock, intervalMs: number, call: () => void): () => void {
   let cancel = clock.after(intervalMs, again);
   return () => cancel();
@@ -44,11 +44,11 @@ export function every(clock: Clock, intervalMs: number, call: () => void): () =>
   }
 }
 
-/** A time limit that runs. */
+/** A running time limit. */
 export interface Deadline {
   /** Fires when the time is over. */
   readonly signal: AbortSignal;
-  /** Ends the limit when nobody needs it any more; the signal does not fire after that. */
+  /** Ends the limit. The signal does not fire afterwards. */
   clear(): void;
 }
 

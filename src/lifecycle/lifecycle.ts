@@ -1,11 +1,11 @@
 import type { Log } from "../telemetry/log.ts";
 
-/** What the lifecycle tells of. */
+/** The lifecycle's log. */
 export type LifecycleLog = Pick<Log, "info" | "error">;
 
 export interface LifecycleOptions {
   readonly log: LifecycleLog;
-  /** How long one part may take to stop unless it says otherwise. Default 10 s. */
+  /** The default time limit for stopping a part. Default 10 s. */
   readonly stopTimeoutMs?: number;
 }
 
@@ -54,16 +54,16 @@ export class Lifecycle {
     }
   }
 
-  /** Registers what is to be done when the process stops, before all that was registered earlier. */
+  /** Registers a function to run when the process stops, before all functions that were registered earlier. */
   onStop(name: string, stop: () => unknown, timeoutMs = this.#stopTimeoutMs): void {
     this.#parts.push({ name, stop, timeoutMs });
-    // What comes after everything was stopped is stopped too, or the process would never end.
+    // A part that starts after the stop is stopped too. Otherwise the process would never end.
     if (this.#isOver) void this.#stopParts();
   }
 
   /**
-   * Stops all parts, the newest first. A part that fails or takes too long does not keep the others from stopping.
-   * @returns whether every part stopped by itself and in time. Later calls wait for the first.
+   * Stops all parts, the newest first, even if a part fails or takes too long. @returns true if every part stopped by
+   * itself and in time. Later calls wait for the first.
    */
   stop(): Promise<boolean> {
     this.#stopped ??= this.#stopAll();
@@ -83,7 +83,7 @@ export class Lifecycle {
     return part;
   }
 
-  /** Which part it was is not in what a driver fails with, such as `connect ECONNREFUSED`. */
+  /** A driver's error, such as `connect ECONNREFUSED`, does not name the part. */
   async #tellFailure<T>(name: string, start: () => Promise<T> | T): Promise<T> {
     try {
       return await start();
@@ -100,7 +100,7 @@ export class Lifecycle {
     return isClean;
   }
 
-  /** Parts that are starting are waited for, within a bound, so that they can be stopped. */
+  /** Waits for starting parts, within a limit, so that they can be stopped. */
   async #awaitStarts(): Promise<boolean> {
     const stop = () => Promise.allSettled(this.#starting);
     try {
@@ -132,7 +132,7 @@ export class Lifecycle {
   }
 }
 
-/** What the part's stop resolves to; `false` means that it had to use force. */
+/** The result of a part's stop: `false` means that it used force. */
 async function withTimeout({ name, stop, timeoutMs }: Part): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

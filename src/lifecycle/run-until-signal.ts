@@ -42,7 +42,7 @@ export async function runUntilSignal({
   }
 }
 
-/** Where signals come from. The process, or a stand-in. */
+/** The source of signals: the process, or a substitute. */
 export interface SignalSource {
   on(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
   off(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;
@@ -53,16 +53,16 @@ export interface RunOptions {
   readonly log: LifecycleLog;
   /** Stops everything. @returns whether nothing had to be forced */
   readonly stop: () => Promise<boolean>;
-  /** Ends the process at once. Called for the second signal only. */
+  /** Ends the process at once. Called only for the second signal. */
   readonly exit: (code: number) => void;
-  /** A clock that never goes back, in milliseconds; default the process's own. */
+  /** A monotonic clock in milliseconds. Default: the process's own. */
   readonly nowMs?: (() => number) | undefined;
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 const FORCED_EXIT_CODE = 1;
 /**
- * A signal this soon after the first is the same key press: a terminal sends Ctrl-C to npm and to the service, and npm
- * passes it on.
+ * A second signal within this time comes from the same key press: a terminal sends Ctrl-C to npm and to the service,
+ * and npm forwards it.
  */
 const ECHO_MS = 1_000;

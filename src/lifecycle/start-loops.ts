@@ -1,6 +1,6 @@
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Starts loops in their order, each as a part of the lifecycle under its name. */
+/** Starts loops in order, each as a named part of the lifecycle. */
 export async function startLoops(
   lifecycle: Pick<Lifecycle, "start">,
   loops: Readonly<Record<string, Loop>>,
@@ -17,7 +17,7 @@ export async function startLoops(
   }
 }
 
-/** Work that goes on in the background until it is stopped. */
+/** Background work that runs until it is stopped. */
 export interface Loop {
   start(): void;
   stop(): Promise<void>;

@@ -1,8 +1,8 @@
 import type { SignPrice, TreasuryBalances } from "../chain/treasury/treasury-reader.ts";
 
 /**
- * How many signatures with their presigns the Treasury can pay for, of the algorithm that costs most. Infinite where
- * nothing has a price.
+ * Returns the number of signatures with presigns that the Treasury can pay for, for the most expensive algorithm.
+ * Infinite if nothing has a price.
  */
 export function affordableSigns(balances: TreasuryBalances, prices: readonly SignPrice[]): number {
   const counts = prices.flatMap(({ ika, sui }) => [times(balances.ika, ika), times(balances.sui, sui)]);

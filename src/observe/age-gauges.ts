@@ -1,6 +1,6 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** Registers a gauge for each, and returns what reads them anew. One that nobody tells has no value. */
+/** Registers a gauge for each age, and returns a function that reads them. An age without a reader has no value. */
 export function createAgeGauges(metrics: Pick<Metrics, "gauge">, ages: Ages = {}): () => Promise<void> {
   const price = metrics.gauge("price_age_seconds", "Age of the price for crediting deposits.");
   const unsealed = metrics.gauge(
@@ -19,10 +19,10 @@ export function createAgeGauges(metrics: Pick<Metrics, "gauge">, ages: Ages = {}
   };
 }
 
-/** Ages in seconds that other parts know; undefined while there is nothing that could be old. */
+/** Ages in seconds. Undefined if there is nothing to age. */
 export interface Ages {
-  /** Of the price that deposits are credited at. */
+  /** The age of the price for crediting deposits. */
   price?(): Promise<number | undefined>;
-  /** Of the oldest audit event that is in no seal. */
+  /** The age of the oldest unsealed audit event. */
   auditUnsealed?(): Promise<number | undefined>;
 }

@@ -1,7 +1,7 @@
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { ChainFigures } from "./read-chain-figures.ts";
 
-/** Registers the gauges. `laneIds` are the configured lanes; a lane's label is its place among them. */
+/** Registers the gauges. `laneIds` are the configured lanes. A lane's label is its index among them. */
 export function createChainGauges(metrics: Pick<Metrics, "gauge">, laneIds: readonly string[]): ChainGauges {
   const ika = metrics.gauge("treasury_balance_ika", "Balance of the Treasury in IKA.");
   const sui = metrics.gauge("treasury_balance_sui", "Balance of the Treasury in SUI.");
@@ -36,5 +36,5 @@ export function createChainGauges(metrics: Pick<Metrics, "gauge">, laneIds: read
 /** IKA and SUI both have nine decimals. */
 const UNITS_PER_COIN = 1e9;
 
-/** Shows the figures as gauges, in place of those shown before. */
+/** Sets the gauges to the figures, and removes earlier labels. */
 export type ChainGauges = (figures: ChainFigures) => void;

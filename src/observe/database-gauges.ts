@@ -2,7 +2,7 @@ import { curveOfNumber, signatureAlgorithmOfNumbers } from "../protocol/algorith
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { DatabaseFigures, LaneFigure, PresignFigure } from "./read-database-figures.ts";
 
-/** Registers the gauges. Presigns of all network encryption keys but the newest are counted together. */
+/** Registers the gauges. Presigns of all network encryption keys except the newest are counted together. */
 export function createDatabaseGauges(
   metrics: Pick<Metrics, "gauge">,
   { laneIds, newestNetworkEncryptionKeyId }: FigureNames,
@@ -85,15 +85,15 @@ export function createDatabaseGauges(
   }
 }
 
-/** What the labels of the figures follow from. */
+/** The source of the figures' labels. */
 export interface FigureNames {
-  /** The configured lanes; a lane's label is its place among them, and `other` for those that once were. */
+  /** The configured lanes. A lane's label is its index among them, or `other` for a former lane. */
   readonly laneIds: readonly string[];
-  /** Undefined while the chain has not been asked: then every key counts as the newest. */
+  /** Undefined before the first reading of the chain. Every key then counts as the newest. */
   newestNetworkEncryptionKeyId(): string | undefined;
 }
 
-/** Shows the figures as gauges, in place of those shown before. Warm buckets are shown though they have no presign. */
+/** Sets the gauges to the figures, and removes earlier labels. Warm buckets are shown even without presigns. */
 export type DatabaseGauges = (figures: DatabaseFigures, warm: readonly Bucket[]) => void;
 
 type Bucket = Omit<PresignFigure, "state" | "count">;

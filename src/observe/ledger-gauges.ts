@@ -8,8 +8,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /**
- * Registers the gauges and returns what recomputes all money and sets them. Does nothing while another replica is at
- * it. No parallel workers are taken for it, so that callers keep theirs.
+ * Registers the gauges and returns a function that verifies the ledger and sets them. It does nothing while another
+ * replica verifies, and uses no parallel workers, which stay free for callers.
  */
 export function createLedgerGauges({ database, metrics, log }: LedgerGaugesOptions): () => Promise<void> {
   const differences = metrics.gauge(
@@ -50,7 +50,7 @@ export interface LedgerGaugesOptions {
   readonly log: Pick<Log, "error">;
 }
 
-/** A ledger that takes longer is verified by hand, on a copy. */
+/** Verify a ledger that takes longer by hand, on a copy. */
 const STATEMENT_TIMEOUT_MS = 300_000;
-/** Enough to begin looking with. */
+/** Enough entries for an investigation. */
 const LOGGED_MAX_COUNT = 20;

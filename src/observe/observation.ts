@@ -16,8 +16,8 @@ import { readDatabaseFigures } from "./read-database-figures.ts";
 import { createSnapshotLoops } from "./snapshot-loops.ts";
 
 /**
- * Loops that read figures of the database and the chain into gauges, so that a scrape costs nothing. Every replica
- * shows the same figures, each as old as `service_snapshot_age_seconds` says: aggregate them with max.
+ * Creates loops that read figures of the database and the chain into gauges, so that a scrape is cheap. Every replica
+ * shows the same figures with their age in `service_snapshot_age_seconds`. Aggregate them with max.
  */
 export function createObservation(options: ObservationOptions): Record<string, BackgroundLoop> {
   const { metrics, database, network, reader, config } = options;
@@ -89,7 +89,7 @@ export interface ObservationOptions {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
   readonly config: Pick<Config, "presignBuckets" | "presignLowWaterCount" | "presignHighWaterCount">;
-  /** What other parts know the age of. */
+  /** Readers of ages in other parts. */
   readonly ages?: Ages;
   readonly log: Pick<Log, "error">;
 }

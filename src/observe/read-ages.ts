@@ -6,7 +6,7 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 import type { Ages } from "./age-gauges.ts";
 
-/** The ages that the database knows. Prices that are fixed by configuration have none. */
+/** Creates the readers of ages in the database. Fixed prices have no age. */
 export function readAges(
   database: Queryable,
   network: string,

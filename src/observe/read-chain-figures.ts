@@ -4,7 +4,7 @@ import { type LaneGasOptions, readLaneGas } from "../chain/submit/read-lane-gas.
 import type { TreasuryReader, TreasuryState } from "../chain/treasury/treasury-reader.ts";
 import { affordableSigns } from "./affordable-signs.ts";
 
-/** Reads them, one call after another. Throws when the fullnode or the database does not answer. */
+/** Reads the figures, one call after another. Throws if the fullnode or the database does not answer. */
 export async function readChainFigures(options: ChainFiguresOptions): Promise<ChainFigures> {
   const { network, reader, treasury } = options;
   const checkpointMs = await readCheckpointMs(network);
@@ -22,16 +22,16 @@ export async function readChainFigures(options: ChainFiguresOptions): Promise<Ch
   };
 }
 
-/** What the chain says about the service's means. Amounts are in the smallest units. */
+/** The service's funds on the chain. Amounts are in the smallest units. */
 export interface ChainFigures {
   readonly treasury: TreasuryState;
-  /** Of the algorithm that costs most; infinite where nothing has a price. */
+  /** For the most expensive algorithm; infinite if nothing has a price. */
   readonly affordableSignCount: number;
-  /** All coins of the gas owner. */
+  /** The sum of the gas owner's coins. */
   readonly gasMist: bigint;
   readonly laneGasMist: ReadonlyMap<string, bigint>;
   readonly newestNetworkEncryptionKeyId: string;
-  /** Of the fullnode's newest checkpoint, in milliseconds since the epoch. */
+  /** The time of the fullnode's newest checkpoint, in milliseconds since the epoch. */
   readonly checkpointMs: number;
 }
 
@@ -44,7 +44,7 @@ export interface ChainFiguresOptions extends LaneGasOptions {
 const MS_PER_SECOND = 1_000;
 const NANOS_PER_MS = 1e6;
 
-/** The time of the newest checkpoint that the fullnode has, in milliseconds since the epoch. */
+/** Returns the time of the fullnode's newest checkpoint, in milliseconds since the epoch. */
 export async function readCheckpointMs({
   client,
   times,

@@ -3,7 +3,7 @@ import { boolean, type Columns, nullable, number, oneOf, text } from "../store/c
 import type { Database, Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
 
-/** Counts what is open on a network. Every statement reads indexes of open rows only, never what has ended. */
+/** Counts open work on a network. Every statement reads only indexes of open rows. */
 export function readDatabaseFigures(
   database: Pick<Database, "transaction">,
   network: string,
@@ -22,24 +22,24 @@ export function readDatabaseFigures(
   });
 }
 
-/** Operations of one kind that have not reached their end. */
+/** The unfinished operations of one kind. */
 export interface OutboxFigure {
   readonly kind: string;
   readonly state: "queued" | "sent";
   readonly count: number;
-  /** Of the oldest one. */
+  /** The age of the oldest one. */
   readonly oldestSeconds: number;
 }
 
-/** Sign requests in one state that they do not end in. */
+/** The sign requests in one open state. */
 export interface SignFigure {
   readonly status: "prepared" | "submitted";
   readonly count: number;
-  /** How long the oldest one has been in this state. */
+  /** The time that the oldest one has been in this state. */
   readonly oldestSeconds: number;
 }
 
-/** Living presigns of one bucket. */
+/** The usable presigns of one bucket. */
 export interface PresignFigure {
   readonly curve: number;
   readonly signatureAlgorithm: number;
@@ -51,15 +51,15 @@ export interface PresignFigure {
 /** One lane. */
 export interface LaneFigure {
   readonly id: string;
-  /** Some replica has it. */
+  /** True if a replica holds it. */
   readonly isLeased: boolean;
-  /** Something else has used it. */
+  /** True if another sender has used it. */
   readonly isForeign: boolean;
-  /** Age of its transaction whose outcome is not known; null without one. */
+  /** The age of its unresolved transaction; null without one. */
   readonly unresolvedSeconds: number | null;
 }
 
-/** What the database says about work under way, at one moment. */
+/** Open work in the database at one moment. */
 export interface DatabaseFigures {
   readonly outbox: readonly OutboxFigure[];
   readonly signs: readonly SignFigure[];
@@ -67,10 +67,10 @@ export interface DatabaseFigures {
   readonly lanes: readonly LaneFigure[];
 }
 
-/** A statement that takes longer is given up. */
+/** The time limit of a statement. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 
-/** Every lane of the network that ever was, by id. */
+/** All lanes of the network, including former ones, by id. */
 export function readLaneFigures(db: Queryable, network: string): Promise<LaneFigure[]> {
   return readRows(db, lanes(network), LANE_COLUMNS);
 }

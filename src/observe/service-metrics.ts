@@ -3,7 +3,7 @@ import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** Registers them, with every label that they may have, so that the first event is seen as an increase. */
+/** Registers the metrics with all their labels, so that the first event counts as an increase. */
 export function createServiceMetrics(
   metrics: Pick<Metrics, "counter" | "gauge" | "histogram">,
 ): ServiceMetrics {
@@ -75,29 +75,29 @@ export function createServiceMetrics(
   };
 }
 
-/** What retention takes from old rows: users' halves, the bytes of transactions, and whole reservations that expired. */
+/** The kinds of data that retention removes: users' halves, bytes of transactions, and expired reservations. */
 export const RETAINED_KINDS = ["user_sign_message", "chain_transaction", "expired_reservation"] as const;
 
 /** One of {@link RETAINED_KINDS}. */
 export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
-/** What the parts of the service tell of themselves as it happens. */
+/** Counts events of the service's parts. */
 export interface ServiceMetrics {
   readonly signs: SignObserver;
   onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
   onLease(change: 1 | -1): void;
-  /** Counts answers of the fullnode that belong to another question. */
+  /** Counts answers of the fullnode that belong to another request. */
   onMixUp: MixUpReport;
   /** Counts old rows that retention emptied or deleted. */
   onRetained(what: RetainedKind, count: number): void;
-  /** Counts what a cache was asked for. */
+  /** Counts look-ups in a cache. */
   onCache(cache: "api_key", result: "hit" | "miss"): void;
 }
 
-/** A request ends in one of these; reasons that are none of them are counted as `other`. */
+/** The final reasons of a request. Other reasons are counted as `other`. */
 const OUTCOMES = ["completed", "reservation_expired", "network_rejected", "chain_rejected", "other"] as const;
 
-/** What was asked for when the answer was another's; anything else is counted as `other`. */
+/** The kinds of mixed-up requests. Anything else is counted as `other`. */
 const MIXED_UP_READS = [
   "object",
   "owner",

@@ -3,7 +3,7 @@ import type { Clock } from "../lifecycle/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** While nothing was read yet, the age counts from the start of the process. */
+/** Before the first reading, the age counts from the start of the process. */
 export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions): SnapshotLoops {
   const readAtMs = new Map<string, number>();
   metrics.gauge(
@@ -31,15 +31,15 @@ export function createSnapshotLoops({ metrics, clock, log }: SnapshotLoopOptions
   };
 }
 
-/** Something that is read now and then, so that a scrape never waits for it. */
+/** Figures that a loop reads, so that a scrape never waits for them. */
 export interface SnapshotReading {
   readonly name: string;
   readonly intervalMs: number;
-  /** Reads and sets the gauges. When it fails, they stay as they are. */
+  /** Reads the figures and sets the gauges. If it fails, the gauges keep their values. */
   read(signal: AbortSignal): Promise<void>;
 }
 
-/** Loops that keep gauges up to date, and a gauge that says how old each reading is. */
+/** Creates loops that update gauges, and a gauge for the age of each reading. */
 export type SnapshotLoops = (reading: SnapshotReading) => BackgroundLoop;
 
 export interface SnapshotLoopOptions {

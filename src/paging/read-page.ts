@@ -11,7 +11,7 @@ export async function readPage<Row>(
   if (pageToken !== "" && (after === undefined || !position.test(after))) {
     throw invalidField("page_token", "is not of this list with this filter");
   }
-  // One more than wanted tells whether there is another page.
+  // One extra row shows whether there is another page.
   const rows = await read(after, count + 1);
   const last = rows.length > count ? rows[count - 1] : undefined;
   return {
@@ -20,23 +20,23 @@ export async function readPage<Row>(
   };
 }
 
-/** How every list of the contract is asked for. */
+/** The common fields of a list request. */
 export interface PageRequest {
-  /** 0 means 50, above 200 means 200. Never negative: the contract's rules refuse that. */
+  /** 0 means 50, and more than 200 means 200. The contract's rules refuse a negative size. */
   readonly pageSize: number;
   /** Empty for the first page. */
   readonly pageToken: string;
 }
 
-/** A list as its tokens know it. */
+/** The identity of a list in its tokens. */
 export interface PagedList<Row> {
-  /** The name of the list, the project, and the filter: a token of one scope is refused in another. */
+  /** The name of the list, the project and the filter. A token of another scope is refused. */
   readonly scope: readonly string[];
-  /** The position of a row, of which the next page begins behind. */
+  /** The position of a row. The next page begins behind it. */
   readonly positionOf: (row: Row) => string;
-  /** What positions look like. */
+  /** The form of a position. */
   readonly position: RegExp;
-  /** Reads the first `count` rows behind the position; undefined is the beginning. */
+  /** Reads the first `count` rows behind the position, or from the beginning if it is undefined. */
   readonly read: (after: string | undefined, count: number) => Promise<readonly Row[]>;
 }
 
@@ -47,7 +47,7 @@ export interface Page<Row> {
   readonly nextPageToken: string;
 }
 
-/** The position of a row whose id is a UUIDv7: the order of such ids is the order in time. */
+/** The position of a row with a UUIDv7 as its id. Such ids sort by time. */
 export const UUID_POSITION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const DEFAULT_COUNT = 50;

@@ -7,8 +7,8 @@ import { readRows } from "../store/statements.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Burns the presigns of the pool that the chain has no session of any more: the network takes a presign's session away
- * when a signature is asked for with it. After an older copy of the database was restored, they look ready and are not. Returns how many.
+ * Burns the presigns of the pool whose session is gone from the chain: the network removes a presign's session when a
+ * signature uses it. After the restore of an older copy, such presigns look ready but are not. Returns their number.
  */
 export async function burnSpentPresigns({ database, network, reader, log }: BurnOptions): Promise<number> {
   let burntCount = 0;

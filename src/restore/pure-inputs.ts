@@ -2,7 +2,7 @@ import { bcs } from "@mysten/sui/bcs";
 import { Transaction } from "@mysten/sui/transactions";
 import { fromBase64 } from "@mysten/sui/utils";
 
-/** The byte vectors among the pure inputs of a transaction, in the order of its inputs. */
+/** Returns the byte vectors among the pure inputs of a transaction, in order. */
 export function byteInputs(transactionBytes: Uint8Array): Uint8Array[] {
   const { inputs } = Transaction.from(transactionBytes).getData();
   return inputs.flatMap(({ Pure: pure }) => {
@@ -11,7 +11,7 @@ export function byteInputs(transactionBytes: Uint8Array): Uint8Array[] {
   });
 }
 
-/** The bytes of a BCS `vector<u8>`, or undefined where the encoding is another type's. */
+/** Returns the bytes of a BCS `vector<u8>`, or undefined for the encoding of another type. */
 function byteVector(encoded: Uint8Array): Uint8Array | undefined {
   try {
     const value = Uint8Array.from(bcs.byteVector().parse(encoded));

@@ -4,7 +4,7 @@ import { recordDWalletState } from "../onboarding/dwallet-session.ts";
 import { recordLostAcceptance } from "../onboarding/lost-acceptances.ts";
 import type { ChainReader } from "../protocol/chain-reader.ts";
 
-/** Puts back what lost transactions accepted: the user's signature, and the state and output that the chain has. */
+/** Restores accepted shares of lost transactions: the user's signature, and the chain's state and output. */
 export function createAcceptanceRebuilder(network: string, reader: ChainReader): Rebuilder {
   return {
     kind: "accept",
@@ -13,7 +13,7 @@ export function createAcceptanceRebuilder(network: string, reader: ChainReader):
       for (const { dwalletId, userOutputSignature } of acceptedShares(events)) {
         const id = await recordLostAcceptance(db, network, dwalletId, userOutputSignature);
         const content = (await reader.getObjects([dwalletId])).get(dwalletId);
-        // One that could not be put back was named when its DKG was looked at.
+        // An unrestored dWallet was already reported with its DKG.
         if (id === undefined || content === undefined) continue;
         await recordDWalletState(db, id, content, NO_REFUNDS);
         subjectIds.push(id);
@@ -23,5 +23,5 @@ export function createAcceptanceRebuilder(network: string, reader: ChainReader):
   };
 }
 
-/** Of what the network rejected nothing was accepted. */
+/** Nothing was accepted of a rejected DKG. */
 const NO_REFUNDS = 0;

@@ -16,8 +16,9 @@ import { execute, readRows } from "../store/statements.ts";
 import { byteInputs } from "./pure-inputs.ts";
 
 /**
- * Puts back dWallets whose DKGs lost transactions requested, under the ids that they had. A dWallet is its encryption
- * key's project's, which is charged today's price for it, or nothing where it has not that much; where no project or more than one has that key, it comes back when its owner creates it again.
+ * Restores dWallets whose DKGs lost transactions requested, under their ids. The dWallet belongs to the project of its
+ * encryption key, which pays today's price, or nothing if its credit is too low. If no project or several projects have
+ * that key, the dWallet returns when its owner creates it again.
  */
 export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): Rebuilder {
   return {
@@ -45,7 +46,7 @@ export function createDWalletRebuilder(network: string, priceMicroUsd: bigint): 
     },
   };
 
-  /** Makes sure of the row; false when its project cannot be told. */
+  /** Creates the row if needed. Returns false if its project is unknown. */
   async function restore(
     db: Queryable,
     { data }: DkgRequest,

@@ -7,8 +7,8 @@ import { readRows } from "../store/statements.ts";
 import { byteInputs } from "./pure-inputs.ts";
 
 /**
- * Finds the rows of encryption keys that lost transactions registered. The chain does not say for which project, so a
- * key without a row comes back when its owner registers it again: the chain has it, and no gas is spent.
+ * Finds the rows of encryption keys that lost transactions registered. The chain does not name the project, so a key
+ * without a row returns when its owner registers it again, without a transaction.
  */
 export function createKeyRebuilder(network: string): Rebuilder {
   return {

@@ -7,7 +7,7 @@ import { sessionIdentifierPreimage } from "../protocol/session-identifier.ts";
 import { bytea, text } from "../store/columns.ts";
 import { readRows } from "../store/statements.ts";
 
-/** Finds the rows that lost transactions requested presigns for, and makes rows for presigns that have none. */
+/** Finds the rows of presigns that lost transactions requested, and creates missing ones. */
 export function createPresignRebuilder(network: string): Rebuilder {
   return {
     kind: "presign",

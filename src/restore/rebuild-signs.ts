@@ -17,9 +17,9 @@ import type { Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Puts back the sign requests that lost transactions submitted, under the ids that they had, and charges each once: a
- * reservation that is known has its held price captured, any other is charged today's price, or nothing where the
- * project has not that much. A request of a dWallet that is not known cannot be put back.
+ * Restores the sign requests of lost transactions under their ids, and charges each once. A known reservation pays its
+ * held price. Any other request pays today's price, or nothing if the project's credit is too low. A request of an
+ * unknown dWallet cannot be restored.
  */
 export function createSignRebuilder({ network, prices }: SignRebuilderOptions): Rebuilder {
   return {
@@ -37,7 +37,7 @@ export function createSignRebuilder({ network, prices }: SignRebuilderOptions): 
     },
   };
 
-  /** Makes sure of a charged row; false when the dWallet is not known. */
+  /** Creates a charged row if needed. Returns false if the dWallet is unknown. */
   async function restore(db: Queryable, id: string, data: SignData, sent: PastTransaction): Promise<boolean> {
     const userSignMessage = Uint8Array.from(data.message_centralized_signature);
     const [known] = await readRows(db, sql`SELECT status FROM sign_request WHERE id = ${id}`, {
@@ -75,7 +75,7 @@ type SignData = ReturnType<typeof requestedSessions<"SignRequestEvent">>[number]
 
 export interface SignRebuilderOptions {
   readonly network: string;
-  /** What is charged for a request whose own price is lost. */
+  /** The charge for a request whose own price is lost. */
   readonly prices: PriceTable;
 }
 

@@ -16,8 +16,8 @@ import type { OwnedRef } from "../chain/treasury/treasury-calls.ts";
 import type { Queryable } from "../store/database.ts";
 
 /**
- * Puts back the sweeps that lost transactions made, with the deposits that they moved: those wait, and are credited
- * like any other.
+ * Restores the sweeps of lost transactions with the deposits that they moved. These deposits wait for their credit like
+ * any other.
  */
 export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions): SweepRebuilder {
   const { network } = deposits;
@@ -58,7 +58,7 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
       if ((await findDepositCoin(db, network, coin)) === undefined) await putBack(db, swept, coin, sent);
   }
 
-  /** Writes down the deposit that brought the coin, and the coin, which is not at its address any more. */
+  /** Stores the coin's deposit and the coin, which has left its address. */
   async function putBack(
     db: Queryable,
     swept: SweptAddress,
@@ -86,7 +86,7 @@ export function createSweepRebuilder({ deposits, reader }: SweepRebuilderOptions
     await insertMovedCoin(db, network, {
       ...{ objectId, version, digest, depositDigest: brought, address: swept.address },
       coinType: payment.coinType,
-      // A coin that was merged at its destination does not say any more what it was worth; most deposits are one.
+      // A merged coin no longer has its own value. Most deposits are one coin.
       amount: coin?.amount ?? payment.amount,
     });
   }
@@ -97,13 +97,13 @@ export interface SweepRebuilderOptions {
   readonly reader: Pick<NetworkReader, "effects">;
 }
 
-/** Puts back sweeps, and before them what they moved. */
+/** Restores sweeps, and first the deposits that they moved. */
 export interface SweepRebuilder extends Rebuilder {
-  /** Writes down the deposits that a lost sweep moved; nothing for any other transaction. Again changes nothing. */
+  /** Stores the deposits that a lost sweep moved. Ignores other transactions. A repeat changes nothing. */
   putBackDeposits(db: Queryable, sent: PastTransaction): Promise<void>;
 }
 
-/** The coins that the transaction moved, as it took them; what paid for gas is not among them. */
+/** Returns the coins that the transaction moved, without its gas coins. */
 function ownedInputs(bytes: Uint8Array): OwnedRef[] {
   return Transaction.from(bytes)
     .getData()

@@ -24,16 +24,16 @@ import { createSignRebuilder } from "./rebuild-signs.ts";
 import { createSweepRebuilder } from "./rebuild-sweeps.ts";
 
 /**
- * Brings an older copy of the database in line with the chain, before anything is sent: enters every transaction since,
- * with the dWallets, signatures and presigns that it was about, then takes up what was about to be sent and had been.
- * Nothing else may use the database or the hot wallet meanwhile. Again changes nothing.
+ * Reconciles an older copy of the database with the chain before anything is sent. Enters every later transaction with
+ * its dWallets, signatures and presigns, and settles queued operations that were already sent. Nothing else may use the
+ * database or the hot wallet at that time. A repeat changes nothing.
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const { database, network, reader, kinds, deposits, log } = options;
   if (deposits) await watchEveryProject(database, deposits);
   const history = createTransactionHistory(network);
   const lost = await findLostTransactions({ db: database, network, reader, history });
-  // Until all of it is entered nothing may be sent, by a process either that starts after this one has died.
+  // Nothing may be sent before everything is entered, even by a process that starts after the death of this one.
   for (const { digest } of lost.slice(-1))
     for (const laneId of network.treasury.operatorCapIds) await markForeignUse(database, { laneId, digest });
   if (!deposits && lost.some(({ sender }) => sender !== network.senderAddress))
@@ -41,7 +41,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
       "BILLING_DEPOSIT_MASTER_SEED_HEX: coins were swept since the copy was made; set the seed",
     );
   const sweeps = deposits && createSweepRebuilder({ deposits, reader });
-  // What was paid in since may be what the signatures since were paid with.
+  // Later deposits may have paid for later signatures.
   if (sweeps) for (const transaction of lost) await sweeps.putBackDeposits(database, transaction);
   const creditedCount = deposits ? await scanEveryAddress(deposits, AbortSignal.timeout(PRICES_MS)) : 0;
   const { prices } = options.config;
@@ -82,28 +82,28 @@ export interface ReconcileOptions {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
   readonly kinds: readonly OperationKind[];
-  /** Undefined where none are taken. */
+  /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
   readonly config: Pick<Config, "prices">;
   readonly log: Pick<Log, "info">;
 }
 
-/** What was brought in line with the chain. */
+/** The result of a reconciliation. */
 export interface Reconciliation {
-  /** Transactions that the database did not know. */
+  /** The number of transactions that the database did not know. */
   readonly transactionCount: number;
-  /** Rows put back or brought forward by them, by kind of operation. */
+  /** The rows that these transactions restored or updated, by kind of operation. */
   readonly counts: Readonly<Record<OperationName, number>>;
-  /** What was waiting to be sent and had been. */
+  /** The number of queued operations that were already sent. */
   readonly adoptedCount: number;
-  /** Deposits that were found and credited. */
+  /** The number of deposits that were found and credited. */
   readonly creditedCount: number;
-  /** Presigns of the pool that had been used. */
+  /** The number of used presigns in the pool. */
   readonly burntCount: number;
-  /** Presigns that the Treasury holds and another database asked for. */
+  /** The number of presigns that another database requested. */
   readonly heldCount: number;
   readonly unrecoverable: readonly Unrecoverable[];
 }
 
-/** For a price feed to answer. */
+/** The time limit for the price feed. */
 const PRICES_MS = 15_000;

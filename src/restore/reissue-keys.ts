@@ -6,9 +6,8 @@ import type { Database } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
 
 /**
- * Revokes every key of the network that can be used and makes another one like it; a key that had its successor already
- * is only revoked. `keep` is called with each before the next one is made, and must have stored it when it returns.
- * Returns how many were made.
+ * Revokes every valid key of the network and makes a replacement. A key that already has a successor is only revoked.
+ * `keep` receives each new key and must store it before it returns. Returns the number of new keys.
  */
 export async function reissueKeys(
   database: Database,
@@ -39,15 +38,15 @@ export async function reissueKeys(
   return toReplace.length;
 }
 
-/** A key in place of one that may have been revoked in the time that the database has lost. */
+/** The replacement of a key that may have been revoked in the lost time. */
 export interface ReissuedKey {
   readonly projectId: string;
   readonly projectName: string;
   readonly name: string;
-  /** The first characters of the key that it replaces, which is revoked. */
+  /** The first characters of the replaced key. */
   readonly replacedPrefix: string;
   readonly apiKeyId: string;
-  /** The key itself, which is nowhere else. */
+  /** The key itself, which exists nowhere else. */
   readonly apiKey: string;
 }
 

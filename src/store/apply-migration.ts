@@ -7,9 +7,8 @@ import { isDeadlock, isLockTimeout } from "./sql-errors.ts";
 import type { StoreLog } from "./store-log.ts";
 
 /**
- * Applies one migration in a session that nobody else uses: script and bookkeeping in one transaction, again and again
- * while others have the locks that it wants. Throws when the script fails, which it notes, and when the wait is over,
- * which leaves nothing.
+ * Applies one migration in a session of its own, with its bookkeeping in the same transaction. It retries while others
+ * hold the needed locks. Throws if the script fails, which it records, and at the time limit, which leaves nothing.
  */
 export async function applyMigration(
   db: Queryable,
@@ -21,7 +20,7 @@ export async function applyMigration(
     const cause = await attempt(db, migration, wait.lockTimeoutMs);
     if (cause === undefined) return;
     if (!isLockTimeout(cause) && !isDeadlock(cause)) {
-      // Of a server that went away, nothing is known but that the transaction is whole or not there.
+      // After the loss of the server, the transaction is either complete or absent.
       throw isDatabaseUnavailable(cause) ? cause : await noteFailure(db, migration, cause);
     }
     const holders = await readHolders(db);
@@ -36,13 +35,13 @@ export async function applyMigration(
   }
 }
 
-/** Undefined where it is applied; an error where that is not so. */
+/** Returns undefined if the migration is applied, else the error. */
 async function attempt(
   db: Queryable,
   { name, script, checksum }: Migration,
   lockTimeoutMs: number,
 ): Promise<Error | undefined> {
-  // A script may take long, as where it makes an index; only waiting is bounded.
+  // A script may run long, for example to build an index. Only its waiting is bounded.
   await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
   try {
     await db.query(script);
@@ -59,7 +58,7 @@ async function attempt(
   }
 }
 
-/** Notes it as Prisma's engine would, so that nobody goes on before it is resolved. */
+/** Records the failure as Prisma's engine does, so that no process continues before it is resolved. */
 async function noteFailure(db: Queryable, { name, checksum }: Migration, cause: Error): Promise<Error> {
   await db.query(
     "INSERT INTO _prisma_migrations (id, checksum, migration_name, logs) VALUES ($1, $2, $3, $4)",
@@ -68,7 +67,9 @@ async function noteFailure(db: Queryable, { name, checksum }: Migration, cause: 
   return new Error(`migration ${name} failed: ${cause.message}`, { cause });
 }
 
-/** The transactions that have been open for longest. What another role does is shown to superusers and monitors alone. */
+/**
+ * Returns the oldest open transactions. PostgreSQL shows the statements of other roles only to superusers and monitors.
+ */
 const HOLDERS = `
 SELECT pid, application_name AS name, extract(epoch FROM clock_timestamp() - xact_start)::int AS seconds
 FROM pg_stat_activity

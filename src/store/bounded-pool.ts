@@ -1,7 +1,7 @@
 import pg from "pg";
 import { ServiceError } from "../errors/service-error.ts";
 
-/** A pool for which a bounded number of callers wait. Those beyond are refused with DATABASE_UNAVAILABLE. */
+/** A pool with a bounded number of waiting callers. Further callers get DATABASE_UNAVAILABLE. */
 export class BoundedPool extends pg.Pool {
   readonly #waitingMaxCount: number;
 
@@ -29,6 +29,6 @@ type Connect = Parameters<typeof pg.Pool.prototype.connect>;
 
 /** The configuration of a pool. */
 export interface BoundedPoolConfig extends Omit<pg.PoolConfig, "onConnect"> {
-  /** Makes a new connection ready. The pool waits for it, which pg's types do not tell. */
+  /** Prepares a new connection. The pool waits for it, although pg's types do not say so. */
   readonly onConnect?: (client: pg.ClientBase) => Promise<unknown>;
 }

@@ -4,9 +4,8 @@ const INT8 = 20;
 const BYTEA = 17;
 
 /**
- * How columns arrive: bigint as bigint, because money is; bytea as a plain Uint8Array that shares no memory with
- * others; everything else as pg has it. Given to one pool, never set for the whole process, where Prisma's adapter
- * and others have their own ideas.
+ * The JavaScript types of columns: bigint for bigint, a Uint8Array with its own memory for bytea, and pg's defaults for
+ * the rest. They belong to one pool, because Prisma's adapter and others need other types.
  */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => {

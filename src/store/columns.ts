@@ -1,13 +1,13 @@
 /** The columns of a statement's result, by name. A result has these columns and no other. */
 export type Columns<Row> = { readonly [Name in keyof Row]-?: Column<Row[Name]> };
 
-/** How a value of one column arrives in JavaScript. */
+/** The JavaScript type of a column's values. */
 export interface Column<T> {
   /** The name of the type, for errors. */
   readonly type: string;
-  /** Whether a value is of the type. Never called with undefined. */
+  /** Returns true if a value has the type. Never called with undefined. */
   readonly accepts: (value: unknown) => boolean;
-  /** Carries the type for the compiler; never there. */
+  /** Carries the type for the compiler. It does not exist at run time. */
   readonly valueType?: T;
 }
 
@@ -38,15 +38,15 @@ export function listOf<T>({ type, accepts }: Column<T>): Column<T[]> {
   return { type: `list of ${type}`, accepts: (value) => Array.isArray(value) && value.every(accepts) };
 }
 
-/** A text column that holds one of a few words, such as a state. */
+/** A text column with one of a few values, such as a state. */
 export function oneOf<const T extends string>(...words: readonly T[]): Column<T> {
   const known = new Set<unknown>(words);
   return { type: words.join(" | "), accepts: (value) => known.has(value) };
 }
 
 /**
- * Returns the rows of a result as they are, once each has the declared columns and no other. Throws otherwise: the
- * statement and its declaration differ, which is a fault of ours. The error names the column and never a value.
+ * Returns the rows unchanged if each has exactly the declared columns. Otherwise throws, because the statement and its
+ * declaration differ. The error names the column and never a value.
  */
 export function checkRows<Row>(rows: readonly unknown[], columns: Columns<Row>): Row[] {
   const declared = Object.entries<Column<unknown>>(columns);

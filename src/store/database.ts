@@ -11,8 +11,8 @@ export interface Database extends Queryable {
   /** Read committed. Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   /**
-   * One session without a transaction, for what belongs to a session, such as its locks. A statement without
-   * parameters may be a script. The session ends with `work`. The outer handle must not be used inside.
+   * Runs work in one session without a transaction, for state of a session such as locks. A statement without
+   * parameters may be a script. The session ends with `work`. Do not use the outer handle inside.
    */
   session<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
   connections(): PoolConnections;
@@ -26,10 +26,10 @@ export interface Queryable {
 
 /** The connections of a pool, counted. */
 export interface PoolConnections {
-  /** Work is done on them. */
+  /** The connections in use. */
   readonly busyCount: number;
   readonly idleCount: number;
-  /** Callers that wait for one. */
+  /** The number of waiting callers. */
   readonly waitingCount: number;
   /** The upper bound of the pool. */
   readonly maxCount: number;

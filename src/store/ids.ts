@@ -1,6 +1,6 @@
 import { v7 } from "uuid";
 
-/** A new id for a row of ours: a UUID of version 7, so that the order of ids is the order in time. */
+/** Returns a new row id, a UUID of version 7, so that ids sort by time. */
 export function newId(): string {
   return v7();
 }

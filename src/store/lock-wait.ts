@@ -1,14 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 
-/** How a migration waits for locks that others have. */
+/** The time limits of a migration's wait for locks. */
 export interface LockWaitOptions {
-  /** All waiting of one start, for every migration together. Default 5 min. */
+  /** The total wait of one start, for all migrations. Default 5 min. */
   readonly lockWaitMs?: number | undefined;
-  /** The longest that one attempt keeps everyone else waiting behind it. Default 1 s. */
+  /** The longest time that one attempt delays others behind it. Default 1 s. */
   readonly lockTimeoutMs?: number | undefined;
-  /** Between attempts: the others' turn. Default 3 s. */
+  /** The pause between attempts, in which others continue. Default 3 s. */
   readonly pauseMs?: number | undefined;
-  /** For tests that cannot wait. */
+  /** For tests. */
   readonly pause?: ((pauseMs: number) => Promise<unknown>) | undefined;
 }
 
@@ -16,7 +16,7 @@ const LOCK_WAIT_MS = 300_000;
 const LOCK_TIMEOUT_MS = 1_000;
 const PAUSE_MS = 3_000;
 
-/** What is left of the time that migrations may wait for locks. */
+/** The remaining time for waiting. */
 export class LockWait {
   readonly totalMs: number;
   readonly lockTimeoutMs: number;
@@ -32,7 +32,7 @@ export class LockWait {
     this.#leftMs = this.totalMs;
   }
 
-  /** Called after an attempt that got no lock. Waits and says true, or says false where the time is over. */
+  /** Called after an attempt without a lock. Waits and returns true, or returns false at the time limit. */
   async again(): Promise<boolean> {
     this.#leftMs -= this.lockTimeoutMs + this.#pauseMs;
     if (this.#leftMs < 0) return false;

@@ -28,13 +28,13 @@ export async function migrate(
     try {
       return await applyMissing(db, wanted, wait, log);
     } finally {
-      // A session that is lost has lost its lock too, and the first failure is the one to tell.
+      // A lost session has also lost its lock. The first failure is reported.
       await db.query("SELECT pg_advisory_unlock($1)", [LOCK_KEYS.migration]).catch(() => {});
     }
   });
 }
 
-/** Prisma's bookkeeping, as its engine makes it. */
+/** Creates Prisma's bookkeeping table as its engine does. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id                  VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum            VARCHAR(64) NOT NULL,
@@ -57,7 +57,7 @@ export interface MigrateOptions extends LockWaitOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** The lock is the session's, and outlives the transaction that bounds the wait for it. */
+/** The session holds the lock beyond the transaction that bounds the wait. */
 async function takeMigrationLock(db: Queryable, wait: LockWait): Promise<void> {
   try {
     await db.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${wait.totalMs}`);

@@ -18,12 +18,12 @@ export async function openDatabase({
   return (await import("./open-pglite.ts")).openPglite(dataDirectory);
 }
 
-/** Where the data is. */
+/** Options of {@link openDatabase}. */
 export interface OpenDatabaseOptions {
   /** A PostgreSQL server; without one, the embedded PGlite in `<dataDirectory>/pg`. */
   readonly databaseUrl?: string | undefined;
   readonly dataDirectory: string;
   readonly log: StoreLog;
-  /** PostgreSQL ends a statement after so long. Default: never. The embedded database has no such clock. */
+  /** The time after which PostgreSQL ends a statement. Default: never. The embedded database has no such limit. */
   readonly statementTimeoutMs?: number | undefined;
 }

@@ -12,9 +12,9 @@ import { createPoolDatabase } from "./pool-database.ts";
 import { SingleSessionPool } from "./single-session-pool.ts";
 
 /**
- * Opens the embedded database, on a thread of its own, in `<dataDirectory>/pg`, made there at the first start. Every commit is on the disk
- * before it is answered. PGlite does not keep a second process out, so a lock file does.
- * Throws when another process has it open.
+ * Opens the embedded database in `<dataDirectory>/pg` on its own thread, and creates it at the first start. Every
+ * commit is on the disk before its reply. A lock file excludes a second process, because PGlite does not. Throws if
+ * another process has it open.
  */
 export async function openPglite(dataDirectory: string): Promise<Database> {
   await mkdir(dataDirectory, { recursive: true });
@@ -28,14 +28,14 @@ export async function openPglite(dataDirectory: string): Promise<Database> {
   }
 }
 
-/** Longer than any statement of ours: who waits this long waits for itself, inside a transaction. */
+/** Longer than any statement. A caller that waits this long waits for itself inside a transaction. */
 const SESSION_TIMEOUT_MS = 30_000;
 
-/** The database on PGlite, which is closed with it. */
+/** Creates the database on PGlite and closes PGlite with it. */
 export function databaseOnPglite(pglite: PgliteProtocol, onClosed?: () => Promise<void>): Database {
   const pool = new SingleSessionPool({
     ...connectionTo(pglite),
-    // There is one session, and it never has to be made again.
+    // There is one session, which never reconnects.
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: SESSION_TIMEOUT_MS,
@@ -53,14 +53,14 @@ export function databaseOnPglite(pglite: PgliteProtocol, onClosed?: () => Promis
 }
 
 /**
- * What makes a client of pg talk to PGlite. PGlite's connection takes `types` of a statement as parameter types, and
- * pg passes on what Prisma's adapter gives there: an object of column parsers.
+ * Connects a pg client to PGlite. PGlite's connection reads `types` of a statement as parameter types, while Prisma's
+ * adapter passes column parsers there.
  */
 function connectionTo(pglite: PgliteProtocol): pg.PoolConfig {
   const { connection, user, password, database } = createPgConfig(pglite as PGlite);
   const parse = connection.parse.bind(connection);
   connection.parse = (query: { types?: unknown }) =>
     parse({ ...query, types: Array.isArray(query.types) ? query.types : undefined });
-  // pg takes a ready connection, which its types do not tell.
+  // pg accepts a ready connection, although its types do not say so.
   return { connection, user, password, database } as pg.PoolConfig;
 }

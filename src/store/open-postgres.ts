@@ -18,14 +18,14 @@ export async function openPostgres(
       connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       application_name: "threshold-signing-service",
       types: columnTypes,
-      // By a statement, as poolers refuse parameters of a connection's start that they do not know.
+      // Set by a statement, because poolers refuse unknown startup parameters.
       ...(statementTimeoutMs !== undefined && {
         onConnect: (client) => client.query(`SET statement_timeout = ${statementTimeoutMs}`),
       }),
     },
     options.waitingMaxCount ?? WAITING_MAX_COUNT,
   );
-  // A connection that breaks while nobody uses it is replaced; unheard, the event would end the process.
+  // The pool replaces an idle connection that breaks. Without a listener, the event would end the process.
   pool.on("error", (cause) => log.warn({ cause }, "an idle database connection broke"));
   try {
     await pool.query("SELECT 1");
@@ -37,22 +37,22 @@ export async function openPostgres(
 }
 
 const POOL_SIZE_COUNT = 16;
-/** For a connection: a new one, or one that others have. */
+/** The limit of a wait for a connection. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** The number of callers that may wait for a connection; further ones are refused at once. */
+/** The maximum number of waiting callers. Further callers are refused at once. */
 const WAITING_MAX_COUNT = 1_000;
-/** A process whose machine was lost would else keep its locks until the server's TCP gives it up, which takes hours. */
+/** Without this, a lost machine's process would keep its locks until the server's TCP gives up, which takes hours. */
 const SILENT_TRANSACTION_MS = 60_000;
 
 export interface PostgresOptions {
-  /** After this time without a statement, the server ends a transaction. Default 1 min. */
+  /** The time without a statement after which the server ends a transaction. Default 1 min. */
   readonly silentTransactionMs?: number | undefined;
-  /** The server ends a statement after so long. Default: never. */
+  /** The time after which the server ends a statement. Default: never. */
   readonly statementTimeoutMs?: number | undefined;
-  /** For tests that fill it. Default 16. */
+  /** The size of the pool. Default 16. */
   readonly poolSizeCount?: number | undefined;
   /** Default 1,000. */
   readonly waitingMaxCount?: number | undefined;
-  /** How long a caller waits for a connection. Default 10 s. */
+  /** The longest wait of a caller for a connection. Default 10 s. */
   readonly connectTimeoutMs?: number | undefined;
 }

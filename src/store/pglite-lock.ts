@@ -6,7 +6,7 @@ export function lockFileOf(dataDirectory: string): string {
   return path.join(dataDirectory, "pg.lock");
 }
 
-/** Whether a process has the embedded database of a data folder open. */
+/** Returns true if a process has the embedded database of a data folder open. */
 export function isEmbeddedDatabaseOpen(dataDirectory: string): Promise<boolean> {
   return isPidLockHeld(lockFileOf(dataDirectory));
 }

@@ -2,10 +2,7 @@ import { once } from "node:events";
 import type { PGlite } from "@electric-sql/pglite";
 import { startThread } from "../threads/start-thread.ts";
 
-/**
- * Opens PGlite on a thread of its own. It runs PostgreSQL and its disk writes synchronously, and a slow disk would hold
- * up the event loop of its thread.
- */
+/** Opens PGlite on its own thread, because it runs PostgreSQL and its disk writes synchronously. */
 export async function openPgliteThread(dataDirectory: string): Promise<PgliteProtocol> {
   const worker = startThread(import.meta.url, "./pglite-worker", dataDirectory);
   const waiting = new Map<number, { resolve(messages: BackendMessages): void; reject(error: Error): void }>();
@@ -26,7 +23,7 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
     worker.on("error", end);
     worker.on("error", reject);
     worker.on("exit", () => end(new Error("the embedded database is closed")));
-    // A thread that goes on would keep the process from ending.
+    // A running thread would keep the process alive.
     const fail = (message: string): void => {
       const failure = new Error(`the embedded database in ${dataDirectory} does not open: ${message}`);
       void worker.terminate().finally(() => reject(failure));
@@ -35,7 +32,7 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
   return {
     waitReady: Promise.resolve(),
     execProtocolStream(bytes) {
-      // After a statement that failed, the connection still has a word to say when the database closes.
+      // After a failed statement, the connection still sends a message when the database closes.
       if (isClosing) return Promise.resolve([]);
       if (ended) return Promise.reject(ended);
       const id = ++lastId;
@@ -61,12 +58,12 @@ export async function openPgliteThread(dataDirectory: string): Promise<PglitePro
 
 type BackendMessages = Awaited<ReturnType<PGlite["execProtocolStream"]>>;
 
-/** What the thread is asked. */
+/** A message to the thread. */
 export type PgliteRequest =
   | { readonly kind: "execute"; readonly id: number; readonly bytes: Uint8Array }
   | { readonly kind: "close" };
 
-/** What the thread answers. Messages are those of the PostgreSQL protocol, as plain objects. */
+/** A message from the thread. It carries messages of the PostgreSQL protocol as plain objects. */
 export type PgliteAnswer =
   | { readonly kind: "open" }
   | { readonly kind: "failed"; readonly message: string }
@@ -80,7 +77,7 @@ export interface PgliteProtocol {
   close(): Promise<void>;
 }
 
-/** An error message becomes an Error again, with the fields that pg and Prisma look at. */
+/** Restores an Error with the fields that pg and Prisma read. */
 function revive(message: object): BackendMessages[number] {
   const isError = "name" in message && message.name === "error";
   return (isError ? Object.assign(new Error(), message) : message) as BackendMessages[number];

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import type { PgliteAnswer, PgliteRequest } from "./pglite-thread.ts";
 
-/** PGlite on its own thread: carries out protocol messages one after another, in the order in which they come. */
+/** Runs PGlite on its own thread. It processes protocol messages one after another, in order. */
 const post = (answer: PgliteAnswer): void => parentPort?.postMessage(answer);
 
 const opening = PGlite.create({ dataDir: workerData as string, relaxedDurability: false });
@@ -16,7 +16,7 @@ parentPort?.on("message", (request: PgliteRequest) => {
   last = last.then(() => answer(request));
 });
 
-/** Its file system fails with plain objects that have a number of WASI's. */
+/** Its file system throws plain objects with a WASI error number. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error) return error.message;
   return `its files cannot be read and written (${inspect(error, { breakLength: Infinity })})`;
@@ -30,7 +30,7 @@ async function answer(request: PgliteRequest): Promise<void> {
   }
   try {
     const messages = await pglite.execProtocolStream(request.bytes, { throwOnError: false });
-    // Errors lose their fields when they cross to another thread, so they go as plain objects.
+    // Errors lose their fields between threads, so they are sent as plain objects.
     const plain = messages.map((message) =>
       message instanceof Error ? Object.assign({ message: message.message }, message) : message,
     );

@@ -1,29 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 
-/** A lock file that is ours. */
+/** A lock file that this process holds. */
 export interface PidLock {
   release(): Promise<void>;
 }
 
-/** Another process has the lock file. */
+/** Thrown if another process holds the lock file. */
 export class LockHeldError extends Error {
   override readonly name = "LockHeldError";
 }
 
 interface Holder {
   readonly pid: number;
-  /** When the process began, in the kernel's ticks; tells a process from a later one with its id. Linux only. */
+  /**
+   * The start time of the process in the kernel's ticks. It distinguishes a process from a later one with the same id.
+   * Linux only.
+   */
   readonly startTicks?: string;
   readonly token: string;
 }
 
-/** Locks that this process holds or is about to take: its own id in a file is then no leftover. */
+/** The locks that this process holds or is taking, so that it does not mistake its own id for a leftover. */
 const held = new Set<string>();
 
 /**
- * Takes the lock file, or throws a {@link LockHeldError} that names the process which has it. A file left behind by a
- * process that is gone is taken over.
+ * Takes the lock file, or throws a {@link LockHeldError} that names its holder. Takes over the file of a dead process.
  */
 export async function takePidLock(file: string): Promise<PidLock> {
   const startTicks = await startTicksOf(process.pid);
@@ -32,7 +34,7 @@ export async function takePidLock(file: string): Promise<PidLock> {
   held.add(own.token);
   try {
     await writeFile(draft, JSON.stringify(own));
-    // A link is made whole or not at all, and never over another.
+    // Creating a link is atomic and never overwrites a file.
     while (!(await linked(draft, file))) await removeLeftover(file, draft);
   } catch (error) {
     held.delete(own.token);
@@ -48,7 +50,7 @@ export async function takePidLock(file: string): Promise<PidLock> {
   };
 }
 
-/** Whether a living process has the lock file. */
+/** Returns true if a living process holds the lock file. */
 export async function isPidLockHeld(file: string): Promise<boolean> {
   const holder = await readHolder(file);
   return holder !== undefined && (await isAlive(holder));
@@ -65,9 +67,9 @@ async function linked(draft: string, file: string): Promise<boolean> {
 }
 
 /**
- * Removes the file if its holder is gone; throws if it lives. Returns also when the file vanished meanwhile.
- * Many may find the same leftover. Only who has the file beside it removes anything, so that nobody takes another's
- * new file for the leftover that it saw a moment ago.
+ * Removes the file if its holder is dead, and throws if the holder is alive. Also returns if the file has vanished.
+ * Several processes may find the same leftover. Only the one that holds a second file beside it may remove it, so that
+ * no process removes another's new file.
  */
 async function removeLeftover(file: string, draft: string): Promise<void> {
   const leftover = await readHolder(file);
@@ -93,7 +95,7 @@ async function isAlive({ pid, startTicks, token }: Holder): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // A process of another user cannot be signalled, but it lives.
+    // A process of another user cannot be signalled, but it is alive.
     if (codeOf(error) !== "EPERM") return false;
   }
   const now = await startTicksOf(pid);
@@ -112,7 +114,7 @@ async function readHolder(file: string): Promise<Holder | undefined> {
     const holder = JSON.parse(text) as Holder;
     if (Number.isSafeInteger(holder.pid) && holder.pid > 0) return holder;
   } catch {
-    // Falls through: the file is not one of ours.
+    // Falls through, because the file is not a lock file of this service.
   }
   throw new Error(`${file} is not a lock file of this service; remove it if nothing uses the folder`);
 }

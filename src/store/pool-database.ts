@@ -4,7 +4,7 @@ import type pg from "pg";
 import { PrismaClient } from "../../gen/prisma/client.ts";
 import type { Database, Queryable } from "./database.ts";
 
-/** The database behind a pool. Owns the pool from here on. */
+/** Creates the database over a pool, and owns the pool. */
 export function createPoolDatabase({
   kind,
   pool,
@@ -41,7 +41,7 @@ export function createPoolDatabase({
 export interface PoolDatabaseParts {
   readonly kind: Database["kind"];
   readonly pool: pg.Pool;
-  /** After this time without a statement, the server ends a transaction. Undefined: it waits. */
+  /** The time without a statement after which the server ends a transaction. Undefined: never. */
   readonly silentTransactionMs?: number;
   /** Called once, after the pool has ended. */
   readonly onClosed?: () => Promise<void>;
@@ -50,10 +50,10 @@ export interface PoolDatabaseParts {
 function sqlOf(queryable: Pick<pg.ClientBase, "query">, kind: Database["kind"]): Queryable {
   return {
     async query<Row>(statement: string, parameters?: readonly unknown[]) {
-      // Without parameters the simple protocol is used, which alone takes scripts of many statements.
+      // A statement without parameters uses the simple protocol, the only one that takes scripts.
       if (parameters === undefined) return (await queryable.query(statement)).rows as Row[];
       const values = [...parameters];
-      // Each connection parses and plans a statement once; the statements are few and do not vary.
+      // Each connection parses and plans a statement once. There are few statements, and they are constant.
       const prepared = kind === "postgres" ? { name: nameOf(statement) } : {};
       return (await queryable.query({ ...prepared, text: statement, values })).rows as Row[];
     },
@@ -62,7 +62,7 @@ function sqlOf(queryable: Pick<pg.ClientBase, "query">, kind: Database["kind"]):
 
 const names = new Map<string, string>();
 
-/** A name for a prepared statement: PostgreSQL cuts names after 63 bytes. */
+/** The name of a prepared statement. PostgreSQL truncates names after 63 bytes. */
 function nameOf(statement: string): string {
   const known = names.get(statement);
   if (known !== undefined) return known;
@@ -73,7 +73,7 @@ function nameOf(statement: string): string {
 
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/** For this transaction alone, so that it holds through a pooler too, which takes no options of a session. */
+/** Set for this transaction only, because a pooler does not keep session options. */
 const endAfter = (silentMs: number): string => `SET LOCAL idle_in_transaction_session_timeout = ${silentMs}`;
 
 async function inTransaction<T>(
@@ -87,7 +87,7 @@ async function inTransaction<T>(
     await client.query("COMMIT");
     return result;
   } catch (error) {
-    // The first failure is the one to tell; a connection that cannot roll back is thrown away by the pool.
+    // The first failure is reported. The pool discards a connection that cannot roll back.
     await client.query("ROLLBACK").catch(() => {});
     throw error;
   }

@@ -1,9 +1,9 @@
 import pg from "pg";
 
 /**
- * A pool over PGlite's one session. A pool throws a connection away when a statement on it fails, which is right for
- * a server but not here: the next connection would be made on the same session while the answers to the failed
- * statement are still on their way, and take them for its own. So a client always goes back into the pool.
+ * A pool over PGlite's only session. A pool discards a connection after a failed statement. Here the next connection
+ * would use the same session and read the remaining replies to the failed statement as its own. So a client always
+ * returns to the pool.
  */
 export class SingleSessionPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;

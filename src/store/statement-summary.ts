@@ -1,6 +1,6 @@
 /**
- * What a statement does, for the name of its span, such as `UPDATE sign_request INSERT chain_operation`: operations
- * and tables, in their order and each once, and no value of it. Statements are constants; each is looked at once.
+ * Returns a summary of a statement for the name of its span, such as `UPDATE sign_request INSERT chain_operation`: each
+ * operation and table once, in order, without values. Statements are constants, so each is parsed once.
  */
 export function summarize(statement: string): string {
   const known = summaries.get(statement);
@@ -10,7 +10,9 @@ export function summarize(statement: string): string {
   return summary;
 }
 
-/** What a statement does to which tables. The CTEs of its own and the words that follow `FOR UPDATE` are none. */
+/**
+ * Matches the operations of a statement and their tables. Its own CTEs and the words after `FOR UPDATE` are not tables.
+ */
 const PARTS = /\b(?:INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN) +"?([a-z_]+)"?/g;
 const OWN = /\b([a-z_]+) +AS +(?:MATERIALIZED +)?\(/g;
 const MAX_CHARACTERS = 120;

@@ -13,13 +13,13 @@ export async function readRows<Row>(db: Queryable, statement: Sql, columns: Colu
   return checkRows(await run(db, statement), columns);
 }
 
-/** Runs a statement and returns how many rows it gives: those of its SELECT or of its RETURNING. */
+/** Runs a statement and returns the number of rows of its SELECT or RETURNING. */
 export async function execute(db: Queryable, statement: Sql): Promise<number> {
   return (await run(db, statement)).length;
 }
 
 async function run(db: Queryable, { text, values }: Sql): Promise<unknown[]> {
-  // PostgreSQL would take it for NULL, and a forgotten value must not look like an intended one.
+  // PostgreSQL would read it as NULL, and a forgotten value must not look intended.
   if (values.includes(undefined)) throw new TypeError("a value of the statement is undefined");
   return db.query(text, values);
 }

@@ -1,4 +1,4 @@
 import type { Log } from "../telemetry/log.ts";
 
-/** What the store tells of; a pino logger is one. */
+/** The store's log. */
 export type StoreLog = Pick<Log, "info" | "warn" | "error">;

@@ -4,8 +4,8 @@ import type { Database, Queryable } from "./database.ts";
 import { summarize } from "./statement-summary.ts";
 
 /**
- * The database, with a span for each statement and transaction of work that is traced. A span is named by what the
- * statement does; parameters and values are not in it.
+ * Returns the database with a span for each statement and transaction of traced work. The name of a span summarizes the
+ * statement, without parameters and values.
  */
 export function traceDatabase(database: Database, tracer: Tracer): Database {
   const prisma = database.prisma.$extends({
@@ -16,7 +16,7 @@ export function traceDatabase(database: Database, tracer: Tracer): Database {
   });
   return {
     kind: database.kind,
-    // An extended client does the same and lacks what nothing here uses, such as `$on`.
+    // An extended client has the same methods except unused ones, such as `$on`.
     prisma: prisma as unknown as Database["prisma"],
     ...traceSql(database, tracer),
     transaction: (work) =>

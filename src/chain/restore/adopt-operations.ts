@@ -4,8 +4,8 @@ import type { OperationKind } from "../operation.ts";
 import { finishOperations } from "../submit/outbox.ts";
 
 /**
- * Looks for the mark of every queued operation on the chain, and takes up those that it has: after an older copy of the
- * database was restored, they were sent by the newer one. Returns how many.
+ * Looks up the mark of every queued operation on the chain and settles those that are there: after the restore of an
+ * older copy, the newer database has already sent them. Returns their number.
  */
 export async function adoptOperations({ database, network, kinds, log }: AdoptOptions): Promise<number> {
   let adoptedCount = 0;
@@ -45,7 +45,7 @@ export interface AdoptOptions {
 }
 
 const PAGE_COUNT = 100;
-/** Comes before every row. */
+/** Sorts before every row's id. */
 const FIRST = "00000000-0000-0000-0000-000000000000";
 
 const NOT_TRIED = { reason: "NOT_TRIED", message: "the operation was not tried" };

@@ -10,10 +10,10 @@ import { isResolvedTransaction } from "../submit/transaction-outcome.ts";
 import type { PastTransaction, TransactionHistory } from "./transaction-history.ts";
 
 /**
- * The transactions of the hot wallet, or paid by its gas station, whose outcome the database does not know, the oldest
- * first. They are followed back from what the lanes own now, each to those whose objects it used, until one is known or is
- * another service's: each of ours uses a coin that the one before it on its lane left.
- * Throws when this fullnode has not kept what may be one of them; it need not have those of packages and shared objects.
+ * Returns the transactions of the hot wallet, or paid by its gas station, whose outcome the database does not know, the
+ * oldest first. The search follows objects back from the lanes' current ones until it reaches a known or foreign
+ * transaction: each of the service's transactions uses a coin from the previous one on its lane. Throws if this
+ * fullnode lacks a transaction that may be one of them; those of packages and shared objects are not needed.
  */
 export async function findLostTransactions(options: FindLostOptions): Promise<PastTransaction[]> {
   const { db, network, history } = options;
@@ -50,14 +50,14 @@ export interface FindLostOptions {
 }
 
 const OBJECTS_PER_CALL = 50;
-/** More than a day of eight lanes at full speed. */
+/** More than eight lanes send in a day at full speed. */
 const LOST_AT_MOST = 200_000;
 
 function isOf({ sender, gasOwner }: PastTransaction, ours: ReadonlySet<string>): boolean {
   return ours.has(sender) || (gasOwner !== undefined && ours.has(gasOwner));
 }
 
-/** Throws where one of them is not what the database knows: what made it so is missing. */
+/** Throws if one of them differs from the database, because the transaction that changed it is missing. */
 async function checkObjects(db: Queryable, objects: readonly OwnedObject[]): Promise<void> {
   const ids = objects.map(({ objectId }) => objectId);
   const versions = objects.map(({ version }) => version);
@@ -74,7 +74,7 @@ async function checkObjects(db: Queryable, objects: readonly OwnedObject[]): Pro
     );
 }
 
-/** Throws where what a transaction took of its lane may come from a transaction that is missing. */
+/** Throws if a transaction used a lane's object that may come from a missing transaction. */
 async function checkOrigins(
   { network, reader }: FindLostOptions,
   lost: readonly PastTransaction[],
@@ -99,7 +99,7 @@ async function checkOrigins(
 
 const keyOf = ({ objectId, version }: { objectId: string; version: string }) => `${objectId} ${version}`;
 
-/** What the lanes own, in the newest versions. */
+/** The lanes' objects in their newest versions. */
 async function laneObjects({ network, reader }: FindLostOptions): Promise<OwnedObject[]> {
   const coins = await reader.gasCoins(network.gasOwnerAddress);
   const objectIds = [...network.treasury.operatorCapIds, ...coins.map(({ objectId }) => objectId)];
@@ -109,7 +109,7 @@ async function laneObjects({ network, reader }: FindLostOptions): Promise<OwnedO
   return objects;
 }
 
-/** Every transaction gives what it writes one version, above those of all that it used. */
+/** A transaction gives all objects that it writes one version, higher than the versions of its inputs. */
 function versionOf({ outcome }: PastTransaction): bigint {
   const [written] = outcome.changes.written.values();
   return BigInt(written?.version ?? 0);

@@ -10,9 +10,9 @@ import { resolveTransaction } from "../submit/transaction-outcome.ts";
 import type { PastTransaction } from "./transaction-history.ts";
 
 /**
- * Enters a transaction whose outcome the database does not know, with all that it was about, in one database
- * transaction. Where it was stored, its operations end as it did; where not, its rows are put back as they were before,
- * and land once more.
+ * Enters a transaction whose outcome the database does not know, with everything that it changed, in one database
+ * transaction. If the database has stored it, its operations end with it. If not, its rows are restored to their
+ * earlier state and land again.
  */
 export async function replayTransaction(options: ReplayOptions, sent: PastTransaction): Promise<Replayed> {
   const { database, network, kinds, rebuilders } = options;
@@ -49,23 +49,23 @@ export async function replayTransaction(options: ReplayOptions, sent: PastTransa
   }
 }
 
-/** Something that the chain has and that cannot be put back, as the chain does not say all of it. */
+/** Something on the chain that cannot be restored, because the chain does not contain all of its data. */
 export interface Unrecoverable {
   readonly what: "encryption key" | "dWallet" | "sign request";
   /** The object's id on the chain. */
   readonly id: string;
-  /** Why, and what helps. */
+  /** The reason, and the remedy. */
   readonly reason: string;
 }
 
-/** What one kind of operation made of a lost transaction. */
+/** The result of one kind of operation for a lost transaction. */
 export interface Rebuilt {
-  /** The rows that the transaction was about, as they were before it landed. */
+  /** The transaction's rows in their earlier state. */
   readonly subjectIds: readonly string[];
   readonly unrecoverable: readonly Unrecoverable[];
 }
 
-/** Puts back the rows of one kind of operation, handed over by the feature that owns them. */
+/** Restores the rows of one kind of operation. The feature that owns the rows defines it. */
 export interface Rebuilder {
   readonly kind: OperationName;
   rebuild(db: Queryable, transaction: LandedTransaction, sent: PastTransaction): Promise<Rebuilt>;
@@ -78,7 +78,7 @@ export interface ReplayOptions {
   readonly rebuilders: readonly Rebuilder[];
 }
 
-/** What was put back, by kind. */
+/** The restored rows, by kind. */
 export interface Replayed {
   readonly counts: Readonly<Partial<Record<OperationName, number>>>;
   readonly unrecoverable: readonly Unrecoverable[];
@@ -89,10 +89,10 @@ function countsOf(operations: readonly QueuedOperation[]): Replayed["counts"] {
   return first === undefined ? {} : { [first.kind]: operations.length };
 }
 
-/** A transaction of a block without the cap does not say which lane it went by. */
+/** A transaction whose block lacks the cap does not name its lane. */
 const UNKNOWN_LANE = "unknown";
 
-/** True when the transaction was stored before, and only its outcome was not known. */
+/** True if the transaction was already stored, without its outcome. */
 async function enterTransaction(
   db: Queryable,
   network: ReplayOptions["network"],

@@ -4,7 +4,7 @@ import type { ChainNetwork } from "../network.ts";
 import { type TransactionOutcome, toOutcome } from "../outcome.ts";
 import { retryRead } from "../retry-read.ts";
 
-/** Reads through the network's client; every read is tried twice. */
+/** Creates a reader over the network's client. It retries every read once. */
 export function createTransactionHistory(
   network: Pick<ChainNetwork, "client" | "backOff" | "times" | "clock">,
 ): TransactionHistory {
@@ -23,7 +23,7 @@ export function createTransactionHistory(
       const result = await find(digest);
       if (result === undefined) return "unknown";
       const found = result.Transaction ?? result.FailedTransaction;
-      // A genesis has none, whatever the client's types say.
+      // A genesis transaction has none, although the client's types say otherwise.
       const bytes: Uint8Array | undefined = found.bcs;
       if (bytes === undefined) return "nobody";
       const { sender, gasData } = Transaction.from(bytes).getData();
@@ -41,23 +41,23 @@ export function createTransactionHistory(
   };
 }
 
-/** A transaction as the chain keeps it. */
+/** A transaction on the chain. */
 export interface PastTransaction {
   readonly digest: string;
   readonly sender: string;
   readonly gasOwner: string | undefined;
   readonly bytes: Uint8Array;
   readonly signatures: readonly string[];
-  /** When its checkpoint was made; undefined while it is in none. */
+  /** The time of its checkpoint; undefined while it is in none. */
   readonly time: Date | undefined;
   readonly outcome: TransactionOutcome;
 }
 
-/** Reads what was sent in the past. */
+/** Reads past transactions. */
 export interface TransactionHistory {
   /**
-   * `nobody` for what nobody sent, such as a genesis; `unknown` for what this fullnode does not have, as most keep only
-   * the newest. Throws CHAIN_UNAVAILABLE.
+   * Returns `nobody` for a transaction without a sender, such as the genesis, and `unknown` for one that this fullnode
+   * does not have, because most fullnodes keep only recent ones. Throws CHAIN_UNAVAILABLE.
    */
   read(digest: string): Promise<PastTransaction | "nobody" | "unknown">;
 }

@@ -11,8 +11,8 @@ import { INVALID_TRANSACTION } from "./classify.ts";
 import type { LaneObjects } from "./lane-table.ts";
 
 /**
- * Builds a block and has it signed by its sender and by the owner of the lane's gas. Throws {@link DryRunRefused} when
- * there is a dry run and it fails.
+ * Builds a block and signs it as its sender and as the owner of the lane's gas. Throws {@link DryRunRefused} if a dry
+ * run fails.
  */
 export async function buildTransaction(
   network: ChainNetwork,
@@ -34,12 +34,12 @@ export async function buildTransaction(
   const signers = new Map([sender, network.gasOwner].map((signer) => [signer.toSuiAddress(), signer]));
   const signed = await Promise.all([...signers.values()].map((signer) => signer.signTransaction(bytes)));
   const signatures = signed.map(({ signature }) => signature);
-  // Of the bytes: the transaction would serialize itself once more, a hundred kilobytes of base64.
+  // Hashes the bytes here, because the transaction would serialize itself again, as a hundred kilobytes of base64.
   const digest = TransactionDataBuilder.getDigestFromBytes(bytes);
   return { digest, sender: sender.toSuiAddress(), bytes, signatures };
 }
 
-/** A transaction that is signed and not yet stored. */
+/** A signed transaction that is not yet stored. */
 export interface SignedTransaction {
   readonly digest: string;
   readonly sender: string;
@@ -47,14 +47,14 @@ export interface SignedTransaction {
   readonly signatures: readonly string[];
 }
 
-/** What goes into a transaction, and whose it is. */
+/** The contents of a transaction, and its sender. */
 export interface BlockContent {
   addCalls(calls: ChainCalls): void;
   /** Default the hot wallet. */
   readonly sender?: Signer | undefined;
 }
 
-/** The chain's verdict on a dry run: nothing was signed, nothing was paid. */
+/** Thrown when the chain refuses a dry run. Nothing was signed or paid. */
 export class DryRunRefused extends Error {
   override readonly name = "DryRunRefused";
   readonly failure: ExecutionFailure;
@@ -65,17 +65,17 @@ export class DryRunRefused extends Error {
   }
 }
 
-/** A transaction may land in the epoch in which it was built and the next one, and never after. */
+/** A transaction can land in the epoch of its building and in the next one, never later. */
 const VALID_EPOCHS_AHEAD = 1n;
 
-/** How a block gets its gas budget. */
+/** The source of a block's gas budget. */
 export type Trial =
-  /** By a dry run, which also finds aborts before anything is paid. */
+  /** A dry run, which also finds aborts before anything is paid. */
   | "dry-run"
-  /** A fixed one: the chain itself is to say what it makes of the block. */
+  /** A fixed budget. The chain itself decides on the block. */
   | "on-chain";
 
-/** Enough for any one operation; what is not used is not paid. */
+/** Enough for any single operation. The sender pays only for the gas that is used. */
 const FIXED_BUDGET_MIST = 300_000_000n;
 
 async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Array> {
@@ -92,7 +92,7 @@ async function dryRun(tx: Transaction, network: ChainNetwork): Promise<Uint8Arra
   }
 }
 
-/** The codes by which a fullnode says that it is the transaction that is wrong, not the fullnode. */
+/** The codes of a fullnode for a wrong transaction, as opposed to a fault of the fullnode. */
 const REFUSALS = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "OUT_OF_RANGE"];
 
 function isRefusal(cause: unknown): boolean {

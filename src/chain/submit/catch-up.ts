@@ -6,9 +6,9 @@ import { type LaneObjects, moveLane, readLaneObjects } from "./lane-table.ts";
 import { correctDropped } from "./transaction-outcome.ts";
 
 /**
- * Takes the lane to what one of its own transactions left, when that one was wrongly taken for dead: a fullnode that
- * lagged behind did not know it. Its operations were given back then; each finds its own mark on the chain. False when
- * there is nothing to catch up with, because another process has moved the lane meanwhile or the fullnode lags again.
+ * Sets the lane to the result of its own transaction that was wrongly taken for dead because a lagging fullnode did not
+ * know it. Its operations are back in the queue, and each finds its mark on the chain. Returns false if another process
+ * has moved the lane or the fullnode lags again.
  */
 export async function catchUp(
   database: Pick<Database, "transaction">,

@@ -1,8 +1,8 @@
 import type { ExecutionFailure } from "../outcome.ts";
 
 /**
- * The kind of a failure that is no execution's: the fullnode refused to look at the transaction. One operation of it
- * may be malformed, or the fullnode may lag behind.
+ * The kind of a failure without execution: the fullnode refused the transaction. One of its operations may be
+ * malformed, or the fullnode may lag behind.
  */
 export const INVALID_TRANSACTION = "InvalidTransaction";
 
@@ -18,7 +18,7 @@ export type Verdict = "retry" | "operator" | "used" | "fault";
 
 /** Aborts by `module:code`; sources are the Ika coordinator's and the Treasury's abort codes. */
 const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
-  // The coordinator pauses a curve, an algorithm or a hash for a while.
+  // The coordinator has paused a curve, an algorithm or a hash.
   "support_config:4": "retry",
   "support_config:5": "retry",
   "support_config:6": "retry",
@@ -35,7 +35,7 @@ const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
   "sessions_manager:3": "used",
 };
 
-/** Decides by kind of error; an unknown abort is the operation's fault, an unknown trouble of the chain is not. */
+/** Decides by the kind of error. An unknown abort is the operation's fault; an unknown fault of the chain is not. */
 export function classifyFailure(failure: ExecutionFailure): Verdict {
   if (failure.abort) return VERDICT_OF_ABORT[`${failure.abort.module}:${failure.abort.code}`] ?? "fault";
   if (failure.kind === "CongestedObjects") return "retry";
@@ -43,15 +43,14 @@ export function classifyFailure(failure: ExecutionFailure): Verdict {
   return FAULTY_KINDS.has(failure.kind) ? "fault" : "retry";
 }
 
-/** Whether the chain, or a fullnode that lags behind, has another version of one of the transaction's objects. */
+/** Returns true if the chain, or a lagging fullnode, has another version of one of the transaction's objects. */
 export function isAboutVersions({ kind, message }: ExecutionFailure): boolean {
   return kind === INVALID_TRANSACTION && STALE_OBJECTS.test(message);
 }
 
 /**
- * Whether the failure has nothing to do with any one operation: the shared objects are busy, the gas is short, or the
- * fullnode does not have the lane's objects in the versions that the last transaction left. To split the batch would
- * help nobody.
+ * Returns true if the failure is not the fault of one operation: shared objects are busy, gas is short, or the fullnode
+ * has other versions of the lane's objects. Splitting the batch would then not help.
  */
 export function isAboutAll(failure: ExecutionFailure): boolean {
   const { kind, message } = failure;
@@ -59,7 +58,7 @@ export function isAboutAll(failure: ExecutionFailure): boolean {
   return kind === INVALID_TRANSACTION && SHORT_OF_GAS.test(message);
 }
 
-/** How fullnodes say that they know another version of an owned object. */
+/** The messages with which fullnodes report another version of an owned object. */
 const STALE_OBJECTS =
   /not available for consumption|could not find the referenced object|invalid object digest/i;
 const SHORT_OF_GAS =

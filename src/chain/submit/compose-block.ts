@@ -5,8 +5,8 @@ import type { BlockContent } from "./build-transaction.ts";
 import { failOperation, type QueuedOperation } from "./outbox.ts";
 
 /**
- * As many operations of one kind, from the front, as fit into one transaction; undefined when none is left. One whose
- * row is gone can never be built, and is failed so that it does not stand in the way of the others.
+ * Takes as many operations of one kind from the front as fit into one transaction. Returns undefined if none is left.
+ * An operation whose row is gone can never be built, so it fails and does not block the others.
  */
 export async function composeBlock(
   { database, kinds, log }: ComposeOptions,
@@ -54,7 +54,7 @@ export async function composeBlock(
   }
 }
 
-/** Operations that go in one transaction. */
+/** The operations of one transaction. */
 export interface Block extends BlockContent {
   readonly operations: readonly QueuedOperation[];
 }
@@ -65,10 +65,10 @@ export interface ComposeOptions {
   readonly log: Pick<Log, "error">;
 }
 
-/** Below the chain's limit of 128 KiB, with room for gas, signatures and the calls themselves. */
+/** The chain's limit is 128 KiB. This leaves room for gas, signatures and the calls themselves. */
 const BLOCK_BYTES = 100 * 1024;
 
-/** From the front, while they fit; one at least. */
+/** Takes operations from the front while they fit, at least one. */
 function cutToSize(
   operations: readonly QueuedOperation[],
   sizeOf: (operation: QueuedOperation) => number,

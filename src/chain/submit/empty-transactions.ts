@@ -3,8 +3,8 @@ import type { Queryable } from "../../store/database.ts";
 import { execute } from "../../store/statements.ts";
 
 /**
- * Empties the bytes and signatures of at most `maxCount` transactions whose outcome was noted `days` days ago or
- * earlier, the oldest first, and returns how many. From then on the chain alone has them, under their digests.
+ * Empties the bytes and signatures of at most `maxCount` transactions whose outcome is at least `days` days old, the
+ * oldest first. Returns their number. Afterwards only the chain has them, by their digests.
  */
 export async function emptyTransactions(db: Queryable, days: number, maxCount: number): Promise<number> {
   return execute(db, empty(days, maxCount));

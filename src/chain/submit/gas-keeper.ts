@@ -7,7 +7,7 @@ import { addGasCoin } from "./lane-table.ts";
 import { type GasPlan, planGas } from "./plan-gas.ts";
 import { type LaneGasOptions, readLaneGas } from "./read-lane-gas.ts";
 
-/** Coins are the gas owner's; which one pays for which lane is in the database, one lane for each. */
+/** Creates the gas keeper. Coins belong to the gas owner. The database assigns each coin to one lane. */
 export function createGasKeeper(options: GasKeeperOptions): GasKeeper {
   const { database, network, laneIds, clock, log } = options;
 
@@ -54,13 +54,13 @@ export interface GasKeeperOptions extends LaneGasOptions {
   readonly log: Pick<Log, "info" | "error">;
 }
 
-/** Keeps every lane able to pay. */
+/** Keeps gas in every lane. */
 export interface GasKeeper {
-  /** Hands spare coins to the lanes that have least, and says what else is to be done. */
+  /** Assigns spare coins to the lanes with the least gas, and returns the remaining plan. */
   assign(): Promise<GasPlan>;
-  /** Whether the last look found lanes that nothing is left for: what is there is for those who wait. */
+  /** True if the last pass found lanes without gas and no coins for them. */
   isShort(): boolean;
-  /** The loop that also splits coins, through the lane that has most. */
+  /** The loop that also splits coins, through the lane with the most gas. */
   loop(drivers: readonly Pick<LaneDriver, "sendOwn">[]): BackgroundLoop;
 }
 

@@ -3,8 +3,8 @@ import type { LandedTransaction, OperationKind, OperationName } from "../operati
 import { finishOperations, operationsOf, type QueuedOperation } from "./outbox.ts";
 
 /**
- * Writes what a landed transaction made of the operations that it was sent with, and returns them; none the second time.
- * `db` must be one transaction.
+ * Writes the effects of a landed transaction on its operations and returns them; a second call returns none. `db` must
+ * be one database transaction.
  */
 export async function landOperations(
   db: Queryable,

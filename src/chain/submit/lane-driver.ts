@@ -38,8 +38,8 @@ import { FOREIGN_USE, type SubmitterLog, type TransactionSettler } from "./settl
 import { inOperationSpans } from "./trace-operations.ts";
 
 /**
- * Takes the lane when there is work, and keeps it while there is. A transaction is stored before it is sent, and while
- * its outcome is not known nothing else is sent on the lane but the same bytes again.
+ * Creates the driver of a lane. It leases the lane while there is work. It stores a transaction before sending it.
+ * While the outcome is unknown, it sends nothing on the lane except the same bytes again.
  */
 export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
   const { database, lane, reader, kinds, refuse, settle, tracer, clock, log, onLease } = options;
@@ -75,7 +75,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     return isSent;
   }
 
-  /** One transaction; false when there is nothing more to do. */
+  /** Processes one transaction. Returns false if nothing is left to do. */
   async function step(lease: LaneLease): Promise<boolean> {
     const unresolved = await unresolvedTransaction(database, lane.network, lane.id);
     if (unresolved) {
@@ -84,19 +84,20 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
       return true;
     }
     const objects = await readLaneObjects(database, lane.id);
-    // A dry run would find gas for it, and the chain then refuses what was stored: it would be in the way for two epochs.
+    // A dry run would accept its gas, but the chain would refuse the stored transaction, which would then block the
+    // lane for two epochs.
     if (objects.gasCoins.length === 0) return false;
     const claimed = await claimOperations(database, lane.network, lease, batchCounts);
     if (claimed.length === 0) return false;
     const block = await composeBlock({ database, kinds, log }, claimed);
     if (block === undefined) return true;
-    // What did not fit is free for another lane at once.
+    // Operations that did not fit are free for another lane at once.
     if (block.operations.length < claimed.length) await unclaimOperations(database, lease, block.operations);
     await settleTraced(block.operations, () => store(lease, block, objects));
     return true;
   }
 
-  /** Brings what the work stored to its end. */
+  /** Settles the stored transaction. */
   function settleTraced(
     operations: readonly QueuedOperation[],
     work: () => Promise<StoredTransaction | undefined>,
@@ -109,7 +110,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     });
   }
 
-  /** Builds, signs and stores; undefined when there is nothing to send after all. */
+  /** Builds, signs and stores a transaction. Returns undefined if there is nothing to send. */
   async function store(
     lease: LaneLease,
     block: Block,
@@ -122,13 +123,13 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     return signed;
   }
 
-  /** Its sender is the one that signed it, which need not be the lane's. */
+  /** The sender is the signer, who is not always the lane's owner. */
   function storeSigned(lease: LaneLease, signed: SignedTransaction, ids: readonly string[]): Promise<void> {
     const transaction = { ...signed, network: lane.network };
     return database.transaction((db) => storeTransaction(db, lease, transaction, ids));
   }
 
-  /** Undefined when the chain would refuse the block, and the refusal was dealt with. */
+  /** Returns undefined if the chain would refuse the block. The refusal is then already handled. */
   async function build(block: Block, objects: LaneObjects): Promise<SignedTransaction | undefined> {
     try {
       return await lane.build(objects, block, "dry-run");
@@ -146,7 +147,7 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
       }
       if (unknownCoinIds.length < objects.gasCoins.length)
         await dropGasCoins(database, lane.id, unknownCoinIds);
-      // A fullnode that lags behind finds faults that the chain does not: nothing fails by its word alone.
+      // A lagging fullnode reports faults that the chain does not have, so nothing fails by its word alone.
       if (block.operations.length === 1 && classifyFailure(error.failure) === "fault")
         return lane.build(objects, block, "on-chain");
       await refuse(block.operations, error.failure);
@@ -154,12 +155,12 @@ export function createLaneDriver(options: LaneDriverOptions): LaneDriver {
     }
   }
 
-  /** Runs the work while the lane is this process's; does nothing when another one has it. */
+  /** Runs the work under a lease of the lane. Does nothing if another process holds it. */
   async function underLease(work: (lease: LaneLease) => Promise<void>): Promise<void> {
     const lease = await leaseLane(database, lane.id, leaseMs);
     if (lease === undefined) return;
     onLease?.(1);
-    // When renewing fails, the fence says so as soon as something is stored.
+    // If the renewal fails, the fence check refuses the next store.
     const endHeartbeat = every(
       clock,
       leaseMs / 3,
@@ -188,26 +189,26 @@ export interface LaneDriverOptions {
   readonly tracer: Tracer;
   readonly clock: Clock;
   readonly log: SubmitterLog;
-  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
+  /** The interval between queries of the queue. Signals wake the loop earlier. Default 500 ms. */
   readonly intervalMs?: number;
-  /** How long a lease lasts when its process dies. Default 10 s. */
+  /** The duration of a lease after its process dies. Default 10 s. */
   readonly leaseMs?: number;
-  /** Told when this process takes the lane (1) and gives it back (-1). */
+  /** Called with 1 when this process takes the lane, and with -1 when it releases it. */
   readonly onLease?: ((change: 1 | -1) => void) | undefined;
 }
 
-/** Drives one lane together with any other process that does. */
+/** Drives one lane, together with other processes. */
 export interface LaneDriver extends BackgroundLoop {
   /**
-   * Sends a block of the service's own through the lane, when nobody else has it and it has nothing to bring to its
-   * end; false when it could not.
+   * Sends one of the service's own blocks through the lane. Returns false if another process holds the lane or it has
+   * an unresolved transaction.
    */
   sendOwn(addCalls: (calls: ChainCalls) => void): Promise<boolean>;
 }
 
 const DEFAULT_INTERVAL_MS = 500;
 const DEFAULT_LEASE_MS = 10_000;
-/** The longest pause while the fullnode does not answer. */
+/** The longest pause while the fullnode is unavailable. */
 const MAX_BACKOFF_MS = 5_000;
 /** Lets a lane have one transaction whose outcome is not known. */
 const LANE_INDEX = "chain_transaction_unresolved_lane";

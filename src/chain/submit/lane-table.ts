@@ -5,24 +5,24 @@ import { execute, readRows } from "../../store/statements.ts";
 import type { ObjectChanges } from "../outcome.ts";
 import type { OwnedRef } from "../treasury/treasury-calls.ts";
 
-/** The right to drive a lane. What is done under it counts only while no newer one was given. */
+/** The right to drive a lane. Its writes count only until a newer lease exists. */
 export interface LaneLease {
   readonly laneId: string;
   readonly fence: bigint;
 }
 
-/** The owned objects of a lane, as its last transaction left them. */
+/** The owned objects of a lane after its last transaction. */
 export interface LaneObjects {
   readonly operatorCap: OwnedRef;
   readonly gasCoins: readonly OwnedRef[];
 }
 
-/** More coins than this are left out of a payment; the chain's own bound is 256. */
+/** The maximum number of coins in a payment. The chain allows 256. */
 const GAS_COINS_AT_MOST = 16;
 
 const OWNED_REF = { objectId: text, version: text, digest: text };
 
-/** Makes the lane of an OperatorCap, unless there is one. */
+/** Creates the lane of an OperatorCap if it does not exist. */
 export async function addLane(db: Queryable, network: string, operatorCap: OwnedRef): Promise<void> {
   const { objectId, version, digest } = operatorCap;
   await execute(
@@ -32,7 +32,7 @@ export async function addLane(db: Queryable, network: string, operatorCap: Owned
   );
 }
 
-/** Lets a coin pay for a lane; false when it pays for one already. */
+/** Assigns a coin to a lane. Returns false if the coin already has a lane. */
 export async function addGasCoin(db: Queryable, laneId: string, coin: OwnedRef): Promise<boolean> {
   const addedCount = await execute(
     db,
@@ -44,8 +44,8 @@ export async function addGasCoin(db: Queryable, laneId: string, coin: OwnedRef):
 }
 
 /**
- * Takes the lane for a while; undefined while another process has it, or when something else has used a lane of this
- * network. Every lease has a number of its own, higher than all before it.
+ * Leases the lane. Returns undefined while another process holds it, or if another sender has used a lane of this
+ * network. Every lease has a fence number that is higher than all earlier ones.
  */
 export async function leaseLane(
   db: Queryable,
@@ -63,7 +63,7 @@ export async function leaseLane(
   return row && { laneId, fence: row.fence };
 }
 
-/** Makes the lease last longer; false when another process has the lane. */
+/** Extends the lease. Returns false if another process holds the lane. */
 export async function renewLease(
   db: Queryable,
   { laneId, fence }: LaneLease,
@@ -77,7 +77,7 @@ export async function renewLease(
   return renewedCount === 1;
 }
 
-/** Gives the lane back. With the lease its claims on operations end. */
+/** Releases the lane. Its claims on operations end with the lease. */
 export async function releaseLease(db: Queryable, { laneId, fence }: LaneLease): Promise<void> {
   await execute(
     db,
@@ -85,12 +85,12 @@ export async function releaseLease(db: Queryable, { laneId, fence }: LaneLease):
   );
 }
 
-/** Ends every lease of a network: for a database that only one process can have open. */
+/** Ends every lease of a network. Use it only on a database that one process alone can open. */
 export async function endLeases(db: Queryable, network: string): Promise<void> {
   await execute(db, sql`UPDATE lane SET leased_until = '-infinity' WHERE network = ${network}`);
 }
 
-/** The references that the lane's next transaction uses. */
+/** Reads the object references for the lane's next transaction. */
 export async function readLaneObjects(db: Queryable, laneId: string): Promise<LaneObjects> {
   const [operatorCap] = await readRows<OwnedRef>(
     db,
@@ -107,7 +107,7 @@ export async function readLaneObjects(db: Queryable, laneId: string): Promise<La
   return { operatorCap, gasCoins };
 }
 
-/** Whether the object is the lane's OperatorCap or one of the coins that pay for it. */
+/** Returns true if the object is the lane's OperatorCap or one of its coins. */
 export async function isLaneObject(db: Queryable, laneId: string, objectId: string): Promise<boolean> {
   if (objectId === laneId) return true;
   return (
@@ -115,7 +115,7 @@ export async function isLaneObject(db: Queryable, laneId: string, objectId: stri
   );
 }
 
-/** Notes what a transaction made of its lane's objects. */
+/** Stores the new versions of the lane's objects after a transaction. */
 export async function moveLane(db: Queryable, laneId: string, changes: ObjectChanges): Promise<void> {
   const written = [...changes.written.values()];
   const ids = written.map(({ objectId }) => objectId);
@@ -138,18 +138,18 @@ export async function moveLane(db: Queryable, laneId: string, changes: ObjectCha
   );
 }
 
-/** A lane that something else has used. */
+/** A lane that another sender has used. */
 export interface ForeignUse {
   readonly laneId: string;
   readonly digest: string;
 }
 
-/** Stops all lanes of the network: a transaction of none of this database has used one of them. */
+/** Stops all lanes of the network, because a transaction outside this database has used one of them. */
 export async function markForeignUse(db: Queryable, { laneId, digest }: ForeignUse): Promise<void> {
   await execute(db, sql`UPDATE lane SET foreign_digest = ${digest} WHERE id = ${laneId}`);
 }
 
-/** Which lanes of the network are known to have been used by something else. */
+/** Returns the lanes of the network that another sender has used. */
 export function readForeignUses(db: Queryable, network: string): Promise<ForeignUse[]> {
   return readRows<ForeignUse>(
     db,
@@ -159,19 +159,19 @@ export function readForeignUses(db: Queryable, network: string): Promise<Foreign
   );
 }
 
-/** Lets the lanes of the network work again, as far as foreign transactions had stopped them. */
+/** Restarts the lanes of the network that foreign transactions have stopped. */
 export async function forgetForeignUses(db: Queryable, network: string): Promise<void> {
   await execute(db, sql`UPDATE lane SET foreign_digest = NULL WHERE network = ${network}`);
 }
 
-/** Sets a lane to the state on the chain, whichever transaction caused it. */
+/** Sets a lane to its state on the chain, whichever transaction caused that state. */
 export async function resetLane(db: Queryable, operatorCap: OwnedRef): Promise<void> {
   const { objectId, version, digest } = operatorCap;
   await execute(db, sql`UPDATE lane SET version = ${version}, digest = ${digest} WHERE id = ${objectId}`);
   await execute(db, sql`DELETE FROM gas_coin WHERE lane_id = ${objectId}`);
 }
 
-/** Takes coins from a lane that the fullnode does not know. Those that are there after all come back as spare ones. */
+/** Removes coins that the fullnode does not know from a lane. Coins that do exist return later as spare coins. */
 export async function dropGasCoins(
   db: Queryable,
   laneId: string,
@@ -183,7 +183,7 @@ export async function dropGasCoins(
   );
 }
 
-/** The coins that pay for each lane of a network, and those that once did. */
+/** Returns the coins of each lane of a network, with merged ones. */
 export function readGasCoins(
   db: Queryable,
   network: string,

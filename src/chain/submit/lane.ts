@@ -10,16 +10,16 @@ import type { LaneObjects } from "./lane-table.ts";
 import type { StoredTransaction } from "./outbox.ts";
 import { type SendResult, sendTransaction } from "./send-transaction.ts";
 
-/** One way to the chain: an OperatorCap with gas coins of its own, whose transactions go one after another. */
+/** An OperatorCap with its own gas coins. It sends one transaction after another. */
 export interface Lane {
   readonly network: string;
   /** Address of the hot wallet. */
   readonly sender: string;
   /** Object id of the OperatorCap. */
   readonly id: string;
-  /** Builds and signs a block; throws DryRunRefused when a dry run refuses it. */
+  /** Builds and signs a block. Throws DryRunRefused if a dry run refuses it. */
   build(objects: LaneObjects, block: BlockContent, trial: Trial): Promise<SignedTransaction>;
-  /** Sends stored bytes, any number of times; throws while their outcome is not known. */
+  /** Sends stored bytes, any number of times. Throws while their outcome is unknown. */
   send(stored: StoredTransaction): Promise<SendResult>;
 }
 

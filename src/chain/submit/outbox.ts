@@ -5,18 +5,18 @@ import { execute, readRows } from "../../store/statements.ts";
 import { OPERATION_NAMES, type OperationName } from "../operation.ts";
 import type { LaneLease } from "./lane-table.ts";
 
-/** An operation as it waits in the outbox. */
+/** An operation that waits in the outbox. */
 export interface QueuedOperation {
   readonly id: string;
   readonly kind: OperationName;
   readonly subjectId: string;
   readonly alone: boolean;
   readonly attempts: number;
-  /** `traceparent` of the call that it came from; null where that was not traced. */
+  /** The `traceparent` of the call that queued it; null if the call was not traced. */
   readonly traceParent: string | null;
 }
 
-/** A transaction that was stored and whose outcome is not known. */
+/** A stored transaction with an unknown outcome. */
 export interface StoredTransaction {
   readonly digest: string;
   readonly bytes: Uint8Array;
@@ -40,7 +40,7 @@ const STORED_TRANSACTION: Columns<StoredTransaction> = {
   signatures: listOf(text),
 };
 
-/** Queued, due, and in the hands of no living lease but the one with this fence. */
+/** The condition for operations that are queued, due and not claimed by another living lease. */
 const due = (
   network: string,
   fence: bigint,
@@ -62,8 +62,8 @@ UPDATE chain_operation o SET claimed_fence = ${fence} FROM batch WHERE o.id = ba
 RETURNING ${COLUMNS}, o.priority`;
 
 /**
- * Takes the next operations that may share a transaction: those of the kind of the most urgent one, or that one by
- * itself if it must go alone. They are the lease's until it stores them, gives them back or is over.
+ * Claims the next operations for one transaction: those of the most urgent operation's kind, or this one alone if it
+ * must go alone. The lease holds them until it stores them, returns them or ends.
  */
 export async function claimOperations(
   db: Queryable,
@@ -79,7 +79,7 @@ export async function claimOperations(
   return rows.sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
 }
 
-/** Gives back what the lease took, except for these. All claims of a lease end with it anyway. */
+/** Returns the lease's operations to the queue, except for these. All claims of a lease also end with it. */
 export async function unclaimOperations(
   db: Queryable,
   { fence }: LaneLease,
@@ -92,7 +92,7 @@ export async function unclaimOperations(
   );
 }
 
-/** Whether the lane has anything to do: a transaction to bring to its end, or operations that are due. */
+/** Returns true if the lane has an unresolved transaction or due operations. */
 export async function hasWork(db: Queryable, network: string, laneId: string): Promise<boolean> {
   const [row] = await readRows(
     db,
@@ -103,7 +103,7 @@ export async function hasWork(db: Queryable, network: string, laneId: string): P
   return row?.hasWork === true;
 }
 
-/** Whether an operation could have been taken for that long and was not. */
+/** Returns true if an operation has been due for this long and is still queued. */
 export async function hasStaleOperation(db: Queryable, network: string, ageMs: number): Promise<boolean> {
   const [row] = await readRows(
     db,
@@ -114,12 +114,12 @@ export async function hasStaleOperation(db: Queryable, network: string, ageMs: n
   return row?.isStale === true;
 }
 
-/** Is no lease's. */
+/** No lease has this fence. */
 const NO_FENCE = -1n;
 
 /**
- * Stores a signed transaction and ties its operations to it. `db` must be one transaction. Throws
- * {@link LeaseLostError} when another process has the lane, and stores nothing that could then be sent.
+ * Stores a signed transaction with its operations. `db` must be one database transaction. Throws {@link LeaseLostError}
+ * if another process holds the lane; the caller's transaction then stores nothing.
  */
 export async function storeTransaction(
   db: Queryable,
@@ -140,16 +140,16 @@ export async function storeTransaction(
     sql`UPDATE chain_operation SET state = 'sent', tx_digest = ${digest}, claimed_fence = NULL, updated_at = now()
         WHERE id = ANY(${operationIds}::uuid[]) AND state = 'queued' AND claimed_fence = ${lease.fence} RETURNING id`,
   );
-  // Another process took one of them in the meantime: this transaction must not be stored, so that it is never sent.
+  // Another process has taken one of them. This transaction must not be stored, so that it is never sent.
   if (tiedCount !== operationIds.length) throw new LeaseLostError("an operation is another lane's");
 }
 
-/** Another process has taken the lane or an operation; there is nothing to do but to look again. */
+/** Thrown when another process has taken the lane or an operation. The caller looks again. */
 export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
 }
 
-/** The lane's transaction whose outcome is not known, if there is one. */
+/** Returns the lane's transaction with an unknown outcome, if any. */
 export async function unresolvedTransaction(
   db: Queryable,
   network: string,
@@ -164,7 +164,7 @@ export async function unresolvedTransaction(
   return row;
 }
 
-/** The operations of a stored transaction, in the order of their ids. */
+/** Returns the operations of a stored transaction, in the order of their ids. */
 export function operationsOf(db: Queryable, digest: string): Promise<QueuedOperation[]> {
   return readRows(
     db,
@@ -173,7 +173,7 @@ export function operationsOf(db: Queryable, digest: string): Promise<QueuedOpera
   );
 }
 
-/** Marks operations as done: those of a transaction that landed, or a queued one that the chain had before. */
+/** Marks operations as landed: those of a landed transaction, or a queued one that was already on the chain. */
 export async function finishOperations(db: Queryable, ids: readonly string[]): Promise<void> {
   await execute(
     db,
@@ -181,7 +181,7 @@ export async function finishOperations(db: Queryable, ids: readonly string[]): P
   );
 }
 
-/** Marks a queued operation as one that can never land; false when it is not queued any more. */
+/** Marks a queued operation as failed. Returns false if it is not queued any more. */
 export async function failOperation(
   db: Queryable,
   id: string,
@@ -197,7 +197,7 @@ export async function failOperation(
   return failedCount === 1;
 }
 
-/** Takes queued operations up again after a while, and each by itself if one of them may have spoilt the block. */
+/** Delays queued operations. Each is then sent alone if one of them may have spoilt the block. */
 export async function requeueOperations(
   db: Queryable,
   ids: readonly string[],
@@ -211,7 +211,7 @@ export async function requeueOperations(
   );
 }
 
-/** Gives the operations of a transaction that did nothing back to the queue. */
+/** Returns the operations of a transaction without effects to the queue. */
 export async function releaseOperations(db: Queryable, digest: string): Promise<void> {
   await execute(
     db,

@@ -1,8 +1,8 @@
 import type { GasCoin } from "../reader.ts";
 
 /**
- * Gives each spare coin, the largest first, to the lane that has least. If lanes are still low, the richest one shares
- * with them evenly, when that leaves all of them with enough.
+ * Assigns each spare coin, the largest first, to the lane with the least gas. If lanes are still low, the richest lane
+ * splits its coins evenly with them, provided that every lane then has enough.
  */
 export function planGas(lanes: readonly LaneGas[], spare: readonly GasCoin[]): GasPlan {
   const balances = new Map(lanes.map(({ laneId, balanceMist }) => [laneId, balanceMist]));
@@ -23,21 +23,21 @@ export function planGas(lanes: readonly LaneGas[], spare: readonly GasCoin[]): G
   return { assign, split: { laneId: richest[0], amountsMist: low.map(() => share) }, short: [] };
 }
 
-/** What a lane has to pay with. */
+/** The gas of a lane. */
 export interface LaneGas {
   readonly laneId: string;
   readonly balanceMist: bigint;
 }
 
-/** What is to be done so that every lane can pay. */
+/** The plan that keeps gas in every lane. */
 export interface GasPlan {
-  /** Coins that pay for no lane yet, and the lanes that get them. */
+  /** The spare coins and the lanes that get them. */
   readonly assign: readonly { readonly laneId: string; readonly coin: GasCoin }[];
-  /** The lane whose coins are split, and the amounts; the next plan assigns what comes of it. */
+  /** The lane whose coins are split, and the amounts. The next plan assigns the new coins. */
   readonly split: { readonly laneId: string; readonly amountsMist: readonly bigint[] } | undefined;
-  /** Lanes that nothing can be done for: the wallet is short. */
+  /** Lanes that stay low because the wallet is short of SUI. */
   readonly short: readonly string[];
 }
 
-/** Half a SUI: some ten blocks. A lane with less is given more. */
+/** Half a SUI, enough for about ten blocks. A lane with less gets more. */
 export const LOW_GAS_MIST = 500_000_000n;

@@ -15,14 +15,14 @@ import {
 import { FOREIGN_USE } from "./settle-transaction.ts";
 
 /**
- * Makes a row for each OperatorCap and compares what the rows know with the chain: where something else has used a
- * lane, nothing is submitted until the operator has looked into it. Throws when a cap does not exist.
+ * Creates a row for each OperatorCap and compares the rows with the chain. If another sender has used a lane, the
+ * service submits nothing until an operator acts. Throws if a cap does not exist.
  */
 export async function prepareLanes(options: PrepareLanesOptions): Promise<void> {
   const { database, network, reader, afterRestore, log } = options;
   const { operatorCapIds } = network.treasury;
   const caps = await reader.ownedObjects(operatorCapIds);
-  // Nobody else can have it open: who held a lane is gone.
+  // No other process can have this database open, so the holders of its leases are gone.
   if (database.kind === "pglite") await endLeases(database, network.name);
   for (const id of operatorCapIds) {
     const cap = caps.get(id);
@@ -41,12 +41,12 @@ export interface PrepareLanesOptions {
   readonly database: Database;
   readonly network: Pick<ChainNetwork, "name" | "senderAddress" | "treasury">;
   readonly reader: Pick<NetworkReader, "ownedObjects">;
-  /** The operator says that nobody else uses the lanes: they are not compared. See {@link resetLanes}. */
+  /** The operator confirms that nothing else uses the lanes, so they are not compared. See {@link resetLanes}. */
   readonly afterRestore: boolean;
   readonly log: Pick<Log, "error">;
 }
 
-/** Sets the lanes to their state on the chain, even if other processes have used them, and lets them work again. */
+/** Sets the lanes to their state on the chain, even if other senders have used them, and restarts them. */
 export async function resetLanes({
   database,
   network,
@@ -54,7 +54,7 @@ export async function resetLanes({
 }: Pick<PrepareLanesOptions, "database" | "network" | "reader">): Promise<void> {
   const caps = await reader.ownedObjects(network.treasury.operatorCapIds);
   await database.transaction(async (db) => {
-    // Also those of lanes that are not configured any more, as when another hot wallet took over.
+    // This includes lanes that are not configured any more, for example after a change of the hot wallet.
     await forgetForeignUses(db, network.name);
     for (const cap of caps.values()) await resetLane(db, cap);
   });

@@ -4,7 +4,7 @@ import type { GasCoin, NetworkReader } from "../reader.ts";
 import { readGasCoins } from "./lane-table.ts";
 import type { LaneGas } from "./plan-gas.ts";
 
-/** The gas owner's coins: by the lane that they pay for, and those that pay for none yet. */
+/** Reads the gas owner's coins: those of each lane, and the spare ones. */
 export async function readLaneGas({
   database,
   network,

@@ -7,9 +7,9 @@ import { classifyFailure, isAboutAll, isAboutVersions } from "./classify.ts";
 import { failOperation, finishOperations, type QueuedOperation, requeueOperations } from "./outbox.ts";
 
 /**
- * Decides what becomes of operations that the chain refused, in a dry run or for real. A refused batch is split until
- * the guilty operation stands alone; only then is a verdict passed on it. It fails by the chain's own word alone, never
- * by a dry run's. An operation whose mark the fullnode answers with another's stays in the queue.
+ * Creates the function that handles operations which the chain refused, in a dry run or in an execution. It splits a
+ * refused batch until the faulty operation is alone, and only then decides. Only an execution can fail an operation,
+ * never a dry run. If the fullnode mixes up an operation's mark with another's, the operation stays in the queue.
  */
 export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   const { database, kindOf, log, notify } = options;
@@ -60,7 +60,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
         );
         return requeueOperations(database, ids, { alone: true, delayMs });
       case "fault":
-        // Whatever the abort says: what the chain already has did not fail.
+        // Whatever the abort says, an operation that is already on the chain did not fail.
         if (!(await adopt(only, failure))) {
           log.warn(fields, "the chain refused permanently");
           await fail(only, failure, toOperationFailure(failure));
@@ -78,7 +78,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     return true;
   }
 
-  /** Ends an operation whose own objects another transaction has used; false while nothing proves that. */
+  /** Fails an operation whose own objects another transaction has used. Returns false while that is not proven. */
   async function endSpent(operation: QueuedOperation, failure: ExecutionFailure): Promise<boolean> {
     const kind = kindOf(operation.kind);
     if (kind.findSpent === undefined) return false;
@@ -98,7 +98,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
   ): Promise<void> {
     const kind = kindOf(operation.kind);
     await database.transaction(async (db) => {
-      // Another process may have taken it since: then its transaction decides, not this refusal.
+      // If another process has taken the operation since, its transaction decides.
       if (!(await failOperation(db, operation.id, why.reason, failure.message))) return;
       const subject = (await kind.load(db, [operation.subjectId])).get(operation.subjectId);
       if (subject !== undefined) await kind.failed(db, subject, why);
@@ -110,13 +110,13 @@ export interface RefusalOptions {
   readonly database: Database;
   readonly kindOf: (name: OperationName) => OperationKind;
   readonly log: Pick<Log, "warn" | "error">;
-  /** Tells those who wait for the operations. */
+  /** Wakes the waiters of the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
-  /** The first pause of an operation that is tried again; it doubles. Default 500 ms. */
+  /** The first pause before a retry of an operation. It doubles. Default 500 ms. */
   readonly retryBaseMs?: number | undefined;
 }
 
-/** Decides about operations, and writes it. */
+/** Decides about refused operations and writes the decision. */
 export type RefusalHandler = (
   operations: readonly QueuedOperation[],
   failure: ExecutionFailure,
@@ -136,7 +136,7 @@ function toOperationFailure(failure: ExecutionFailure): OperationFailure {
   };
 }
 
-/** Doubles up to half a minute, with jitter so that replicas do not step together. */
+/** Doubles up to half a minute, with jitter so that replicas do not retry in step. */
 function backoff(attempts: number, baseMs: number): number {
   return Math.min(baseMs * 2 ** Math.min(attempts, 10), RETRY_LIMIT_MS) * (0.5 + Math.random() / 2);
 }

@@ -7,8 +7,8 @@ import type { StoredTransaction } from "./outbox.ts";
 import { findSpentInput, type SpentInput } from "./spent-input.ts";
 
 /**
- * Sends stored bytes. Sending the same bytes again is safe: the chain answers with the outcome of the first time.
- * Throws when the outcome is not known; the caller then sends the same bytes once more, later.
+ * Sends stored bytes. Sending the same bytes again is safe: the chain returns the first outcome. Throws when the
+ * outcome is unknown; the caller then sends the same bytes again later.
  */
 export async function sendTransaction(
   network: ChainNetwork,
@@ -30,13 +30,13 @@ export async function sendTransaction(
     );
     const outcome = toOutcome(result);
     if (outcome.kind === "landed") return outcome;
-    // What aborted is judged by what the chain has: the fullnode that answers must have seen the abort itself.
+    // An abort is classified by reading the chain, so the fullnode that answers must have seen the abort.
     const seen = await reader.transaction(stored.digest);
     if (seen !== undefined) return seen;
     throw new Error("the fullnode has not seen the transaction yet");
   } catch (error) {
     const dead = await findDeath(reader, stored);
-    // Looked up last: what landed did so before whatever it is dead by now.
+    // This look-up comes last: if the transaction landed, it did so before the event that would have made it dead.
     const known = await reader.transaction(stored.digest);
     if (known) return known;
     if (dead === undefined) {
@@ -48,21 +48,21 @@ export async function sendTransaction(
   }
 }
 
-/** How sending ended: with the chain's outcome, or `dead` when these bytes can never land. */
+/** The result of sending: the chain's outcome, or `dead` if these bytes can never land. */
 export type SendResult = TransactionOutcome | DeadTransaction;
 
 /** Bytes that can never land. */
 export interface DeadTransaction {
   readonly kind: "dead";
   readonly reason: string;
-  /** The input that another transaction has used, if that is the reason. */
+  /** The input that another transaction has used, if this is the reason. */
   readonly spent?: SpentInput;
 }
 
 /**
- * Why a transaction that the fullnode does not know can never land, or undefined while it still may: its last epoch is
- * over, or another transaction has used one of its inputs. That an input has moved on proves nothing by itself, while
- * this very transaction may have moved it.
+ * Returns why a transaction that the fullnode does not know can never land, or undefined if it still may. It cannot if
+ * its last epoch is over or another transaction has used one of its inputs. A newer version of an input proves nothing
+ * by itself, because this transaction may have made it.
  */
 async function findDeath(
   reader: NetworkReader,

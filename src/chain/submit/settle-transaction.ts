@@ -10,7 +10,10 @@ import type { RefusalHandler } from "./refuse-operations.ts";
 import type { DeadTransaction, SendResult } from "./send-transaction.ts";
 import { isKnownTransaction, resolveTransaction } from "./transaction-outcome.ts";
 
-/** Every outcome is written in one database transaction, with what the operations made of it and the lane's objects. */
+/**
+ * Creates a function that writes an outcome, its effects on the operations and the lane's objects in one database
+ * transaction.
+ */
 export function createTransactionSettler(options: SettleOptions): TransactionSettler {
   const { database, kindOf, refuse, notify, log } = options;
   return async (lane, stored) => {
@@ -40,7 +43,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
     outcome: TransactionOutcome & { kind: "landed" },
   ): Promise<void> {
     const operations = await database.transaction(async (db) => {
-      // Locks the operations before the transaction, in the same order as the code that gives them back.
+      // Locks the operations before the transaction, in the same order as the code that returns them to the queue.
       await operationsOf(db, digest);
       if (!(await resolveTransaction(db, digest, { state: "landed", gasUsedMist: outcome.gasUsedMist })))
         return [];
@@ -52,7 +55,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
     notify(operations);
   }
 
-  /** Ends a transaction that did nothing and gives its operations back, in one step: none is left tied to it. */
+  /** Ends a transaction without effects and returns its operations to the queue, in one database transaction. */
   function requeueAll(
     lane: Lane,
     digest: string,
@@ -70,7 +73,7 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
 
   async function tellOfDeath(lane: Lane, digest: string, { reason, spent }: DeadTransaction): Promise<void> {
     log.warn({ digest, lane: lane.id, reason }, "a stored transaction can never land");
-    // What an operation brought itself is its kind's to look into.
+    // The kind of operation checks the objects that the operation itself brings.
     if (spent === undefined || !(await isLaneObject(database, lane.id, spent.objectId))) return;
     if (await isKnownTransaction(database, spent.byDigest)) return;
     await markForeignUse(database, { laneId: lane.id, digest: spent.byDigest });
@@ -78,22 +81,22 @@ export function createTransactionSettler(options: SettleOptions): TransactionSet
   }
 }
 
-/** Where the submitter tells of what an operator should know. */
+/** Receives events that an operator should know. */
 export type SubmitterLog = Pick<Log, "info" | "warn" | "error">;
 
 export interface SettleOptions {
   readonly database: Database;
   readonly kindOf: (name: OperationName) => OperationKind;
   readonly refuse: RefusalHandler;
-  /** Tells those who wait for the operations. */
+  /** Wakes the waiters of the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
   readonly log: SubmitterLog;
 }
 
-/** Sends a stored transaction, writes what became of it and says it. Throws while its outcome is not known. */
+/** Sends a stored transaction, writes its outcome and reports it. Throws while the outcome is unknown. */
 export type TransactionSettler = (lane: Lane, stored: StoredTransaction) => Promise<SendResult["kind"]>;
 
-/** The log message for a lane that was used by a transaction which this database does not know. */
+/** The log message for a lane that a transaction outside this database has used. */
 export const FOREIGN_USE =
   "something else sends from the hot wallet, so nothing more is submitted; a hot wallet is for one database alone: " +
   "stop the other sender, or restore the newest database, then start with `tss serve --after-restore`";

@@ -1,19 +1,19 @@
 import { Transaction } from "@mysten/sui/transactions";
 import type { NetworkReader } from "../reader.ts";
 
-/** An object version that a transaction wanted and another one had. */
+/** An object version that another transaction has used. */
 export interface SpentInput {
   readonly objectId: string;
-  /** The transaction that made its successor version. */
+  /** The transaction that made the next version. */
   readonly byDigest: string;
 }
 
-/** How many later changes of an object are followed back to the one that is looked for. */
+/** The maximum number of later versions of an object to follow back. */
 const STEPS_AT_MOST = 64;
 
 /**
- * An owned input of these bytes whose very version another transaction has used: then they can never land. Undefined
- * while no such transaction is found, which proves nothing.
+ * Returns an owned input whose exact version another transaction has used, so that these bytes can never land.
+ * Undefined if none is found, which proves nothing.
  */
 export async function findSpentInput(
   reader: Pick<NetworkReader, "ownedObjects" | "effects">,
@@ -37,7 +37,10 @@ function ownedInputs(bytes: Uint8Array): { objectId: string; version: string }[]
   }));
 }
 
-/** The transaction that took the object in this version, found from its newest one backwards; undefined if not found. */
+/**
+ * Follows the object back from its newest version to the transaction that used this version. Returns undefined if it is
+ * not found.
+ */
 export async function userOf(
   reader: Pick<NetworkReader, "ownedObjects" | "effects">,
   objectId: string,
@@ -55,7 +58,7 @@ export async function userOf(
   return undefined;
 }
 
-/** Which of these transactions wrote the object in this version; undefined if none of them did. */
+/** Returns the transaction among these that wrote this version of the object, or undefined. */
 export async function writerOf(
   reader: Pick<NetworkReader, "effects">,
   digests: readonly string[],

@@ -12,7 +12,10 @@ import { createRefusalHandler } from "./refuse-operations.ts";
 import { createTransactionSettler, type SubmitterLog } from "./settle-transaction.ts";
 import { traceLane } from "./trace-operations.ts";
 
-/** Any number of processes may drive the same lanes: a lane is one process's at a time, an operation one lane's. */
+/**
+ * Creates the submitter. Any number of processes may drive the same lanes: one process holds a lane at a time, and one
+ * lane holds an operation.
+ */
 export function createSubmitter(options: SubmitterOptions): Submitter {
   const { database, network, signals, clock, log, tracer = NO_TRACER, intervalMs, leaseMs } = options;
   const kinds = new Map<OperationName, OperationKind>(options.kinds.map((kind) => [kind.name, kind]));
@@ -78,17 +81,17 @@ export interface SubmitterOptions {
   readonly log: SubmitterLog;
   /** Default: none. */
   readonly tracer?: Tracer;
-  /** Between looks at the queue; signals wake it sooner. Default 500 ms. */
+  /** The interval between queries of the queue. Signals wake the loop earlier. Default 500 ms. */
   readonly intervalMs?: number;
-  /** How long a lane stays with a process that died. Default 10 s. */
+  /** The duration of a lease after its process dies. Default 10 s. */
   readonly leaseMs?: number;
-  /** The first pause after a refusal; it doubles. Default 500 ms. */
+  /** The first pause after a refusal. It doubles. Default 500 ms. */
   readonly retryBaseMs?: number;
-  /** Told when this process takes a lane (1) and gives it back (-1). */
+  /** Called with 1 when this process takes a lane, and with -1 when it releases it. */
   readonly onLease?: ((change: 1 | -1) => void) | undefined;
 }
 
-/** Brings queued operations to the chain, on all lanes at once. */
+/** Submits queued operations on all lanes. */
 export interface Submitter {
   start(): void;
   wake(): void;

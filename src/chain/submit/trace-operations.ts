@@ -17,12 +17,12 @@ import type { OpenSession, SessionKind } from "../session.ts";
 import type { Lane } from "./lane.ts";
 import type { QueuedOperation } from "./outbox.ts";
 
-/** Tells the spans of a transaction how it goes. */
+/** Sets attributes on the spans of a transaction. */
 export type TellSpans = (attributes: Readonly<Record<string, string>>) => void;
 
 /**
- * Does the work of one transaction. Each of its operations that came from a traced call has a span in that call's
- * trace; the transaction itself is in the first one's, and linked with all of them.
+ * Runs the work of one transaction in spans. Each operation of a traced call has a span in that call's trace. The
+ * transaction's own span is in the first of these traces and linked to all of them.
  */
 export async function inOperationSpans<T>(
   tracer: Tracer,
@@ -57,7 +57,7 @@ export async function inOperationSpans<T>(
   }
 }
 
-/** The lane, with a span for each thing that it asks of the fullnode. */
+/** Returns the lane with a span for each of its calls to the fullnode. */
 export function traceLane(lane: Lane, tracer: Tracer): Lane {
   if (!isTracing(tracer)) return lane;
   return {
@@ -69,7 +69,10 @@ export function traceLane(lane: Lane, tracer: Tracer): Lane {
   };
 }
 
-/** The calls that open sessions come from, by the id of the row that waits; only those that are traced. */
+/**
+ * Returns the trace contexts of the calls that open sessions come from, by the id of the waiting row. Untraced calls
+ * are absent.
+ */
 export async function readSessionTraces(
   database: Database,
   open: readonly { readonly kind: SessionKind; readonly session: OpenSession }[],

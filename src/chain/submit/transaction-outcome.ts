@@ -3,18 +3,18 @@ import type { Queryable } from "../../store/database.ts";
 import { execute } from "../../store/statements.ts";
 import type { TransactionOutcome } from "../outcome.ts";
 
-/** Whether this database has stored the transaction: then it is the service's own. */
+/** Returns true if this database has stored the transaction, so that it is the service's own. */
 export async function isKnownTransaction(db: Queryable, digest: string): Promise<boolean> {
   return (await execute(db, sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest}`)) > 0;
 }
 
-/** Whether this database knows how the transaction ended. */
+/** Returns true if this database knows the transaction's outcome. */
 export async function isResolvedTransaction(db: Queryable, digest: string): Promise<boolean> {
   const resolved = sql`SELECT 1 FROM chain_transaction WHERE digest = ${digest} AND state <> 'stored'`;
   return (await execute(db, resolved)) > 0;
 }
 
-/** Notes how a stored transaction ended; false when another process has noted it before. */
+/** Stores the outcome of a transaction. Returns false if another process has already stored it. */
 export async function resolveTransaction(
   db: Queryable,
   digest: string,
@@ -29,7 +29,7 @@ export async function resolveTransaction(
   return resolvedCount === 1;
 }
 
-/** Notes that a transaction that was taken for dead was executed after all; false when it was not taken for dead. */
+/** Stores that a transaction which was taken for dead has been executed. Returns false if it was not taken for dead. */
 export async function correctDropped(
   db: Queryable,
   digest: string,

@@ -6,7 +6,7 @@ import type { ChainNetwork } from "../network.ts";
 import type { GasCoin, NetworkReader } from "../reader.ts";
 import type { PriceCeiling, TreasuryReader, TreasuryState } from "./treasury-reader.ts";
 
-/** Reads it from the chain and the database. Throws CHAIN_UNAVAILABLE. */
+/** Reads the funds of a network from the chain and the database. Throws CHAIN_UNAVAILABLE. */
 export async function readTreasury(options: {
   readonly db: Queryable;
   readonly network: Pick<ChainNetwork, "name" | "treasury" | "senderAddress" | "gasOwnerAddress">;
@@ -36,16 +36,16 @@ export async function readTreasury(options: {
   };
 }
 
-/** What pays for everything on a network. */
+/** The funds of the service on a network. */
 export interface TreasuryOverview {
   readonly packageId: string;
   readonly treasuryId: string;
   readonly state: TreasuryState;
   readonly ceilings: readonly PriceCeiling[];
   readonly hotWallet: WalletBalance;
-  /** Undefined: the hot wallet pays for itself. */
+  /** Undefined if the hot wallet pays for itself. */
   readonly gasStation: WalletBalance | undefined;
-  /** All that the database knows, the oldest first. */
+  /** All known lanes, the oldest first. */
   readonly lanes: readonly LaneOverview[];
 }
 
@@ -61,9 +61,9 @@ export interface LaneOverview {
   readonly id: string;
   readonly leased: boolean;
   readonly fence: bigint;
-  /** A transaction whose outcome is not known. */
+  /** A transaction with an unknown outcome. */
   readonly unresolvedDigest: string | null;
-  /** A transaction of none of this database that used the lane. */
+  /** A transaction outside this database that used the lane. */
   readonly foreignDigest: string | null;
   readonly gasCoins: readonly LaneCoin[];
 }
@@ -71,7 +71,7 @@ export interface LaneOverview {
 /** A coin of a lane. */
 export interface LaneCoin {
   readonly objectId: string;
-  /** Undefined where the fullnode lacks it. */
+  /** Undefined if the fullnode lacks it. */
   readonly balanceMist: bigint | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { ChainCalls } from "../calls.ts";
 import type { ChainNetwork } from "../network.ts";
 
 /**
- * Adds the service's Move calls to a transaction, all objects by explicit reference. Argument order is that of
+ * Adds the service's Move calls to a transaction, all objects by explicit reference. The order of arguments is that of
  * `move/treasury` for the paid calls and of the Ika coordinator module for the others.
  */
 export function createTreasuryCalls(

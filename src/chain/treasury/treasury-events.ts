@@ -26,15 +26,15 @@ const SignPaid = bcs.struct("SignPaid", {
 });
 
 /**
- * The service's own ids of the DKGs that a transaction paid for, by the dWallet's object id; without those that another service
- * else paid for with another reference.
+ * Returns the service's ids of the DKGs that a transaction paid for, by the dWallet's object id. DKGs with references
+ * of another service are left out.
  */
 export function paidDkgs(events: readonly ChainEvent[]): ReadonlyMap<string, string> {
   const paid = ofType(events, "DkgPaid").map((content) => DkgPaid.parse(content));
   return references(paid.map(({ dwallet_id, request_ref }) => [dwallet_id, request_ref]));
 }
 
-/** Those of the signatures, by the sign session's object id. */
+/** Returns the service's ids of the signatures, by the sign session's object id. */
 export function paidSigns(events: readonly ChainEvent[]): ReadonlyMap<string, string> {
   const paid = ofType(events, "SignPaid").map((content) => SignPaid.parse(content));
   return references(paid.map(({ sign_id, request_ref }) => [sign_id, request_ref]));

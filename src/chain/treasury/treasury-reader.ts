@@ -57,7 +57,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
         const include = { previousTransaction: true } as const;
         const { objects } = await read((signal) => core.getObjects({ objectIds, include, signal }));
         const nameOf = new Map(page.map(({ fieldId, name }) => [fieldId, name.bcs]));
-        // One that was used in the meantime does not exist any more.
+        // An entry that has been used does not exist any more.
         for (const object of presentObjects(objects)) {
           const name = nameOf.get(object.objectId);
           if (!object.previousTransaction || name === undefined) continue;
@@ -80,7 +80,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
       const { objects } = await read((signal) =>
         core.getObjects({ objectIds, include: { content: true }, signal }),
       );
-      // One that was set anew in the meantime does not exist any more.
+      // An entry that has been replaced does not exist any more.
       for (const object of presentObjects(objects)) {
         const { name, value } = CeilingField.parse(object.content);
         const operation = CEILED[name.op];
@@ -114,7 +114,7 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
     return fields;
   }
 
-  /** Read anew each time: the Ika client keeps the first one that it sees. */
+  /** Reads it every time, because the Ika client caches the first one forever. */
   async function coordinatorInner() {
     const field = (await fieldsOf(network.coordinatorRef.objectId)).at(-1);
     if (field === undefined) throw new Error("the coordinator has no inner state");
@@ -125,66 +125,66 @@ export function createTreasuryReader(network: ChainNetwork): TreasuryReader {
   }
 }
 
-/** What the Treasury has, in the smallest units. */
+/** The Treasury's balances, in the smallest units. */
 export interface TreasuryBalances {
   readonly ika: bigint;
   readonly sui: bigint;
 }
 
-/** The Treasury as it stands. */
+/** The state of the Treasury. */
 export interface TreasuryState extends TreasuryBalances {
-  /** Of its package; calls of another version's package abort. */
+  /** The version of its package. Calls from a package of another version abort. */
   readonly version: bigint;
-  /** Its owner has stopped all payments. */
+  /** True if its administrator has stopped all payments. */
   readonly isPaused: boolean;
-  /** The OperatorCaps that it takes orders from. */
+  /** The OperatorCaps that may spend from it. */
   readonly operatorCapIds: readonly string[];
 }
 
-/** The most that one operation may cost, in the smallest units. Curve and algorithm are the chain's integers. */
+/** The maximum price of one operation, in the smallest units. Curve and algorithm are the chain's integers. */
 export interface PriceCeiling extends TreasuryBalances {
   readonly operation: "dkg" | PricedSession;
   readonly curve: number;
-  /** 0 for a DKG, which has none. */
+  /** 0 for a DKG, which has no algorithm. */
   readonly signatureAlgorithm: number;
 }
 
-/** What a signature costs in all: its presign and itself, in the smallest units. */
+/** The total price of a signature with its presign, in the smallest units. */
 export interface SignPrice extends SessionPrice {
   readonly curve: number;
   readonly signatureAlgorithm: number;
 }
 
-/** What the network takes for one session, in the smallest units. */
+/** The network's price of one session, in the smallest units. */
 export interface SessionPrice {
   readonly ika: bigint;
   readonly sui: bigint;
 }
 
-/** The kinds of session with a price of their own. */
+/** The kinds of session with their own price. */
 export type PricedSession = "presign" | "sign";
 
 /** A presign whose cap the Treasury holds. */
 export interface HeldPresign {
   readonly presignId: string;
-  /** The transaction that asked for it. */
+  /** The transaction that requested it. */
   readonly digest: string;
 }
 
-/** What the service reads of the Treasury and of the network's prices. Throws CHAIN_UNAVAILABLE when the fullnode does not answer. */
+/** Reads the Treasury and the network's prices. Throws CHAIN_UNAVAILABLE if the fullnode does not answer. */
 export interface TreasuryReader {
   balances(): Promise<TreasuryBalances>;
   state(): Promise<TreasuryState>;
   ceilings(): Promise<PriceCeiling[]>;
-  /** Of every algorithm that the network has prices for. */
+  /** The prices of every algorithm that the network prices. */
   signPrices(): Promise<SignPrice[]>;
-  /** Undefined when the network has no price for it. */
+  /** Undefined if the network has no price for it. */
   price(curve: number, signatureAlgorithm: number, session: PricedSession): Promise<SessionPrice | undefined>;
-  /** Every presign that was paid for and not used, in any order. */
+  /** Returns every paid, unused presign, in any order. */
   heldPresigns(): Promise<HeldPresign[]>;
 }
 
-/** `treasury::Treasury` of `move/treasury`, as far as it is read here. */
+/** The fields of `treasury::Treasury` of `move/treasury` that this file reads. */
 const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
 const Treasury = bcs.struct("Treasury", {
   id: bcs.Address,
@@ -198,14 +198,14 @@ const Treasury = bcs.struct("Treasury", {
   presign_caps: Table,
 });
 
-/** An entry of its ceilings. */
+/** An entry of the Treasury's ceilings. */
 const CeilingField = bcs.struct("Field", {
   id: bcs.Address,
   name: bcs.struct("PriceKey", { op: bcs.u8(), curve: bcs.u32(), signature_algorithm: bcs.u32() }),
   value: bcs.struct("Ceiling", { ika: bcs.u64(), sui: bcs.u64() }),
 });
 
-/** Operations, as the ceilings number them. */
+/** The numbers of operations in the ceilings. */
 const CEILED = ["dkg", "presign", "sign"] as const;
 
 /** The protocol numbers of the coordinator's pricing map. */

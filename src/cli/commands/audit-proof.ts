@@ -68,7 +68,7 @@ function leafOf(
 ): Uint8Array {
   return leafHash({
     ...{ sequence, auditEventId, createdAt: timestampDate(time), actor, action, subject },
-    // The contract has no null: what there is not is empty.
+    // The contract has no null, so absent values are empty.
     projectId: projectId || null,
     requestId: requestId || null,
     address: address || null,

@@ -10,7 +10,7 @@ import { formatTable } from "../table.ts";
 const DEFAULT_URL = "http://127.0.0.1:9000";
 const TIMEOUT_MS = 30_000;
 
-/** What the localnet's faucet replies. */
+/** The reply of the localnet's faucet. */
 interface FaucetReply {
   readonly status: "Success" | { readonly Failure: { readonly internal: string } };
   readonly coins_sent: readonly FaucetCoin[] | null;

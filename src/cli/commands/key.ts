@@ -17,12 +17,12 @@ import { addresses, choicesOf, duration, moment, nonEmptyText, uuid } from "../o
 import { serviceCommand } from "../service-command.ts";
 import { formatPairs } from "../table.ts";
 
-/** A key in plain text; a repeat of the call that made it has none. */
+/** A key in plain text. A repeated call returns none. */
 export function formatPlaintext(plaintext: string): string {
   return plaintext === "" ? "(shown only by the first call)" : `${plaintext} (shown once)`;
 }
 
-/** What a key may do that may do everything. */
+/** The scopes of an unrestricted key. */
 export const ALL_SCOPES: ApiKey_Scope[] = SCOPES.map((scope) => ApiKey_Scope[scope]);
 
 const OPERATOR = { caller: "operator", isDirect: true } as const;

@@ -47,7 +47,7 @@ const verify = command({
 /** `tss ledger`. */
 export const ledgerCommands = { list, verify };
 
-/** JSON has no integers of 64 bits, so they go as text, as in the contract. */
+/** JSON has no 64-bit integers, so they are text, as in the contract. */
 function plain({ kind, subject, expected, actual }: LedgerDifference): Record<string, string> {
   return { kind, subject, expected: String(expected), actual: String(actual) };
 }

@@ -4,7 +4,7 @@ import { createLogger } from "../../telemetry/logger.ts";
 import { command } from "../command.ts";
 import { openConfiguredDatabase } from "../open-configured-database.ts";
 
-/** `tss migrate`: says what it did. */
+/** `tss migrate`. */
 export const migrateCommand = command({
   summary: "migrate the database to this version",
   options: {},

@@ -73,11 +73,11 @@ type NewProject = Values<typeof CREATE_OPTIONS>;
 interface MadeProject {
   readonly projectId: string;
   readonly network: string;
-  /** In plain text; empty if an earlier call made it, absent if none was wanted. */
+  /** The key in plain text; empty if an earlier call made it, absent if none was requested. */
   readonly apiKey?: string;
 }
 
-/** Each step is made once for the key, so that a repeat goes on where the first call ended. */
+/** Each step runs once for the key, so that a repeat continues where the first call ended. */
 async function makeProject(
   { admin }: Clients,
   { name, creditUsd, noKey }: NewProject,

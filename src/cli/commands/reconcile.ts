@@ -10,7 +10,7 @@ import { nonEmptyText } from "../option-values.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
 
-/** What no chain knows: said after every run, since nobody can tell whether there was any of it. */
+/** Data that is not on the chain. Printed after every run, because its loss cannot be detected. */
 const NOT_ON_THE_CHAIN = [
   "projects and API keys created since, and keys revoked since, which work again: see `--reissue-keys`",
   "credit added or removed since, and the price of each signature",
@@ -46,7 +46,9 @@ export const reconcileCommand = command({
   },
 });
 
-/** A new file that only its owner reads. Each key is on the disk, as a line of JSON, before the next one is made. */
+/**
+ * Creates a file that only its owner can read. Each key is on the disk, as a line of JSON, before the next one is made.
+ */
 function openKeyFile(file: string): { keep(key: ReissuedKey): void; close(): void } {
   const descriptor = openSync(file, "wx", 0o600);
   return {

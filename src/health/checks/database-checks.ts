@@ -34,7 +34,7 @@ export function databaseChecks(subject: HealthSubject): HealthCheck[] {
   ];
 }
 
-/** PostgreSQL 13, as the server tells its version. */
+/** PostgreSQL 13, in the server's version format. */
 const OLDEST_VERSION = 130_000;
 const MIGRATE = "run `tss migrate`, or start the service, which also migrates";
 

@@ -36,7 +36,7 @@ export function treasuryChecks(subject: HealthSubject): HealthCheck[] {
   ];
 }
 
-/** `VERSION` of `move/treasury`: its functions abort for a Treasury of another one. */
+/** `VERSION` of `move/treasury`. Its functions abort for a Treasury of another version. */
 const TREASURY_VERSION = 1n;
 /** The doctor warns when the Treasury can pay for fewer signatures. */
 const FEW_SIGNS_COUNT = 1_000;

@@ -28,7 +28,7 @@ export async function explainChainFailure(cause: unknown, { config, db }: Failed
   return new Error(`the chain cannot be used: ${why}\n${lines.join("\n")}`, { cause });
 }
 
-/** What the start has when its chain fails it. */
+/** The parts of a failed start. */
 export interface FailedChain {
   readonly config: Config;
   readonly db: Queryable;

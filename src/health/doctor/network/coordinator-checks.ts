@@ -3,7 +3,7 @@ import { type Finding, type HealthCheck, needed } from "../../checks/health-chec
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** Checks of the fullnode, its chain, and Ika's coordinator there. */
+/** Checks the fullnode, its chain, and Ika's coordinator. */
 export function coordinatorChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   return [
     {
@@ -24,7 +24,7 @@ export function coordinatorChecks(target: NetworkTarget, view: NetworkView): Hea
   ];
 }
 
-/** The coordinator's functions that the service calls by itself; the Treasury calls the others. */
+/** The coordinator's functions that the service calls directly. The Treasury calls the others. */
 const OWN_CALLS = ["register_encryption_key", "accept_encrypted_user_share", "get_active_encryption_key"];
 
 async function lookAtFullnode({ fullnodeUrl }: NetworkTarget, { client }: NetworkView): Promise<Finding> {

@@ -12,7 +12,7 @@ import { type Finding, type HealthCheck, NotChecked, once } from "../../checks/h
 import type { NetworkTarget } from "./network-target.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** A dry run of each call that the service makes. Nothing is signed or paid. */
+/** Dry-runs each call that the service makes. Nothing is signed or paid. */
 export function dryRunChecks(target: NetworkTarget, view: NetworkView): HealthCheck[] {
   const network = once(async () => {
     await view.reader();
@@ -32,11 +32,11 @@ export function dryRunChecks(target: NetworkTarget, view: NetworkView): HealthCh
   ];
 }
 
-/** What a dry run came to. */
+/** The result of a dry run. */
 type Outcome = { readonly kind: "done" } | { readonly kind: "failed"; readonly failure: ExecutionFailure };
 
 const MESSAGE_BYTES = 32;
-/** Stands for what the user's half makes, which the coordinator keeps as it is. */
+/** A placeholder for the user's half, which the coordinator stores without reading it. */
 const FILLER_BYTES = 64;
 
 async function lookAtDkg(network: ChainNetwork): Promise<Finding> {

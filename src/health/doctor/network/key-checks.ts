@@ -6,7 +6,7 @@ import { readKeyOutputs } from "../../../protocol/read-key-outputs.ts";
 import { type Finding, type HealthCheck, needed, once } from "../../checks/health-check.ts";
 import type { NetworkView } from "./network-view.ts";
 
-/** Checks of the network's encryption keys: whether their outputs are in a format that this version reads. */
+/** Checks whether this version can read the outputs of the network's encryption keys. */
 export function keyChecks(view: NetworkView): HealthCheck[] {
   const keys = once(() => readKeys(view));
   return [
@@ -27,12 +27,12 @@ export function keyChecks(view: NetworkView): HealthCheck[] {
   ];
 }
 
-/** A network key and what of its outputs can be read. */
+/** A network key with its readable outputs. */
 interface FoundKey {
   readonly id: string;
   /** The versions of its outputs, the newest output first. */
   readonly versions: readonly number[];
-  /** What all readable outputs say. */
+  /** The common content of all readable outputs. */
   readonly output: Uint8Array;
 }
 

@@ -8,8 +8,8 @@ import { openNetworkView } from "./network-view.ts";
 import { sessionChecks } from "./session-checks.ts";
 
 /**
- * Looks, step by step, at what a first run on a network needs: fullnode, chain, coordinator, network keys, prices,
- * presigns, and a dry run of each call. Only the dry runs need a configuration. Signs nothing, pays nothing.
+ * Checks, step by step, what a first run on a network needs: fullnode, chain, coordinator, network keys, prices,
+ * presigns, and a dry run of each call. Only the dry runs need a configuration. Signs and pays nothing.
  */
 export async function runNetworkDoctor(
   options: TargetOptions,

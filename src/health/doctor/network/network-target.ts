@@ -7,33 +7,33 @@ import { Secret } from "../../../telemetry/secret.ts";
 import { NotChecked } from "../../checks/health-check.ts";
 import { fetchInTime, findAccess } from "../doctor-chain.ts";
 
-/** A network, as far as it is known before anything is asked. */
+/** A network before the first call to it. */
 export interface NetworkTarget {
   readonly name: TargetNetwork;
   readonly fullnodeUrl: Secret;
   /** The digest of the genesis checkpoint; undefined for a localnet, where every chain is right. */
   readonly chainIdentifier: string | undefined;
-  /** The ids of Ika that this version's SDK has. */
+  /** Ika's ids in this version's SDK. */
   readonly ikaConfig: IkaConfig;
-  /** With the Treasury. Throws {@link NotChecked} where none is configured. */
+  /** Connects to the network and its Treasury. Throws {@link NotChecked} if no Treasury is configured. */
   connect(): Promise<ChainNetwork>;
-  /** What must not be shown. */
+  /** Values that must not be shown. */
   readonly secrets: readonly Secret[];
 }
 
-/** The networks that can be looked at. */
+/** The networks that the doctor can check. */
 export const TARGET_NETWORKS = ["localnet", "testnet", "mainnet"] as const;
-/** A network that can be looked at. */
+/** A network that the doctor can check. */
 export type TargetNetwork = (typeof TARGET_NETWORKS)[number];
 
-/** What to look at. */
+/** Options of {@link findTarget}. */
 export interface TargetOptions {
   readonly name: TargetNetwork;
   /** The fullnode to ask. Default: the configured one, else Sui's public one. */
   readonly fullnodeUrl?: string | undefined;
 }
 
-/** Puts together what is known of a network: by itself, and from the configuration where that has it. */
+/** Collects the known facts about a network, also from the configuration if it serves that network. */
 export async function findTarget(
   { name, fullnodeUrl: given }: TargetOptions,
   environment?: NodeJS.ProcessEnv,

@@ -10,7 +10,7 @@ import { NotChecked, needed, once } from "../../checks/health-check.ts";
 import { fetchInTime } from "../doctor-chain.ts";
 import type { NetworkTarget } from "./network-target.ts";
 
-/** Opens the view; asks nothing yet. */
+/** Opens the view. It sends nothing yet. */
 export function openNetworkView({
   name,
   fullnodeUrl,
@@ -64,10 +64,13 @@ export function openNetworkView({
   return view;
 }
 
-/** A network as the checks look at it, each part read at its first need. All throw {@link NotChecked} after a failed step. */
+/**
+ * A network as the checks see it. Each part is read at its first use. All parts throw {@link NotChecked} after a failed
+ * step.
+ */
 export interface NetworkView {
   readonly client: SuiGrpcClient;
-  /** For objects of a chain that is the right one. */
+  /** Returns a reader of objects, if the chain is the right one. */
   reader(): Promise<ChainReader>;
   coordinator(): Promise<CoordinatorHead>;
   /** The bytes of the coordinator's state. */

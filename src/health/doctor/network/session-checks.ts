@@ -10,7 +10,7 @@ import { PRESIGN_VERSION, presignVersion } from "../../../protocol/presign-versi
 import type { Finding, HealthCheck } from "../../checks/health-check.ts";
 import type { CoordinatorState, NetworkView } from "./network-view.ts";
 
-/** Checks of what the network takes for its sessions, and of the presigns that it makes. */
+/** Checks the network's session prices and its presigns. */
 export function sessionChecks(view: NetworkView): HealthCheck[] {
   return [
     {
@@ -26,7 +26,7 @@ export function sessionChecks(view: NetworkView): HealthCheck[] {
   ];
 }
 
-/** Protocols, as the coordinator's prices number them. */
+/** The numbers of protocols in the coordinator's prices. */
 const DKG = 9;
 const PRESIGN = 5;
 const SIGN = 6;
@@ -73,7 +73,7 @@ async function lookAtPresigns(view: NetworkView): Promise<Finding> {
     if (state.$kind !== "Completed") continue;
     const version = presignVersion(Uint8Array.from(state.Completed));
     const name = signatureAlgorithmOfNumbers(curve, algorithm);
-    // Algorithms that nothing here signs with may have presigns of any version.
+    // The service does not use these algorithms, so their presigns may have any version.
     isUnreadable ||= name !== undefined && version !== PRESIGN_VERSION;
     const shown =
       name ?? unsupportedAlgorithmName(curve, algorithm) ?? `curve ${curve}, algorithm ${algorithm}`;
