@@ -5,15 +5,15 @@ import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
 import { judge } from "../support/judges.ts";
 
-/** Where the chain is read, and whose transactions are looked at. */
+/** The chain to read, and the sender of its transactions. */
 interface FullnodeOfWallet {
   readonly url: string;
   readonly hotWalletAddress: string;
-  /** Default: over sockets. */
+  /** Default: fetch over sockets. */
   readonly fetch?: typeof fetch;
 }
 
-/** A transaction of the hot wallet as the chain has it. */
+/** A transaction of the hot wallet on the chain. */
 interface Executed {
   readonly digest: string;
   readonly succeeded: boolean;
@@ -21,8 +21,8 @@ interface Executed {
 }
 
 /**
- * Everything that must hold once nothing is under way, as sentences about what does not. The chain is read from its own
- * checkpoints, the signatures are judged by outside libraries, and the money is added up here anew.
+ * Checks everything that must hold when no work is open, and returns the violations as sentences. It reads the chain
+ * from its checkpoints, verifies signatures with outside libraries, and recomputes the money.
  */
 export async function checkRest(
   database: Database,
@@ -37,7 +37,7 @@ export async function checkRest(
   faults.push(...(await checkTransactions(database, executed)));
   faults.push(...(await checkSessions(database, executed)));
   const open = await database.query<{ kind: string; state: string }>(
-    // The pool may ask for presigns until its very end.
+    // The pool may request presigns until the end.
     `SELECT kind, state FROM chain_operation
      WHERE state NOT IN ('landed', 'failed') AND NOT (kind = 'presign' AND state = 'queued')`,
   );
@@ -58,7 +58,7 @@ interface RequestRow {
   readonly booked: bigint;
 }
 
-/** Charged if and only if a valid signature was delivered. */
+/** A request is charged if and only if a valid signature was delivered. */
 async function checkRequests(database: Database, triple: AlgorithmTriple): Promise<string[]> {
   const rows = await database.query<RequestRow>(
     `SELECT r.id, r.status, r.failure_reason AS reason, r.message, r.signature, d.public_key AS "publicKey",
@@ -76,7 +76,7 @@ async function checkRequests(database: Database, triple: AlgorithmTriple): Promi
   });
 }
 
-/** Every transaction of the hot wallet is one that was stored before, and ended as the database says. */
+/** Every transaction of the hot wallet was stored before it was sent, and has the outcome that the database stores. */
 async function checkTransactions(database: Database, executed: readonly Executed[]): Promise<string[]> {
   const stored = await database.query<{ digest: string; state: string }>(
     "SELECT digest, state FROM chain_transaction",
@@ -93,7 +93,7 @@ async function checkTransactions(database: Database, executed: readonly Executed
   return faults;
 }
 
-/** Each presign serves one signature, each signature that the network was asked for belongs to one charged request. */
+/** Each presign serves one signature, and each requested signature belongs to one charged request. */
 async function checkSessions(database: Database, executed: readonly Executed[]): Promise<string[]> {
   const events = executed.flatMap((transaction) => transaction.events);
   const signs = requestedSessions(events, "SignRequestEvent").map(({ data }) => data);

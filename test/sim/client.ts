@@ -12,25 +12,25 @@ import type { Random } from "./random.ts";
 import type { Replica } from "./replica.ts";
 import { JUNK } from "./sim-mpc.ts";
 
-/** What a client did and was told. */
+/** The report of a client. */
 export interface ClientReport {
-  /** Requests that it saw completed or failed. */
+  /** The requests that it saw completed or failed. */
   readonly ended: SignRequestRow[];
-  /** Requests that it saw submitted. */
+  /** The requests that it saw submitted. */
   readonly submitted: Set<string>;
-  /** Requests that it reserved and left. */
+  /** The requests that it reserved and abandoned. */
   readonly abandoned: Set<string>;
 }
 
-/** What makes a client give up at once: nothing that a repeat could mend. */
+/** Thrown for an error that a retry cannot repair. */
 class Refused extends Error {
   override readonly name = "Refused";
 }
 
 const PAUSE_MS = 100;
-/** How long a call may take, in milliseconds. */
+/** The time limit of a call, in milliseconds. */
 const CALL_MS = 1_000;
-/** What a call may end with while replicas die and the fullnode fails. */
+/** The temporary errors while replicas die and the fullnode fails. */
 const TRY_AGAIN = ["CHAIN_UNAVAILABLE", "DEADLINE", "PRESIGN_POOL_EMPTY", "TOO_MANY_RESERVATIONS"];
 
 /** A user of one project: makes a dWallet, signs with it, and repeats every call until it has an answer. */
@@ -54,7 +54,7 @@ export async function runClient(
   await Promise.all(Array.from({ length: signCount }, signOnce));
   return report;
 
-  /** Reserves, then submits a good or a bad half, or nothing; a reservation that expired meanwhile is made anew. */
+  /** Reserves, then submits a good half, a bad half or nothing. Reserves again if the reservation has expired. */
   async function signOnce(): Promise<void> {
     const message = bytes(random.integer(0, 64));
     const userSignMessage = layoutOfSignMessage();
@@ -92,7 +92,7 @@ export async function runClient(
     }
   }
 
-  /** Repeats a call, at any replica, until it is answered. */
+  /** Repeats a call with any replica until one answers. */
   async function call<T>(attempt: (replica: Replica) => Promise<T>): Promise<T> {
     for (;;) {
       try {

@@ -3,32 +3,32 @@ import { createLife, type Life } from "./mortal.ts";
 import type { Random } from "./random.ts";
 import { type Replica, type ReplicaOptions, startReplica } from "./replica.ts";
 
-/** Replicas that are killed and come back. */
+/** Replicas that are killed and restarted. */
 export interface Cluster {
-  /** One that runs now, as a load balancer would choose. */
+  /** Returns a running replica, as a load balancer does. */
   any(): Promise<Replica>;
-  /** No replica is killed from now on. */
+  /** Stops the killing of replicas. */
   endKilling(): void;
   readonly deaths: number;
-  /** How many steps the first replica has had in its first life. */
+  /** The number of steps in the first replica's first life. */
   readonly firstLifeSteps: number;
   stop(): Promise<void>;
 }
 
-/** What a cluster is made of. */
+/** Options of {@link startCluster}. */
 export interface ClusterOptions {
-  /** What all replicas share. */
+  /** The replicas' common environment. */
   readonly replica: Omit<ReplicaOptions, "database" | "life" | "clock"> & { readonly clock: Clock };
   /** Of each replica. */
   readonly databases: readonly ReplicaOptions["database"][];
-  /** How many steps a life has; infinity for one that is not killed. Lives of a replica are counted from 0. */
+  /** The number of steps of a life, or infinity. The lives of a replica are counted from 0. */
   readonly lifeSteps: (replica: number, life: number) => number;
   readonly random: Random;
 }
 
 const BETWEEN_LIVES_MS = 10;
 
-/** Keeps a replica up on each database: each dies at a step of its own, and is followed by another. */
+/** Keeps a replica running on each database. Each dies at its own step, and another one follows. */
 export function startCluster({ replica: shared, databases, lifeSteps, random }: ClusterOptions): Cluster {
   const { clock } = shared;
   const running = new Set<Replica>();

@@ -27,7 +27,7 @@ export async function installClock(database: Pick<Database, "query">): Promise<v
     END $$`);
 }
 
-/** Of `setval` is the number of milliseconds since the epoch. */
+/** The sequence holds milliseconds since the epoch. */
 function tellTime(name: string): string {
   return `CREATE FUNCTION sim.${name}() RETURNS timestamptz LANGUAGE sql STABLE RETURN
       timestamptz 'epoch' + pg_sequence_last_value('sim.clock') * interval '1 millisecond';\n`;

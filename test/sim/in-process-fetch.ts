@@ -2,10 +2,10 @@ import { grpcWebContentType, grpcWebFormat } from "../../src/localnet/fullnode/g
 import { NoAnswer } from "../../src/localnet/fullnode/unary-method.ts";
 import type { LocalChain } from "../../src/localnet/local-chain.ts";
 
-/** Where the fullnode seems to be. */
+/** The fullnode's apparent URL. */
 export const IN_PROCESS_URL = "http://localnet.test";
 
-/** A `fetch` that has the localnet's fullnode answer in this process: the same bytes as over a socket, without one. */
+/** Creates a `fetch` that calls the localnet's fullnode in this process, with the same bytes as over a socket. */
 export function inProcessFetch({ answerCall }: Pick<LocalChain, "answerCall">): typeof fetch {
   return async (input, init) => {
     const contentType = new Headers(init?.headers).get("content-type");
@@ -19,7 +19,7 @@ export function inProcessFetch({ answerCall }: Pick<LocalChain, "answerCall">): 
   };
 }
 
-/** Ends as a call over a socket does: with the answer, with the caller, or with the connection. */
+/** Ends like a call over a socket: with the answer, with the caller's abort, or with the connection. */
 function untilGone(signal: AbortSignal | undefined, call: () => Promise<Buffer>): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

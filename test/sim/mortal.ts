@@ -1,24 +1,24 @@
 import type { Signals } from "../../src/coordination/signals.ts";
 import type { Database, Queryable } from "../../src/store/database.ts";
 
-/** What every call of a replica ends with once it was killed: nothing that it asks for happens any more. */
+/** The result of every call of a killed replica. None of its calls has an effect any more. */
 export class Died extends Error {
   override readonly name = "Died";
 }
 
 /**
- * A replica's life, counted in steps: each call to the database or the fullnode is one before and one after it, each
- * signal one before it.
+ * A replica's life, counted in steps: one before and one after each call to the database or the fullnode, and one
+ * before each signal.
  */
 export interface Life {
   readonly isOver: boolean;
-  /** How many steps it has had. */
+  /** The number of steps so far. */
   readonly steps: number;
   /** Throws Died from the fatal step on. */
   step(): void;
 }
 
-/** A life that ends at its `lastStep`-th step, without a word to anyone but `onDeath`. */
+/** Creates a life that ends at its `lastStep`-th step. Only `onDeath` learns of it. */
 export function createLife(lastStep: number, onDeath: () => void): Life {
   let steps = 0;
   let isOver = false;
@@ -40,7 +40,7 @@ export function createLife(lastStep: number, onDeath: () => void): Life {
   };
 }
 
-/** A call that does not happen when the life ends before it, and whose result nobody learns when it ends after it. */
+/** Runs a call. It does not run if the life ends before it, and its result is lost if the life ends after it. */
 async function lived<T>(life: Life, call: () => Promise<T>): Promise<T> {
   life.step();
   const result = await call();
@@ -48,7 +48,7 @@ async function lived<T>(life: Life, call: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** The database as a replica sees it. A transaction under way when the replica dies is rolled back, as by PostgreSQL. */
+/** The database of a replica. An open transaction is rolled back when the replica dies, as PostgreSQL does. */
 export function mortalDatabase(database: Database, life: Life): Database {
   const mortalSql = (db: Queryable): Queryable => ({
     query: (statement, parameters) => lived(life, () => db.query(statement, parameters)),
@@ -64,12 +64,12 @@ export function mortalDatabase(database: Database, life: Life): Database {
   };
 }
 
-/** The way to the fullnode as a replica has it: what was sent arrives, whether or not the sender lives to learn so. */
+/** A replica's fetch to the fullnode. A sent request arrives even if the sender dies before the reply. */
 export function mortalFetch(life: Life, over: typeof fetch = fetch): typeof fetch {
   return (input, init) => lived(life, () => over(input, init));
 }
 
-/** Signals as a replica sends and hears them. */
+/** The signals of a replica. */
 export function mortalSignals(signals: Signals, life: Life): Signals {
   return {
     ...signals,

@@ -4,7 +4,9 @@ import { dkgOfForm } from "../support/dkg-form.ts";
 import type { Face } from "../support/faces.ts";
 import { base64, dwalletIn, fromBase64 } from "../support/user.ts";
 
-/** Makes a dWallet on secp256k1 over a face, with a network that is not picky about the user's half. Returns its id. */
+/**
+ * Makes a dWallet on secp256k1 over one protocol, with a network that does not verify the user's half. Returns its id.
+ */
 export async function onboardOverSim(face: Face): Promise<string> {
   const keypair = Ed25519Keypair.generate();
   const [curve, encryptionKey] = ["SECP256K1", random(261)];

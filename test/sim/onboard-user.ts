@@ -15,19 +15,19 @@ import type { OnboardingCaller, OnboardingDeps } from "../../src/onboarding/onbo
 import { registerEncryptionKey } from "../../src/onboarding/register-encryption-key.ts";
 import { dkgOfForm } from "../support/dkg-form.ts";
 
-/** A user's dWallet on secp256k1, made with a network that is not picky about the user's half. */
+/** A user's dWallet on secp256k1, made with a network that does not verify the user's half. */
 export interface SimUser {
   readonly dwalletId: string;
   readonly publicKey: Uint8Array;
 }
 
-/** Makes each call through `call`, which may repeat it: with another replica, until it is answered. */
+/** Makes a call, and may repeat it with other replicas until one answers. */
 export type Caller = <T>(attempt: (deps: OnboardingDeps) => Promise<T>) => Promise<T>;
 
-/** How long a call may take by default, in milliseconds. */
+/** The default time limit of a call, in milliseconds. */
 const CALL_MS = 400;
 
-/** Registers a key, makes a dWallet and accepts its share, with the calls' own code. */
+/** Registers a key, makes a dWallet and accepts its share through the code of the calls. */
 export async function onboardUser(
   caller: OnboardingCaller,
   call: Caller,
@@ -60,7 +60,7 @@ export async function onboardUser(
   await call((deps) => acceptDWallet(deps, caller, acceptance, time(callMs)));
   return { dwalletId: objectId, publicKey: dwallet.publicKey! };
 
-  /** A repeat carries the very same request. Only when the network has a new key meanwhile, another one is prepared. */
+  /** Repeats the same request. Prepares another one only if the network has a new key. */
   async function createDWalletAnew(): Promise<string> {
     for (;;) {
       const request = create(CreateDWalletRequestSchema, {
@@ -82,7 +82,7 @@ export async function onboardUser(
   }
 }
 
-/** A fresh time limit. */
+/** Returns a new time limit. */
 export function time(timeoutMs = CALL_MS) {
   return { timeoutMs, signal: new AbortController().signal };
 }

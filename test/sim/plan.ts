@@ -1,24 +1,24 @@
 import type { FaultSettings } from "../../src/localnet/faults/fault-settings.ts";
 import type { Random } from "./random.ts";
 
-/** What is to happen in a simulation. */
+/** The plan of a simulation. */
 export interface Plan {
   readonly faults: Partial<FaultSettings>;
   readonly operatorCount: number;
-  /** Of each client. */
+  /** The number of signatures of each client. */
   readonly signCounts: readonly number[];
-  /** Whether the network changes under everyone. */
+  /** True if the network changes for everyone. */
   readonly isDisturbed: boolean;
-  /** How many steps a life has. */
+  /** Returns the number of steps of a life. */
   readonly lifeSteps: (replica: number, life: number) => number;
 }
 
-/** So many calls a replica lives at most while it is to be killed; starting one takes some forty. */
+/** The longest life of a replica, in calls. A start takes about forty. */
 const LIFE_STEPS = 1_500;
 
 /**
- * All that can go wrong, in a combination that follows from the seed. The first life of the first replica ends at the
- * step of the seed's own number, so that seeds in a row end it at every call and every answer in turn.
+ * Combines all faults by the seed. The first life of the first replica ends at the step with the seed's number, so that
+ * consecutive seeds end it at consecutive calls and answers.
  */
 export function severalDeaths(seed: number, random: Random): Plan {
   return {
@@ -31,7 +31,7 @@ export function severalDeaths(seed: number, random: Random): Plan {
   };
 }
 
-/** Nothing goes wrong but that the first replica dies once, at this step of its first life. */
+/** The only fault is one death of the first replica, at this step of its first life. */
 export function oneDeath(step: number): Plan {
   return {
     faults: {},
@@ -42,7 +42,7 @@ export function oneDeath(step: number): Plan {
   };
 }
 
-/** Each fault in about every third simulation, so that they meet in all combinations. */
+/** Each fault occurs in about a third of the simulations, so that all combinations occur. */
 function chooseFaults(random: Random): Partial<FaultSettings> {
   const sometimes = (max: number): number => (random.happens(0.35) ? random.next() * max : 0);
   return {

@@ -1,6 +1,6 @@
-/** Choices that follow from a seed. */
+/** Random choices from a seed. */
 export interface Random {
-  /** From 0, below 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number;
   /** An integer from `min` to `max`. */
   integer(min: number, max: number): number;

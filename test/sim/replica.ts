@@ -21,34 +21,34 @@ import { type Life, mortalDatabase, mortalFetch, mortalSignals } from "./mortal.
 
 /** The price of a signature in the simulation. */
 export const PRICE = 10_000n;
-/** What a dWallet costs here. */
+/** The price of a dWallet in the simulation. */
 export const DKG_PRICE = 2n * PRICE;
 
-/** A service without its server: the calls' own code, and the loops behind it. */
+/** A service without its server: the code of its calls and its loops. */
 export interface Replica {
   readonly network: ChainNetwork;
   readonly deps: OnboardingDeps & ReserveDeps & SubmitDeps & { readonly database: Database };
   stop(): Promise<void>;
 }
 
-/** Where a replica runs. */
+/** The environment of a replica. */
 export interface ReplicaOptions {
   readonly database: Database;
-  /** Where the fullnode is. */
+  /** The fullnode's URL. */
   readonly localnet: Pick<LocalChain, "ikaConfig" | "treasury"> & { readonly url: string };
   readonly life: Life;
   readonly log: (level: string, fields: object, message: string) => void;
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** How to reach the fullnode; default over sockets. */
+  /** The fetch function for the fullnode. Default: over sockets. */
   readonly fetch?: typeof fetch;
-  /** Default: fast enough that some seconds have many rounds of everything. */
+  /** The intervals of loops. Default: short, so that a few seconds contain many passes. */
   readonly pace?: typeof PACE;
-  /** How long calls to the fullnode may take. Default: short, as it is expected to fail. */
+  /** The time limits of calls to the fullnode. Default: short, because it fails often. */
   readonly times?: CallTimes;
-  /** Closed with the replica. Default: its own process hears them alone. */
+  /** The replica's signals, closed with it. Default: signals within the process. */
   readonly signals?: Signals;
-  /** Default: it can sweep nothing. */
+  /** Default: none, so that it cannot sweep. */
   readonly depositSigner?: DepositSigner;
 }
 
@@ -66,7 +66,7 @@ const CONFIG = {
   sweeps: { destination: undefined, minValueMicroUsd: 0n, intervalMs: 60_000 },
 };
 
-/** Starts a replica; rejects when it dies or cannot reach the fullnode before it runs. */
+/** Starts a replica. Rejects if it dies or cannot reach the fullnode before it runs. */
 export async function startReplica({
   database,
   localnet,

@@ -11,7 +11,7 @@ export interface Run {
 }
 
 /**
- * Runs one simulation after the other on one database, and calls `onReport` as they end. Returns false where there is no
+ * Runs simulations one after another on one database, and calls `onReport` after each. Returns false if there is no
  * PostgreSQL.
  */
 export async function runSimulations(
@@ -36,17 +36,19 @@ export async function runSimulations(
   }
 }
 
-/** One simulation for each of `count` seeds. */
+/** Returns one simulation for each of `count` seeds. */
 export function seedsFrom(from: number, count: number): Run[] {
   return Array.from({ length: count }, (_, index) => ({ seed: from + index }));
 }
 
-/** One simulation for each of `count` calls and answers of a replica, at which it is killed; the seed is the same. */
+/**
+ * Returns one simulation with the same seed for each of `count` calls and answers of a replica, which is killed there.
+ */
 export function killsFrom(from: number, count: number, stride = 1): Run[] {
   return Array.from({ length: count }, (_, index) => ({ seed: 1, killAt: from + index * stride }));
 }
 
-/** A line for people: what happened, and how to see it again. */
+/** Describes a report in a line, with the command that repeats a failure. */
 export function describeReport(report: SimulationReport): string {
   const { seed, killAt, faults, deaths, completedCount, failedCount, transactionCount, steps } = report;
   const name = killAt === undefined ? `seed ${seed}` : `kill ${killAt}`;

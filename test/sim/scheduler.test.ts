@@ -14,7 +14,7 @@ describe("a simulation", () => {
       (async () => {
         await pause(clock, 3_600_000);
         const beganMs = clock.now();
-        // Longer than a timer of this process that is due at once.
+        // This takes longer than a due timer of this process.
         await statement(1, "", () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))));
         return [beganMs, clock.now() - beganMs < 2_000];
       })(),

@@ -4,32 +4,32 @@ import { createManualClock } from "../support/manual-clock.ts";
 import type { Random } from "./random.ts";
 import { createStatements, type StatementServer, type Statements } from "./statements.ts";
 
-/** Decides when what happens. Nothing in a simulation depends on how fast the machine is. */
+/** Decides the order of events. Nothing in a simulation depends on the machine's speed. */
 export interface Scheduler {
-  /** The simulation's time: it passes only while nothing can be done. */
+  /** The simulation's clock. Time passes only while nothing can run. */
   readonly clock: Clock;
-  /** Timers that have been called. */
+  /** The number of fired timers. */
   readonly steps: number;
-  /** Runs a statement of a session when its turn has come, and hands its result over some time later. */
+  /** Runs a statement of a session in its turn, and delivers its result later. */
   statement<T>(pid: number, text: string, run: () => Promise<T>): Promise<T>;
-  /** Lets the simulation go on until `main` ends. Throws {@link StuckError} when it never would. */
+  /** Runs the simulation until `main` ends. Throws {@link StuckError} if it would never end. */
   drive<T>(main: Promise<T>): Promise<T>;
 }
 
-/** A simulation that does not end. */
+/** Thrown for a simulation that does not end. */
 export class StuckError extends Error {
   override readonly name = "StuckError";
 }
 
-/** What a scheduler needs. */
+/** Options of {@link createScheduler}. */
 export interface SchedulerOptions {
   readonly random: Random;
-  /** So many timers a simulation may take. */
+  /** The maximum number of timers. */
   readonly stepMaxCount: number;
   readonly server: StatementServer;
 }
 
-/** Turns of the event loop in which nothing may happen any more: work in this process takes two at the most. */
+/** The number of idle turns of the event loop before the next step. Work in this process takes at most two. */
 const QUIET_TURNS = 3;
 
 /**
@@ -78,23 +78,23 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (++steps > stepMaxCount) throw new StuckError(`more than ${stepMaxCount} steps`);
     if (timers.callNext()) return;
     if (statements.blockedCount === 0) throw new StuckError("nothing can go on any more");
-    // PostgreSQL ends one of several statements that wait for each other.
+    // PostgreSQL ends one of several deadlocked statements.
     await statements.untilOneEnds();
   }
 }
 
 /**
- * Time passes in strides. What comes due within one happens at one moment, in an order that follows from the seed, so
- * that few moments have many orders, and the database is rarely told what time it is.
+ * The resolution of time. Events within one step are simultaneous, and the seed decides their order, so that few
+ * moments have many possible orders and the database's time rarely changes.
  */
 const GRID_MS = 10;
-/** A statement that asks what time it is, itself or by a column's default. */
+/** A statement that reads the time, directly or by a column's default. */
 const ASKS_TIME = /now\(\)|_timestamp\(\)|\binsert\b/i;
-/** How often a reply is on its way for long after the statement was carried out, and how long at most. */
+/** The share of delayed replies to executed statements, and their maximum delay. */
 const SLOW_REPLIES = 0.005;
 const SLOW_REPLY_MS = 300;
 
-/** Mostly at once; now and then so late that a lease lapses meanwhile. */
+/** The delay of a statement: mostly none, sometimes so long that a lease expires. */
 function statementMs(random: Random): number {
   if (random.happens(0.005)) return random.integer(10, 1_000);
   return random.happens(0.9) ? 0 : GRID_MS;

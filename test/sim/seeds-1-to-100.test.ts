@@ -1,4 +1,4 @@
-/** Clients, replicas that are killed, and a chain that fails, on a real PostgreSQL: what must hold at the end. */
+/** Simulates clients, killed replicas and a failing chain on a real PostgreSQL, and checks the end state. */
 import { simulationSuite } from "./simulation-suite.ts";
 
 await simulationSuite(1, 100);

@@ -9,8 +9,8 @@ import { parseDWalletOutput } from "../../src/protocol/dwallet-output.ts";
 export const JUNK = 0xff;
 
 /**
- * A network that makes real signatures without any MPC: it knows both shares of every secp256k1 key, which follow from
- * the session. That is cheap, and everything around it can be judged as with the real one.
+ * Creates a network that makes real signatures without MPC: it derives both shares of every secp256k1 key from the
+ * session. That is cheap, and signatures can be verified as usual.
  */
 export function createSimMpc(): NetworkMpc {
   const secrets = new Map<string, bigint>();
@@ -48,7 +48,7 @@ function point(secret: bigint): Uint8Array {
   return secp256k1.Point.BASE.multiply(secret).toBytes();
 }
 
-/** The layout that `parseDWalletOutput` reads, with zeros where there is nothing to know. */
+/** The layout that `parseDWalletOutput` reads, with zeros for unused parts. */
 function dwalletOutput(publicKey: Uint8Array, user: Uint8Array, network: Uint8Array): Uint8Array {
   const form = encodeVector(new Uint8Array(256));
   const number = encodeVector(new Uint8Array(32));

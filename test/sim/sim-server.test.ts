@@ -25,7 +25,7 @@ describe.skipIf(probe === undefined)("a simulation's database", { timeout: 300_0
           );
         })(),
       );
-      // It begins with the epoch where nobody says otherwise.
+      // Time starts with the epoch by default.
       expect(times.map(({ time }) => time.getTime() < 60_000)).toEqual(Array(5).fill(true));
     } finally {
       await server.close();
@@ -36,7 +36,7 @@ describe.skipIf(probe === undefined)("a simulation's database", { timeout: 300_0
     const server = (await openSimServer(2))!;
     try {
       const [first, second] = [await simulate(4, server), await simulate(4, server)];
-      // Its lines have ids, which are random.
+      // The log contains random ids.
       const told = (report: typeof first) => ({ ...report, log: [] });
       expect(told(second)).toEqual(told(first));
     } finally {

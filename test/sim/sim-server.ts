@@ -11,24 +11,24 @@ import { installClock } from "./database-clock.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StatementServer } from "./statements.ts";
 
-/** A database for one simulation after the other, with a few connections that stay open. */
+/** A database for consecutive simulations, with a few permanent connections. */
 export interface SimServer extends StatementServer {
-  /** Empties the database. From now on this scheduler decides when statements run. */
+  /** Empties the database. From now on, this scheduler decides when statements run. */
   begin(scheduler: Scheduler): Promise<void>;
-  /** As the replica in this place has it, in each of its lives. */
+  /** The databases of the replicas. Each replica keeps its database over all its lives. */
   readonly replicaDatabases: readonly Database[];
-  /** For whoever looks on. */
+  /** The observer's database. */
   readonly database: Database;
-  /** Drops the database, with whatever still runs on it. */
+  /** Drops the database, even while statements run on it. */
   close(): Promise<void>;
 }
 
-/** So few that many runs fit on one server. Two let a replica's calls and loops meet in the database. */
+/** Few connections, so that many runs fit on one server. With two, a replica's calls and loops meet in the database. */
 const REPLICA_CONNECTIONS = 2;
 /** `too_many_connections` */
 const NO_CONNECTION = "53300";
 
-/** Undefined where no PostgreSQL answers. Throws, and says what to do, where it has no connection left. */
+/** Opens a server. Returns undefined if no PostgreSQL answers. Throws with advice if it has no connection left. */
 export async function openSimServer(replicaCount: number): Promise<SimServer | undefined> {
   try {
     return await open(replicaCount);
@@ -63,7 +63,7 @@ async function open(replicaCount: number): Promise<SimServer | undefined> {
   const databases = pools.map((pool) => createPoolDatabase({ kind: "postgres", pool }));
   try {
     await control.connect();
-    // Connections are made before time is simulated, and kept; so is what Prisma loads at the first query.
+    // Opens connections and loads Prisma before time is simulated.
     for (const pool of pools) await fill(pool);
     for (const database of databases) await database.prisma.project.findFirst({ select: { id: true } });
   } catch (cause) {
@@ -92,7 +92,7 @@ async function open(replicaCount: number): Promise<SimServer | undefined> {
     },
     async close() {
       scheduler = undefined;
-      // A run that is stuck holds connections that no pool would wait for.
+      // A stuck run holds connections that a pool would wait for forever.
       await control.end();
       await test.drop();
       await Promise.allSettled(databases.map((database) => Promise.race([database.close(), soon()])));
@@ -101,8 +101,8 @@ async function open(replicaCount: number): Promise<SimServer | undefined> {
 }
 
 /**
- * What empties every table and begins every sequence anew, past the triggers that keep rows. TRUNCATE would do it too, but
- * syncs a file for each table and each index.
+ * Empties every table and restarts every sequence, past the triggers that protect rows. TRUNCATE would sync a file for
+ * each table and index.
  */
 const EMPTYING = `
 SELECT 'SET session_replication_role = replica; '
@@ -113,7 +113,7 @@ SELECT 'SET session_replication_role = replica; '
 
 type Schedule = <T>(pid: number, text: string, run: () => Promise<T>) => Promise<T>;
 
-/** A pool whose statements run when their turn has come, and whose connections outlive statements that fail. */
+/** A pool whose statements run in their turn, and whose connections survive failed statements. */
 function scheduledPool(connectionString: string, max: number, schedule: Schedule): SingleSessionPool {
   class ScheduledClient extends pg.Client {
     // biome-ignore lint/suspicious/noExplicitAny: pg declares eight shapes of one function

@@ -15,29 +15,29 @@ import { createScheduler } from "./scheduler.ts";
 import { createSimMpc } from "./sim-mpc.ts";
 import type { SimServer } from "./sim-server.ts";
 
-/** How one simulation went. */
+/** The report of one simulation. */
 export interface SimulationReport {
   readonly seed: number;
-  /** Undefined where several replicas died. */
+  /** Undefined if several replicas were killed. */
   readonly killAt: number | undefined;
-  /** Sentences about what does not hold; none when all is well. */
+  /** The violated guarantees, as sentences; empty if all hold. */
   readonly faults: readonly string[];
   readonly deaths: number;
   readonly completedCount: number;
   readonly failedCount: number;
   readonly transactionCount: number;
-  /** Timers that were called. */
+  /** The number of fired timers. */
   readonly steps: number;
-  /** Calls and answers of the first replica's first life: the places at which it may be killed. */
+  /** The number of calls and answers in the first replica's first life, at each of which it can be killed. */
   readonly awaitCount: number;
-  /** It did not end, and holds on to its connections. */
+  /** True if it did not end and still holds its connections. */
   readonly isStuck: boolean;
   readonly log: readonly string[];
 }
 
-/** A simulation that takes more is stuck. Most take a tenth. */
+/** A simulation with more steps is stuck. Most take a tenth of this. */
 const STEP_MAX_COUNT = 200_000;
-/** When time begins, in milliseconds since the epoch. */
+/** The initial time, in milliseconds since the epoch. */
 const BEGIN_MS = Date.UTC(2030, 0, 1);
 const LOOK_MS = 200;
 const LOG_LINES = 400;
@@ -65,7 +65,7 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
   };
   await server.begin(scheduler);
   const chance = Math.random;
-  // What waits for a random time, so that not all come at once, follows from the seed too.
+  // Jitter also follows from the seed.
   Math.random = createRandom(~seed).next;
   try {
     return await scheduler.drive(run());
@@ -143,7 +143,7 @@ export async function simulate(seed: number, server: SimServer, killAt?: number)
     };
   }
 
-  /** What an operator or the network does to everyone at once, at some moment. */
+  /** Changes the network for everyone at a random moment, as an operator or the network would. */
   async function disturb(controls: ChainControls): Promise<void> {
     await pause(clock, random.integer(250, 2_000));
     if (random.happens(0.3)) await controls.advanceEpoch();

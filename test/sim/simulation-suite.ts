@@ -5,7 +5,7 @@ import type { SimulationReport } from "./simulate.ts";
 
 const LOG_LINES = 50;
 
-/** One suite over these seeds. Suites run side by side, on cores of their own. */
+/** One suite over these seeds. Suites run in parallel. */
 export async function simulationSuite(from: number, count: number): Promise<void> {
   const probe = await testDatabase();
   await probe?.drop();

@@ -1,33 +1,33 @@
-/** What statements need of the server beside their own connections. */
+/** The server's functions for statements beside their own connections. */
 export interface StatementServer {
-  /** From now on the database's functions tell this time. */
+  /** Sets the time of the database's functions. */
   setTime(ms: number): Promise<void>;
-  /** Of these sessions, those that wait for a lock of another one. */
+  /** Returns those of these sessions that wait for another session's lock. */
   blockedPids(pids: readonly number[]): Promise<ReadonlySet<number>>;
 }
 
-/** Statements of all sessions, of which the database carries out one at a time. */
+/** The statements of all sessions. The database executes one at a time. */
 export interface Statements {
-  /** Carries it out at this time; undefined: it does not ask. The result is handed over by {@link settle}. */
+  /** Executes a statement at this time; undefined if it does not read the time. {@link settle} delivers the result. */
   run<T>(pid: number, atMs: number | undefined, go: () => Promise<T>): Promise<T>;
-  /** Whether one is being carried out, or has ended and was not handed over. */
+  /** True if a statement is running, or its result is not yet delivered. */
   readonly isBusy: boolean;
-  /** How many wait for a lock. */
+  /** The number of statements that wait for a lock. */
   readonly blockedCount: number;
-  /** Waits until each has ended or waits for a lock, then hands over those that have ended, in their order. */
+  /** Waits until each statement has ended or waits for a lock. Then delivers the results in order. */
   settle(): Promise<void>;
-  /** Waits until one has ended. */
+  /** Waits until a statement has ended. */
   untilOneEnds(): Promise<void>;
 }
 
 interface Statement {
   readonly pid: number;
   isBlocked: boolean;
-  /** Known once it has ended. */
+  /** Set when the statement has ended. */
   handOver: (() => void) | undefined;
 }
 
-/** So long a statement may take before it is asked whether it waits for a lock. Decides nothing but when to ask. */
+/** The time after which a statement is checked for a lock. It only decides when to check. */
 const ASK_AFTER_MS = 10;
 
 /**
@@ -95,7 +95,7 @@ export function createStatements(server: StatementServer): Statements {
     for (const statement of some) statement.isBlocked = pids.has(statement.pid);
   }
 
-  /** False when none has after the time. */
+  /** Returns false at the time limit. */
   async function untilOneEnds(timeoutMs?: number): Promise<boolean> {
     const before = countEnded();
     if (before > 0 && timeoutMs === undefined) return true;

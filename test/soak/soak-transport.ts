@@ -6,29 +6,29 @@ import { programEnvironment } from "../support/environment.ts";
 import type { ProcessState } from "./transport-process.ts";
 import { ACTIVITIES, type SoakedServer } from "./transport-traffic.ts";
 
-/** What a soak of the transport found. */
+/** The report of a soak of the transport. */
 export interface TransportSoakReport {
-  /** Sentences about what does not hold; none when all is well. */
+  /** The violated guarantees, as sentences; empty if all hold. */
   readonly faults: readonly string[];
-  /** How often clients did what. */
+  /** The number of activities, by name. */
   readonly counts: Readonly<Record<string, number>>;
-  /** For people. */
+  /** A table of the results. */
   readonly table: string;
 }
 
-/** How to soak. */
+/** Options of a soak. */
 export interface TransportSoakOptions {
-  /** How long there is traffic, in milliseconds, the warm-up included. */
+  /** The duration of the traffic in milliseconds, including the warm-up. */
   readonly durationMs: number;
 }
 
 /** Caches, pools and compiled code grow at first. */
 const WARM_UP_SHARE = 0.3;
 const GROWTH_SHARE = 0.1;
-/** A heap is never quieter than this. */
+/** The normal variation of the heap. */
 const GROWTH_FLOOR_BYTES = 4 * 1024 * 1024;
 const CLIENTS_PER_ACTIVITY = 2;
-/** More than the server's time-outs together; after it what is left is a leak. */
+/** Longer than all time-outs of the server together. Anything left afterwards is a leak. */
 const SETTLE_TIMEOUT_MS = 15_000;
 const SETTLE_INTERVAL_MS = 250;
 
@@ -81,7 +81,7 @@ async function traffic(
   await Promise.all(clients);
 }
 
-/** Waits until the server has let go of what it did not have at first, or should have. */
+/** Waits until the server has released its additional resources, or until the time limit. */
 async function settle(measure: () => Promise<ProcessState>, fresh: ProcessState): Promise<ProcessState> {
   const endMs = performance.now() + SETTLE_TIMEOUT_MS;
   for (;;) {
@@ -102,7 +102,7 @@ function faultsOf(fresh: ProcessState, warm: ProcessState, end: ProcessState): s
   ];
 }
 
-/** The kinds of resources of which there are more than at first. */
+/** Returns the kinds of resources whose number has grown. */
 function leftOver(fresh: ProcessState, now: ProcessState): string[] {
   return Object.entries(now.resources).flatMap(([kind, count]) =>
     count > (fresh.resources[kind] ?? 0) ? [kind] : [],

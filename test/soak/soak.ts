@@ -17,19 +17,22 @@ import {
 import { downloadParameters, onboardOver, reserveOver, signEnd, submitOver } from "../support/user.ts";
 import { restFace } from "./rest-face.ts";
 
-/** What a soak did. */
+/** The report of a soak. */
 export interface SoakReport {
-  /** Sentences about what does not hold; none when all is well. */
+  /** The violated guarantees, as sentences; empty if all hold. */
   readonly faults: readonly string[];
   readonly completedCount: number;
   readonly kills: number;
 }
 
-/** How to soak. */
+/** Options of a soak. */
 export interface SoakOptions {
-  /** How long clients sign, in milliseconds. */
+  /** The time during which clients sign, in milliseconds. */
   readonly durationMs: number;
-  /** They go on beyond that until so many replicas were killed: on a busy machine a start takes long. Default 0. */
+  /**
+   * The minimum number of killed replicas. The soak continues until then, because starts are slow on a busy machine.
+   * Default 0.
+   */
   readonly leastKills?: number;
   readonly print: (line: string) => void;
 }

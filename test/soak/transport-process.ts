@@ -5,11 +5,11 @@ import { registerService } from "../../src/transport/service-registration.ts";
 import { type FakeServer, startFakes } from "../component/transport/fake-services.ts";
 import { TestService } from "../fuzz/endpoints.ts";
 
-/** What the process holds. */
+/** The resources of the process. */
 export interface ProcessState {
   /** The smallest of several sizes of the heap and of what it owns outside, each after a garbage collection. */
   readonly heapBytes: number;
-  /** What keeps its event loop alive, counted by kind. */
+  /** The number of resources that keep its event loop alive, by kind. */
   readonly resources: Readonly<Record<string, number>>;
   /** Warnings, such as of too many listeners, failures of the server's own, and what it could tell nobody. */
   readonly complaints: readonly string[];
@@ -19,7 +19,7 @@ export interface ProcessState {
 const COLLECTIONS_COUNT = 6;
 const TICK_MS = 5;
 const FORGET_INTERVAL_MS = 200;
-/** Fakes fail like this on purpose. */
+/** The fakes fail like this on purpose. */
 const PLANNED = "secret internals";
 
 const complaints: string[] = [];
@@ -36,7 +36,7 @@ const server = await startFakes({
   },
 });
 let callCount = 0;
-// Fakes remember all that they see, which is no leak of the transport's.
+// The fakes record everything, which is not a leak of the transport.
 const forgetting = setInterval(() => forget(server), FORGET_INTERVAL_MS);
 process.on("message", () => void measure().then((state) => process.send?.(state)));
 process.on("disconnect", () => process.exit());
@@ -76,7 +76,7 @@ function testing() {
       if (hang) await untilLeft(signal);
       return payload(responseSize);
     },
-    /** Goes on until its client leaves, if it is asked to hang. */
+    /** If asked to hang, continues until its client leaves. */
     async *streamingOutputCall({ hang = false }, { signal }: HandlerContext) {
       for (let count = 0; (hang || count < 3) && !signal.aborted; count++) {
         yield payload(20_000);

@@ -14,13 +14,13 @@ import { TestService } from "../fuzz/endpoints.ts";
 import { makeCase } from "../fuzz/make-case.ts";
 import { runCase } from "../fuzz/run-case.ts";
 
-/** Where the server is. */
+/** The server's address. */
 export interface SoakedServer {
   readonly url: string;
   readonly port: number;
 }
 
-/** Something that clients do, once; throws when the server does not do as it should. */
+/** An activity of clients. Throws if the server misbehaves. */
 export type Activity = (server: SoakedServer) => Promise<void>;
 
 interface StreamClient {
@@ -35,7 +35,7 @@ const OVERSIZE_BYTES = 100_000;
 const CASES_COUNT = 20;
 let nextCase = 0;
 
-/** What the clients of a soak do, by name. */
+/** The activities of a soak's clients, by name. */
 export const ACTIVITIES: Readonly<Record<string, Activity>> = {
   "unary calls": (server) =>
     withTransports(server, async (transport) => {
@@ -120,7 +120,7 @@ export const ACTIVITIES: Readonly<Record<string, Activity>> = {
   },
 };
 
-/** Does something over each protocol, on connections that are closed behind it. */
+/** Runs a function over each protocol and closes the connections. */
 async function withTransports(
   { url }: SoakedServer,
   act: (transport: Transport) => Promise<void>,

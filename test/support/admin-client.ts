@@ -8,14 +8,14 @@ import type { Database } from "../../src/store/database.ts";
 import { silentLog } from "./database.ts";
 import { clientOf } from "./service-client.ts";
 
-/** The operator's calls over one database, as one replica serves them, without a chain. */
+/** The operator's calls of one replica over one database, without a chain. */
 export interface AdminReplica {
   readonly admin: Client<typeof Admin>;
   readonly lookup: ApiKeyLookup;
   readonly adminLookup: AdminKeyLookup;
 }
 
-/** What every caller of {@link adminReplica} is in the audit trail. */
+/** The actor of {@link adminReplica}'s calls in the audit trail. */
 export const ADMIN_ORIGIN = { actor: "admin", requestId: "r-1", address: "192.0.2.1" } as const;
 
 /** Makes one. */
@@ -42,7 +42,7 @@ export function adminReplica(database: Database, now?: () => number): AdminRepli
   return { admin, lookup, adminLookup };
 }
 
-/** What the trail has of a subject, the oldest event first. */
+/** Returns the events of a subject, the oldest first. */
 export async function trailOf(database: Database, subject: string): Promise<string[]> {
   const events = await database.query<{ action: string; actor: string }>(
     "SELECT action, actor FROM audit_event WHERE subject = $1 ORDER BY id",

@@ -9,11 +9,11 @@ import { type Localnet, startLocalnet } from "../../src/localnet/localnet.ts";
 import { createCheapMpc } from "../unit/localnet/cheap-mpc.ts";
 import { silentLog } from "./database.ts";
 
-/** The whole service in this process, on a localnet with a cheap MPC. */
+/** The whole service in this process, on a localnet with cheap MPC. */
 export interface AppInProcess {
   readonly url: string;
   readonly localnet: Localnet;
-  /** What it was configured with, for other parts that read the same. */
+  /** Its environment, for other parts with the same configuration. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }

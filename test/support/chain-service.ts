@@ -14,33 +14,33 @@ import { inlineVerifier } from "./inline-verifier.ts";
 import { flatPrices } from "./prices.ts";
 import { TEST_TRIPLE } from "./rows.ts";
 
-/** The work on the chain as the service does it, against a localnet in this process. */
+/** The service's work on the chain, with a localnet in this process. */
 export interface ChainService {
   readonly network: ChainNetwork;
   readonly reader: NetworkReader;
   readonly signals: Signals;
   readonly presigns: PresignQueue;
-  /** What it logged as errors. */
+  /** The logged errors. */
   readonly alarms: readonly object[];
   stop(): Promise<void>;
 }
 
-/** How it is to run. */
+/** Options of the work. */
 export interface ChainServiceOptions {
-  /** Default the localnet's, with all its OperatorCaps. */
+  /** Default: the localnet's Treasury with all its OperatorCaps. */
   readonly hotWallet?: { readonly secret: Uint8Array; readonly operatorCapIds: readonly string[] };
   /** Default false. */
   readonly afterRestore?: boolean;
   readonly gasStationSecret?: Uint8Array;
-  /** How the fullnode is reached. */
+  /** The fetch function for the fullnode. */
   readonly fetch?: typeof fetch;
-  /** Default 0: the pool asks for nothing by itself. */
+  /** Default 0: the pool requests no presigns by itself. */
   readonly presignLowWaterCount?: number;
-  /** What deposit addresses are made from, and where their coins go; without it nothing is swept. */
+  /** The seed of deposit addresses and the destination of sweeps. Default: no sweeps. */
   readonly sweeps?: { readonly signerOf: DepositSigner; readonly destination: string };
 }
 
-/** Starts it at a pace for tests. */
+/** Starts it with short intervals for tests. */
 export async function startChainService(
   database: Database,
   localnet: Localnet,

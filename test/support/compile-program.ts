@@ -5,7 +5,7 @@ import path from "node:path";
 import { compiledProgram } from "./environment.ts";
 import { ROOT } from "./source-files.ts";
 
-/** Compiles unless another suite's setup has; returns what removes the result. */
+/** Compiles unless another suite's setup already has. Returns the function that removes the result. */
 export default function setup(): () => void {
   if (compiledProgram.read() !== undefined) return () => {};
   // Inside the package, so that the program finds its dependencies and its own package.json.

@@ -13,16 +13,16 @@ import { ROOT } from "./source-files.ts";
 /** A log that says nothing. */
 export const silentLog = { info() {}, warn() {}, error() {} };
 
-/** Making the first database of a version of the schema takes an initdb; later ones load its snapshot. */
+/** The first database of a schema version runs initdb. Later ones load its snapshot. */
 export const DATABASE_TIMEOUT_MS = 60_000;
 
-/** An up-to-date database in memory. Close it at the end of the suite. */
+/** Opens a migrated database in memory. Close it at the end of the suite. */
 export async function openTestDatabase(): Promise<Database> {
   const snapshot = new Blob([readFileSync(await snapshotFile())]);
   return databaseOnPglite(await PGlite.create({ loadDataDir: snapshot }));
 }
 
-/** An up-to-date database on a real PostgreSQL that `close` also drops; undefined where none answers. */
+/** Opens a migrated database on a real PostgreSQL. `close` also drops it. Returns undefined if no server answers. */
 export async function openRaceDatabase(): Promise<Database | undefined> {
   const test = await testDatabase();
   if (test === undefined) return undefined;
@@ -37,7 +37,7 @@ export async function openRaceDatabase(): Promise<Database | undefined> {
   };
 }
 
-/** The data folder of an up-to-date database as a tar file, named after the migrations in it. */
+/** Returns the data folder of a migrated database as a tar file, named after its migrations. */
 async function snapshotFile(): Promise<string> {
   const migrations = await readMigrations();
   const engine = readFileSync(path.join(ROOT, "node_modules/@electric-sql/pglite/package.json"), "utf8");
@@ -55,7 +55,7 @@ async function snapshotFile(): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const older = readdirSync(folder).filter((other) => other.endsWith(".tar"));
   for (const other of older) rmSync(path.join(folder, other), { force: true });
-  // Suites that start together may each get here; the file is moved into place whole.
+  // Suites that start together may all get here, so the file is moved into place atomically.
   const draft = path.join(folder, `${randomUUID()}.draft`);
   writeFileSync(draft, new Uint8Array(await dump.arrayBuffer()));
   renameSync(draft, file);

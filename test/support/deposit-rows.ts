@@ -14,7 +14,7 @@ interface TestAddress {
   readonly reference?: string;
 }
 
-/** What an address owns of a type of coin; default SUI. */
+/** Returns the address's coins of one type; default SUI. */
 export async function coinsOf(
   client: SuiGrpcClient,
   owner: string,
@@ -30,7 +30,7 @@ export async function coinsOf(
   return coins;
 }
 
-/** Makes a deposit address's row, one that the watcher never looks at. */
+/** Inserts a deposit address that the watcher never scans. */
 export async function recordAddress(
   db: Queryable,
   { projectId, address, reference = "" }: TestAddress,
@@ -43,7 +43,7 @@ export async function recordAddress(
   );
 }
 
-/** Records the coins of a type that an address owns and no row knows, as deposits in one state; returns them. */
+/** Stores the unknown coins of an address as deposits in one state, and returns them. */
 export async function recordDeposits(
   db: Queryable,
   client: SuiGrpcClient,

@@ -11,18 +11,18 @@ import type { Database } from "../../src/store/database.ts";
 import { Secret } from "../../src/telemetry/secret.ts";
 import { objectId } from "./rows.ts";
 
-/** SUI and IKA as tests take them. */
+/** The SUI and IKA of tests. */
 export const SUI = acceptedCoin("SUI", "0x2::sui::SUI");
-/** Of a package that no network has. */
+/** A coin of a package that exists on no network. */
 export const IKA = acceptedCoin("IKA", "0xabc::ika::IKA");
 
-/** Prices that a test changes, in US dollars; undefined is none. */
+/** Prices in US dollars that a test changes; undefined for none. */
 export interface TestPrices {
   SUI: string | undefined;
   IKA: string | undefined;
 }
 
-/** What arrived on a chain that is not there. */
+/** Deposits on a simulated chain. */
 export interface FakePayments extends PaymentReader {
   /** Pays an amount in one transaction and returns its digest. */
   pay(address: string, ...amounts: readonly (readonly [AcceptedCoin, bigint])[]): string;
@@ -30,7 +30,7 @@ export interface FakePayments extends PaymentReader {
   knowsTransactions: boolean;
 }
 
-/** A chain on which coins arrive, each payment as one coin object. */
+/** Creates a simulated chain on which each payment arrives as one coin object. */
 export function fakePayments(): FakePayments {
   const transactions = new Map<string, Payment[]>();
   const reader: FakePayments = {
@@ -62,7 +62,7 @@ export function fakePayments(): FakePayments {
   return reader;
 }
 
-/** Deposits with a seed of their own and prices that a test changes. */
+/** Creates deposits with their own seed and prices that a test changes. */
 export function testDeposits(
   database: Database,
   prices: TestPrices,
@@ -96,7 +96,7 @@ export function acceptedCoin(name: string, coinType: string): AcceptedCoin {
   return { name, symbol: name, coinType: normalizeStructTag(coinType), decimals: 9 };
 }
 
-/** Whoever pays: an account that a faucet filled. */
+/** A payer's account, filled by a faucet. */
 export interface Payer {
   readonly signer: Ed25519Keypair;
   /** Sends SUI and IKA in one transaction and returns its digest once the fullnode has executed it. */

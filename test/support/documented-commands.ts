@@ -1,17 +1,17 @@
 import { readSource } from "./source-files.ts";
 
-/** A command of a document, and where it stands. */
+/** A command in a document, with its place. */
 export interface DocumentedCommand {
   readonly document: string;
   /** The heading of the second level above it. */
   readonly section: string;
-  /** As it is written, continued lines joined. */
+  /** The text, with continued lines joined. */
   readonly text: string;
 }
 
 const PROGRAMS =
   /^(?:[A-Z_]+=\S+ )*(?:npm|npx|node|tss|psql|pg_dump|pg_restore|curl|openssl|promtool)(?=\s|$)/;
-/** A fenced block, a heading, or what stands between backticks. */
+/** A fenced block, a heading, or inline code. */
 const PARTS = /^```(\w*)\n([\s\S]*?)^```$|^## (.+)$|`([^`\n]+)`/gm;
 
 /**

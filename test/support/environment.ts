@@ -6,9 +6,9 @@ export const compiledProgram = {
   },
 } as const;
 
-/** What the tests read from the environment, in one place. */
+/** The tests' environment variables. */
 export const environment = {
-  /** Where nothing may be skipped for want of a server. */
+  /** True in CI, where a missing server is an error. */
   isCi: process.env["CI"] === "true",
   /** True in `npm run test:reference`, which repeats with Ika's own code what other runs compare with recordings. */
   isReference: process.env["TEST_REFERENCE"] === "true",
@@ -18,21 +18,21 @@ export const environment = {
   redisUrl: process.env["TEST_REDIS_URL"] ?? "redis://127.0.0.1:6379",
 } as const;
 
-/** What a program that a test starts gets of this process's environment: where programs are, and nothing that configures. */
+/** The environment of programs that a test starts: paths of programs, and no configuration. */
 export const programEnvironment = {
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
 } as const;
 
 /**
- * Says that a server is missing and what goes untested for it. The run repeats the line at its end; in CI it is an
- * error instead, so that nothing is skipped there without anyone noticing.
+ * Reports a missing server and the skipped tests. The run repeats the line at its end. In CI it throws instead, so that
+ * nothing is skipped silently.
  */
 export function serverMissing(server: string, url: string, untested: string): void {
   sayMissing(`${server} at ${new URL(url).host}`, untested);
 }
 
-/** Says the same of a program that is not installed. */
+/** Reports a missing program in the same way. */
 export function programMissing(program: string, untested: string): void {
   sayMissing(program, untested);
 }

@@ -12,11 +12,11 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** What a statement reads. */
+/** A table that a statement reads. */
 export interface TableRead {
   readonly table: string;
   readonly how: string;
-  /** Undefined where the statement was only planned. */
+  /** Undefined if the statement was only planned. */
   readonly rows: number | undefined;
 }
 

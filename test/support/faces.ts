@@ -27,7 +27,7 @@ export type MethodName =
   | "SubmitSign"
   | "GetSign";
 
-/** One way to call the service: protobuf JSON in, protobuf JSON out, over a protocol and by a client of its own. */
+/** A client of the service over one protocol, with protobuf JSON as input and output. */
 export interface Face {
   readonly name: string;
   call(method: MethodName, request: Record<string, JsonValue>): Promise<Record<string, JsonValue>>;

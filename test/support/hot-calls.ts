@@ -31,7 +31,7 @@ import { signSteps } from "./sign-steps.ts";
 const NETWORK = "localnet";
 const PAGE = { pageSize: 20, pageToken: "" };
 
-/** Whom {@link callEverythingHot} calls for. */
+/** The caller of {@link callEverythingHot}. */
 export interface HotCaller {
   /** A project with credit. */
   readonly projectId: string;
@@ -39,8 +39,8 @@ export interface HotCaller {
 }
 
 /**
- * Makes everything once that callers, workers and metrics ask of the database all the time. A new statement of that
- * sort belongs here, so that the test of old rows looks at it.
+ * Runs once each frequent statement of callers, workers and metrics. Add new frequent statements here, so that the test
+ * of old rows covers them.
  */
 export async function callEverythingHot(database: Database, caller: HotCaller): Promise<void> {
   await sign(database, caller);
@@ -113,7 +113,7 @@ async function list(database: Database, { projectId }: HotCaller): Promise<void>
   await listChainTransactions(database, NETWORK, { ...PAGE, ...any, state: "aborted" });
 }
 
-/** What workers look for, and what the metrics show. */
+/** The statements of workers and metrics. */
 async function watch(database: Database, { networkEncryptionKeyId }: HotCaller): Promise<void> {
   const page = { after: NO_ROW, limit: 200 };
   const signals = createLocalSignals();

@@ -48,7 +48,7 @@ const { url } = await startServer({
 });
 process.send?.({ url });
 
-/** Made anew for each read, as a database does. */
+/** Created for each read, as by a database. */
 function rowOf(id: string): ShownSignRequest {
   const at = new Date(0);
   return {

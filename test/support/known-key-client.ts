@@ -24,19 +24,19 @@ interface AskedSignature {
  */
 export interface KnownKeyClient extends SigningClient, Pick<TssClient, "prices"> {
   readonly key: KnownKey;
-  /** What it was asked to sign, in order. */
+  /** The messages to sign, in order. */
   readonly asked: AskedSignature[];
-  /** What it was asked to read of the chain, in order. */
+  /** The reads of the chain, in order. */
   readonly read: ReadKeyArgs[];
-  /** The public key that the chain has; a test may change it. */
+  /** The public key on the chain. A test may change it. */
   chainKeyHex: string;
-  /** What the next signatures fail with. */
+  /** The error of the next signatures. */
   failure: TssError | undefined;
 }
 
 const DWALLET_ID = `0x${"d".repeat(64)}`;
 
-/** Makes a client that knows the private key of its one dWallet. */
+/** Creates a client that knows the private key of its only dWallet. */
 export function knownKeyClient(curve: Curve, privateKey: Uint8Array): KnownKeyClient {
   const publicKey = publicKeyOf(curve, privateKey);
   const asked: AskedSignature[] = [];

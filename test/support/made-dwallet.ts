@@ -10,7 +10,7 @@ import { curveByNumber } from "../../src/protocol/proofs/curve.ts";
 import { readNetworkKeyParts } from "../../src/protocol/proofs/network-key-parts.ts";
 import { decodeUserShare } from "../../src/protocol/user-share.ts";
 
-/** An ED25519 dWallet of a network key that a test knows whole. It signs alone, without a protocol. */
+/** An ED25519 dWallet whose whole key a test knows. It signs alone, without a protocol. */
 export interface MadeDWallet {
   readonly userSecretKeyShare: Uint8Array;
   /** The network's public output, 781 bytes. */
@@ -27,7 +27,7 @@ const SHARES = [11n, 13n] as const;
 const RANDOMIZERS = [3n, 5n, 7n] as const;
 const NETWORK_SHARE = 3n * 11n + 5n * 13n + 7n;
 
-/** The protocol parameters of ED25519 under the test's network key, with tables too small for anybody's use. */
+/** The protocol parameters of ED25519 under the test's network key, with unusably small tables. */
 export const MADE_PARAMETERS: Uint8Array = makeParameters();
 
 /** The dWallet that a DKG with this user's share makes. `networkShare`: another one is not the network key's. */

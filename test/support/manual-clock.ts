@@ -1,10 +1,10 @@
 import type { Clock } from "../../src/lifecycle/clock.ts";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test moves. */
 export interface ManualClock extends Clock {
-  /** Lets time pass, and calls what is due on the way, in the order of the times. */
+  /** Advances time and fires due timers in order. */
   advance(durationMs: number): void;
-  /** Lets time pass until the next timer and calls that one alone; false where there is none. */
+  /** Advances time to the next timer and fires only that one. Returns false if there is none. */
   callNext(): boolean;
   readonly timerCount: number;
 }

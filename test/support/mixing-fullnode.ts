@@ -8,7 +8,7 @@ export interface MixUp {
   answer?(answer: never): void;
 }
 
-/** A way to a fullnode that mixes up what it is told to, octet for octet as a fullnode would. */
+/** Creates a fetch to a fullnode that mixes up chosen answers, in a fullnode's own encoding. */
 export interface MixingFullnode {
   readonly fetch: typeof fetch;
   /** Runs `during` while the answers of one method are mixed up. */
@@ -33,7 +33,7 @@ const METHODS = {
 /** The methods of `sui.rpc.v2` whose answers can be mixed up. */
 export type Method = keyof typeof METHODS;
 
-/** Honest until it is told otherwise. */
+/** Initially honest. */
 export function createMixingFullnode(): MixingFullnode {
   const mixUps = new Map<string, MixUp>();
   return {
@@ -67,7 +67,7 @@ function changed(
   change: ((message: never) => void) | undefined,
 ): Uint8Array<ArrayBuffer> {
   const length = new DataView(body.buffer, body.byteOffset).getUint32(1);
-  // A reply that is an error has trailers alone.
+  // An error reply has only trailers.
   if (change === undefined || body[0] !== 0) return new Uint8Array(body);
   const message = codec.fromBinary(body.subarray(HEAD_BYTES, HEAD_BYTES + length));
   change(message as never);

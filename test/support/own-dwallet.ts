@@ -14,7 +14,7 @@ import { runSteps } from "../../src/protocol/steps.ts";
 import { decodeUserShare } from "../../src/protocol/user-share.ts";
 import { judge } from "./judges.ts";
 
-/** A dWallet whose user's half this project made, with the network that has the other half. */
+/** A dWallet with this project's user half, and its network. */
 export interface OwnDWallet {
   readonly curve: number;
   readonly parameters: Uint8Array;
@@ -24,11 +24,11 @@ export interface OwnDWallet {
   readonly share: Uint8Array;
   readonly keypair: { readonly encryptionKey: Uint8Array; readonly decryptionKey: Uint8Array };
   readonly encryptedShareAndProof: Uint8Array;
-  /** What the user's half is made from, for a presign of the session. */
+  /** Returns the input of the user's half, with a presign of the session. */
   request(triple: AlgorithmTriple, sessionId: Uint8Array, message: Uint8Array): SignRequest;
 }
 
-/** A network, which tells its seed. */
+/** Creates a network from a seed. */
 export const ownNetwork = (seed: number): NetworkParty =>
   networkParty(new Uint8Array(32).fill(seed), undefined);
 
@@ -84,7 +84,7 @@ export function presignOf(network: NetworkParty, triple: AlgorithmTriple, sessio
   return completed(network.presign({ curve, signatureAlgorithm, sessionId }));
 }
 
-/** What the network gets for a request. */
+/** Returns the network's input for a request. */
 export function networkSignInput(request: SignRequest, userSignMessage: Uint8Array): NetworkSignInput {
   const { triple, dwalletOutput, presign, message } = request;
   return {
@@ -98,7 +98,7 @@ export function networkSignInput(request: SignRequest, userSignMessage: Uint8Arr
   };
 }
 
-/** Whether an outside library accepts what the network made of a message. */
+/** Returns true if an outside library accepts the network's signature of a message. */
 export function isSigned(network: NetworkParty, request: SignRequest, userSignMessage: Uint8Array): boolean {
   const signature = completed(network.sign(networkSignInput(request, userSignMessage)));
   const { signatureAlgorithm, hash, curve } = request.triple;
@@ -107,13 +107,13 @@ export function isSigned(network: NetworkParty, request: SignRequest, userSignMe
     hash,
     publicKey: publicKeyFromDWalletOutput(curve, request.dwalletOutput),
     message: request.message,
-    // The chain has v before r and s, the judge after them.
+    // The chain stores v before r and s; the verifier expects it after them.
     signature:
       signature.length === 65 ? concatBytes(signature.subarray(1), signature.subarray(0, 1)) : signature,
   });
 }
 
-/** The output of what the network completed. */
+/** Returns the output of a completed session. */
 export function completed(outcome: MpcOutcome): Uint8Array {
   if (outcome.kind === "rejected") throw new Error(`rejected: ${outcome.reason}`);
   return outcome.output;

@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { environment, serverMissing } from "./environment.ts";
 
-/** A throw-away database on a real PostgreSQL server. */
+/** A temporary database on a real PostgreSQL server. */
 export interface TestDatabase {
   readonly url: string;
-  /** Removes the database, with whoever is still connected. */
+  /** Drops the database, even with open connections. */
   drop(): Promise<void>;
 }
 
 /**
- * Makes an empty database for one suite. Undefined where no PostgreSQL answers: the suite is then to be skipped with
- * `describe.skipIf`, and the run says so at its end. In CI that is an error instead.
+ * Creates an empty database for one suite. Returns undefined if no PostgreSQL answers; skip the suite with
+ * `describe.skipIf`, and the run reports it at its end. In CI this throws instead.
  */
 export async function testDatabase(): Promise<TestDatabase | undefined> {
   const server = environment.databaseUrl;
@@ -45,10 +45,10 @@ async function execute(url: string, statement: string): Promise<void> {
 
 const UNREACHABLE = ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"];
 
-/** SQLSTATE of a server that has as many clients as it takes. */
+/** The SQLSTATE of a server without a free connection. */
 const NO_CONNECTION_LEFT = ["53300"];
 
-/** Nobody listens there. A server that answers and refuses is a mistake to be told, not a reason to skip. */
+/** True if nothing listens there. A server that refuses is an error, not a reason to skip. */
 function isUnreachable(error: unknown): boolean {
   return hasCode(error, UNREACHABLE);
 }

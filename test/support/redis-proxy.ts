@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A way to a Redis that can be lost without harm to others who use it. */
+/** A proxy to a Redis that a test can cut without effect on others. */
 export interface RedisProxy {
   readonly url: string;
-  /** Keeps connections and says nothing any more, as a server that hangs. */
+  /** Keeps connections but stops answering, like a server that hangs. */
   hang(): void;
-  /** Cuts all connections and takes no more, as a server that was killed. */
+  /** Cuts all connections and accepts no more, like a killed server. */
   kill(): Promise<void>;
-  /** Listens again where it did. */
+  /** Listens again on the same port. */
   revive(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export async function startRedisProxy(url: string): Promise<RedisProxy> {
   const server = createServer((near) => {
     sockets.add(near);
     near.on("error", () => {});
-    // Whoever connects to a server that hangs is not answered either.
+    // New connections to a server that hangs get no answer either.
     if (isHanging) return;
     const far = connect(Number(port || 6379), hostname);
     sockets.add(far);

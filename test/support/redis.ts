@@ -5,7 +5,7 @@ import { environment, serverMissing } from "./environment.ts";
 export async function testRedis(): Promise<string | undefined> {
   const url = environment.redisUrl;
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
-  // The rejected connect says the same, and an error event that nobody hears would end the process.
+  // The rejected connect reports the same error. Without a listener, the error event would end the process.
   client.on("error", () => {});
   try {
     await client.connect();

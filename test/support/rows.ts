@@ -10,10 +10,10 @@ import { findTriple } from "../../src/protocol/algorithms.ts";
 import type { Database } from "../../src/store/database.ts";
 import { newId } from "../../src/store/ids.ts";
 
-/** Who makes rows for tests. */
+/** The origin of test rows. */
 export const TEST_ORIGIN = { actor: "system" } as const;
 
-/** An operator who calls. */
+/** The origin of an operator's calls. */
 export const TEST_OPERATOR = { kind: "admin", network: "localnet", origin: TEST_ORIGIN } as const;
 
 /** The combination that test rows are of: its sign message has a layout, but no secret, to be checked. */
@@ -22,7 +22,7 @@ export const TEST_TRIPLE = findTriple("SECP256K1", "ECDSASecp256k1", "SHA256")!;
 /** Comes before every row. */
 export const NO_ROW = "00000000-0000-0000-0000-000000000000";
 
-/** What a reservation with this idempotency key is remembered by; another `request` is another one. */
+/** Returns the identity of a reservation with this idempotency key. Another `request` gives another identity. */
 export function keyed(key: string, request = 0): Idempotency {
   return { key, method: "tss.v1.Signing/ReserveSign", fingerprint: new Uint8Array(32).fill(request) };
 }
@@ -53,7 +53,7 @@ export interface TestDWalletRow {
   readonly bucket: PresignBucket;
 }
 
-/** A dWallet of the project under a network encryption key of its own, so that suites do not share buckets. */
+/** Inserts a dWallet of the project under its own network encryption key, so that suites do not share buckets. */
 export async function dwalletOf(
   database: Database,
   projectId: string,
@@ -89,7 +89,7 @@ export async function dwalletOf(
   return { rowId, objectId: id, secretKey, bucket };
 }
 
-/** Presigns of the bucket that can be reserved; returns their object ids, the oldest first. */
+/** Inserts ready presigns of the bucket. Returns their object ids, the oldest first. */
 export async function readyPresigns(
   database: Database,
   bucket: PresignBucket,
@@ -133,7 +133,7 @@ export function chainSignature(dwallet: TestDWalletRow, message: Uint8Array): Ui
   return secp256k1.sign(sha256(message), dwallet.secretKey, { prehash: false, format: "recovered" });
 }
 
-/** What a project has, and what does not add up anywhere. */
+/** Returns a project's balance and the faults of the ledger. */
 export async function moneyOf(database: Database, projectId: string) {
   const [money] = await database.query<{ balance: bigint; held: bigint }>(
     "SELECT balance_micro_usd AS balance, held_micro_usd AS held FROM project WHERE id = $1",

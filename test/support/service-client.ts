@@ -35,7 +35,7 @@ export function clientOf<S extends DescService>(
   return createClient(service, transport);
 }
 
-/** The catalogue's reason that a call was refused with, over a client or by the operation itself. */
+/** Returns the catalogue's reason of a refused call, from a client or from the operation. */
 export async function refusalOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;

@@ -30,11 +30,11 @@ export function sourcesBelow(folders: readonly string[], extensions: readonly st
 
 /** One import or re-export. */
 export interface Import {
-  /** As it is written: a package, `node:…`, or a path from the importing file. */
+  /** The specifier: a package, `node:…`, or a relative path. */
   readonly specifier: string;
-  /** From the top folder, if it is a file of ours. */
+  /** The path from the top folder, if it is a file of this repository. */
   readonly file: string | undefined;
-  /** The names it takes; `*` for a whole module. */
+  /** The imported names; `*` for a whole module. */
   readonly values: readonly string[];
 }
 

@@ -2,8 +2,8 @@ import { writeSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
 /**
- * Ends a test run with what was skipped for want of a server and, as the very last line, the counts that scripts read:
- * `12 passed, 0 failed, 3 skipped`. A file that does not load and an error outside of any test count as failed.
+ * Ends a test run with the suites that were skipped without a server, and a last line with counts for scripts: `12
+ * passed, 0 failed, 3 skipped`. A file that does not load and an error outside a test count as failed.
  */
 export default class SummaryReporter implements Reporter {
   readonly #notices = new Set<string>();
@@ -21,7 +21,7 @@ export default class SummaryReporter implements Reporter {
     const skipped = count("skipped") + count("pending");
     const counts = `${count("passed")} passed, ${count("failed") + broken} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
     const lines = [...this.#notices, counts].map((line) => `${line}\n`).join("");
-    // At exit, since other reporters go on writing after this one.
+    // Writes at exit, because other reporters write after this one.
     process.once("exit", () => writeSync(1, lines));
   }
 }

@@ -8,14 +8,14 @@ import type { AlgorithmTriple } from "../../src/protocol/algorithms.ts";
 import { sessionIdentifierDigest } from "../../src/protocol/session-identifier.ts";
 import type { Face } from "./faces.ts";
 
-/** A dWallet that a test made, with the user's share. */
+/** A test's dWallet with the user's share. */
 export interface TestDWallet {
   readonly id: string;
   readonly publicKey: Uint8Array;
   readonly shareHex: string;
 }
 
-/** What the steps of a user share: the crypto is the same, whichever face carries the calls. */
+/** The common parts of a user's steps. The cryptography is the same over every protocol. */
 export interface UserSteps {
   readonly engine: CryptoEngine;
   readonly parameters: Uint8Array;
@@ -41,7 +41,7 @@ export async function downloadParameters(baseUrl: string, curve: string): Promis
   }
 }
 
-/** Registers a key, makes a dWallet and accepts its share, call by call over one face. */
+/** Registers a key, makes a dWallet and accepts its share, call by call over one protocol. */
 export async function onboardOver(face: Face, steps: UserSteps, seed: Uint8Array): Promise<TestDWallet> {
   const { engine, parameters, triple } = steps;
   using keys: UserKeys = await engine.deriveUserKeys({ curve: triple.curve, seed });
@@ -147,7 +147,7 @@ export const fromBase64 = (value: JsonValue | undefined): Uint8Array =>
 
 const hex = (secret: SecretBytes): string => Buffer.from(secret.reveal()).toString("hex");
 
-/** Polls as a client does; the test's own time-out bounds it. */
+/** Polls like a client. The test's time-out bounds it. */
 async function until(
   face: Face,
   request: Record<string, JsonValue>,
