@@ -105,6 +105,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "flow",
+          isolate: false,
           include: ["test/flow/**/*.test.ts"],
           globalSetup: ["./test/support/compile-program.ts", "./test/flow/bakery.ts"],
           testTimeout: 600_000,
