@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { SEAL_MAX_COUNT } from "../../src/audit/audit-seal.ts";
+import { SEAL_MAX_COUNT } from "../../src/seals/audit-seal.ts";
 
 /**
  * Puts leaves and seals behind the audit events that have none, with hashes that are made up. It continues from the

@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type GetAuditProofResponse, GetAuditProofResponseSchema } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { type AuditSeal as AuditSealMessage, AuditSealSchema } from "../../gen/proto/tss/v1/audit_pb.ts";
-import type { AuditSeal } from "../audit/audit-seal.ts";
 import type { AuditProof } from "../audit/get-audit-proof.ts";
+import type { AuditSeal } from "../seals/audit-seal.ts";
 import { encodeAuditEvent } from "./encode-account.ts";
 
 /** Encodes a seal. */

@@ -1,7 +1,7 @@
 import { type BackgroundLoop, createBackgroundLoop } from "../lifecycle/background-loop.ts";
 import type { Clock } from "../lifecycle/clock.ts";
+import { SEAL_MAX_COUNT } from "../seals/audit-seal.ts";
 import type { Log } from "../telemetry/log.ts";
-import { SEAL_MAX_COUNT } from "./audit-seal.ts";
 import { type SealEventsDeps, sealEvents } from "./seal-events.ts";
 
 /** Seals the events of the audit trail. Any number of replicas may run it; one at a time seals. */

@@ -1,4 +1,5 @@
-import { chainHash } from "./audit-entry.ts";
+import { equalBytes } from "../protocol/bytes.ts";
+import { chainHash } from "../seals/audit-entry.ts";
 import type { AuditFault } from "./audit-fault.ts";
 import type { ExportedEntry } from "./export-line.ts";
 import { outOfPlace } from "./out-of-place.ts";
@@ -13,8 +14,8 @@ export function checkEntries(group: EntryGroup, chain: readonly Uint8Array[] | u
     // After a missing entry the expected chain hash is unknown.
     if (sequence !== next) candidates = undefined;
     const continued = candidates?.map((previous) => chainHash(previous, leaf));
-    const isChained = continued?.some((hash) => hash.equals(entry.chainHash)) ?? true;
-    const isWhole = isChained && equal(leaf, entry.leafHash);
+    const isChained = continued?.some((hash) => equalBytes(hash, entry.chainHash)) ?? true;
+    const isWhole = isChained && equalBytes(leaf, entry.leafHash);
     if (!isWhole) {
       const what = isChained ? "does not have the hash it was sealed with" : "does not continue the chain";
       faults.push({ kind: "changed", sequence, message: `entry ${sequence} was changed: it ${what}` });
@@ -97,5 +98,3 @@ const inOrder = ({ entries }: EntryGroup): HashedEntry[] =>
   [...entries].sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
 
 const bySequence = (a: AuditFault, b: AuditFault): number => Number((a.sequence ?? 0n) - (b.sequence ?? 0n));
-
-const equal = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0;

@@ -1,13 +1,7 @@
-import { type AuditSeal, SEAL_MAX_COUNT, sealHash } from "./audit-seal.ts";
+import type { AuditSeal } from "../seals/audit-seal.ts";
+import { merkleRoot } from "../seals/merkle-tree.ts";
 import type { HashedEntry } from "./check-entries.ts";
-import { merkleRoot } from "./merkle-tree.ts";
 import { verifySealSignature } from "./seal-key.ts";
-
-/** Whether the seal's hash matches its fields, and its range is a valid one. */
-export function isOwnHash(seal: AuditSeal): boolean {
-  const count = seal.lastSequence - seal.firstSequence + 1n;
-  return sealHash(seal).equals(seal.sealHash) && count >= 1n && count <= BigInt(SEAL_MAX_COUNT);
-}
 
 /** Whether the entries, complete and in order, match the seal. */
 export function fitsEntries(seal: AuditSeal, entries: readonly HashedEntry[]): boolean {

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
+import type { AuditSeal } from "../seals/audit-seal.ts";
+import { GENESIS_HASH } from "../seals/sha256.ts";
 import { bigint, bytea, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
-import type { AuditSeal } from "./audit-seal.ts";
 import { type ExportedEntry, encodeLine } from "./export-line.ts";
-import { GENESIS_HASH } from "./sha256.ts";
 
 /**
  * Reads an export line by line and holds one seal's entries at a time. Exports the data of the database unchecked;

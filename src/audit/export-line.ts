@@ -1,5 +1,5 @@
-import type { AuditEntry } from "./audit-entry.ts";
-import type { AuditSeal } from "./audit-seal.ts";
+import type { AuditEntry } from "../seals/audit-entry.ts";
+import type { AuditSeal } from "../seals/audit-seal.ts";
 
 /** One line of an export: the head, then each seal followed by its entries, then the end. */
 export type ExportLine =

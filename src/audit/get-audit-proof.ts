@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { ServiceError } from "../errors/service-error.ts";
+import type { AuditSeal } from "../seals/audit-seal.ts";
+import { auditPath } from "../seals/merkle-tree.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { readRows } from "../store/statements.ts";
-import type { AuditSeal } from "./audit-seal.ts";
 import { AUDIT_EVENT_COLUMNS, type AuditEventRow, SELECT_AUDIT_EVENT } from "./list-audit-events.ts";
-import { auditPath } from "./merkle-tree.ts";
 
 /**
  * Reads the proof of an event that belongs to a project of the network or to no project. Throws AUDIT_EVENT_NOT_FOUND,

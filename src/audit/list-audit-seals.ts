@@ -1,6 +1,6 @@
 import { type Page, type PageRequest, readPage } from "../paging/read-page.ts";
+import type { AuditSeal } from "../seals/audit-seal.ts";
 import type { Database } from "../store/database.ts";
-import type { AuditSeal } from "./audit-seal.ts";
 
 /** Reads a page of the seals, the newest first. Throws VALIDATION for a token of another list. */
 export function listAuditSeals(

@@ -1,13 +1,13 @@
 import sql, { type Sql } from "sql-template-tag";
+import { type AuditEntry, chainHash, leafHash } from "../seals/audit-entry.ts";
+import { type AuditSeal, SEAL_MAX_COUNT, type SealContent, sealHash } from "../seals/audit-seal.ts";
+import { merkleRoot } from "../seals/merkle-tree.ts";
+import { GENESIS_HASH } from "../seals/sha256.ts";
 import { bigint, boolean, bytea, type Columns, nullable, text, time } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { LOCK_KEYS } from "../store/lock-keys.ts";
 import { execute, readRows } from "../store/statements.ts";
-import { type AuditEntry, chainHash, leafHash } from "./audit-entry.ts";
-import { type AuditSeal, SEAL_MAX_COUNT, type SealContent, sealHash } from "./audit-seal.ts";
-import { merkleRoot } from "./merkle-tree.ts";
 import type { SealKey } from "./seal-key.ts";
-import { GENESIS_HASH } from "./sha256.ts";
 
 /**
  * Seals at most 4096 committed events that no seal covers yet, in the order of their ids. Returns their number, and 0

@@ -1,5 +1,5 @@
+import { type AuditSeal, SEAL_MAX_COUNT } from "../seals/audit-seal.ts";
 import type { AuditFault } from "./audit-fault.ts";
-import { type AuditSeal, SEAL_MAX_COUNT } from "./audit-seal.ts";
 import { checkEntries, type HashedEntry } from "./check-entries.ts";
 import { fitsEntries } from "./check-seal.ts";
 

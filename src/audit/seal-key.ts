@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { signedBytes } from "../seals/audit-seal.ts";
 import type { Secret } from "../telemetry/secret.ts";
 
 /** The key of an Ed25519 secret of 64 hex digits. */
@@ -12,7 +13,7 @@ export function createSealKey(secretHex: Secret): SealKey {
   const spki = createPublicKey(key).export({ format: "der", type: "spki" });
   return {
     publicKey: spki.subarray(PUBLIC_PREFIX.length),
-    signSeal: (sealHash) => sign(null, Buffer.concat([SIGNATURE_VERSION, sealHash]), key),
+    signSeal: (sealHash) => sign(null, signedBytes(sealHash), key),
   };
 }
 
@@ -24,7 +25,6 @@ export interface SealKey {
   signSeal(sealHash: Uint8Array): Uint8Array;
 }
 
-const SIGNATURE_VERSION = Buffer.from("tss.audit.signature.v1");
 /** The bytes before the 32 bytes of a key in PKCS #8 and in SPKI (RFC 8410). */
 const PRIVATE_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const PUBLIC_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
@@ -35,7 +35,7 @@ export function verifySealSignature(
   sealHash: Uint8Array,
   signature: Uint8Array,
 ): boolean {
-  return verify(null, Buffer.concat([SIGNATURE_VERSION, sealHash]), importKey(publicKey), signature);
+  return verify(null, signedBytes(sealHash), importKey(publicKey), signature);
 }
 
 function importKey(publicKey: Uint8Array): KeyObject {

@@ -1,5 +1,5 @@
+import type { AuditSeal } from "../seals/audit-seal.ts";
 import { type AuditFault, tidyFaults } from "./audit-fault.ts";
-import type { AuditSeal } from "./audit-seal.ts";
 import { unreadableLine } from "./check-entries.ts";
 import { judgeSignature } from "./check-seal.ts";
 import { decodeLine, type ExportLine } from "./export-line.ts";

@@ -1,11 +1,10 @@
-import { leafHash } from "./audit-entry.ts";
+import { leafHash } from "../seals/audit-entry.ts";
+import { type AuditSeal, isOwnHash } from "../seals/audit-seal.ts";
+import { GENESIS_HASH } from "../seals/sha256.ts";
 import type { AuditFault } from "./audit-fault.ts";
-import type { AuditSeal } from "./audit-seal.ts";
 import { missing, unreadableLine } from "./check-entries.ts";
-import { isOwnHash } from "./check-seal.ts";
 import type { ExportedEntry } from "./export-line.ts";
 import { createSealGroup, type SealGroup } from "./seal-group.ts";
-import { GENESIS_HASH } from "./sha256.ts";
 
 /**
  * Verifies that seals follow one another, each with its entries. `previousChainHash` is the chain hash before the first

@@ -79,7 +79,7 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an entry of the audit trail does not depend on those before it",
-    file: "src/audit/audit-entry.ts",
+    file: "src/seals/audit-entry.ts",
     find: "return sha256(CHAIN_VERSION, previous, leaf);",
     replace: "return sha256(CHAIN_VERSION, leaf);",
     tests: ["test/unit/audit/worked-example.test.ts"],
@@ -87,7 +87,7 @@ export const CRYPTO_MUTANTS: readonly Mutant[] = [
   {
     name: "an entry that does not continue the chain is taken",
     file: "src/audit/check-entries.ts",
-    find: "continued?.some((hash) => hash.equals(entry.chainHash)) ?? true",
+    find: "continued?.some((hash) => equalBytes(hash, entry.chainHash)) ?? true",
     replace: "true",
     tests: AUDIT,
   },

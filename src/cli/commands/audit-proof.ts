@@ -1,14 +1,6 @@
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import {
-  type AuditEvent,
-  type GetAuditProofResponse,
-  GetAuditProofResponseSchema,
-} from "../../../gen/proto/tss/v1/admin_pb.ts";
-import { leafHash } from "../../audit/audit-entry.ts";
-import { isOwnHash } from "../../audit/check-seal.ts";
-import { rootOfPath } from "../../audit/merkle-tree.ts";
-import { equalBytes } from "../../protocol/bytes.ts";
+import { GetAuditProofResponseSchema } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import { isProved } from "../../seals/verify-proof.ts";
 import { formatTime } from "../format.ts";
 import { operand } from "../option.ts";
 import { rowNumber } from "../option-values.ts";
@@ -45,32 +37,3 @@ export const auditProof = serviceCommand({
       "The seal covers this event. Compare its hash with the one that you recorded elsewhere.",
     ].join("\n"),
 });
-
-function isProved({ auditEvent: event, auditSeal: seal, auditPath }: GetAuditProofResponse): boolean {
-  if (event?.sequence === undefined || event.createTime === undefined) return false;
-  if (seal?.createTime === undefined || !isOwnHash({ ...seal, createdAt: timestampDate(seal.createTime) }))
-    return false;
-  const position = {
-    index: Number(event.sequence - seal.firstSequence),
-    leafCount: Number(seal.lastSequence - seal.firstSequence) + 1,
-  };
-  const root = rootOfPath(
-    leafOf(event, { sequence: event.sequence, time: event.createTime }),
-    position,
-    auditPath,
-  );
-  return root !== undefined && equalBytes(root, seal.merkleRoot);
-}
-
-function leafOf(
-  { auditEventId, actor, action, subject, projectId, requestId, address }: AuditEvent,
-  { sequence, time }: { readonly sequence: bigint; readonly time: Timestamp },
-): Uint8Array {
-  return leafHash({
-    ...{ sequence, auditEventId, createdAt: timestampDate(time), actor, action, subject },
-    // The contract has no null, so absent values are empty.
-    projectId: projectId || null,
-    requestId: requestId || null,
-    address: address || null,
-  });
-}

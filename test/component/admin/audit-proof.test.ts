@@ -6,8 +6,8 @@ import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import type { AuditSeal } from "../../../gen/proto/tss/v1/audit_pb.ts";
 import { insertProject } from "../../../src/access/insert-project.ts";
 import { createAdminService } from "../../../src/admin/admin-service.ts";
-import { leafHash } from "../../../src/audit/audit-entry.ts";
-import { sealHash } from "../../../src/audit/audit-seal.ts";
+import { leafHash } from "../../../src/seals/audit-entry.ts";
+import { sealHash } from "../../../src/seals/audit-seal.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { sealAll, writeEvents } from "../../support/audit-trail.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
@@ -82,7 +82,7 @@ it("every event has a proof that leads to its seal's hash", async () => {
     expect(rootFrom(leaf, Number(index), Number(leafCount), auditPath)).toEqual(
       Buffer.from(seal!.merkleRoot),
     );
-    expect(hashOf(seal!)).toEqual(Buffer.from(seal!.sealHash));
+    expect(hashOf(seal!)).toEqual(seal!.sealHash);
   }
 });
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sealHash } from "../../../src/audit/audit-seal.ts";
 import { decodeLine, type ExportLine, encodeLine } from "../../../src/audit/export-line.ts";
 import { splitLines } from "../../../src/audit/split-lines.ts";
 import { verifyExport } from "../../../src/audit/verify-export.ts";
+import { sealHash } from "../../../src/seals/audit-seal.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { exported, sealAll, verified, writeEvents } from "../../support/audit-trail.ts";
 import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { auditPath, merkleRoot, rootOfPath } from "../../../src/audit/merkle-tree.ts";
+import { auditPath, merkleRoot, rootOfPath } from "../../../src/seals/merkle-tree.ts";
 
 const digest = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
 const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString("hex");

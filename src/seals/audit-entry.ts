@@ -1,3 +1,4 @@
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { sha256, uint64 } from "./sha256.ts";
 
 /** An event of the audit trail at its place in the sealed chain. */
@@ -15,15 +16,15 @@ export interface AuditEntry {
   readonly address: string | null;
 }
 
-const ENTRY_VERSION = Buffer.from("tss.audit.entry.v1");
-const CHAIN_VERSION = Buffer.from("tss.audit.chain.v1");
+const ENTRY_VERSION = utf8ToBytes("tss.audit.entry.v1");
+const CHAIN_VERSION = utf8ToBytes("tss.audit.chain.v1");
 const LEAF = Uint8Array.of(0x00);
 const ABSENT = Uint8Array.of(0x00);
 const PRESENT = Uint8Array.of(0x01);
 
 /** The canonical bytes of an entry, as docs/audit.md defines them. No two entries have the same bytes. */
-export function encodeEntry(entry: AuditEntry): Buffer {
-  return Buffer.concat([
+export function encodeEntry(entry: AuditEntry): Uint8Array {
+  return concatBytes(
     ENTRY_VERSION,
     uint64(entry.sequence),
     uint64(entry.auditEventId),
@@ -32,22 +33,22 @@ export function encodeEntry(entry: AuditEntry): Buffer {
     ...[entry.projectId, entry.requestId, entry.address].flatMap((value) =>
       value === null ? [ABSENT] : [PRESENT, ...text(value)],
     ),
-  ]);
+  );
 }
 
 /** The entry's leaf in its seal's Merkle tree (RFC 6962, section 2.1). */
-export function leafHash(entry: AuditEntry): Buffer {
+export function leafHash(entry: AuditEntry): Uint8Array {
   return sha256(LEAF, encodeEntry(entry));
 }
 
 /** Appends a leaf to the chain hash of all earlier leaves. */
-export function chainHash(previous: Uint8Array, leaf: Uint8Array): Buffer {
+export function chainHash(previous: Uint8Array, leaf: Uint8Array): Uint8Array {
   return sha256(CHAIN_VERSION, previous, leaf);
 }
 
 function text(value: string): Uint8Array[] {
-  const bytes = Buffer.from(value, "utf8");
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(bytes.length);
+  const bytes = utf8ToBytes(value);
+  const length = new Uint8Array(4);
+  new DataView(length.buffer).setUint32(0, bytes.length);
   return [length, bytes];
 }

@@ -1,3 +1,5 @@
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { equalBytes } from "../protocol/bytes.ts";
 import { sha256, uint64 } from "./sha256.ts";
 
 /** A seal over consecutive entries. */
@@ -27,10 +29,11 @@ export interface SealContent {
 /** The maximum number of entries in one seal. */
 export const SEAL_MAX_COUNT = 4_096;
 
-const SEAL_VERSION = Buffer.from("tss.audit.seal.v1");
+const SEAL_VERSION = utf8ToBytes("tss.audit.seal.v1");
+const SIGNATURE_VERSION = utf8ToBytes("tss.audit.signature.v1");
 
 /** The hash of a seal. It covers the seal's entries and, through the previous seal, all earlier ones. */
-export function sealHash(seal: SealContent): Buffer {
+export function sealHash(seal: SealContent): Uint8Array {
   return sha256(
     SEAL_VERSION,
     uint64(seal.number),
@@ -41,4 +44,15 @@ export function sealHash(seal: SealContent): Buffer {
     seal.chainHash,
     seal.previousSealHash,
   );
+}
+
+/** Whether the seal's hash matches its fields, and its range is a valid one. */
+export function isOwnHash(seal: SealContent & Pick<AuditSeal, "sealHash">): boolean {
+  const count = seal.lastSequence - seal.firstSequence + 1n;
+  return equalBytes(sealHash(seal), seal.sealHash) && count >= 1n && count <= BigInt(SEAL_MAX_COUNT);
+}
+
+/** The bytes that the signature of a seal covers. */
+export function signedBytes(hash: Uint8Array): Uint8Array {
+  return concatBytes(SIGNATURE_VERSION, hash);
 }
