@@ -176,7 +176,7 @@ fun create(ctx: &mut TxContext): AdminCap {
 
 // === Anyone ===
 
-public fun deposit(self: &mut Treasury, ika: Coin<IKA>, sui: Coin<SUI>, ctx: &TxContext) {
+public fun deposit(self: &mut Treasury, ika: Coin<IKA>, sui: Coin<SUI>, ctx: &mut TxContext) {
     event::emit(Deposited {
         treasury_id: object::id(self),
         from: ctx.sender(),

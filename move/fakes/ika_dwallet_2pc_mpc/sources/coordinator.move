@@ -1,0 +1,130 @@
+/// What the Treasury calls of Ika's coordinator, with the coordinator's own signatures.
+module ika_dwallet_2pc_mpc::coordinator;
+
+use ika::ika::IKA;
+use ika_dwallet_2pc_mpc::coordinator_inner::{
+    Self,
+    DWalletCap,
+    Inner,
+    MessageApproval,
+    SignDuringDKGRequest,
+    UnverifiedPresignCap,
+    VerifiedPresignCap,
+};
+use ika_dwallet_2pc_mpc::sessions_manager::SessionIdentifier;
+use sui::coin::Coin;
+use sui::sui::SUI;
+
+const EWrongInnerVersion: u64 = 0;
+const VERSION: u64 = 2;
+
+public struct DWalletCoordinator has key { id: UID, version: u64, inner: Inner }
+
+public fun register_session_identifier(
+    self: &mut DWalletCoordinator,
+    bytes: vector<u8>,
+    ctx: &mut TxContext,
+): SessionIdentifier {
+    self.inner().sessions().register_session_identifier(bytes, ctx)
+}
+
+public fun request_dwallet_dkg(
+    self: &mut DWalletCoordinator,
+    dwallet_network_encryption_key_id: ID,
+    curve: u32,
+    _centralized_public_key_share_and_proof: vector<u8>,
+    _encrypted_centralized_secret_share_and_proof: vector<u8>,
+    encryption_key_address: address,
+    _user_public_output: vector<u8>,
+    _signer_public_key: vector<u8>,
+    sign_during_dkg_request: Option<SignDuringDKGRequest>,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): (DWalletCap, Option<ID>) {
+    sign_during_dkg_request.destroy_none();
+    let cap = self
+        .inner()
+        .request_dwallet_dkg(
+            dwallet_network_encryption_key_id,
+            curve,
+            encryption_key_address,
+            session_identifier,
+            payment_ika,
+            payment_sui,
+            ctx,
+        );
+    (cap, option::none())
+}
+
+public fun request_global_presign(
+    self: &mut DWalletCoordinator,
+    dwallet_network_encryption_key_id: ID,
+    curve: u32,
+    signature_algorithm: u32,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): UnverifiedPresignCap {
+    self
+        .inner()
+        .request_global_presign(
+            dwallet_network_encryption_key_id,
+            curve,
+            signature_algorithm,
+            session_identifier,
+            payment_ika,
+            payment_sui,
+            ctx,
+        )
+}
+
+public fun verify_presign_cap(
+    self: &mut DWalletCoordinator,
+    cap: UnverifiedPresignCap,
+    ctx: &mut TxContext,
+): VerifiedPresignCap {
+    self.inner().verify_presign_cap(cap, ctx)
+}
+
+public fun approve_message(
+    self: &mut DWalletCoordinator,
+    dwallet_cap: &DWalletCap,
+    signature_algorithm: u32,
+    hash_scheme: u32,
+    message: vector<u8>,
+): MessageApproval {
+    self.inner().approve_message(dwallet_cap, signature_algorithm, hash_scheme, message)
+}
+
+public fun request_sign_and_return_id(
+    self: &mut DWalletCoordinator,
+    presign_cap: VerifiedPresignCap,
+    message_approval: MessageApproval,
+    _message_centralized_signature: vector<u8>,
+    session_identifier: SessionIdentifier,
+    payment_ika: &mut Coin<IKA>,
+    payment_sui: &mut Coin<SUI>,
+    ctx: &mut TxContext,
+): ID {
+    self
+        .inner()
+        .request_sign(presign_cap, message_approval, session_identifier, payment_ika, payment_sui, ctx)
+}
+
+fun inner(self: &mut DWalletCoordinator): &mut Inner {
+    assert!(self.version == VERSION, EWrongInnerVersion);
+    &mut self.inner
+}
+
+#[test_only]
+public fun new_for_testing(ctx: &mut TxContext): DWalletCoordinator {
+    DWalletCoordinator { id: object::new(ctx), version: VERSION, inner: coordinator_inner::create(ctx) }
+}
+
+#[test_only]
+public fun share_for_testing(self: DWalletCoordinator) {
+    transfer::share_object(self);
+}

@@ -1,0 +1,3 @@
+module sui::hash;
+
+public native fun keccak256(data: &vector<u8>): vector<u8>;

@@ -1,0 +1,3 @@
+module sui::sui;
+
+public struct SUI has drop {}
