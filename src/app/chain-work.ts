@@ -71,6 +71,7 @@ export async function createChainWork(options: ChainWorkOptions): Promise<Record
     kinds: operations,
     ...traced,
     onLease: options.observe?.onLease,
+    onBlocked: options.observe?.onBlocked,
     ...pace,
   });
   return {
@@ -135,7 +136,7 @@ export interface ChainWorkOptions {
   >;
   /** True if the database is an older copy: see `tss serve --after-restore`. */
   readonly afterRestore: boolean;
-  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onMixUp" | "onRetained">;
+  readonly observe?: Pick<ServiceMetrics, "signs" | "onLease" | "onBlocked" | "onMixUp" | "onRetained">;
   readonly log: Log;
   /** Default: none. */
   readonly tracer?: Tracer;

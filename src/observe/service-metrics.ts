@@ -1,3 +1,4 @@
+import { OPERATOR_CAUSES, type OperatorCause } from "../chain/submit/classify.ts";
 import type { PresignWaitOutcome } from "../presigns/presign-queue.ts";
 import type { MixUpReport } from "../protocol/bind-answers.ts";
 import type { SignObserver } from "../signing/sign-observer.ts";
@@ -33,6 +34,12 @@ export function createServiceMetrics(
   );
   for (const outcome of ["served", "gave_up", "refused"]) waits.zero({ outcome });
   const held = metrics.gauge("lanes_held", "Lanes whose lease this process holds.");
+  const blocked = metrics.counter(
+    "submissions_blocked_total",
+    "Transactions that the chain refuses until the operator acts, by cause. Their operations stay in the queue.",
+    ["cause"],
+  );
+  for (const cause of OPERATOR_CAUSES) blocked.inc({ cause }, 0);
   const cache = metrics.counter("cache_requests_total", "Lookups in this process's caches.", [
     "cache",
     "result",
@@ -69,6 +76,7 @@ export function createServiceMetrics(
     },
     onPresignWait: (outcome, durationMs) => waits.observe({ outcome }, durationMs / 1000),
     onLease: (change) => held.inc(change),
+    onBlocked: (cause) => blocked.inc({ cause }),
     onMixUp: ({ read }) => mixUps.inc({ read: MIXED_UP_READS.includes(read) ? read : "other" }),
     onRetained: (what, count) => retained.inc({ what }, count),
     onCache: (name, result) => cache.inc({ cache: name, result }),
@@ -86,6 +94,8 @@ export interface ServiceMetrics {
   readonly signs: SignObserver;
   onPresignWait(outcome: PresignWaitOutcome, durationMs: number): void;
   onLease(change: 1 | -1): void;
+  /** Counts refusals that only the operator can end. */
+  onBlocked(cause: OperatorCause): void;
   /** Counts answers of the fullnode that belong to another request. */
   onMixUp: MixUpReport;
   /** Counts old rows that retention emptied or deleted. */

@@ -14,6 +14,13 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     tests: ["test/component/chain/check-chain.test.ts"],
   },
   {
+    name: "queued operations fail when Ika moves its coordinator to another version",
+    file: "src/chain/submit/classify.ts",
+    find: '"coordinator:0": "coordinator_version",',
+    replace: "",
+    tests: SUBMITTER,
+  },
+  {
     name: "an operation fails whose transaction is stored",
     file: "src/chain/submit/outbox.ts",
     find: "WHERE id = ${id} AND state = 'queued' RETURNING id",

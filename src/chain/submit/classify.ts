@@ -9,37 +9,74 @@ export const INVALID_TRANSACTION = "InvalidTransaction";
 /**
  * What is to be done about a failed execution.
  * - `retry`: the same will work later; back off.
- * - `operator`: nothing will work until the operator acts; the queue stays, and the log tells the operator.
+ * - `operator`: nothing will work until the operator acts ({@link OperatorCause}); the queue stays, and an alarm says so.
  * - `used`: the operation's own session is on the chain, so the chain has it; it never fails.
  * - `fault`: the operation can never work, unless the chain has it already: look for its mark, and fail it if it is not
  *   there. So also where the signer has a key (dynamic_field:0) or the object has moved on (coordinator_inner:4).
  */
 export type Verdict = "retry" | "operator" | "used" | "fault";
 
+/** What the operator has to change before the chain accepts the operation. */
+export const OPERATOR_CAUSES = [
+  // Ika has moved its coordinator to another version, and refuses the package that the Treasury and the service call.
+  "coordinator_version",
+  // Ika has no price for the operation.
+  "ika_price_missing",
+  // Ika's price is above what the Treasury may pay, in IKA or SUI, or the Treasury has no ceiling for the operation.
+  "price_ceiling",
+  "treasury_version",
+  "treasury_paused",
+  "treasury_balance",
+  "operator_revoked",
+  "gas",
+] as const;
+/** One of {@link OPERATOR_CAUSES}. */
+export type OperatorCause = (typeof OPERATOR_CAUSES)[number];
+
 /** Aborts by `module:code`; sources are the Ika coordinator's and the Treasury's abort codes. */
+const CAUSE_OF_ABORT: Readonly<Record<string, OperatorCause>> = {
+  "coordinator:0": "coordinator_version",
+  "coordinator:2": "coordinator_version",
+  // Versions of the coordinator differ in the place of this check.
+  "pricing_and_fee_manager:1": "ika_price_missing",
+  "coordinator_inner:21": "ika_price_missing",
+  "sessions_manager:1": "price_ceiling",
+  "sessions_manager:2": "price_ceiling",
+  "treasury:5": "price_ceiling",
+  "treasury:1": "treasury_version",
+  "treasury:2": "treasury_paused",
+  "treasury:3": "operator_revoked",
+  "treasury:8": "treasury_balance",
+  "balance:2": "treasury_balance",
+};
+
+/** The causes that refuse every operation of the lane alike. */
+const CAUSES_OF_ALL: readonly (OperatorCause | undefined)[] = [
+  "coordinator_version",
+  "treasury_version",
+  "treasury_paused",
+  "operator_revoked",
+];
+
 const VERDICT_OF_ABORT: Readonly<Record<string, Verdict>> = {
   // The coordinator has paused a curve, an algorithm or a hash.
   "support_config:4": "retry",
   "support_config:5": "retry",
   "support_config:6": "retry",
-  // The price is above what the Treasury may pay (its ceiling), in IKA or SUI.
-  "sessions_manager:1": "operator",
-  "sessions_manager:2": "operator",
-  "treasury:1": "operator",
-  "treasury:2": "operator",
-  "treasury:3": "operator",
-  "treasury:5": "operator",
-  "treasury:8": "operator",
-  "balance:2": "operator",
   // The session identifier was registered before.
   "sessions_manager:3": "used",
 };
 
+/** Returns what the operator has to change; undefined if the failure is not the operator's matter. */
+export function operatorCause({ abort, message, kind }: ExecutionFailure): OperatorCause | undefined {
+  if (abort) return CAUSE_OF_ABORT[`${abort.module}:${abort.code}`];
+  return kind !== "CongestedObjects" && SHORT_OF_GAS.test(message) ? "gas" : undefined;
+}
+
 /** Decides by the kind of error. An unknown abort is the operation's fault; an unknown fault of the chain is not. */
 export function classifyFailure(failure: ExecutionFailure): Verdict {
+  if (operatorCause(failure) !== undefined) return "operator";
   if (failure.abort) return VERDICT_OF_ABORT[`${failure.abort.module}:${failure.abort.code}`] ?? "fault";
-  if (failure.kind === "CongestedObjects") return "retry";
-  if (SHORT_OF_GAS.test(failure.message)) return "operator";
   return FAULTY_KINDS.has(failure.kind) ? "fault" : "retry";
 }
 
@@ -49,12 +86,14 @@ export function isAboutVersions({ kind, message }: ExecutionFailure): boolean {
 }
 
 /**
- * Returns true if the failure is not the fault of one operation: shared objects are busy, gas is short, or the fullnode
- * has other versions of the lane's objects. Splitting the batch would then not help.
+ * Returns true if the failure is not the fault of one operation: shared objects are busy, gas is short, the fullnode has
+ * other versions of the lane's objects, or Ika or the Treasury refuses every call. Splitting the batch would then not
+ * help.
  */
 export function isAboutAll(failure: ExecutionFailure): boolean {
   const { kind, message } = failure;
   if (kind === "CongestedObjects" || isAboutVersions(failure)) return true;
+  if (CAUSES_OF_ALL.includes(operatorCause(failure))) return true;
   return kind === INVALID_TRANSACTION && SHORT_OF_GAS.test(message);
 }
 

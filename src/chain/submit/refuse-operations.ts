@@ -3,7 +3,13 @@ import type { Database } from "../../store/database.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { OperationFailure, OperationKind, OperationName } from "../operation.ts";
 import type { ExecutionFailure } from "../outcome.ts";
-import { classifyFailure, isAboutAll, isAboutVersions } from "./classify.ts";
+import {
+  classifyFailure,
+  isAboutAll,
+  isAboutVersions,
+  type OperatorCause,
+  operatorCause,
+} from "./classify.ts";
 import { failOperation, finishOperations, type QueuedOperation, requeueOperations } from "./outbox.ts";
 
 /**
@@ -12,7 +18,7 @@ import { failOperation, finishOperations, type QueuedOperation, requeueOperation
  * never a dry run. If the fullnode mixes up an operation's mark with another's, the operation stays in the queue.
  */
 export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
-  const { database, kindOf, log, notify } = options;
+  const { database, kindOf, log, notify, onBlocked } = options;
   const retryBaseMs = options.retryBaseMs ?? DEFAULT_RETRY_BASE_MS;
   return async (operations, failure) => {
     const [only] = operations;
@@ -42,7 +48,7 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
     const [only] = operations;
     if (!only) return;
     const ids = operations.map(({ id }) => id);
-    const verdict = classifyFailure(failure);
+    const [verdict, cause] = [classifyFailure(failure), operatorCause(failure)];
     const fields = { kind: only.kind, operations: ids.length, verdict, failure: failure.message };
     switch (verdict) {
       case "retry":
@@ -50,7 +56,8 @@ export function createRefusalHandler(options: RefusalOptions): RefusalHandler {
         log.warn(fields, "the chain refused temporarily");
         return requeueOperations(database, ids, { alone: false, delayMs });
       case "operator":
-        log.error(fields, "cannot submit until the operator acts; keeping the queue");
+        log.error({ ...fields, cause }, "cannot submit until the operator acts; keeping the queue");
+        if (cause !== undefined) onBlocked?.(cause);
         return requeueOperations(database, ids, { alone: false, delayMs });
       case "used":
         if (await adopt(only, failure)) return notify(operations);
@@ -112,6 +119,8 @@ export interface RefusalOptions {
   readonly log: Pick<Log, "warn" | "error">;
   /** Wakes the waiters of the operations. */
   readonly notify: (operations: readonly QueuedOperation[]) => void;
+  /** Called when the chain refuses operations until the operator acts. */
+  readonly onBlocked?: ((cause: OperatorCause) => void) | undefined;
   /** The first pause before a retry of an operation. It doubles. Default 500 ms. */
   readonly retryBaseMs?: number | undefined;
 }

@@ -5,6 +5,7 @@ import type { Database } from "../../store/database.ts";
 import { NO_TRACER, type Tracer } from "../../telemetry/tracer.ts";
 import type { OperationKind, OperationName } from "../operation.ts";
 import type { NetworkReader } from "../reader.ts";
+import type { OperatorCause } from "./classify.ts";
 import type { Lane } from "./lane.ts";
 import { createLaneDriver, type LaneDriver } from "./lane-driver.ts";
 import type { QueuedOperation } from "./outbox.ts";
@@ -19,7 +20,8 @@ import { traceLane } from "./trace-operations.ts";
 export function createSubmitter(options: SubmitterOptions): Submitter {
   const { database, network, signals, clock, log, tracer = NO_TRACER, intervalMs, leaseMs } = options;
   const kinds = new Map<OperationName, OperationKind>(options.kinds.map((kind) => [kind.name, kind]));
-  const refuse = createRefusalHandler({ database, kindOf, log, notify, retryBaseMs: options.retryBaseMs });
+  const { retryBaseMs, onBlocked } = options;
+  const refuse = createRefusalHandler({ database, kindOf, log, notify, retryBaseMs, onBlocked });
   const settle = createTransactionSettler({ database, kindOf, refuse, notify, log });
   const drivers = options.lanes.map((lane) =>
     createLaneDriver({
@@ -89,6 +91,8 @@ export interface SubmitterOptions {
   readonly retryBaseMs?: number;
   /** Called with 1 when this process takes a lane, and with -1 when it releases it. */
   readonly onLease?: ((change: 1 | -1) => void) | undefined;
+  /** Called when the chain refuses operations until the operator acts. */
+  readonly onBlocked?: ((cause: OperatorCause) => void) | undefined;
 }
 
 /** Submits queued operations on all lanes. */

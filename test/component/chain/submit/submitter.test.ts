@@ -19,6 +19,8 @@ let chain: FakeChain;
 /** What was logged as an error. */
 let alarms: object[] = [];
 let onAlarm = () => {};
+/** What the submitter reported as the operator's matter. */
+let blocked: string[] = [];
 
 beforeAll(async () => {
   database = await openTestDatabase();
@@ -31,6 +33,7 @@ afterAll(() => database.close());
 beforeEach(() => {
   chain = new FakeChain();
   alarms = [];
+  blocked = [];
   onAlarm = () => {};
 });
 
@@ -137,6 +140,28 @@ describe("the submitter", () => {
     await run([id]);
     expect(chain.failed).toEqual([]);
     expect(chain.landed).toEqual([id]);
+  });
+
+  it("keeps a whole batch in the queue, and says so, until Ika's coordinator accepts the package again", async () => {
+    const ids = await Promise.all([queue(), queue(), queue()]);
+    let refusals = 0;
+    chain.refuse = () => (++refusals <= 2 ? abort("coordinator", 0) : undefined);
+    await run(ids);
+    expect(chain.failed).toEqual([]);
+    expect(chain.landed.toSorted()).toEqual(ids.toSorted());
+    expect(chain.executed).toHaveLength(1);
+    expect(blocked).toEqual(["coordinator_version", "coordinator_version"]);
+    expect(alarms).toContainEqual(expect.objectContaining({ cause: "coordinator_version" }));
+  });
+
+  it("keeps the queue when only the real execution meets the coordinator's new version", async () => {
+    const id = await queue();
+    let refusals = 0;
+    chain.abortOnExecution = () => (++refusals <= 1 ? abort("coordinator", 0) : undefined);
+    await run([id]);
+    expect(chain.failed).toEqual([]);
+    expect(chain.landed).toEqual([id]);
+    expect(blocked).toEqual(["coordinator_version"]);
   });
 
   it("never fails an operation because its one-time mark is used", async () => {
@@ -340,6 +365,7 @@ function start(): Submitter {
     kinds: [chain.kind()],
     log,
     retryBaseMs: 5,
+    onBlocked: (cause) => blocked.push(cause),
   });
   created.start();
   return created;

@@ -1,11 +1,15 @@
 import { expect, it } from "vitest";
-import { classifyFailure, INVALID_TRANSACTION, type Verdict } from "../../../../src/chain/submit/classify.ts";
+import {
+  classifyFailure,
+  INVALID_TRANSACTION,
+  isAboutAll,
+  type OperatorCause,
+  operatorCause,
+  type Verdict,
+} from "../../../../src/chain/submit/classify.ts";
 
 const ABORTS: [module: string, code: number, verdict: Verdict][] = [
   ["support_config", 4, "retry"],
-  ["sessions_manager", 1, "operator"],
-  ["treasury", 5, "operator"],
-  ["treasury", 8, "operator"],
   ["sessions_manager", 3, "used"],
   ["treasury", 7, "fault"],
   ["dynamic_field", 0, "fault"],
@@ -16,6 +20,36 @@ const ABORTS: [module: string, code: number, verdict: Verdict][] = [
 
 it.each(ABORTS)("takes abort %s:%d as %s", (module, code, verdict) => {
   expect(classifyFailure({ kind: "MoveAbort", message: "", abort: { module, code } })).toBe(verdict);
+});
+
+const OPERATOR_ABORTS: [module: string, code: number, cause: OperatorCause, isAboutEveryCall: boolean][] = [
+  ["coordinator", 0, "coordinator_version", true],
+  ["coordinator", 2, "coordinator_version", true],
+  ["pricing_and_fee_manager", 1, "ika_price_missing", false],
+  ["coordinator_inner", 21, "ika_price_missing", false],
+  ["sessions_manager", 1, "price_ceiling", false],
+  ["sessions_manager", 2, "price_ceiling", false],
+  ["treasury", 5, "price_ceiling", false],
+  ["treasury", 1, "treasury_version", true],
+  ["treasury", 2, "treasury_paused", true],
+  ["treasury", 3, "operator_revoked", true],
+  ["treasury", 8, "treasury_balance", false],
+  ["balance", 2, "treasury_balance", false],
+];
+
+it.each(OPERATOR_ABORTS)("leaves abort %s:%d to the operator, as %s", (module, code, cause, isAboutEvery) => {
+  const failure = { kind: "MoveAbort", message: "", abort: { module, code } };
+  expect(classifyFailure(failure)).toBe("operator");
+  expect(operatorCause(failure)).toBe(cause);
+  expect(isAboutAll(failure)).toBe(isAboutEvery);
+});
+
+it("knows a cause only for failures that are the operator's", () => {
+  expect(operatorCause({ kind: "InsufficientGas", message: "Insufficient gas" })).toBe("gas");
+  expect(
+    operatorCause({ kind: "MoveAbort", message: "", abort: { module: "coordinator_inner", code: 0 } }),
+  ).toBe(undefined);
+  expect(operatorCause({ kind: "SizeError", message: "" })).toBe(undefined);
 });
 
 it.each([
