@@ -25,6 +25,8 @@ import { executionService } from "./fullnode/services/execution-service.ts";
 import { ledgerService } from "./fullnode/services/ledger-service.ts";
 import { movePackageService } from "./fullnode/services/move-package-service.ts";
 import { stateService } from "./fullnode/services/state-service.ts";
+import { subscriptionService } from "./fullnode/services/subscription-service.ts";
+import type { StreamingMethod } from "./fullnode/streaming-method.ts";
 import { SUI_TYPE } from "./fullnode/sui-types.ts";
 import { ikaConfigOf } from "./ika-config.ts";
 import type { NetworkMpc } from "./mpc/engine.ts";
@@ -85,7 +87,7 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
     const functions = faultyFunctions(networkFunctions(addresses), faults);
     const project = createObjectProjection(objectJson(objectCodecs(addresses), NUMBER_LISTS));
     const reads = (of: Ledger) => [
-      ...ledgerService(of, project),
+      ...ledgerService(of, project, () => faults.settings.keptCheckpoints),
       ...stateService(of, coinInfos(addresses), project),
     ];
     const treasury = {
@@ -117,6 +119,10 @@ export async function openLocalChain(options: LocalChainOptions = {}): Promise<L
       faults,
       controls,
       answerCall: createCallAnswerer(methods, log),
+      streamingMethods: subscriptionService(ledger, {
+        isRefused: () => faults.settings.noSubscriptions,
+        isCut: () => faults.happens(faults.settings.cutSubscription),
+      }),
       routes: [...faucetRoutes(faucet), ...faultRoutes(faults, controls), networkRoute(describe)],
       close: stop,
     };
@@ -144,6 +150,8 @@ export interface LocalChain {
   readonly controls: ChainControls;
   /** Answers a call to the fullnode. */
   readonly answerCall: AnswerCall;
+  /** The fullnode's calls that answer with a stream, for a listening server. */
+  readonly streamingMethods: readonly StreamingMethod[];
   /** Further HTTP routes for a listening server. */
   readonly routes: readonly JsonRoute[];
   /** Stops the network: abandons running sessions, which a restart resumes, and waits for pending writes. */

@@ -3,10 +3,13 @@ import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local
 
 /** Starts an Ika network with a listening Sui fullnode in this process. */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
-  const { answerCall, routes, ...chain } = await openLocalChain(options);
+  const { answerCall, streamingMethods, routes, ...chain } = await openLocalChain(options);
   try {
     const { host = "127.0.0.1", port = 0, log = () => undefined } = options;
-    const server = await startFullnodeServer({ host, port, answerCall, routes, log });
+    const server = await startFullnodeServer({
+      ...{ host, port, log },
+      ...{ answerCall, streamingMethods, routes },
+    });
     let closed: Promise<void> | undefined;
     return {
       ...chain,
@@ -27,7 +30,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
 }
 
 /** A running local network. `close` first answers the pending requests. */
-export interface Localnet extends Omit<LocalChain, "answerCall" | "routes"> {
+export interface Localnet extends Omit<LocalChain, "answerCall" | "streamingMethods" | "routes"> {
   /** The fullnode's base URL for `SuiGrpcClient`. It also serves the faucet. */
   readonly url: string;
   readonly port: number;

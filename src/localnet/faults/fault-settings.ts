@@ -14,6 +14,12 @@ export interface FaultSettings {
   /** Answers a read from a node that is `staleCommits` commits behind. */
   readonly staleRead: Probability;
   readonly staleCommits: number;
+  /** Refuses subscriptions with UNIMPLEMENTED, as a node without them does. */
+  readonly noSubscriptions: boolean;
+  /** Breaks the connection of a subscription instead of sending a checkpoint. */
+  readonly cutSubscription: Probability;
+  /** Prunes all but this number of checkpoints; 0 keeps them all. */
+  readonly keptCheckpoints: number;
   /** Refuses a transaction as if one of its objects had another version. */
   readonly versionConflict: Probability;
   /** Cancels a transaction because of congested shared objects. It pays gas and has no effect. */
@@ -57,6 +63,9 @@ export const NO_FAULTS: FaultSettings = {
   timeout: 0,
   staleRead: 0,
   staleCommits: 3,
+  noSubscriptions: false,
+  cutSubscription: 0,
+  keptCheckpoints: 0,
   versionConflict: 0,
   congestion: 0,
   abortCalls: [],
@@ -98,6 +107,9 @@ const CHECKS: Readonly<Record<keyof FaultSettings, Check>> = {
   timeout: probability,
   staleRead: probability,
   staleCommits: integer(1, MAX_STALE_COMMITS),
+  noSubscriptions: boolean,
+  cutSubscription: probability,
+  keptCheckpoints: integer(0, Number.MAX_SAFE_INTEGER),
   versionConflict: probability,
   congestion: probability,
   abortCalls(name, value) {
@@ -113,9 +125,7 @@ const CHECKS: Readonly<Record<keyof FaultSettings, Check>> = {
   },
   completionDelayMs: milliseconds,
   completionJitterMs: milliseconds,
-  paused(name, value) {
-    if (typeof value !== "boolean") fail(name, value, "true or false");
-  },
+  paused: boolean,
   corruptSignature: probability,
 };
 
@@ -131,6 +141,10 @@ function checkRule(name: string, rule: unknown): void {
 
 function probability(name: string, value: unknown): void {
   if (typeof value !== "number" || !(value >= 0 && value <= 1)) fail(name, value, "a number from 0 to 1");
+}
+
+function boolean(name: string, value: unknown): void {
+  if (typeof value !== "boolean") fail(name, value, "true or false");
 }
 
 function milliseconds(name: string, value: unknown): void {

@@ -45,6 +45,12 @@ export function encodeGrpcWebBody(
   return format === "text" ? Buffer.from(octets.toString("base64")) : octets;
 }
 
+/** Encodes one message of a stream. */
+export function encodeGrpcWebMessage(message: Uint8Array, format: GrpcWebFormat): Buffer {
+  const octets = frame(0, message);
+  return format === "text" ? Buffer.from(octets.toString("base64")) : octets;
+}
+
 function frame(flags: number, payload: Uint8Array): Buffer {
   const header = Buffer.alloc(FRAME_HEADER_BYTES);
   header.writeUInt8(flags, 0);

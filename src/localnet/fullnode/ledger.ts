@@ -7,7 +7,7 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
   const objects = createObjectStore();
   const transactions = new Map<string, LedgerTransaction>();
   const checkpoints: LedgerTransaction[] = [];
-  const listeners: ((commit: Commit) => void)[] = [];
+  const listeners = new Set<(commit: Commit) => void>();
   let tail: Promise<void> = Promise.resolve();
   let failed: Error | undefined;
 
@@ -65,7 +65,8 @@ export function createLedger(history: Iterable<Commit>, options: LedgerOptions):
       return turn;
     },
     onCommit(listener) {
-      listeners.push(listener);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
   return ledger;
@@ -106,8 +107,8 @@ export interface Ledger {
    * `work` returns undefined to commit nothing.
    */
   exclusive(work: (time: LedgerTime) => Commit | undefined): Promise<void>;
-  /** Calls `listener` after each commit. */
-  onCommit(listener: (commit: Commit) => void): void;
+  /** Calls `listener` after each commit, until the returned function is called. */
+  onCommit(listener: (commit: Commit) => void): () => void;
 }
 
 /** Options of {@link createLedger}. */

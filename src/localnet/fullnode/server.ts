@@ -3,14 +3,23 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { AnswerCall } from "./answer-call.ts";
 import { RpcFailure, Status } from "./failures.ts";
-import { type GrpcWebFormat, grpcWebContentType, grpcWebFormat } from "./grpc-web.ts";
+import {
+  decodeGrpcWebBody,
+  encodeGrpcWebBody,
+  encodeGrpcWebMessage,
+  type GrpcWebFormat,
+  grpcWebContentType,
+  grpcWebFormat,
+} from "./grpc-web.ts";
+import type { StreamingMethod } from "./streaming-method.ts";
 import { NoAnswer } from "./unary-method.ts";
 
-/** Serves unary gRPC-web calls (binary and text) and JSON routes on one HTTP/1.1 port. */
+/** Serves gRPC-web calls (binary and text), unary and server-streaming, and JSON routes on one HTTP/1.1 port. */
 export async function startFullnodeServer(options: FullnodeServerOptions): Promise<FullnodeServer> {
   const routes = new Map(options.routes.map((route) => [`${route.method} ${route.path}`, route]));
+  const streams = new Map(options.streamingMethods.map((method) => [method.path, method]));
   let closing = false;
-  /** The requests that never get an answer. */
+  /** The requests that never get an answer, and those whose answer has no end. */
   const held = new Set<ServerResponse>();
   const server = createServer((request, response) => {
     // Otherwise a connection would keep the closing server open after its last response until the idle time-out.
@@ -44,7 +53,35 @@ export async function startFullnodeServer(options: FullnodeServerOptions): Promi
     if (request.method !== "POST") return end(response, 404, {}, "not found\n");
     const format = grpcWebFormat(request.headers["content-type"]);
     if (format === undefined) return end(response, 415, {}, "only gRPC-web is served here\n");
+    const stream = streams.get(path);
+    if (stream !== undefined) return answerStream(stream, format, request, response);
     return answerCall(path, format, request, response);
+  }
+
+  async function answerStream(
+    method: StreamingMethod,
+    format: GrpcWebFormat,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const headers = { "content-type": grpcWebContentType(format) };
+    try {
+      const message = decodeGrpcWebBody(await readBody(request), format);
+      const stop = method.open(message, {
+        send(sent) {
+          // A real node also drops a subscriber that reads too slowly.
+          if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+          else response.write(encodeGrpcWebMessage(sent, format));
+        },
+        cut: () => response.destroy(),
+      });
+      response.writeHead(200, { ...CORS_HEADERS, ...headers }).flushHeaders();
+      await hold(response);
+      stop();
+    } catch (error) {
+      if (!(error instanceof RpcFailure)) throw error;
+      end(response, 200, headers, encodeGrpcWebBody(undefined, error, format));
+    }
   }
 
   async function answerCall(
@@ -87,6 +124,7 @@ export interface FullnodeServerOptions {
   /** 0 takes a free port. */
   readonly port: number;
   readonly answerCall: AnswerCall;
+  readonly streamingMethods: readonly StreamingMethod[];
   readonly routes: readonly JsonRoute[];
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -100,6 +138,8 @@ export interface FullnodeServer {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
+/** How much of a stream its caller may leave unread. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** Long enough for clients that compute for seconds between two requests. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 

@@ -1,4 +1,5 @@
 import { GrpcTypes } from "@mysten/sui/grpc";
+import { checkpointProto } from "../checkpoint-proto.ts";
 import { decodeExecuted } from "../executed-transaction.ts";
 import { RpcFailure, Status } from "../failures.ts";
 import { REFERENCE_GAS_PRICE } from "../gas.ts";
@@ -9,9 +10,17 @@ import { parseAddress } from "../sui-types.ts";
 import { timestampProto } from "../transaction-proto.ts";
 import { type UnaryMethod, unary } from "../unary-method.ts";
 
-/** `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. */
-export function ledgerService(ledger: Ledger, projectObject: ProjectObject): readonly UnaryMethod[] {
+/**
+ * `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and the epoch. `keptCheckpoints` is the number of
+ * checkpoints that are not pruned; 0 for all.
+ */
+export function ledgerService(
+  ledger: Ledger,
+  projectObject: ProjectObject,
+  keptCheckpoints: () => number = () => 0,
+): readonly UnaryMethod[] {
   const service = GrpcTypes.LedgerService;
+  const lowestAvailable = () => lowestCheckpoint(ledger, keptCheckpoints());
   return [
     unary(
       service,
@@ -26,7 +35,7 @@ export function ledgerService(ledger: Ledger, projectObject: ProjectObject): rea
           epoch,
           checkpointHeight: ledger.latestCheckpoint,
           timestamp: timestampProto(timestampMs),
-          lowestAvailableCheckpoint: 0n,
+          lowestAvailableCheckpoint: lowestAvailable(),
           lowestAvailableCheckpointObjects: ledger.latestCheckpoint,
           server: "ika-localnet/1",
         };
@@ -76,7 +85,7 @@ export function ledgerService(ledger: Ledger, projectObject: ProjectObject): rea
       GrpcTypes.GetCheckpointRequest,
       GrpcTypes.GetCheckpointResponse,
       (request) => ({
-        checkpoint: getCheckpoint(ledger, request),
+        checkpoint: getCheckpoint(ledger, request, lowestAvailable()),
       }),
     ),
     unary(service, "GetEpoch", GrpcTypes.GetEpochRequest, GrpcTypes.GetEpochResponse, (request) => ({
@@ -146,36 +155,15 @@ function asResult<T>(get: () => T, failed: (error: { code: number; message: stri
   }
 }
 
-function getCheckpoint(ledger: Ledger, request: GrpcTypes.GetCheckpointRequest): GrpcTypes.Checkpoint {
+function getCheckpoint(
+  ledger: Ledger,
+  request: GrpcTypes.GetCheckpointRequest,
+  lowest: bigint,
+): GrpcTypes.Checkpoint {
   const stored = findCheckpoint(ledger, request.checkpointId);
-  if (stored === undefined) throw new RpcFailure(Status.NotFound, "Checkpoint not found");
-  const executed = decodeExecuted(stored.executed);
-  const checkpoint: GrpcTypes.Checkpoint = {
-    sequenceNumber: stored.checkpoint,
-    digest: stored.digest,
-    summary: {
-      digest: stored.digest,
-      epoch: executed.effects?.epoch ?? 1n,
-      sequenceNumber: stored.checkpoint,
-      totalNetworkTransactions: stored.checkpoint + 1n,
-      timestamp: timestampProto(stored.timestampMs),
-      commitments: [],
-    },
-    contents: {
-      digest: stored.digest,
-      version: 1,
-      transactions: [
-        {
-          transaction: stored.digest,
-          ...(executed.effects?.digest === undefined ? {} : { effects: executed.effects.digest }),
-          signatures: [],
-          addressAliasesVersions: [],
-        },
-      ],
-    },
-    transactions: [executed],
-  };
-  return applyReadMask(GrpcTypes.Checkpoint, checkpoint, request.readMask, ["sequence_number", "digest"]);
+  if (stored === undefined || stored.checkpoint < lowest)
+    throw new RpcFailure(Status.NotFound, "Checkpoint not found");
+  return checkpointProto(stored, request.readMask, ["sequence_number", "digest"]);
 }
 
 /** A checkpoint contains one transaction and has the same digest. */
@@ -191,6 +179,12 @@ function findCheckpoint(
     case undefined:
       return ledger.checkpoint(ledger.latestCheckpoint);
   }
+}
+
+/** The lowest checkpoint that is not pruned. */
+function lowestCheckpoint(ledger: Ledger, keptCount: number): bigint {
+  const lowest = ledger.latestCheckpoint - BigInt(keptCount) + 1n;
+  return keptCount === 0 || lowest < 0n ? 0n : lowest;
 }
 
 function getEpoch(ledger: Ledger, request: GrpcTypes.GetEpochRequest): GrpcTypes.Epoch {

@@ -75,9 +75,7 @@ describe("bad requests are answered with a status and the node lives on", () => 
 
   test("unknown methods, foreign content types, too large bodies", async () => {
     expect(await call("/sui.rpc.v2.LedgerService/Nothing", frame(new Uint8Array()))).toBe("12");
-    expect(await call("/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints", frame(new Uint8Array()))).toBe(
-      "12",
-    );
+    expect(await call("/sui.rpc.v2.SubscriptionService/SubscribeEvents", frame(new Uint8Array()))).toBe("12");
     expect(await call(SERVICE, frame(new Uint8Array()), "application/json")).toBe("http 415");
     expect(await call(SERVICE, frame(new Uint8Array(1024 * 1024)))).toBe("8");
     expect((await fetch(`${harness.net.url}/nothing`)).status).toBe(404);

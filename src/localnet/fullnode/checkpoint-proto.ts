@@ -1,0 +1,43 @@
+import { GrpcTypes } from "@mysten/sui/grpc";
+import { decodeExecuted } from "./executed-transaction.ts";
+import type { LedgerTransaction } from "./ledger.ts";
+import { applyReadMask } from "./read-mask.ts";
+import { timestampProto } from "./transaction-proto.ts";
+
+/**
+ * The fields of a checkpoint that the mask names, in its sui.rpc.v2 form; without a mask, `defaults`. A checkpoint
+ * contains one transaction and has the same digest.
+ */
+export function checkpointProto(
+  stored: LedgerTransaction,
+  mask: { readonly paths: readonly string[] } | undefined,
+  defaults: readonly string[],
+): GrpcTypes.Checkpoint {
+  const executed = decodeExecuted(stored.executed);
+  const checkpoint: GrpcTypes.Checkpoint = {
+    sequenceNumber: stored.checkpoint,
+    digest: stored.digest,
+    summary: {
+      digest: stored.digest,
+      epoch: executed.effects?.epoch ?? 1n,
+      sequenceNumber: stored.checkpoint,
+      totalNetworkTransactions: stored.checkpoint + 1n,
+      timestamp: timestampProto(stored.timestampMs),
+      commitments: [],
+    },
+    contents: {
+      digest: stored.digest,
+      version: 1,
+      transactions: [
+        {
+          transaction: stored.digest,
+          ...(executed.effects?.digest === undefined ? {} : { effects: executed.effects.digest }),
+          signatures: [],
+          addressAliasesVersions: [],
+        },
+      ],
+    },
+    transactions: [executed],
+  };
+  return applyReadMask(GrpcTypes.Checkpoint, checkpoint, mask, defaults);
+}
