@@ -1,11 +1,14 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/summary-reporter.ts"],
-    // Suites are told apart by folder. Groups run one after the other, so that the slow ones have the machine alone.
-    // Where it is not said, one core is left to what a test starts beside itself.
+    sequence: { sequencer: LongestFirst },
+    maxWorkers: availableParallelism(),
+    // Each folder is a project. The groups run one after the other: first the tests that keep a processor busy, then
+    // the flows, whose processors often wait, then the browsers, whose pages are measured.
     projects: [
       {
         extends: true,
@@ -17,8 +20,6 @@ export default defineConfig({
           // A hang is ended; how fast a busy machine is decides nothing.
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -29,8 +30,6 @@ export default defineConfig({
           isolate: false,
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -41,8 +40,6 @@ export default defineConfig({
           include: ["test/isolated/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -53,8 +50,6 @@ export default defineConfig({
           include: ["test/race/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -62,8 +57,6 @@ export default defineConfig({
         test: {
           name: "sim",
           include: ["test/sim/**/*.test.ts"],
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -75,8 +68,6 @@ export default defineConfig({
           globalSetup: "./test/interop/compile-protos.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -85,8 +76,6 @@ export default defineConfig({
           name: "fuzz",
           include: ["test/fuzz/**/*.test.ts"],
           testTimeout: 600_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -96,9 +85,6 @@ export default defineConfig({
           include: ["test/crypto/**/*.test.ts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          // Real cryptography, each file for about one core.
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 6 },
         },
       },
       {
@@ -113,7 +99,7 @@ export default defineConfig({
           // A flow is a client, a service and a network; one works while the others wait. The processors of two flows are
           // busy for little more than half of the time, so a third one fits in.
           maxWorkers: Math.min(4, availableParallelism() + 1),
-          sequence: { groupOrder: 7 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -124,7 +110,7 @@ export default defineConfig({
           globalSetup: "./test/support/compile-program.ts",
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          sequence: { groupOrder: 8 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

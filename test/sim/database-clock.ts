@@ -23,7 +23,6 @@ export async function installClock(database: Pick<Database, "query">): Promise<v
       LOOP EXECUTE rebind;
       END LOOP;
       EXECUTE format('ALTER DATABASE %I SET search_path = sim, pg_catalog, public', current_database());
-      EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
     END $$`);
 }
 
