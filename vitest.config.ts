@@ -65,7 +65,7 @@ export default defineConfig({
           name: "interop",
           isolate: false,
           include: ["test/interop/**/*.test.ts"],
-          globalSetup: "./test/interop/compile-protos.ts",
+          globalSetup: ["./test/support/compile-program.ts", "./test/interop/compile-protos.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -92,7 +92,8 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
     beforeAll(async () => {
       localnet = await startLocalnet({ mpc: createCheapMpc() });
       const configured = { ...OPERATOR_SECRETS, DATABASE_URL: postgres!.url, LOCALNET_URL: localnet.url };
-      [shell, service] = await Promise.all([openOperatorShell(), startService(folder, configured)]);
+      shell = openOperatorShell();
+      service = await startService(folder, configured);
       const values = await makeValues(service.access.baseUrl, localnet.url);
       environment = { ...configured, ...values, PORT: "0", LOCALNET_PORT: "0" };
     }, 120_000);

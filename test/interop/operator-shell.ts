@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { programEnvironment } from "../support/environment.ts";
+import { compiledProgram, programEnvironment } from "../support/environment.ts";
 import { ROOT } from "../support/source-files.ts";
 import { type ProgramRun, runProgram } from "./run-program.ts";
 
@@ -27,18 +27,14 @@ const TIMEOUT_MS = 120_000;
 /** What belongs to this checkout alone. */
 const LEFT_OUT = [".git", ".data", "dist"];
 
-/** Builds the package into a folder of its own. */
-export async function openOperatorShell(): Promise<OperatorShell> {
+/** Opens a shell. The setup of the run has compiled the program. */
+export function openOperatorShell(): OperatorShell {
+  const program = compiledProgram.read();
+  if (program === undefined) throw new Error("the program was not compiled");
   const top = mkdtempSync(path.join(tmpdir(), "tss-operator-"));
-  const dist = path.join(top, "package/dist");
-  mkdirSync(path.join(top, "package"));
-  for (const name of ["package.json", "node_modules"])
-    symlinkSync(path.join(ROOT, name), path.join(top, "package", name));
-  const { code, out } = await runProgram(process.execPath, ["--import", "tsx", "tools/build.ts", dist]);
-  if (code !== 0) throw new Error(`the package was not built: ${out.toString()}`);
   const bin = path.join(top, "bin");
   mkdirSync(bin);
-  const script = `#!/bin/sh\nexec "${process.execPath}" "${dist}/src/cli/main.js" "$@"\n`;
+  const script = `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`;
   writeFileSync(path.join(bin, "tss"), script, { mode: 0o755 });
   const PATH = `${bin}:${programEnvironment.PATH}`;
 
