@@ -153,11 +153,12 @@ public struct SignPaid has copy, drop {
 }
 
 fun init(ctx: &mut TxContext) {
-    let admin = create(ctx);
+    let (treasury, admin) = create(ctx);
+    transfer::share_object(treasury);
     transfer::public_transfer(admin, ctx.sender());
 }
 
-fun create(ctx: &mut TxContext): AdminCap {
+fun create(ctx: &mut TxContext): (Treasury, AdminCap) {
     let treasury = Treasury {
         id: object::new(ctx),
         version: VERSION,
@@ -170,8 +171,7 @@ fun create(ctx: &mut TxContext): AdminCap {
         presign_caps: object_table::new(ctx),
     };
     let admin = AdminCap { id: object::new(ctx), treasury_id: object::id(&treasury) };
-    transfer::share_object(treasury);
-    admin
+    (treasury, admin)
 }
 
 // === Anyone ===
@@ -456,7 +456,24 @@ fun presign_id_of(cap: &UnverifiedPresignCap): ID {
     object::id_from_address(reader.peel_address())
 }
 
+// === Tests ===
+
 #[test_only]
-public fun create_for_testing(ctx: &mut TxContext): AdminCap {
+public fun create_for_testing(ctx: &mut TxContext): (Treasury, AdminCap) {
     create(ctx)
+}
+
+#[test_only]
+public fun init_for_testing(ctx: &mut TxContext) {
+    init(ctx);
+}
+
+#[test_only]
+public fun share_for_testing(self: Treasury) {
+    transfer::share_object(self);
+}
+
+#[test_only]
+public fun set_version_for_testing(self: &mut Treasury, version: u64) {
+    self.version = version;
 }

@@ -128,3 +128,34 @@ public fun new_for_testing(ctx: &mut TxContext): DWalletCoordinator {
 public fun share_for_testing(self: DWalletCoordinator) {
     transfer::share_object(self);
 }
+
+#[test_only]
+public fun network_key_id_for_testing(self: &DWalletCoordinator): ID {
+    self.inner.network_key_id()
+}
+
+#[test_only]
+public fun register_for_testing(self: &mut DWalletCoordinator, user: address, curve: u32) {
+    self.inner.register_encryption_key(user, curve);
+}
+
+#[test_only]
+public fun complete_presign_for_testing(self: &mut DWalletCoordinator, presign_id: ID) {
+    self.inner.complete_presign(presign_id);
+}
+
+#[test_only]
+public fun activate_dwallet_for_testing(self: &mut DWalletCoordinator, dwallet_id: ID) {
+    self.inner.activate_dwallet(dwallet_id);
+}
+
+#[test_only]
+public fun pause_curve_for_testing(self: &mut DWalletCoordinator, curve: u32) {
+    self.inner.pause_curve(curve);
+}
+
+/// Ika moves its coordinator to the next version of its package.
+#[test_only]
+public fun move_on_for_testing(self: &mut DWalletCoordinator) {
+    self.version = self.version + 1;
+}

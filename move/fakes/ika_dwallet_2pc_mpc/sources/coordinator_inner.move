@@ -151,3 +151,33 @@ public(package) fun request_sign(
     self.sessions.initiate_user_session(session, IKA_PRICE, SUI_PRICE, payment_ika, payment_sui, ctx);
     object::id_from_address(ctx.fresh_object_address())
 }
+
+#[test_only]
+public fun price_for_testing(): (u64, u64) {
+    (IKA_PRICE, SUI_PRICE)
+}
+
+#[test_only]
+public(package) fun network_key_id(self: &Inner): ID {
+    self.network_key_id
+}
+
+#[test_only]
+public(package) fun register_encryption_key(self: &mut Inner, user: address, curve: u32) {
+    self.encryption_keys.add(user, curve);
+}
+
+#[test_only]
+public(package) fun complete_presign(self: &mut Inner, presign_id: ID) {
+    self.presigns[presign_id].is_completed = true;
+}
+
+#[test_only]
+public(package) fun activate_dwallet(self: &mut Inner, dwallet_id: ID) {
+    self.dwallets[dwallet_id].is_active = true;
+}
+
+#[test_only]
+public(package) fun pause_curve(self: &mut Inner, curve: u32) {
+    self.support.set_paused_curves(vector[curve]);
+}

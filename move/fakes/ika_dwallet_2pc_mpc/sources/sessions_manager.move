@@ -4,6 +4,7 @@ module ika_dwallet_2pc_mpc::sessions_manager;
 use ika::ika::IKA;
 use sui::balance::{Self, Balance};
 use sui::coin::Coin;
+use sui::event;
 use sui::hash;
 use sui::sui::SUI;
 use sui::table::{Self, Table};
@@ -14,6 +15,11 @@ const ESessionIdentifierAlreadyRegistered: u64 = 3;
 const ESessionIdentifierInvalidLength: u64 = 5;
 
 public struct SessionIdentifier has key, store { id: UID, identifier_preimage: vector<u8> }
+
+public struct UserSessionIdentifierRegisteredEvent has copy, drop, store {
+    session_object_id: ID,
+    session_identifier_preimage: vector<u8>,
+}
 
 public struct SessionsManager has store {
     registered: Table<vector<u8>, bool>,
@@ -36,7 +42,12 @@ public(package) fun register_session_identifier(
     let identifier_preimage = hash::keccak256(&preimage);
     assert!(!self.registered.contains(identifier_preimage), ESessionIdentifierAlreadyRegistered);
     self.registered.add(identifier_preimage, true);
-    SessionIdentifier { id: object::new(ctx), identifier_preimage }
+    let id = object::new(ctx);
+    event::emit(UserSessionIdentifierRegisteredEvent {
+        session_object_id: id.to_inner(),
+        session_identifier_preimage: identifier_preimage,
+    });
+    SessionIdentifier { id, identifier_preimage }
 }
 
 /// Takes the exact price out of the coins, and uses the identifier up.

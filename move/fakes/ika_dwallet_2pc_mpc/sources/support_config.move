@@ -27,6 +27,7 @@ public(package) fun validate_hash(self: &SupportConfig, curve: u32, algorithm: u
     assert!(hash_scheme == 0, EInvalidHashScheme);
 }
 
+#[test_only]
 public(package) fun set_paused_curves(self: &mut SupportConfig, paused_curves: vector<u32>) {
     self.paused_curves = paused_curves;
 }

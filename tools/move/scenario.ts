@@ -1,0 +1,97 @@
+/** A course of calls to a Treasury, in Move and in the localnet's model. Only its last step may fail. */
+export interface Scenario {
+  /** What holds, as a sentence. */
+  readonly name: string;
+  readonly steps: readonly Step[];
+  /** How the last step fails; undefined if all steps succeed. */
+  readonly fails?: Failure;
+}
+
+/** The abort of a module, or `overflow` for arithmetic that the Move machine refuses. */
+export type Failure = `${AbortModule} ${number}` | "overflow";
+
+/** The modules whose aborts callers of the Treasury see. */
+export type AbortModule =
+  | "treasury"
+  | "coordinator"
+  | "coordinator_inner"
+  | "sessions_manager"
+  | "support_config"
+  | "dynamic_field";
+
+/** One step. What is left out is the Treasury's own, the curve 0 and the algorithm 0. */
+export type Step =
+  | (Paid & {
+      readonly do: "presigns";
+      readonly count?: number;
+      readonly curve?: number;
+      readonly algorithm?: number;
+    })
+  | (Paid & {
+      readonly do: "dkg";
+      readonly curve?: number;
+      /** The curve of the user's encryption key, or `none` if it is not registered. */
+      readonly keyCurve?: number | "none";
+    })
+  | (Omit<Paid, "networkKey"> & {
+      readonly do: "sign";
+      readonly dwallet?: Known;
+      readonly presign?: Known;
+      readonly curve?: number;
+      readonly algorithm?: number;
+      readonly hash?: number;
+    })
+  /** The network makes the last presign, or the last dWallet, which its user accepts. */
+  | { readonly do: "complete presign" | "activate dwallet" }
+  | { readonly do: "pause curve"; readonly curve: number }
+  /** Ika moves its coordinator to the next version of its package. */
+  | { readonly do: "coordinator moves" }
+  | { readonly do: "treasury version"; readonly version: number }
+  | { readonly do: "deposit"; readonly amount: Amount }
+  | (Admin & { readonly do: "new operator" })
+  | (Admin & { readonly do: "revoke operator"; readonly operator?: Known })
+  | (Admin & {
+      readonly do: "ceiling";
+      readonly op: Operation;
+      readonly curve?: number;
+      readonly algorithm?: number;
+      readonly amount: Amount;
+    })
+  | (Admin & { readonly do: "pause"; readonly paused: boolean })
+  | (Admin & { readonly do: "release dwallet"; readonly dwallet?: Known })
+  /** Withdraws nothing. */
+  | (Admin & { readonly do: "drain nothing" })
+  /** Withdraws all but this. */
+  | { readonly do: "keep"; readonly op: Operation; readonly amount: Amount }
+  /** Withdraws one unit more than there is. */
+  | { readonly do: "overdraw"; readonly coin: "ika" | "sui" };
+
+/** The Treasury's operations; the position is the number. */
+export const OPERATIONS = ["dkg", "presign", "sign"] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/** An amount of IKA and one of SUI, as a number of prices and some units more or less, or the greatest one. */
+export interface Amount {
+  readonly ika: Units;
+  readonly sui: Units;
+}
+export type Units = { readonly prices: number; readonly plus?: number } | "greatest";
+
+/** The last one that the scenario has made, or one that the Treasury does not know. */
+export type Known = "last" | "unknown";
+
+interface Paid {
+  readonly cap?: "own" | "foreign";
+  readonly networkKey?: "own" | "unknown";
+  /** Identifiers that nothing has used, the one that the last step used, or one that is too short. */
+  readonly sessions?: "fresh" | "repeated" | "short";
+}
+
+interface Admin {
+  readonly admin?: "own" | "foreign";
+}
+
+/** Returns an amount in units of a coin whose price this is. */
+export function unitsOf(units: Units, price: bigint): bigint {
+  return units === "greatest" ? 2n ** 64n - 1n : BigInt(units.prices) * price + BigInt(units.plus ?? 0);
+}
