@@ -82,7 +82,7 @@ export function addField(
   value: Uint8Array,
 ): void {
   const parts = fieldParts(table.id, name, valueType, value);
-  state.countFieldAccess();
+  state.countField(parts.id);
   if (state.find(parts.id) !== undefined) throw moveAbort(`${DYNAMIC_FIELD}::add`, FIELD_ALREADY_EXISTS);
   state.create({ ...parts, owner: { kind: "object", parentId: table.id } });
   resize(table, 1n);
@@ -94,8 +94,9 @@ export function fieldValue(
   table: TableHandle,
   name: FieldName,
 ): Uint8Array | undefined {
-  state.countFieldAccess();
-  const object = state.find(fieldId(table.id, name));
+  const id = fieldId(table.id, name);
+  state.countField(id);
+  const object = state.find(id);
   return object === undefined ? undefined : state.contents(object).subarray(32 + name.bytes.length);
 }
 
@@ -119,10 +120,10 @@ export function addObject(
   child: WorkingObject,
 ): void {
   const parts = objectFieldParts(table.id, name, child.id, child.type);
-  state.countFieldAccess();
+  state.countField(parts.id);
   if (state.find(parts.id) !== undefined) throw moveAbort(`${DYNAMIC_FIELD}::add`, FIELD_ALREADY_EXISTS);
   state.create({ ...parts, owner: { kind: "object", parentId: table.id } });
-  state.countFieldAccess();
+  state.countField(child.id);
   child.owner = { kind: "object", parentId: parts.id };
   child.mutated = true;
   resize(table, 1n);
@@ -134,9 +135,12 @@ export function findObject(
   table: TableHandle,
   name: FieldName,
 ): WorkingObject | undefined {
-  state.countFieldAccess();
-  const field = state.find(objectFieldId(table.id, name));
-  return field?.field?.childId === undefined ? undefined : state.find(field.field.childId);
+  const id = objectFieldId(table.id, name);
+  state.countField(id);
+  const childId = state.find(id)?.field?.childId;
+  if (childId === undefined) return undefined;
+  state.countField(childId);
+  return state.find(childId);
 }
 
 /** The object under `name`. Aborts if there is none. */

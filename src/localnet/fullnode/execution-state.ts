@@ -16,7 +16,7 @@ export function createExecutionState(
   const events: EmittedEvent[] = [];
   const digestBytes = fromBase58(transactionDigest);
   let newIds = 0n;
-  let fieldAccesses = 0;
+  const fieldIds = new Set<string>();
 
   function entryOf(object: WorkingObject): Entry {
     const entry = entries.get(object);
@@ -95,9 +95,9 @@ export function createExecutionState(
       }
       events.push(event);
     },
-    countFieldAccess() {
-      fieldAccesses += 1;
-      if (fieldAccesses > LIMITS.dynamicFieldAccesses) {
+    countField(id) {
+      fieldIds.add(id);
+      if (fieldIds.size > LIMITS.dynamicFields) {
         throw new ExecutionError(
           FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR,
           `Object runtime store limit exceeded: ${SUI_FRAMEWORK}::dynamic_field`,
@@ -149,8 +149,8 @@ export interface ExecutionState {
   contents(object: WorkingObject): Uint8Array;
   newId(): string;
   emit(event: EmittedEvent): void;
-  /** Counts one dynamic field access. The protocol limits them. */
-  countFieldAccess(): void;
+  /** Counts a dynamic field, or the object in it, once. The protocol limits how many a transaction uses. */
+  countField(id: string): void;
   touched(): Iterable<WorkingObject>;
 }
 

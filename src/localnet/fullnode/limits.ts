@@ -16,8 +16,8 @@ export const LIMITS = {
   eventBytes: 250 * 1024,
   objectBytes: 250 * 1024,
   newIds: 2_048,
-  /** The most dynamic field accesses of one transaction. */
-  dynamicFieldAccesses: 1_000,
+  /** The most dynamic fields of one transaction, and objects in them. */
+  dynamicFields: 1_000,
   minGasBudget: 2_000_000n,
   maxGasBudget: 50_000_000_000n,
 } as const;

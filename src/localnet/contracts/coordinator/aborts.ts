@@ -1,5 +1,11 @@
 import { moveAbort } from "../../fullnode/failures.ts";
 
+/** Abort code of `ika_dwallet_2pc_mpc::coordinator` for a coordinator of another version than the package. */
+export const WRONG_INNER_VERSION = 0;
+
+/** Abort code of `ika_dwallet_2pc_mpc::pricing_and_fee_manager` for an operation without a price. */
+export const MISSING_PROTOCOL_PRICING = 1;
+
 /** Abort codes of `ika_dwallet_2pc_mpc::coordinator_inner`. */
 export const CoordinatorAbort = {
   DWalletMismatch: 1,
@@ -15,11 +21,9 @@ export const CoordinatorAbort = {
   MismatchCurve: 17,
   ImportedKeyDWallet: 18,
   EncryptionKeyNotExist: 20,
-  MissingProtocolPricing: 21,
   NetworkEncryptionKeyUnsupportedCurve: 22,
   OnlyGlobalPresignAllowed: 31,
   GlobalPresignNotAllowed: 32,
-  PresignMismatch: 33,
 } as const;
 
 /** Abort codes of `ika_dwallet_2pc_mpc::sessions_manager`; session uniqueness and length as the SDK meets them. */

@@ -1,9 +1,10 @@
-import { CoordinatorInnerDynamicField, CoordinatorInnerModule } from "@ika.xyz/sdk";
+import { CoordinatorInnerDynamicField, CoordinatorInnerModule, CoordinatorModule } from "@ika.xyz/sdk";
 import { findObject, idName } from "../../fullnode/dynamic-fields.ts";
 import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
+import { moveAbort } from "../../fullnode/failures.ts";
 import type { ObjectStore } from "../../fullnode/object-store.ts";
-import type { NetworkAddresses } from "../addresses.ts";
-import { abortInner } from "./aborts.ts";
+import { COORDINATOR_VERSION, type NetworkAddresses } from "../addresses.ts";
+import { abortInner, WRONG_INNER_VERSION } from "./aborts.ts";
 
 /** `DWalletCoordinatorInner` as the SDK decodes it. */
 export type CoordinatorInner = typeof CoordinatorInnerModule.DWalletCoordinatorInner.$inferType;
@@ -40,6 +41,15 @@ export function coordinatorTypes(packageId: string): CoordinatorTypes {
     sessions: (name) => `${packageId}::sessions_manager::${name}`,
     coordinator: `${packageId}::coordinator::DWalletCoordinator`,
   };
+}
+
+/** Aborts if Ika has moved the coordinator to another version than that of this package. */
+export function assertCoordinatorVersion(state: ExecutionState, addresses: NetworkAddresses): void {
+  const coordinator = state.find(addresses.coordinatorId);
+  if (coordinator === undefined) throw new Error("there is no coordinator");
+  const { version } = state.read(coordinator, CoordinatorModule.DWalletCoordinator);
+  if (BigInt(version) !== COORDINATOR_VERSION)
+    throw moveAbort(`${addresses.dwalletPackageId}::coordinator::inner`, WRONG_INNER_VERSION);
 }
 
 /** Returns the inner state for reading. */

@@ -1,5 +1,5 @@
 import { CoordinatorInnerModule, SessionsManagerModule } from "@ika.xyz/sdk";
-import { addObject, idName } from "../../fullnode/dynamic-fields.ts";
+import { addObject, borrowObject, idName } from "../../fullnode/dynamic-fields.ts";
 import type { ExecutionState, WorkingObject } from "../../fullnode/execution-state.ts";
 import {
   address,
@@ -26,7 +26,6 @@ import {
   readInner,
   updateInner,
 } from "./coordinator-state.ts";
-import { findEncryptionKey } from "./encryption-keys.ts";
 import { chargeSession, type PaymentCoins, Protocol } from "./payment.ts";
 import { openSession } from "./sessions.ts";
 import { checkCurveSupport } from "./support.ts";
@@ -116,10 +115,11 @@ export function requestDkg(
   request: DkgRequest,
   payment: PaymentCoins,
 ): RequestedDwallet {
-  checkNetworkKey(state, addresses, request.networkEncryptionKeyId, request.curve, FUNCTION_NAME);
   checkCurveSupport(state, addresses, request.curve);
-  const keyObject = findEncryptionKey(state, addresses, request.encryptionKeyAddress);
-  if (keyObject === undefined) abortInner(addresses.dwalletPackageId, FUNCTION_NAME, "EncryptionKeyNotExist");
+  checkNetworkKey(state, addresses, request.networkEncryptionKeyId, request.curve, FUNCTION_NAME);
+  const { encryption_keys } = readInner(state, addresses);
+  // Without a key, the table itself aborts.
+  const keyObject = borrowObject(state, encryption_keys, idName(request.encryptionKeyAddress, "address"));
   const encryptionKey = state.read(keyObject, EncryptionKeyStruct);
   if (encryptionKey.curve !== request.curve) {
     abortInner(addresses.dwalletPackageId, FUNCTION_NAME, "MismatchCurve");

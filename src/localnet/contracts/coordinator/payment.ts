@@ -4,8 +4,9 @@ import {
   setBalance,
   type WorkingObject,
 } from "../../fullnode/execution-state.ts";
+import { moveAbort } from "../../fullnode/failures.ts";
 import type { NetworkAddresses } from "../addresses.ts";
-import { abortInner, abortSessions } from "./aborts.ts";
+import { abortSessions, MISSING_PROTOCOL_PRICING } from "./aborts.ts";
 import { readInner, updateInner } from "./coordinator-state.ts";
 
 /** Takes the exact price of a session from the coins. Aborts when there is no price or the coins are too small. */
@@ -22,7 +23,10 @@ export function chargeSession(
       item.key.protocol === key.protocol &&
       item.key.signature_algorithm === (key.signatureAlgorithm ?? null),
   );
-  if (entry === undefined) return abortInner(addresses.dwalletPackageId, "charge", "MissingProtocolPricing");
+  if (entry === undefined) {
+    const location = `${addresses.dwalletPackageId}::pricing_and_fee_manager::get_pricing_value_for_protocol`;
+    throw moveAbort(location, MISSING_PROTOCOL_PRICING);
+  }
   const ika = BigInt(entry.value.fee_ika);
   const sui = BigInt(entry.value.gas_fee_reimbursement_sui);
   const systemSui = BigInt(entry.value.gas_fee_reimbursement_sui_for_system_calls);

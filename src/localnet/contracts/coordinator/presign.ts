@@ -17,6 +17,7 @@ import { SUI_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortInner } from "./aborts.ts";
 import {
+  assertCoordinatorVersion,
   checkNetworkKey,
   coordinatorTypes,
   DWalletStruct,
@@ -113,8 +114,8 @@ export function requestGlobalPresign(
 ): { readonly cap: WorkingObject; readonly presignId: string } {
   const { networkEncryptionKeyId, curve, signatureAlgorithm } = request;
   const types = coordinatorTypes(addresses.dwalletPackageId);
-  checkNetworkKey(state, addresses, networkEncryptionKeyId, curve, "request_global_presign");
   checkAlgorithm(state, addresses, curve, signatureAlgorithm);
+  checkNetworkKey(state, addresses, networkEncryptionKeyId, curve, "request_global_presign");
   const key = { curve, signatureAlgorithm, protocol: Protocol.Presign };
   const charge = chargeSession(state, addresses, key, payment);
   const presignId = state.newId();
@@ -165,6 +166,7 @@ export function verifyPresignCap(
   cap: WorkingObject,
 ): WorkingObject {
   const { dwalletPackageId } = addresses;
+  assertCoordinatorVersion(state, addresses);
   const { dwallet_id, presign_id } = state.read(cap, UnverifiedPresignCap);
   const found = findObject(state, readInner(state, addresses).presign_sessions, idName(presign_id));
   if (found === undefined) return abortInner(dwalletPackageId, "verify_presign_cap", "PresignNotExist");

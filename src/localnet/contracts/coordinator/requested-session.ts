@@ -15,8 +15,7 @@ export function requestedSession(
   const field = objects.get(objectFieldId(keeper.sessions.id, u64Name(sequenceNumber)));
   const object = field?.field?.childId === undefined ? undefined : objects.get(field.field.childId);
   if (object === undefined) return undefined;
-  const identifier = DWalletSession.parse(object.contents).session_identifier;
-  const name = idName(identifier.id);
+  const name = idName(object.id);
   const event = objects.get(fieldId(keeper.session_events.id, name));
   if (event?.field === undefined) throw new Error(`session ${sequenceNumber} has no event`);
   return decodeSession(
@@ -27,7 +26,7 @@ export function requestedSession(
 }
 
 const { DWalletDKGRequestEvent, PresignRequestEvent, SignRequestEvent } = CoordinatorInnerModule;
-const { DWalletSession, DWalletSessionEvent } = SessionsManagerModule;
+const { DWalletSessionEvent } = SessionsManagerModule;
 
 const DkgEvent = DWalletSessionEvent(DWalletDKGRequestEvent);
 const PresignEvent = DWalletSessionEvent(PresignRequestEvent);

@@ -14,7 +14,7 @@ import type { ExecutionState, WorkingObject } from "../../fullnode/execution-sta
 import { ID_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { abortSessions } from "./aborts.ts";
-import { coordinatorTypes, readInner, updateInner } from "./coordinator-state.ts";
+import { assertCoordinatorVersion, coordinatorTypes, readInner, updateInner } from "./coordinator-state.ts";
 import type { Charge } from "./payment.ts";
 
 const { DWalletSession, SessionIdentifier, UserSessionIdentifierRegisteredEvent } = SessionsManagerModule;
@@ -32,6 +32,7 @@ export function registerSessionIdentifier(
 ): WorkingObject {
   const { dwalletPackageId } = addresses;
   const functionName = "register_session_identifier";
+  assertCoordinatorVersion(state, addresses);
   if (bytes.length !== SESSION_IDENTIFIER_BYTES) {
     abortSessions(dwalletPackageId, functionName, "InvalidSessionIdentifierLength");
   }
@@ -90,16 +91,16 @@ export function openSession(
   const identifier = state.read(request.identifier, SessionIdentifier);
   const inner = readInner(state, addresses);
   const sequenceNumber = inner.sessions_manager.user_sessions_keeper.next_session_sequence_number;
+  const sessionId = state.newId();
   const fields: SessionFields = {
     epoch: inner.current_epoch,
-    session_object_id: identifier.id,
+    session_object_id: sessionId,
     session_type: { $kind: "User", User: true },
     session_sequence_number: sequenceNumber,
     session_identifier_preimage: identifier.identifier_preimage,
   };
   const eventType = types.sessions(`DWalletSessionEvent<${types.inner(request.eventName)}>`);
   const event = request.encode(fields);
-  const sessionId = state.newId();
   const session = state.create({
     id: sessionId,
     type: types.sessions("DWalletSession"),
@@ -117,7 +118,7 @@ export function openSession(
   updateInner(state, addresses, (changed) => {
     const keeper = changed.sessions_manager.user_sessions_keeper;
     addObject(state, keeper.sessions, u64Name(BigInt(sequenceNumber)), session);
-    addField(state, keeper.session_events, idName(identifier.id), eventType, event);
+    addField(state, keeper.session_events, idName(sessionId), eventType, event);
     keeper.started_sessions_count = increment(keeper.started_sessions_count);
     keeper.next_session_sequence_number = increment(keeper.next_session_sequence_number);
     updateLastSession(changed.sessions_manager);

@@ -137,15 +137,13 @@ export function requestSign(
 ): string {
   const { approval, userSignMessage } = request;
   const types = coordinatorTypes(addresses.dwalletPackageId);
-  const presign = takePresign(state, addresses, request);
   const { object, dwallet, publicOutput } = activeDwallet(
     state,
     addresses,
     approval.dwallet_id,
     REQUEST_SIGN,
   );
-  if (presign.curve !== dwallet.curve)
-    abortInner(addresses.dwalletPackageId, REQUEST_SIGN, "PresignMismatch");
+  const presign = takePresign(state, addresses, request, dwallet.curve);
   checkHash(state, addresses, dwallet.curve, approval.signature_algorithm, approval.hash_scheme);
   const { curve } = dwallet;
   const key = { curve, signatureAlgorithm: approval.signature_algorithm, protocol: Protocol.Sign };
@@ -190,7 +188,6 @@ export function requestSign(
 
 interface TakenPresign {
   readonly id: string;
-  readonly curve: number;
   readonly output: number[];
 }
 
@@ -199,6 +196,7 @@ function takePresign(
   state: ExecutionState,
   addresses: NetworkAddresses,
   request: RequestSignArguments,
+  curve: number,
 ): TakenPresign {
   const { dwalletPackageId } = addresses;
   const cap = state.read(request.cap, VerifiedPresignCap);
@@ -211,10 +209,11 @@ function takePresign(
   if (session.dwallet_id !== null && session.dwallet_id !== request.approval.dwallet_id) {
     abortInner(dwalletPackageId, REQUEST_SIGN, "DWalletMismatch");
   }
+  if (session.curve !== curve) abortInner(dwalletPackageId, REQUEST_SIGN, "DWalletMismatch");
   if (session.signature_algorithm !== request.approval.signature_algorithm) {
     abortInner(dwalletPackageId, REQUEST_SIGN, "MessageApprovalMismatch");
   }
-  const taken = { id: session.id, curve: session.curve, output: session.state.Completed.presign };
+  const taken = { id: session.id, output: session.state.Completed.presign };
   updateInner(state, addresses, (inner) => removeObject(state, inner.presign_sessions, name));
   state.remove(found);
   state.remove(request.cap);

@@ -6,7 +6,7 @@ import {
   type ExecutionState,
   type WorkingObject,
 } from "../../fullnode/execution-state.ts";
-import { moveAbort } from "../../fullnode/failures.ts";
+import { ExecutionError, FailureKind, moveAbort } from "../../fullnode/failures.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import type { PaymentCoins } from "../coordinator/payment.ts";
@@ -30,6 +30,8 @@ export const TreasuryAbort = {
   BadBatch: 9,
   UnknownOperator: 10,
 } as const;
+
+const MAX_U64 = 2n ** 64n - 1n;
 
 const Table = bcs.struct("Table", { id: bcs.Address, size: bcs.u64() });
 
@@ -142,6 +144,10 @@ export function takeCeiling(
   const ceiling = Ceiling.parse(found);
   const ika = BigInt(ceiling.ika) * count;
   const sui = BigInt(ceiling.sui) * count;
+  if (ika > MAX_U64 || sui > MAX_U64) {
+    const message = `arithmetic error in ${addresses.treasuryPackageId}::treasury::take`;
+    throw new ExecutionError(FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR, message);
+  }
   if (BigInt(value.ika) < ika || BigInt(value.sui) < sui) abortTreasury(addresses, "take", "Insufficient");
   addBalances(state, treasury, -ika, -sui);
   return {

@@ -122,9 +122,7 @@ describe("DKG", () => {
       payDkg(harness, tx, user, { networkKeyId: unknown }),
     );
     expect(abortOf(networkKey)).toBe("coordinator_inner 5");
-    expect(abortOf(await harness.runToFailure((tx) => payDkg(harness, tx, user)))).toBe(
-      "coordinator_inner 20",
-    );
+    expect(abortOf(await harness.runToFailure((tx) => payDkg(harness, tx, user)))).toBe("dynamic_field 1");
     await registerKey(harness, user, 2);
     expect(abortOf(await harness.runToFailure((tx) => payDkg(harness, tx, user)))).toBe(
       "coordinator_inner 17",

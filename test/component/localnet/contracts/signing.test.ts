@@ -110,7 +110,7 @@ describe("presigns and signatures", () => {
       );
     expect(await sign(ecdsa, { algorithm: 1 })).toBe("coordinator_inner 7");
     expect(await sign(ecdsa, { hash: 3 })).toBe("support_config 1");
-    expect(await sign(eddsa, {})).toBe("coordinator_inner 33");
+    expect(await sign(eddsa, {})).toBe("coordinator_inner 1");
   });
 
   test("a signature is written under its dWallet, and its presign is gone for good", async () => {

@@ -1,0 +1,62 @@
+import { toBase58 } from "@mysten/sui/utils";
+import { networkAddresses } from "../../../../src/localnet/contracts/addresses.ts";
+import { networkFunctions } from "../../../../src/localnet/contracts/network-functions.ts";
+import { TreasuryCap, treasuryType } from "../../../../src/localnet/contracts/treasury/treasury-state.ts";
+import { blake2b256, u64Bytes } from "../../../../src/localnet/fullnode/bytes.ts";
+import {
+  createExecutionState,
+  type EmittedEvent,
+  type ExecutionState,
+} from "../../../../src/localnet/fullnode/execution-state.ts";
+import type { MoveValue } from "../../../../src/localnet/fullnode/move-value.ts";
+import { createObjectStore } from "../../../../src/localnet/fullnode/object-store.ts";
+import { sealChanges } from "../../../../src/localnet/fullnode/seal-changes.ts";
+import { genesisCommit } from "../../../../src/localnet/genesis.ts";
+
+/** The sender of every transaction, who has the Treasury's caps. */
+export const SENDER = `0x${"a1".repeat(32)}`;
+
+/** The localnet's contracts and objects, without a fullnode. */
+export function createModelChain() {
+  const seed = new Uint8Array(32).fill(7);
+  const addresses = networkAddresses(seed, 1);
+  const functions = networkFunctions(addresses);
+  const objects = createObjectStore();
+  const genesis = { seed, addresses, hotWalletAddress: SENDER, accounts: [], timestampMs: 1n };
+  objects.apply(genesisCommit({ ...genesis, networkKeyOutputs: { dkg: new Uint8Array(100) } }).written, []);
+  let transactionsCount = 0n;
+
+  return { addresses, objects, transact, call, createForeignCap };
+
+  /** Runs one transaction, of which nothing stays if it throws. Objects that nobody gets go to the sender. */
+  function transact<T>(work: (state: ExecutionState) => T): { result: T; events: readonly EmittedEvent[] } {
+    transactionsCount += 1n;
+    const digest = toBase58(blake2b256(u64Bytes(transactionsCount)));
+    const state = createExecutionState((id) => objects.get(id), digest);
+    const result = work(state);
+    for (const object of state.touched())
+      if (!object.deleted && object.mutated) object.owner ??= { kind: "address", address: SENDER };
+    const changes = sealChanges(state, transactionsCount + 1n, digest);
+    objects.apply(
+      changes.flatMap(({ after }) => (after === undefined ? [] : [after])),
+      changes.flatMap(({ id, after }) => (after === undefined ? [id] : [])),
+    );
+    return { result, events: state.events };
+  }
+
+  /** Calls a function of the Treasury. Arguments are objects and the values of pure arguments. */
+  function call(state: ExecutionState, name: string, args: readonly unknown[]): readonly MoveValue[] {
+    const found = functions.get(`${addresses.treasuryPackageId}::treasury::${name}`);
+    if (found === undefined) throw new Error(`the model has no function ${name}`);
+    return found.run({ state, sender: SENDER, typeArguments: [] }, args);
+  }
+
+  /** Creates a cap of another Treasury of the same package, and returns its id. */
+  function createForeignCap(name: "AdminCap" | "OperatorCap"): string {
+    return transact((state) => {
+      const id = state.newId();
+      const contents = TreasuryCap.serialize({ id, treasury_id: SENDER }).toBytes();
+      return state.create({ id, type: treasuryType(addresses, name), contents }).id;
+    }).result;
+  }
+}

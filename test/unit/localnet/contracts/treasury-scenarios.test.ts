@@ -1,0 +1,27 @@
+/** The localnet's model of the Treasury does what the Move package does: both run the same scenarios. */
+import { expect, it } from "vitest";
+import { ExecutionError, FailureKind } from "../../../../src/localnet/fullnode/failures.ts";
+import type { Failure, Scenario } from "../../../../tools/move/scenario.ts";
+import { SCENARIOS } from "../../../../tools/move/scenarios.ts";
+import { createTreasuryModel } from "./treasury-model.ts";
+
+it.each(SCENARIOS)("$name", ({ steps, fails }: Scenario) => {
+  const take = createTreasuryModel();
+  const last = fails === undefined ? undefined : steps.at(-1)!;
+  for (const step of last === undefined ? steps : steps.slice(0, -1)) take(step);
+  if (last !== undefined) expect(failureOf(() => take(last))).toBe(fails);
+});
+
+function failureOf(work: () => void): Failure | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ExecutionError)) throw error;
+    const { detail, failureKind, message } = error;
+    if (detail.kind === "abort") return `${detail.module} ${Number(detail.code)}` as Failure;
+    if (failureKind === FailureKind.MOVE_PRIMITIVE_RUNTIME_ERROR && message.includes("arithmetic"))
+      return "overflow";
+    throw error;
+  }
+}
