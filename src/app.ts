@@ -132,6 +132,7 @@ export async function startApp(config: Config, options: AppOptions): Promise<App
       : await serveContract({
           ...parts,
           ...shown,
+          readiness,
           database,
           callerReads,
           coordination,

@@ -43,7 +43,7 @@ type MethodAccess =
       readonly scope: undefined /** No named admin key will do. */;
       readonly isRootOnly: boolean;
     }
-  | { readonly access: "project"; readonly scope: Scope };
+  | { readonly access: "project"; readonly scope: Scope | "any" };
 
 /** Caches policies, because reading an option decodes it again and every call reads it. */
 const known = new WeakMap<DescMethod, MethodPolicy>();
@@ -70,6 +70,7 @@ const ACCESS: Readonly<Record<Access, MethodAccess | undefined>> = {
   [Access.SIGN]: { access: "project", scope: "sign" },
   [Access.READ]: { access: "project", scope: "read" },
   [Access.BILLING]: { access: "project", scope: "billing" },
+  [Access.PROJECT]: { access: "project", scope: "any" },
 };
 
 const COST_CLASS: Readonly<Record<CostClass, CostClassName | undefined>> = {

@@ -5,6 +5,7 @@ import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { callerOf } from "../access/caller.ts";
 import { createApiKey } from "../access/create-api-key.ts";
 import { createProject } from "../access/create-project.ts";
+import { encodeApiKey } from "../access/encode-keys.ts";
 import { listApiKeys } from "../access/list-api-keys.ts";
 import { listProjects } from "../access/list-projects.ts";
 import { requireProject } from "../access/require-project.ts";
@@ -17,7 +18,7 @@ import { listAuditSeals } from "../audit/list-audit-seals.ts";
 import { adjustCredit } from "../billing/adjust-credit.ts";
 import { idempotencyOf } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
-import { decodeScopes, encodeApiKey, encodeAuditEvent, encodeProject } from "./encode-account.ts";
+import { decodeScopes, encodeAuditEvent, encodeProject } from "./encode-account.ts";
 import { encodeAuditProof, encodeAuditSeal } from "./encode-audit.ts";
 
 /** Implements {@link AccountCalls}. */

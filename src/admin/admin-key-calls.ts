@@ -4,11 +4,11 @@ import type { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import type { AdminKeyLookup } from "../access/admin-key-lookup.ts";
 import { callerOf } from "../access/caller.ts";
 import { createAdminKey } from "../access/create-admin-key.ts";
+import { encodeAdminKey } from "../access/encode-keys.ts";
 import { listAdminKeys } from "../access/list-admin-keys.ts";
 import { revokeAdminKey } from "../access/revoke-admin-key.ts";
 import { idempotencyOf } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
-import { encodeAdminKey } from "./encode-account.ts";
 
 /** Implements {@link AdminKeyCalls}. */
 export function createAdminKeyCalls({ database, lookup }: AdminKeyCallsDeps): AdminKeyCalls {

@@ -7,6 +7,7 @@ import type { ChainNetwork } from "../chain/network.ts";
 import type { NetworkReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
 import type { Coordination } from "../coordination/coordination.ts";
+import type { Readiness } from "../health/readiness.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { startLoops } from "../lifecycle/start-loops.ts";
 import type { ServiceMetrics } from "../observe/service-metrics.ts";
@@ -80,6 +81,7 @@ export interface ServeContractOptions {
   readonly verifier: Verifier;
   /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
+  readonly readiness: () => Promise<Readiness>;
   readonly probes: readonly PlainRoute[];
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;

@@ -1,7 +1,10 @@
+import { Account } from "../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Operations } from "../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../gen/proto/tss/v1/signing_pb.ts";
+import { createAccountService } from "../access/account-service.ts";
 import type { AdminKeyLookup } from "../access/admin-key-lookup.ts";
 import type { ApiKeyLookup } from "../access/api-key-lookup.ts";
 import { createAdminService } from "../admin/admin-service.ts";
@@ -15,7 +18,9 @@ import { readTreasury } from "../chain/treasury/read-treasury.ts";
 import { createTreasuryReader } from "../chain/treasury/treasury-reader.ts";
 import type { Config } from "../config/config.ts";
 import type { Signals } from "../coordination/signals.ts";
+import type { Readiness } from "../health/readiness.ts";
 import { createOnboardingService, type OnboardingServiceDeps } from "../onboarding/onboarding-service.ts";
+import { createOperationsService } from "../operations/operations-service.ts";
 import { readPresignHealth } from "../presigns/presign-health.ts";
 import { refillBucket } from "../presigns/refill-bucket.ts";
 import type { CheckHalf } from "../signing/check-half.ts";
@@ -26,7 +31,7 @@ import { untilClosing } from "../transport/closing-signal.ts";
 import { registerService, type ServiceRegistration } from "../transport/service-registration.ts";
 
 /** All services of the contract. */
-export const SERVICES = [Onboarding, Signing, Billing, Admin];
+export const SERVICES = [Onboarding, Signing, Billing, Account, Admin, Operations];
 
 /** Dependencies of {@link implementServices}. */
 export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" | "parameterStore"> {
@@ -41,6 +46,7 @@ export interface ServiceParts extends Pick<OnboardingServiceDeps, "parameters" |
   readonly adminLookup: AdminKeyLookup;
   /** Undefined if the service takes no deposits. */
   readonly deposits: Deposits | undefined;
+  readonly readiness: () => Promise<Readiness>;
 }
 
 /** Implements {@link SERVICES}. */
@@ -81,6 +87,16 @@ export function implementServices(parts: ServiceParts, config: Config): ServiceR
       }),
     ),
     registerService(Billing, createBillingService({ database, prices: config.prices, deposits })),
+    registerService(Account, createAccountService({ database })),
+    registerService(
+      Operations,
+      createOperationsService({
+        database,
+        network: { senderAddress: network.senderAddress, laneIds: network.treasury.operatorCapIds },
+        readiness: parts.readiness,
+        processType: config.processType,
+      }),
+    ),
     registerService(
       Admin,
       createAdminService({

@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from "sql-template-tag";
+import { OPERATION_NAMES, type OperationName } from "../chain/operation.ts";
 import { boolean, type Columns, nullable, number, oneOf, text } from "../store/columns.ts";
 import type { Database, Queryable } from "../store/database.ts";
 import { execute, readRows } from "../store/statements.ts";
@@ -11,7 +12,7 @@ export function readDatabaseFigures(
   return database.transaction(async (db) => {
     await execute(db, raw(`SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`));
     return {
-      outbox: await readRows(db, outbox(network), OUTBOX_COLUMNS),
+      outbox: await readOutboxFigures(db, network),
       signs: await readRows(db, signs(network), SIGN_COLUMNS),
       presigns: [
         ...(await readRows(db, stock(network), PRESIGN_COLUMNS)),
@@ -24,7 +25,7 @@ export function readDatabaseFigures(
 
 /** The unfinished operations of one kind. */
 export interface OutboxFigure {
-  readonly kind: string;
+  readonly kind: OperationName;
   readonly state: "queued" | "sent";
   readonly count: number;
   /** The age of the oldest one. */
@@ -70,6 +71,11 @@ export interface DatabaseFigures {
 /** The time limit of a statement. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 
+/** The unfinished operations of the network, by kind and state. */
+export function readOutboxFigures(db: Queryable, network: string): Promise<OutboxFigure[]> {
+  return readRows(db, outbox(network), OUTBOX_COLUMNS);
+}
+
 /** All lanes of the network, including former ones, by id. */
 export function readLaneFigures(db: Queryable, network: string): Promise<LaneFigure[]> {
   return readRows(db, lanes(network), LANE_COLUMNS);
@@ -78,7 +84,7 @@ export function readLaneFigures(db: Queryable, network: string): Promise<LaneFig
 const ageOf = (moment: Sql): Sql => sql`greatest(extract(epoch FROM now() - ${moment}), 0)::float8`;
 
 const OUTBOX_COLUMNS: Columns<OutboxFigure> = {
-  kind: text,
+  kind: oneOf(...OPERATION_NAMES),
   state: oneOf("queued", "sent"),
   count: number,
   oldestSeconds: number,

@@ -1,4 +1,5 @@
 /** The package's entry `threshold-signing-service/sdk`, for Node and browsers. */
+export type { AccountKey, GetAccountResponse as Account } from "../../gen/client/tss/v1/account_pb.ts";
 export {
   type Deposit,
   Deposit_State as DepositState,

@@ -1,4 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
+import { Account, type AccountKey, type GetAccountResponse } from "../../gen/client/tss/v1/account_pb.ts";
 import {
   Billing,
   type Deposit,
@@ -23,7 +24,10 @@ export function createProjectCalls(transport: Transport): ProjectCalls {
   const onboarding = createServiceCalls(Onboarding, transport);
   const signing = createServiceCalls(Signing, transport);
   const billing = createServiceCalls(Billing, transport);
+  const account = createServiceCalls(Account, transport);
   return {
+    account: (options) => account.getAccount({}, options),
+    listAccountKeys: account.listAccountKeys,
     network: (options) => onboarding.getNetwork({}, options),
     getDWallet: onboarding.getDWallet,
     listDWallets: onboarding.listDWallets,
@@ -51,6 +55,24 @@ export interface ListArgs {
  * with the newest item and fetch the next page on demand. Every call rejects with a {@link TssError}.
  */
 export interface ProjectCalls {
+  /**
+   * Reads the project of the client's key, and what the key may do.
+   *
+   * @throws {TssError} INVALID_KEY when the service does not know the key.
+   *
+   * @example
+   * const { projectName, scopes } = await client.account();
+   */
+  account(options?: RequestOptions): Promise<GetAccountResponse>;
+  /**
+   * Lists the keys of the project, including revoked and expired ones. No call shows a key itself again.
+   *
+   * @throws {TssError} SCOPE_MISSING when the key lacks the scope `read`.
+   *
+   * @example
+   * for await (const { name, prefix } of client.listAccountKeys()) console.log(name, prefix);
+   */
+  listAccountKeys(args?: ListArgs, options?: RequestOptions): AsyncIterable<AccountKey>;
   /**
    * Reads the network's ids, its keys and the service's sender addresses.
    *

@@ -40,6 +40,7 @@ export interface ShownSignRequest {
 /** The states of a sign request; see `SignRequest.Status` in the contract for how they follow each other. */
 export const SIGN_STATUSES = ["prepared", "queued", "submitted", "completed", "failed"] as const;
 
+/** One of {@link SIGN_STATUSES}. */
 export type SignStatus = (typeof SIGN_STATUSES)[number];
 
 /** The revision of a row. No revision occurs twice, and each change of a row changes one of these two. */

@@ -50,7 +50,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
   {
     name: "a key is taken for a scope that it has not",
     file: "src/access/access-gate.ts",
-    find: "if (scope === undefined || !scopes.includes(scope)) {",
+    find: 'if (scope === undefined || (scope !== "any" && !scopes.includes(scope))) {',
     replace: "if (scope === undefined) {",
     tests: GATE,
   },

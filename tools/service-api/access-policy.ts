@@ -50,7 +50,9 @@ export function securityOf(method: DescMethod): JsonValue[] {
       return [];
     case "admin":
       return [{ adminKey: [] }, { adminKeyHeader: [] }];
-    case "project":
-      return [{ projectKey: [required.scope] }, { projectKeyHeader: [required.scope] }];
+    case "project": {
+      const roles = required.scope === "any" ? [] : [required.scope];
+      return [{ projectKey: roles }, { projectKeyHeader: roles }];
+    }
   }
 }

@@ -1,5 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { Admin } from "../../../gen/client/tss/v1/admin_pb.ts";
+import { Operations } from "../../../gen/client/tss/v1/operations_pb.ts";
 import type { Network } from "../names.ts";
 import { createServiceCalls, type ServiceCalls } from "../service-calls.ts";
 import { createDefaultTransport, withHeaders } from "../transport.ts";
@@ -18,7 +19,8 @@ export function createAdminClient({
   transport = createDefaultTransport(baseUrl),
 }: AdminClientOptions): AdminClient {
   const headers = { authorization: `Bearer ${adminKey}`, "x-network": network };
-  return createServiceCalls(Admin, withHeaders(transport, headers));
+  const authorised = withHeaders(transport, headers);
+  return { ...createServiceCalls(Admin, authorised), ...createServiceCalls(Operations, authorised) };
 }
 
 /** Options of {@link createAdminClient}. */
@@ -34,7 +36,7 @@ export interface AdminClientOptions {
 }
 
 /**
- * The operator's calls, one for each RPC of `tss.v1.Admin`. A list yields its items one by one and fetches the next
+ * The operator's calls, one for each RPC of `tss.v1.Admin` and `tss.v1.Operations`. A list yields its items one by one and fetches the next
  * page on demand. Every call rejects with a TssError.
  */
-export type AdminClient = ServiceCalls<typeof Admin>;
+export type AdminClient = ServiceCalls<typeof Admin> & ServiceCalls<typeof Operations>;

@@ -19,6 +19,24 @@ export {
   type Wallet,
 } from "../../../gen/client/tss/v1/admin_pb.ts";
 export type { AuditSeal } from "../../../gen/client/tss/v1/audit_pb.ts";
+export {
+  type GetLanesResponse as Lanes,
+  type GetOutboxResponse as Outbox,
+  type GetReadinessResponse as Readiness,
+  GetReadinessResponse_Status as ReadinessStatus,
+  type GetSignStatisticsResponse as SignStatistics,
+  type LaneStatus,
+  type OutboxEntry,
+  OutboxEntry_State as OutboxState,
+  type ReadinessCheck,
+  type ResolvedTransaction,
+  type SignFigures,
+  type SignStageFigures,
+  SignStageFigures_Stage as MeasuredStage,
+  type SignStatisticsStep,
+  type SignStatusCount,
+  type UnresolvedTransaction,
+} from "../../../gen/client/tss/v1/operations_pb.ts";
 export { type LocalReason, TssError, type TssErrorReason } from "../errors.ts";
 export type { Network } from "../names.ts";
 export type { ListItem, RequestOptions, ServiceCall, ServiceCalls } from "../service-calls.ts";

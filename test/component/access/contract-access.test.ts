@@ -94,6 +94,8 @@ const faces = METHODS.flatMap((method) =>
 );
 const withKey = faces.filter(({ policy }) => policy.access !== "public");
 const ofProjects = faces.filter(({ policy }) => policy.access === "project");
+const ofScopes = ofProjects.filter(({ policy }) => policy.scope !== "any");
+const ofEveryKey = ofProjects.filter(({ policy }) => policy.scope === "any");
 const ofAdmins = faces.filter(({ policy }) => policy.access === "admin");
 const ofAnyone = faces.filter(({ policy }) => policy.access === "public");
 type Face = (typeof faces)[number];
@@ -125,12 +127,22 @@ describe("a key of the wrong kind", () => {
   it.each(ofProjects)("is refused by $name over $face, which is for projects", async (call) => {
     await expectRefusal(call, bearer(ADMIN_KEY), "INVALID_KEY");
     await expectRefusal(call, bearer(keys.named), "INVALID_KEY");
+  });
+
+  it.each(ofScopes)("is refused by $name over $face, whose scope it lacks", async (call) => {
     await expectRefusal(call, bearer(keys.scoped.get(call.policy.scope as Scope)!), "SCOPE_MISSING");
   });
 
   it.each(ofAdmins)("is refused by $name over $face, which is for admins", async (call) => {
     await expectRefusal(call, bearer(keys.good), "ADMIN_ONLY");
     await expectRefusal(call, bearer(`${ADMIN_KEY}x`), "INVALID_KEY");
+  });
+});
+
+describe("a project's key, whatever it may do,", () => {
+  it.each(ofEveryKey)("may call $name over $face", async (call) => {
+    for (const key of keys.scoped.values())
+      expect((await open[call.face](call.method, bearer(key))).reason).toBeUndefined();
   });
 });
 
@@ -153,8 +165,11 @@ describe("a key from an address that it does not allow", () => {
 describe("another network", () => {
   it.each(ofProjects)("than the key's is refused by $name over $face", async (call) => {
     await expectRefusal(call, { ...bearer(keys.good), ...testnet }, "NETWORK_MISMATCH");
-    // The key is looked at first, and the scope after the network.
+    // The key is looked at first.
     await expectRefusal(call, { ...bearer(UNKNOWN_KEY), ...testnet }, "INVALID_KEY");
+  });
+
+  it.each(ofScopes)("than the key's is refused by $name over $face before the scope", async (call) => {
     const scopeless = bearer(keys.scoped.get(call.policy.scope as Scope)!);
     await expectRefusal(call, { ...scopeless, ...testnet }, "NETWORK_MISMATCH");
   });

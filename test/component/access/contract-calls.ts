@@ -3,9 +3,11 @@ import { ConnectError, createClient, type ServiceImpl } from "@connectrpc/connec
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { http } from "../../../gen/proto/google/api/annotations_pb.ts";
 import { ErrorInfoSchema } from "../../../gen/proto/google/rpc/error_details_pb.ts";
+import { Account } from "../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { createErrorInterceptor } from "../../../src/errors/error-interceptor.ts";
 import { createErrorMapping } from "../../../src/errors/error-mapping.ts";
@@ -14,9 +16,14 @@ import { registerService } from "../../../src/transport/service-registration.ts"
 import { startServer, type TransportServer } from "../../../src/transport/start-server.ts";
 
 /** Every method of the contract. */
-export const METHODS: readonly DescMethod[] = [Onboarding, Signing, Billing, Admin].flatMap(
-  (service) => service.methods,
-);
+export const METHODS: readonly DescMethod[] = [
+  Onboarding,
+  Signing,
+  Billing,
+  Account,
+  Admin,
+  Operations,
+].flatMap((service) => service.methods);
 
 /** How a call ended. */
 export interface Outcome {
@@ -41,7 +48,7 @@ export async function serveContract(gate: RequestGate): Promise<ContractServer> 
   const server = await startServer({
     host: "127.0.0.1",
     port: 0,
-    services: [Onboarding, Signing, Billing, Admin].map((service: DescService) =>
+    services: [Onboarding, Signing, Billing, Account, Admin, Operations].map((service: DescService) =>
       registerService(service, implementationOf(service, reached)),
     ),
     interceptors: [createErrorInterceptor(errors)],

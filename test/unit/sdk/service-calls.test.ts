@@ -1,9 +1,11 @@
 import { create, type DescMethod, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import { Account } from "../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Operations } from "../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../gen/proto/tss/v1/signing_pb.ts";
 import { keyedMethods } from "../../../src/access/method-policy.ts";
 import { createAdminClient, TssError } from "../../../src/sdk/admin/index.ts";
@@ -62,7 +64,9 @@ describe("every call of the contract", () => {
     const { seen, transport } = recording();
     const client = adminClient(transport);
     await callEach(client);
-    expect(seen.map(({ method }) => method.name)).toEqual(Admin.methods.map(({ name }) => name));
+    expect(seen.map(({ method }) => method.name)).toEqual(
+      [...Admin.methods, ...Operations.methods].map(({ name }) => name),
+    );
     for (const { headers } of seen) {
       expect(headers.get("authorization")).toBe("Bearer tss_admin_secret");
       expect(headers.get("x-network")).toBe("testnet");
@@ -80,7 +84,7 @@ describe("every call of the contract", () => {
       "ReserveSign",
       "SubmitSign",
     ];
-    const expected = [Onboarding, Signing, Billing]
+    const expected = [Account, Onboarding, Signing, Billing]
       .flatMap(({ methods }) => methods)
       .filter(({ methodKind, name }) => methodKind === "unary" && !byActions.includes(name));
     expect(seen.map(({ method }) => method.name).sort()).toEqual(expected.map(({ name }) => name).sort());

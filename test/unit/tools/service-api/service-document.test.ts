@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { getOption, hasOption } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { http } from "../../../../gen/proto/google/api/annotations_pb.ts";
+import { Account } from "../../../../gen/proto/tss/v1/account_pb.ts";
 import { Admin } from "../../../../gen/proto/tss/v1/admin_pb.ts";
 import { Billing } from "../../../../gen/proto/tss/v1/billing_pb.ts";
 import { Onboarding } from "../../../../gen/proto/tss/v1/onboarding_pb.ts";
+import { Operations } from "../../../../gen/proto/tss/v1/operations_pb.ts";
 import { Signing } from "../../../../gen/proto/tss/v1/signing_pb.ts";
 import { methodPolicy } from "../../../../src/access/method-policy.ts";
 import { ERROR_CATALOGUE } from "../../../../src/errors/catalogue.ts";
@@ -32,7 +34,7 @@ interface Document {
 const document = JSON.parse(
   readFileSync(new URL("../../../../gen/openapi.json", import.meta.url), "utf8"),
 ) as Document;
-const SERVICES = [Admin, Billing, Onboarding, Signing];
+const SERVICES = [Account, Admin, Billing, Onboarding, Operations, Signing];
 /** Routes that are no RPCs. */
 const PLAIN = ["/openapi.json", "/v1/health", "/v1/ready"];
 
@@ -93,8 +95,10 @@ describe("the OpenAPI document", () => {
       if (policy.access === "admin") expect(security).toEqual([{ adminKey: [] }, { adminKeyHeader: [] }]);
       if (policy.access === "project") {
         const { scope } = policy;
-        expect(security).toEqual([{ projectKey: [scope] }, { projectKeyHeader: [scope] }]);
-        expect(operationOf(method.localName).description).toContain(`the scope \`${scope}\``);
+        const roles = scope === "any" ? [] : [scope];
+        expect(security).toEqual([{ projectKey: roles }, { projectKeyHeader: roles }]);
+        const meaning = scope === "any" ? "whatever its scopes" : `the scope \`${scope}\``;
+        expect(operationOf(method.localName).description).toContain(meaning);
       }
     }
   });

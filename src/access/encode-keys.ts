@@ -1,0 +1,59 @@
+import { create } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type AccountKey, AccountKeySchema } from "../../gen/proto/tss/v1/account_pb.ts";
+import {
+  type AdminKey,
+  AdminKeySchema,
+  type ApiKey,
+  ApiKey_Scope,
+  ApiKeySchema,
+} from "../../gen/proto/tss/v1/admin_pb.ts";
+import type { AdminKeyDetails } from "./read-admin-key.ts";
+import type { ApiKeyDetails } from "./read-api-key.ts";
+
+/** Encodes a project's key for the operator. */
+export function encodeApiKey(key: ApiKeyDetails): ApiKey {
+  const scopes = key.scopes.map((scope) => ApiKey_Scope[scope]);
+  return create(ApiKeySchema, { ...shownParts(key), projectId: key.projectId, scopes });
+}
+
+/** Encodes a project's key for the project. */
+export function encodeAccountKey(key: ApiKeyDetails): AccountKey {
+  return create(AccountKeySchema, { ...shownParts(key), scopes: [...key.scopes] });
+}
+
+/** Encodes a named admin key. */
+export function encodeAdminKey(key: AdminKeyDetails): AdminKey {
+  const { id, name, prefix } = key;
+  return create(AdminKeySchema, { adminKeyId: id, name, prefix, ...keyTimes(key) });
+}
+
+function shownParts(key: ApiKeyDetails) {
+  const { id, name, prefix, allowedAddresses, rotatedFrom, replacedBy } = key;
+  return {
+    apiKeyId: id,
+    ...{ name, prefix },
+    allowedAddresses: [...allowedAddresses],
+    ...keyTimes(key),
+    ...(rotatedFrom !== null && { rotatedFrom }),
+    ...(replacedBy !== null && { replacedBy }),
+  };
+}
+
+function keyTimes({
+  createdAt,
+  expiresAt,
+  revokedAt,
+  lastUsedAt,
+}: Pick<AdminKeyDetails, "createdAt" | "expiresAt" | "revokedAt" | "lastUsedAt">) {
+  return {
+    createTime: timestampFromDate(createdAt),
+    ...time("expireTime", expiresAt),
+    ...time("revokeTime", revokedAt),
+    ...time("lastUseTime", lastUsedAt),
+  };
+}
+
+function time<Name extends string>(name: Name, date: Date | null): { [N in Name]?: Timestamp } {
+  return date === null ? {} : ({ [name]: timestampFromDate(date) } as { [N in Name]: Timestamp });
+}

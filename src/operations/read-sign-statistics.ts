@@ -1,0 +1,130 @@
+import sql, { type Sql } from "sql-template-tag";
+import { SIGN_STATUSES, type SignStatus } from "../signing/shown-sign-request.ts";
+import { boolean, type Columns, nullable, number, oneOf, time } from "../store/columns.ts";
+import type { Queryable } from "../store/database.ts";
+import { readRows } from "../store/statements.ts";
+import type { TimeSteps } from "./time-steps.ts";
+
+/** Measures the newest requests that were created in the window, at most `maxCount` of them. */
+export async function readSignStatistics(
+  db: Queryable,
+  network: string,
+  window: TimeSteps,
+  maxCount: number = REQUESTS_MAX_COUNT,
+): Promise<SignStatistics> {
+  const rows = await readRows(db, measured(network, window, maxCount), ROW);
+  const bySteps = new Map<number | null, { statuses: StatusCount[]; stages: StageTimes[] }>();
+  let requestCount = 0;
+  let oldestAt: Date | undefined;
+  for (const { step, isStage, name, count, p50Seconds, p99Seconds, oldest } of rows) {
+    const figures = bySteps.get(step) ?? { statuses: [], stages: [] };
+    bySteps.set(step, figures);
+    if (isStage)
+      figures.stages.push({
+        stage: name as MeasuredStage,
+        count,
+        p50Seconds: p50Seconds!,
+        p99Seconds: p99Seconds!,
+      });
+    else figures.statuses.push({ status: name as SignStatus, count });
+    if (step !== null || oldest === null) continue;
+    requestCount += count;
+    if (oldestAt === undefined || oldest < oldestAt) oldestAt = oldest;
+  }
+  const { statuses = [], stages = [] } = bySteps.get(null) ?? {};
+  bySteps.delete(null);
+  return {
+    ...{ window, requestCount },
+    coveredFrom: requestCount < maxCount ? undefined : oldestAt,
+    total: { statuses, stages },
+    steps: [...bySteps].map(([step, figures]) => ({ step: step!, ...figures })),
+  };
+}
+
+/** The figures of a window. */
+export interface SignStatistics {
+  readonly window: TimeSteps;
+  /** The number of measured requests. */
+  readonly requestCount: number;
+  /** The creation of the oldest measured request, if there may be others before it. */
+  readonly coveredFrom: Date | undefined;
+  readonly total: SignMeasures;
+  /** The steps with a request, in order. Steps count from 0. */
+  readonly steps: readonly (SignMeasures & { readonly step: number })[];
+}
+
+/** Counts and times of some requests. */
+export interface SignMeasures {
+  readonly statuses: readonly StatusCount[];
+  readonly stages: readonly StageTimes[];
+}
+
+/** The number of requests in one state. */
+export interface StatusCount {
+  readonly status: SignStatus;
+  readonly count: number;
+}
+
+/** The times of one stage of completed requests. */
+export interface StageTimes {
+  readonly stage: MeasuredStage;
+  readonly count: number;
+  readonly p50Seconds: number;
+  readonly p99Seconds: number;
+}
+
+/** What is measured of a request: the time in each state, and all from the user's half on. */
+export type MeasuredStage = (typeof STAGES)[number];
+
+const STAGES = ["prepared", "queued", "submitted", "signed"] as const;
+const REQUESTS_MAX_COUNT = 10_000;
+
+interface Row {
+  /** Null for the whole window. */
+  readonly step: number | null;
+  readonly isStage: boolean;
+  readonly name: SignStatus | MeasuredStage;
+  readonly count: number;
+  readonly p50Seconds: number | null;
+  readonly p99Seconds: number | null;
+  readonly oldest: Date | null;
+}
+
+const ROW: Columns<Row> = {
+  step: nullable(number),
+  isStage: boolean,
+  name: oneOf(...SIGN_STATUSES, ...STAGES),
+  count: number,
+  p50Seconds: nullable(number),
+  p99Seconds: nullable(number),
+  oldest: nullable(time),
+};
+
+/** The limits in the lateral parts make the planner look up each request by its indexes, whatever it expects. */
+const measured = (network: string, { start, end, stepSeconds }: TimeSteps, maxCount: number): Sql => sql`
+WITH newest AS MATERIALIZED (
+  SELECT id, status, created_at, updated_at,
+    floor(extract(epoch FROM created_at - ${start}::timestamptz) / ${stepSeconds}::int)::int AS step
+  FROM sign_request WHERE network = ${network} AND created_at >= ${start} AND created_at < ${end}
+  ORDER BY created_at DESC LIMIT ${maxCount}
+), timed AS (
+  SELECT n.step, s.stage, extract(epoch FROM s.span)::float8 AS seconds
+  FROM newest n
+  CROSS JOIN LATERAL (
+    SELECT created_at, tx_digest FROM chain_operation WHERE kind = 'sign' AND subject_id = n.id LIMIT 1
+  ) o
+  LEFT JOIN LATERAL (SELECT resolved_at FROM chain_transaction WHERE digest = o.tx_digest LIMIT 1) t ON true
+  CROSS JOIN LATERAL (VALUES
+    ('prepared', o.created_at - n.created_at), ('queued', t.resolved_at - o.created_at),
+    ('submitted', n.updated_at - t.resolved_at), ('signed', n.updated_at - o.created_at)
+  ) s (stage, span)
+  WHERE n.status = 'completed' AND s.span IS NOT NULL
+)
+SELECT step, false AS "isStage", status AS name, count(*)::int AS count, NULL::float8 AS "p50Seconds",
+  NULL::float8 AS "p99Seconds", min(created_at) AS oldest
+FROM newest GROUP BY GROUPING SETS ((step, status), (status))
+UNION ALL
+SELECT step, true, stage, count(*)::int, percentile_disc(0.5) WITHIN GROUP (ORDER BY seconds),
+  percentile_disc(0.99) WITHIN GROUP (ORDER BY seconds), NULL
+FROM timed GROUP BY GROUPING SETS ((step, stage), (stage))
+ORDER BY step, name`;

@@ -1,0 +1,163 @@
+import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { ChainOperation_Kind, ChainTransaction_State } from "../../../gen/proto/tss/v1/admin_pb.ts";
+import {
+  GetReadinessResponse_Status,
+  Operations,
+  OutboxEntry_State,
+} from "../../../gen/proto/tss/v1/operations_pb.ts";
+import { addLane, leaseLane, markForeignUse } from "../../../src/chain/submit/lane-table.ts";
+import * as outbox from "../../../src/chain/submit/outbox.ts";
+import { resolveTransaction } from "../../../src/chain/submit/transaction-outcome.ts";
+import { createLocalSignals } from "../../../src/coordination/local-signals.ts";
+import { BUILD_INFO } from "../../../src/health/build-info.ts";
+import { checkReadiness } from "../../../src/health/readiness.ts";
+import { createOperationsService } from "../../../src/operations/operations-service.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts";
+import { dwalletOf, objectId, projectWith, readyPresigns, TEST_OPERATOR } from "../../support/rows.ts";
+import { clientOf } from "../../support/service-client.ts";
+import { signSteps } from "../../support/sign-steps.ts";
+
+const NETWORK = "localnet";
+const SENDER = objectId();
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+}, DATABASE_TIMEOUT_MS);
+afterAll(() => database.close());
+afterEach(async () => {
+  await database.query("TRUNCATE sign_request, presign, chain_operation, chain_transaction, lane CASCADE");
+});
+
+/** A client of the service, as an operator. No figure is kept from one test to the next. */
+function operator({ laneIds = [] as string[], readiness = checkReadiness([]) } = {}) {
+  const network = { senderAddress: SENDER, laneIds };
+  const service = createOperationsService({ database, network, readiness, processType: "api" });
+  return clientOf(Operations, service, () => TEST_OPERATOR);
+}
+
+async function queuedSigns(count: number): Promise<string[]> {
+  const projectId = await projectWith(database, 1_000n);
+  const dwallet = await dwalletOf(database, projectId);
+  await readyPresigns(database, dwallet.bucket, count);
+  const signing = signSteps(database, createLocalSignals());
+  const ids: string[] = [];
+  for (let index = 0; index < count; index++) {
+    const id = await signing.reserve(projectId, dwallet);
+    await signing.submit(projectId, id);
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** Sends the most urgent operations by a lane, as a worker does. */
+async function send(laneId: string, digest: string, count: number): Promise<void> {
+  const lease = (await leaseLane(database, laneId, 60_000))!;
+  const claimed = await outbox.claimOperations(database, NETWORK, lease, { sign: count });
+  const transaction = { digest, bytes: new Uint8Array(1), signatures: [], network: NETWORK, sender: SENDER };
+  await database.transaction((db) =>
+    outbox.storeTransaction(
+      db,
+      lease,
+      transaction,
+      claimed.map(({ id }) => id),
+    ),
+  );
+}
+
+it("the readiness has every check with its reason, and says which process answers", async () => {
+  const check = (name: string, status: "ok" | "fail") => ({
+    ...{ name, advice: "" },
+    readiness: { isVital: false, reason: `${name} is down` },
+    look: async () => ({ status, found: "" }),
+  });
+  const readiness = checkReadiness([check("redis", "fail"), check("outbox", "ok")]);
+  const reply = await operator({ readiness }).getReadiness({});
+  expect(reply).toMatchObject({
+    status: GetReadinessResponse_Status.degraded,
+    checks: [
+      { name: "redis", ok: false, reason: "redis is down" },
+      { name: "outbox", ok: true, reason: "" },
+    ],
+    version: BUILD_INFO.version,
+    processType: "api",
+  });
+  expect(timestampMs(reply.startTime!)).toBeLessThan(timestampMs(reply.readTime!));
+});
+
+it("a lane is shown with its lease, its open transaction and its last outcome", async () => {
+  const [busy, idle] = [objectId(), objectId()];
+  for (const id of [busy, idle])
+    await addLane(database, NETWORK, { objectId: id, version: "1", digest: "d" });
+  await database.query(
+    "INSERT INTO gas_coin (object_id, lane_id, version, digest, merged) VALUES ($1, $3, '1', 'd', false), ($2, $3, '1', 'd', true)",
+    [objectId(), objectId(), busy],
+  );
+  await queuedSigns(2);
+  await send(busy, "first", 1);
+  await resolveTransaction(database, "first", { state: "landed", gasUsedMist: 5n });
+  await database.query("UPDATE lane SET leased_until = now() WHERE id = $1", [busy]);
+  await send(busy, "second", 1);
+  await outbox.unresolvedTransaction(database, NETWORK, busy);
+  const { senderAddress, lanes } = await operator({ laneIds: [busy] }).getLanes({});
+  expect(senderAddress).toBe(SENDER);
+  expect(lanes).toMatchObject([
+    {
+      ...{ operatorCapId: busy, configured: true, gasCoinCount: 1 },
+      unresolved: { txDigest: "second", sendCount: 2 },
+      lastResolved: { txDigest: "first", state: ChainTransaction_State.landed },
+    },
+    { operatorCapId: idle, configured: false },
+  ]);
+  expect([lanes[0]!.foreignTxDigest, lanes[1]!.unresolved, lanes[1]!.lastResolved]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(lanes[0]!.leaseEndTime).toBeDefined();
+  expect(lanes[0]!.fence).toBeGreaterThan(0n);
+  expect(lanes[1]!.leaseEndTime).toBeUndefined();
+});
+
+it("a lane that another sender used names that transaction", async () => {
+  const laneId = objectId();
+  await addLane(database, NETWORK, { objectId: laneId, version: "1", digest: "d" });
+  await markForeignUse(database, { laneId, digest: "stranger" });
+  const { lanes } = await operator().getLanes({});
+  expect(lanes.map(({ foreignTxDigest }) => foreignTxDigest)).toEqual(["stranger"]);
+});
+
+it("the outbox counts what waits and what was sent, with the age of the oldest", async () => {
+  const laneId = objectId();
+  await addLane(database, NETWORK, { objectId: laneId, version: "1", digest: "d" });
+  const [oldest] = await queuedSigns(3);
+  await send(laneId, "open", 1);
+  await database.query(
+    "UPDATE chain_operation SET created_at = now() - interval '1 hour' WHERE subject_id = $1",
+    [oldest],
+  );
+  const { entries, readTime } = await operator().getOutbox({});
+  const sign = ChainOperation_Kind.sign;
+  expect(entries.map(({ kind, state, count }) => ({ kind, state, count }))).toEqual(
+    expect.arrayContaining([
+      { kind: sign, state: OutboxEntry_State.queued, count: 2 },
+      { kind: sign, state: OutboxEntry_State.sent, count: 1 },
+    ]),
+  );
+  const sent = entries.find(({ state }) => state === OutboxEntry_State.sent)!;
+  const ageMs = timestampMs(readTime!) - timestampMs(sent.oldestCreateTime!);
+  expect(Math.round(ageMs / 60_000)).toBe(60);
+});
+
+it("the statistics of signatures name their window and their steps", async () => {
+  await queuedSigns(2);
+  const reply = await operator().getSignStatistics({ stepSeconds: 120 });
+  expect(reply).toMatchObject({ stepSeconds: 120, requestCount: 2 });
+  expect(reply.coveredStartTime).toBeUndefined();
+  expect(timestampMs(reply.endTime!) - timestampMs(reply.startTime!)).toBe(3_600_000);
+  const [step] = reply.steps;
+  const created = timestampDate(step!.startTime!).getTime();
+  expect((created - timestampMs(reply.startTime!)) % 120_000).toBe(0);
+});
