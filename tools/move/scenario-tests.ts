@@ -62,6 +62,8 @@ function lineOf(step: Step): string {
       return "w.move_on();";
     case "treasury version":
       return `w.set_version(${step.version});`;
+    case "migrate":
+      return `w.migrate(${isOwn(step.admin)});`;
     case "deposit":
       return `w.deposit(${unitsOf(step.amount.ika, PRICE.ika)}, ${unitsOf(step.amount.sui, PRICE.sui)});`;
     case "new operator":

@@ -47,6 +47,7 @@ export type Step =
   /** Ika moves its coordinator to the next version of its package. */
   | { readonly do: "coordinator moves" }
   | { readonly do: "treasury version"; readonly version: number }
+  | (Admin & { readonly do: "migrate" })
   | { readonly do: "deposit"; readonly amount: Amount }
   | (Admin & { readonly do: "new operator" })
   | (Admin & { readonly do: "revoke operator"; readonly operator?: Known })

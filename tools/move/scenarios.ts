@@ -29,6 +29,8 @@ const adminCalls: readonly (readonly [what: string, call: Step])[] = [
   ["withdraw", { do: "drain nothing" }],
   ["release a dWallet", { do: "release dwallet" }],
 ];
+/** A version of the package before this one. */
+const OLD_VERSION = 0;
 
 /**
  * What the Treasury does, for the Move package and for the localnet's model. A Treasury starts with ample funds, one
@@ -276,6 +278,48 @@ export const SCENARIOS: readonly Scenario[] = [
       fails: "treasury 4",
     }),
   ),
+  ...adminCalls.map(
+    ([what, call]): Scenario => ({
+      name: `In a Treasury of another version, the administrator may not ${what}`,
+      steps: [{ do: "dkg" }, { do: "treasury version", version: OLD_VERSION }, call],
+      fails: "treasury 1",
+    }),
+  ),
+  {
+    name: "A Treasury of another version takes no deposit",
+    steps: [
+      { do: "treasury version", version: OLD_VERSION },
+      { do: "deposit", amount: price },
+    ],
+    fails: "treasury 1",
+  },
+  {
+    name: "A migrated Treasury serves the new package",
+    steps: [
+      ...readyToSign,
+      { do: "treasury version", version: OLD_VERSION },
+      { do: "migrate" },
+      { do: "sign" },
+    ],
+  },
+  {
+    name: "A Treasury of this version is not migrated",
+    steps: [{ do: "migrate" }],
+    fails: "treasury 11",
+  },
+  {
+    name: "A Treasury of a newer version is not migrated back",
+    steps: [{ do: "treasury version", version: 2 }, { do: "migrate" }],
+    fails: "treasury 11",
+  },
+  {
+    name: "The administrator of another Treasury may not migrate",
+    steps: [
+      { do: "treasury version", version: OLD_VERSION },
+      { do: "migrate", admin: "foreign" },
+    ],
+    fails: "treasury 4",
+  },
   {
     name: "A released dWallet signs no more",
     steps: [...readyToSign, { do: "release dwallet" }, { do: "sign" }],

@@ -5,6 +5,9 @@
 /// at most the ceiling that the administrator set for each operation. Whoever holds the `AdminCap` sets ceilings,
 /// authorises and revokes operators, pauses, withdraws, and can release a dWallet's capability.
 ///
+/// A Treasury serves one version of the package. After an upgrade, every function that changes something aborts until
+/// the administrator calls `migrate` of the new package; then those of the old package abort.
+///
 /// The dWallet capability inside the Treasury approves messages; a signature still needs the user's own share, so
 /// neither operator nor administrator can sign alone.
 module treasury::treasury;
@@ -52,6 +55,8 @@ const EInsufficient: u64 = 8;
 const EBadBatch: u64 = 9;
 /// The operator to revoke is not authorised.
 const EUnknownOperator: u64 = 10;
+/// The Treasury is of this version, or of a newer one, already.
+const ENothingToMigrate: u64 = 11;
 
 /// The most that one operation may cost.
 public struct Ceiling has copy, drop, store {
@@ -119,6 +124,23 @@ public struct CeilingSet has copy, drop {
     sui: u64,
 }
 
+public struct PauseSet has copy, drop {
+    treasury_id: ID,
+    paused: bool,
+}
+
+public struct DWalletReleased has copy, drop {
+    treasury_id: ID,
+    dwallet_id: ID,
+    dwallet_cap_id: ID,
+}
+
+public struct Migrated has copy, drop {
+    treasury_id: ID,
+    from: u64,
+    to: u64,
+}
+
 /// `ika` and `sui` of the paid events are what was spent, `request_ref` is the service's own reference.
 public struct DkgPaid has copy, drop {
     treasury_id: ID,
@@ -177,6 +199,7 @@ fun create(ctx: &mut TxContext): (Treasury, AdminCap) {
 // === Anyone ===
 
 public fun deposit(self: &mut Treasury, ika: Coin<IKA>, sui: Coin<SUI>, ctx: &mut TxContext) {
+    self.assert_version();
     event::emit(Deposited {
         treasury_id: object::id(self),
         from: ctx.sender(),
@@ -387,6 +410,7 @@ public fun set_ceiling(
 public fun set_paused(self: &mut Treasury, admin: &AdminCap, paused: bool) {
     self.assert_admin(admin);
     self.paused = paused;
+    event::emit(PauseSet { treasury_id: object::id(self), paused });
 }
 
 public fun drain(
@@ -408,19 +432,43 @@ public fun drain(
 public fun release_dwallet(self: &mut Treasury, admin: &AdminCap, dwallet_id: ID): DWalletCap {
     self.assert_admin(admin);
     assert!(self.dwallet_caps.contains(dwallet_id), EUnknownDWallet);
-    self.dwallet_caps.remove(dwallet_id)
+    let dwallet_cap = self.dwallet_caps.remove(dwallet_id);
+    event::emit(DWalletReleased {
+        treasury_id: object::id(self),
+        dwallet_id,
+        dwallet_cap_id: object::id(&dwallet_cap),
+    });
+    dwallet_cap
+}
+
+/// Moves the Treasury to this version of the package.
+public fun migrate(self: &mut Treasury, admin: &AdminCap) {
+    self.assert_own_admin(admin);
+    let from = self.version;
+    assert!(from < VERSION, ENothingToMigrate);
+    self.version = VERSION;
+    event::emit(Migrated { treasury_id: object::id(self), from, to: VERSION });
 }
 
 // === Internal ===
 
-fun assert_operator(self: &Treasury, cap: &OperatorCap) {
+fun assert_version(self: &Treasury) {
     assert!(self.version == VERSION, EWrongVersion);
+}
+
+fun assert_operator(self: &Treasury, cap: &OperatorCap) {
+    self.assert_version();
     assert!(!self.paused, EPaused);
     let authorised = cap.treasury_id == object::id(self) && self.operators.contains(&object::id(cap));
     assert!(authorised, EOperatorRevoked);
 }
 
 fun assert_admin(self: &Treasury, admin: &AdminCap) {
+    self.assert_version();
+    self.assert_own_admin(admin);
+}
+
+fun assert_own_admin(self: &Treasury, admin: &AdminCap) {
     assert!(admin.treasury_id == object::id(self), EAdminMismatch);
 }
 

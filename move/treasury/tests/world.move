@@ -20,8 +20,11 @@ use treasury::treasury::{
     Deposited,
     DkgPaid,
     Drained,
+    DWalletReleased,
+    Migrated,
     OperatorCap,
     OperatorSet,
+    PauseSet,
     PresignPaid,
     SignPaid,
     Treasury,
@@ -301,6 +304,9 @@ public fun set_ceiling(
 public fun set_paused(self: &mut World, is_own_admin: bool, paused: bool) {
     let admin = if (is_own_admin) &self.admin else &self.foreign_admin;
     self.treasury.set_paused(admin, paused);
+    let events = events_by_type<PauseSet>();
+    let event = bcs::to_bytes(&events[events.length() - 1]);
+    assert!(event[32] == if (paused) 1 else 0);
 }
 
 /// Withdraws all but these amounts.
@@ -329,7 +335,18 @@ public fun release_dwallet(self: &mut World, is_own_admin: bool, dwallet_id: ID)
     let admin = if (is_own_admin) &self.admin else &self.foreign_admin;
     let cap = self.treasury.release_dwallet(admin, dwallet_id);
     assert!(cap.dwallet_id() == dwallet_id && !self.treasury.has_dwallet(dwallet_id));
+    let events = events_by_type<DWalletReleased>();
+    let event = bcs::to_bytes(&events[events.length() - 1]);
+    assert!(id_at(&event, 32) == dwallet_id && id_at(&event, 64) == object::id(&cap));
     self.released.push_back(cap);
+}
+
+public fun migrate(self: &mut World, is_own_admin: bool) {
+    let admin = if (is_own_admin) &self.admin else &self.foreign_admin;
+    self.treasury.migrate(admin);
+    let events = events_by_type<Migrated>();
+    let event = bcs::to_bytes(&events[events.length() - 1]);
+    assert!(u64_at(&event, 32) < u64_at(&event, 40));
 }
 
 /// The Treasury is of another version than the package.

@@ -25,14 +25,25 @@ import { objectValue, plainValue } from "../../fullnode/move-value.ts";
 import { coinObjectType, SUI_COIN_TYPE } from "../../fullnode/sui-types.ts";
 import type { NetworkAddresses } from "../addresses.ts";
 import { coordinatorTypes } from "../coordinator/coordinator-state.ts";
-import { CeilingSet, Deposited, Drained, OperatorSet } from "./treasury-events.ts";
+import {
+  CeilingSet,
+  Deposited,
+  Drained,
+  DWalletReleased,
+  Migrated,
+  OperatorSet,
+  PauseSet,
+} from "./treasury-events.ts";
 import {
   abortTreasury,
   addBalances,
   assertAdmin,
+  assertOwnAdmin,
+  assertVersion,
   Ceiling,
   ceilingName,
   emitTreasury,
+  TREASURY_VERSION,
   Treasury,
   TreasuryCap,
   treasuryType,
@@ -105,6 +116,7 @@ export function adminFunctions(addresses: NetworkAddresses): readonly MoveFuncti
         state.update(self, Treasury, (value) => {
           value.paused = paused;
         });
+        emitTreasury(state, addresses, "PauseSet", PauseSet.serialize({ treasury_id: self.id, paused }));
       },
     }),
     moveFunction({
@@ -130,8 +142,8 @@ export function adminFunctions(addresses: NetworkAddresses): readonly MoveFuncti
       name: "release_dwallet",
       parameters: [...admin, moveId],
       returns: [coordinatorTypes(addresses.dwalletPackageId).inner("DWalletCap")],
-      run({ state }, self, cap, dwalletId) {
-        assertAdmin(state, addresses, self, cap);
+      run({ state }, self, adminCap, dwalletId) {
+        assertAdmin(state, addresses, self, adminCap);
         if (findObject(state, state.read(self, Treasury).dwallet_caps, idName(dwalletId)) === undefined) {
           abortTreasury(addresses, "release_dwallet", "UnknownDWallet");
         }
@@ -139,7 +151,25 @@ export function adminFunctions(addresses: NetworkAddresses): readonly MoveFuncti
         state.update(self, Treasury, (value) => {
           released = removeObject(state, value.dwallet_caps, idName(dwalletId));
         });
-        return [objectValue(released as WorkingObject)];
+        const cap = released as WorkingObject;
+        const ids = { treasury_id: self.id, dwallet_id: dwalletId, dwallet_cap_id: cap.id };
+        emitTreasury(state, addresses, "DWalletReleased", DWalletReleased.serialize(ids));
+        return [objectValue(cap)];
+      },
+    }),
+    moveFunction({
+      ...treasury,
+      name: "migrate",
+      parameters: admin,
+      run({ state }, self, cap) {
+        assertOwnAdmin(state, addresses, self, cap);
+        const from = BigInt(state.read(self, Treasury).version);
+        if (from >= TREASURY_VERSION) abortTreasury(addresses, "migrate", "NothingToMigrate");
+        state.update(self, Treasury, (value) => {
+          value.version = TREASURY_VERSION.toString();
+        });
+        const event = Migrated.serialize({ treasury_id: self.id, from, to: TREASURY_VERSION });
+        emitTreasury(state, addresses, "Migrated", event);
       },
     }),
   ];
@@ -157,6 +187,7 @@ export function publicFunctions(addresses: NetworkAddresses): readonly MoveFunct
       name: "deposit",
       parameters: [borrowedMut(type), owned(coinObjectType(addresses.ikaCoinType)), owned(SUI_COIN_TYPE)],
       run({ state, sender }, self, ikaCoin, suiCoin) {
+        assertVersion(state, addresses, self);
         const ika = balanceOf(state, ikaCoin);
         const sui = balanceOf(state, suiCoin);
         const event = Deposited.serialize({ treasury_id: self.id, from: sender, ika, sui });

@@ -33,6 +33,23 @@ export const CeilingSet = bcs.struct("CeilingSet", {
   sui: bcs.u64(),
 });
 
+/** Payments were paused or resumed. */
+export const PauseSet = bcs.struct("PauseSet", { treasury_id: bcs.Address, paused: bcs.bool() });
+
+/** A dWallet's cap left the Treasury. */
+export const DWalletReleased = bcs.struct("DWalletReleased", {
+  treasury_id: bcs.Address,
+  dwallet_id: bcs.Address,
+  dwallet_cap_id: bcs.Address,
+});
+
+/** The Treasury moved to another version of its package. */
+export const Migrated = bcs.struct("Migrated", {
+  treasury_id: bcs.Address,
+  from: bcs.u64(),
+  to: bcs.u64(),
+});
+
 /** A dWallet was requested and paid; `request_ref` is the service's own reference. */
 export const DkgPaid = bcs.struct("DkgPaid", {
   treasury_id: bcs.Address,

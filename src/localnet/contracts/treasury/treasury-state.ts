@@ -29,6 +29,7 @@ export const TreasuryAbort = {
   Insufficient: 8,
   BadBatch: 9,
   UnknownOperator: 10,
+  NothingToMigrate: 11,
 } as const;
 
 const MAX_U64 = 2n ** 64n - 1n;
@@ -101,6 +102,16 @@ export function emitTreasury(
   });
 }
 
+/** Aborts unless the Treasury has this version. */
+export function assertVersion(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  treasury: WorkingObject,
+): void {
+  if (BigInt(state.read(treasury, Treasury).version) !== TREASURY_VERSION)
+    abortTreasury(addresses, "assert_version", "WrongVersion");
+}
+
 /** Aborts unless the Treasury has this version, is not paused, and has authorised the OperatorCap. */
 export function assertOperator(
   state: ExecutionState,
@@ -108,8 +119,8 @@ export function assertOperator(
   treasury: WorkingObject,
   cap: WorkingObject,
 ): void {
+  assertVersion(state, addresses, treasury);
   const value = state.read(treasury, Treasury);
-  if (BigInt(value.version) !== TREASURY_VERSION) abortTreasury(addresses, "assert_operator", "WrongVersion");
   if (value.paused) abortTreasury(addresses, "assert_operator", "Paused");
   const { treasury_id } = state.read(cap, TreasuryCap);
   if (treasury_id !== treasury.id || !value.operators.includes(cap.id)) {
@@ -117,15 +128,26 @@ export function assertOperator(
   }
 }
 
-/** Aborts unless the AdminCap belongs to this Treasury. */
+/** Aborts unless the Treasury has this version, and the AdminCap belongs to it. */
 export function assertAdmin(
   state: ExecutionState,
   addresses: NetworkAddresses,
   treasury: WorkingObject,
   cap: WorkingObject,
 ): void {
+  assertVersion(state, addresses, treasury);
+  assertOwnAdmin(state, addresses, treasury, cap);
+}
+
+/** Aborts unless the AdminCap belongs to this Treasury. */
+export function assertOwnAdmin(
+  state: ExecutionState,
+  addresses: NetworkAddresses,
+  treasury: WorkingObject,
+  cap: WorkingObject,
+): void {
   if (state.read(cap, TreasuryCap).treasury_id !== treasury.id) {
-    abortTreasury(addresses, "assert_admin", "AdminMismatch");
+    abortTreasury(addresses, "assert_own_admin", "AdminMismatch");
   }
 }
 

@@ -113,6 +113,9 @@ export function createTreasuryModel(): (step: Step) => void {
           });
         });
         return;
+      case "migrate":
+        administer("migrate", step, []);
+        return;
       case "deposit":
         deposit(unitsFor("presign", step.amount));
         return;
