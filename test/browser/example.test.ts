@@ -63,7 +63,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     expect(seenUrls.filter((seen) => seen.includes(service.access.apiKey))).toEqual([]);
   });
 
-  it("makes a key on a worker, signs with it, and gives the seed to the person alone", async () => {
+  it("creates a key on a worker, signs with it, and shows the seed only to the user", async () => {
     const worker = page.waitForEvent("worker");
     await page.getByLabel("API key").fill(service.access.apiKey);
     await page.getByRole("button", { name: "Make a seed" }).click();
@@ -82,7 +82,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     expect(await page.evaluate("Object.keys(localStorage)")).toEqual([]);
   });
 
-  it("cancels before the half is submitted, and after a reload makes that very signature", async () => {
+  it("cancels before the half is submitted, and completes the same signature after a reload", async () => {
     await page.getByLabel("API key").fill(service.access.apiKey);
     await page.getByRole("button", { name: "Make a seed" }).click();
     const seed = await page.getByLabel("Seed", { exact: true }).inputValue();
@@ -115,7 +115,7 @@ describe.skipIf(!existsSync(CHROMIUM))("the example web", () => {
     expect(await page.getByRole("button", { name: "Resume" }).isVisible()).toBe(false);
   });
 
-  it("says that an API key is wrong, and keeps nothing to resume", async () => {
+  it("reports a wrong API key, and stores nothing to resume", async () => {
     await page.getByLabel("API key").fill(`${service.access.apiKey.slice(0, -4)}aaaa`);
     await page.getByRole("button", { name: "Make a seed" }).click();
     await page.getByRole("button", { name: "Make a key and sign" }).click();

@@ -12,7 +12,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "readme-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the README, the SDK's guide and the examples", () => {
-  it("show TypeScript that compiles against the package's entries", async () => {
+  it("contain TypeScript that compiles against the package's entries", async () => {
     const snippets = DOCUMENTS.flatMap((document) =>
       [...readSource(document).text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
         ([, snippet]) => snippet ?? "",

@@ -97,7 +97,7 @@ describe.each([
   [Curve.SECP256K1, 0, "a7fc98aed33dc282103abdbf2a52fd75e8efe41cd09abb0964a9fdf647997ec3"],
   [Curve.ED25519, 2, "f1dd4145c68088acd8e15e75bfe40f6a263bfcdeec0890ba275d93c84ab6c2c4"],
 ])("protocol parameters of %s", (name, curve, sha256OfWasm) => {
-  it("are the wasm's byte for byte with full tables, and differ in the tables alone with compact ones", async () => {
+  it("equal the wasm's byte for byte with full tables, and differ only in the tables with compact ones", async () => {
     const built = buildProtocolParameters(curve, networkOutput, FULL_TABLES);
     expect(sha256(built)).toBe(sha256OfWasm);
     if (environment.isReference)
@@ -118,7 +118,7 @@ describe.each([
     });
   });
 
-  it("have compact tables whose entries are the powers that they stand for", () => {
+  it("have compact tables with the right powers", () => {
     const group = classGroupOfCurve(curve);
     const { tables } = withoutTables(curve, buildProtocolParameters(curve, networkOutput));
     for (const { base, rowBits, entries } of tables) {
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-it("a class-groups key pair derived here is the wasm's, for a seed that needs a second draw", async () => {
+it("a class-groups key pair derived here equals the wasm's for a seed that needs a second draw", async () => {
   const seed = new Uint8Array(32).fill(6);
   const sha256OfWasm = [
     "8ac578c72848dd1a0e384208c5896724a275b596b31e7bf485f45ae1ecd60474",

@@ -150,7 +150,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
   });
 
   describe("a DKG is rejected", () => {
-    it("in another session than it was made for", async () => {
+    it("in a session that it was not made for", async () => {
       expect(await mpc.dkg({ ...first.input, sessionId: second.input.sessionId })).toEqual(REJECTED);
     });
     it("with the encrypted share of another DKG", async () => {
@@ -161,7 +161,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (curve) => {
       const { userPublicOutput } = second.input;
       expect(await mpc.dkg({ ...first.input, userPublicOutput })).toEqual(REJECTED);
     });
-    it("for another encryption key than the share was encrypted to", async () => {
+    it("for an encryption key that the share was not encrypted to", async () => {
       const { encryptionKey } = deriveClassGroupsKeypair(curve, OTHER_KEY_SEED);
       expect(await mpc.dkg({ ...first.input, encryptionKey })).toEqual(REJECTED);
     });

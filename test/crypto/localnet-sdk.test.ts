@@ -257,7 +257,7 @@ describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
       .then(sdk.settledSign);
   };
 
-  test("the same way without any fault completes", async () => {
+  test("the same flow without a fault completes", async () => {
     expect(await signWith({})).toBe("Completed");
   });
 
@@ -266,7 +266,7 @@ describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
     expect(await signWith({ change: last })).toBe("NetworkRejected");
   });
 
-  test("a sign message that is no message at all is rejected", async () => {
+  test("a sign message of random bytes is rejected", async () => {
     expect(await signWith({ change: () => new Uint8Array(0) })).toBe("NetworkRejected");
     expect(await signWith({ change: (userMessage) => userMessage.slice(0, 20) })).toBe("NetworkRejected");
   });
@@ -286,7 +286,7 @@ describe("ED25519, all the way through IkaClient and IkaTransaction", () => {
     expect(await signWith({ otherPresign: true })).toBe("NetworkRejected");
   });
 
-  test("a sign message for another message than the approved one is rejected", async () => {
+  test("a sign message for a message that was not approved is rejected", async () => {
     expect(await signWith({ approved: new TextEncoder().encode("another message") })).toBe("NetworkRejected");
   });
 });

@@ -19,7 +19,7 @@ const namesWith = (findings: readonly NamedFinding[], status: NamedFinding["stat
   findings.filter((one) => one.status === status).map(({ name }) => name);
 
 describe("the doctor of a network", () => {
-  it("finds what a first run needs, reading the reconfiguration where the DKG's output has version 1", async () => {
+  it("finds what a first run needs, and reads the reconfiguration if the DKG output has version 1", async () => {
     const findings = await look();
     expect(findings.filter(({ status }) => status === "fail" || status === "skip")).toEqual([]);
     expect(find(findings, "network keys")?.found).toMatch(
@@ -31,7 +31,7 @@ describe("the doctor of a network", () => {
     expect(find(findings, "dry run: presign")?.found).toContain("ECDSASecp256k1, Taproot, ECDSASecp256r1");
   });
 
-  it("says which call a Treasury without funds cannot pay for", async () => {
+  it("names the call that a Treasury without funds cannot pay for", async () => {
     await localnet.controls.setTreasury({ ika: 0n, sui: 0n });
     const findings = await look();
     await localnet.controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
@@ -39,7 +39,7 @@ describe("the doctor of a network", () => {
     expect(find(findings, "dry run: presign")?.found).toMatch(/aborts with code \d+$/);
   });
 
-  it("makes no transaction of what it tries", async () => {
+  it("sends no transaction", async () => {
     const { ledgerService } = new SuiGrpcClient({ network: "localnet", baseUrl: localnet.url });
     const height = async () => (await ledgerService.getServiceInfo({})).response.checkpointHeight;
     const before = await height();
@@ -47,14 +47,14 @@ describe("the doctor of a network", () => {
     expect(await height()).toBe(before);
   });
 
-  it("looks at nothing on a chain that is not the network's", async () => {
+  it("stops at a chain that is not the network's", async () => {
     const findings = await runNetworkDoctor({ name: "testnet", fullnodeUrl: localnet.url }, {});
     expect(namesWith(findings, "fail")).toEqual(["chain"]);
     expect(namesWith(findings, "ok")).toEqual(["fullnode"]);
     expect(find(findings, "coordinator")?.found).toBe("not checked: the fullnode serves another chain");
   });
 
-  it("asks the fullnode that it is given, and shows nothing of its URL but the host", async () => {
+  it("reads the given fullnode, and shows only the host of its URL", async () => {
     const fullnodeUrl = `http://reader:hunter-two@127.0.0.1:1/v1/0123456789abcdef`;
     const findings = await runNetworkDoctor({ name: "mainnet", fullnodeUrl }, {});
     expect(find(findings, "fullnode")).toMatchObject({ status: "fail" });
@@ -63,7 +63,7 @@ describe("the doctor of a network", () => {
     expect(JSON.stringify(findings)).not.toMatch(/hunter-two|0123456789abcdef/);
   });
 
-  it("says where no localnet is", async () => {
+  it("reports a URL without a localnet", async () => {
     const findings = await runNetworkDoctor({ name: "localnet" }, { LOCALNET_URL: NOBODY });
     expect(findings).toMatchObject([{ name: "network", status: "fail" }]);
     expect(findings[0]?.found).toContain(NOBODY);

@@ -87,7 +87,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
     expect(userPublicOutputFromDWalletOutput(curve, output)).toEqual(first.userPublicOutput);
   });
 
-  it("it has the lengths of a message that the wasm makes", async () => {
+  it("it has the lengths of the wasm's message", async () => {
     const wasm = await prepareDKG(parameters, curve as Curve, encryptionKey, sessionIdentifier, sender);
     const lengths = (dkg: { readonly [key: string]: unknown }, names: readonly string[]): unknown[] =>
       names.map((name) => (dkg[name] as Uint8Array).length);
@@ -98,7 +98,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
     expect(share).toHaveLength(wasm.userSecretKeyShare.length);
   });
 
-  it("two for one share and session differ in everything else, and both are the share's", async () => {
+  it("two for one share and session differ in everything else, and both encode the share", async () => {
     expect(second.userDkgMessage).not.toEqual(first.userDkgMessage);
     expect(second.userPublicOutput).not.toEqual(first.userPublicOutput);
     const other = completed(await mpc.dkg(inputOf(second)));
@@ -110,7 +110,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
     expect(await verifyUserShare(curve as Curve, share, output, parameters)).toBe(true);
   });
 
-  it("the output is the share's under this network key, whatever tables the parameters have, and under no other", async () => {
+  it("the output matches the share under this network key with any tables, and under no other key", async () => {
     expect(isOutputOfShare(curve, parameters, share, output)).toBe(true);
     const otherTables = buildProtocolParameters(number, networkOutput, { degree: 2, long: true });
     expect(isOutputOfShare(curve, otherTables, share, output)).toBe(true);
@@ -127,7 +127,7 @@ describe.each([0, 1, 2, 3])("on curve %i", (number) => {
   // The wasm takes up to ten seconds for these on each curve, and half a minute for an ECDSA half.
   if (number !== 0 && !environment.isReference) return;
 
-  it("the wasm takes the share out of this project's encryption, and this project out of the wasm's", async () => {
+  it("the wasm decrypts this project's encryption of the share, and this project decrypts the wasm's", async () => {
     const key = new SecretBytes(decryptionKey);
     const wasm = await reference.prepareDkg({
       ...{ curve, userSecretKeyShare, sessionDigest, parameters, encryptionKey },

@@ -48,7 +48,7 @@ describe.each(ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => isEcdsa(signa
     const { curve } = opened;
     const message = decodeEcdsaSignMessage(curve, half);
 
-    test("passes the network's eight proofs and signs, as an outside library finds", () => {
+    test("passes the network's eight proofs, and an outside library accepts the signature", () => {
       expect(isSigned(network, request, half)).toBe(true);
     });
 
@@ -66,7 +66,7 @@ describe.each(ALGORITHM_TRIPLES.filter(({ signatureAlgorithm }) => isEcdsa(signa
       expect(new Set(commitments).size).toBe(commitments.length);
     });
 
-    test("offers to pause at every few milliseconds of its work", () => {
+    test("offers a pause every few milliseconds of its work", () => {
       const steps = createSignMessage(request);
       let pauses = 0;
       while (steps.next().done !== true) pauses++;
@@ -168,7 +168,7 @@ test("coefficients are blinded with 749 bits times the order before they are mas
   expect(Math.max(...blinded)).toBeLessThanOrEqual(1006);
 });
 
-describe("a half that the wasm made", () => {
+describe("a half of the wasm", () => {
   const party = networkParty(NETWORK_SEED, undefined);
   const recorded = SESSIONS.slice(0, 2).flatMap((recording) =>
     recording.signs

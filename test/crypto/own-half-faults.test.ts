@@ -49,7 +49,7 @@ beforeAll(() => {
 describe("an ECDSA half", () => {
   // Squares: the derived ciphertexts, six ladders of 1198 rungs, four products, then the check's own.
   test.each([0, 0.02, 0.1, 0.1251, 0.13, 0.2, 0.27, 0.4, 0.55, 0.7, 0.85, 0.95])(
-    "does not leave when a square goes wrong at %d of the way, and the next one is right",
+    "is not returned after a wrong squaring at %d of the way, and the next one is right",
     (part) => {
       inject({ square: Math.floor(part * counts.squares) });
       expect(make).toThrow(EngineError);
@@ -59,14 +59,14 @@ describe("an ECDSA half", () => {
   );
 
   test.each([0.01, 0.1, 0.25, 0.4, 0.55, 0.7, 0.8])(
-    "does not leave when a product of forms goes wrong at %d of the way",
+    "is not returned after a wrong composition at %d of the way",
     (part) => {
       inject({ product: Math.floor(part * counts.products) });
       expect(make).toThrow(EngineError);
     },
   );
 
-  test("does not leave when a rung of a ladder that is kept goes wrong, and the ladder is not kept", () => {
+  test("is not returned after a wrong rung of a cached ladder, and the ladder is dropped", () => {
     const other = makeOwnDWallet(ownNetwork(12), 1);
     const fresh = other.request(triple, new Uint8Array(32).fill(1), request.message);
     // The ladders of h and of the encryption key are built first after the derived ciphertexts; h's is known.
@@ -77,7 +77,7 @@ describe("an ECDSA half", () => {
   });
 });
 
-test("an encrypted share does not leave when a square goes wrong, and the next one is right", () => {
+test("an encrypted share is not returned after a wrong squaring, and the next one is right", () => {
   const encrypt = () => runSteps(encryptShare(curveByNumber(1), dwallet.keypair.encryptionKey, 5n));
   inject({ square: 100 });
   expect(encrypt).toThrow(EngineError);

@@ -6,7 +6,7 @@ import { describeCase } from "./fuzz-case.ts";
 const SEED = 1;
 const COUNT = 5_000;
 
-it("nothing that a client sends ends the process, hangs, leaks a connection or gets an internal error", async () => {
+it("no input of a client ends the process, hangs, leaks a connection or gets an internal error", async () => {
   const found = await fuzz({ seed: SEED, from: 0, count: COUNT });
   const lines = found.flatMap(({ cases, faults }) => [
     ...new Set(faults),

@@ -35,7 +35,7 @@ describe("the alerts", () => {
     expect(namesNotServed(alerts)).toEqual([]);
   });
 
-  it("each have an entry in the runbook, to which they point, and the runbook has no other", () => {
+  it("each link to an entry of their own in the runbook, which has no other entries", () => {
     const headings = [...readSource("docs/runbook.md").text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
     expect(headings.toSorted()).toEqual(alertNames.toSorted());
     const pointers = [...alerts.matchAll(/runbook_url: docs\/runbook\.md#(\w+)$/gm)].map(([, name]) => name);
@@ -66,7 +66,7 @@ describe.each(dashboards)("the dashboard $path", ({ text }) => {
     expect(namesNotServed(expressionsOf(board).join("\n"))).toEqual([]);
   });
 
-  it("is one that Grafana imports: a data source to choose, panels with ids and units that do not overlap", () => {
+  it("can be imported by Grafana, with a selectable data source and panels with ids and units that do not overlap", () => {
     expect(board.schemaVersion).toBeGreaterThanOrEqual(36);
     expect(board.templating.list[0]).toMatchObject({ type: "datasource", query: "prometheus" });
     const ids = board.panels.map(({ id }) => id);
@@ -84,16 +84,16 @@ describe.each(dashboards)("the dashboard $path", ({ text }) => {
 });
 
 describe.skipIf(promtool === undefined)("promtool", () => {
-  it("finds nothing to say against what the service exports", async () => {
+  it("accepts the metrics that the service exports", async () => {
     expect(await check(["check", "metrics"], served)).toBe("");
   });
 
-  it("accepts the rules and the example of a configuration", async () => {
+  it("accepts the rules and the example configuration", async () => {
     await check(["check", "rules", "--lint=all", "--lint-fatal", path.join(ROOT, ALERTS)]);
     await check(["check", "config", path.join(ROOT, "deploy/prometheus/prometheus.yml")]);
   });
 
-  it("finds that each alert fires when it should, and only then", async () => {
+  it("confirms that each alert fires when it should, and only then", async () => {
     await check(["test", "rules", path.join(ROOT, CASES)]);
   });
 

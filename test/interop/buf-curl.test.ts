@@ -71,7 +71,7 @@ describe.each(ways())("%s", (_name, options) => {
     expect(fromBinary(RetryInfoSchema, retry!)).toMatchObject({ retryDelay: { seconds: 7n } });
   });
 
-  it("is told what is not implemented", async () => {
+  it("gets UNIMPLEMENTED for a method that is not implemented", async () => {
     const { code, err } = await bufCurl(options, `${SERVICE}/UnimplementedCall`, {});
     expect([code, JSON.parse(err)]).toMatchObject([exitCodeOf(12), { code: "unimplemented" }]);
   });

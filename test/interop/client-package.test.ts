@@ -26,7 +26,7 @@ describe("the client's package", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("brings no server, few packages, and little to store", () => {
+  it("contains no server, and installs few packages of little size", () => {
     const { packages } = installed;
     expect(packages.filter((name) => SERVER_PACKAGES.test(name))).toEqual([]);
     expect(packages.length).toBeLessThanOrEqual(PACKAGES_MAX);
@@ -34,7 +34,7 @@ describe("the client's package", () => {
     expect(bytes / 1e6).toBeLessThanOrEqual(MEGABYTES_MAX);
   });
 
-  it("holds no file of the server, and its licence and guide", () => {
+  it("contains no file of the server, and has its licence and guide", () => {
     const { tarball } = installed;
     const files = execFileSync("tar", ["-tzf", tarball]).toString().trim().split("\n");
     const rooms = new Set(files.map((file) => /^package\/dist\/src\/([^/]+)\//.exec(file)?.[1]));
@@ -45,7 +45,7 @@ describe("the client's package", () => {
     );
   });
 
-  it("leaves the libraries of its signers to those who use them", () => {
+  it("has the libraries of its signers as optional peers", () => {
     const manifest = JSON.parse(
       readFileSync(path.join(folder, "node_modules/threshold-signing-client/package.json"), "utf8"),
     );
@@ -58,7 +58,7 @@ describe("the client's package", () => {
     }
   });
 
-  it("starts in Node with what it asks for, and gives what the service's entry gives", async () => {
+  it("starts in Node with its own dependencies, and exports the same as the service's entry", async () => {
     writeFileSync(
       path.join(folder, "start.js"),
       'import * as client from "threshold-signing-client";\nconsole.log(Object.keys(client).sort().join());\n',
@@ -69,7 +69,7 @@ describe("the client's package", () => {
     expect(out.toString().trim()).toBe(Object.keys(entry).sort().join());
   });
 
-  it("gives the operator's entry the service's, with the same error", async () => {
+  it("has the service's operator entry, with the same error class", async () => {
     writeFileSync(
       path.join(folder, "admin.js"),
       'import * as admin from "threshold-signing-client/admin";\nimport { TssError } from "threshold-signing-client";\n' +
@@ -143,7 +143,7 @@ describe("the client's package", () => {
       [],
       63,
     ],
-  ])("a page that %s loads no more than its bound", async (_, program, onDemand, kilobytesMax) => {
+  ])("loads no more than its limit into a page built by %s", async (_, program, onDemand, kilobytesMax) => {
     const page = await bundlePage(`${program}\nglobalThis.make = createClient;`, folder);
     expect(page.kilobytes(...onDemand)).toBeLessThan(kilobytesMax);
   });
@@ -153,7 +153,7 @@ describe("the client's package", () => {
     ["the error", "{ TssError }", 1],
     ["an address", "{ ethereumAddress }", 20],
     ["everything", "*", 200],
-  ])("gives a bundler no more than it asks for: %s", async (_, names, kilobytesMax) => {
+  ])("gives a bundler no more than its imports need: %s", async (_, names, kilobytesMax) => {
     const { outputFiles } = await build({
       stdin: { contents: `export ${names} from "threshold-signing-client";`, resolveDir: folder },
       ...{ bundle: true, minify: true, format: "esm", platform: "browser", write: false, logLevel: "error" },
@@ -162,7 +162,7 @@ describe("the client's package", () => {
     expect(gzipSync(outputFiles[0]!.contents).length / 1e3).toBeLessThan(kilobytesMax);
   });
 
-  it("is clean for publint and for Are The Types Wrong", async () => {
+  it("passes publint and Are The Types Wrong", async () => {
     for (const [program, ...options] of [
       ["publint", "--strict"],
       ["attw", "--profile", "esm-only"],

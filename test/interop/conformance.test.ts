@@ -81,7 +81,7 @@ describe.each([
     const post = (body: Buffer) => send(`${SERVICE}/${method}`, { "content-type": type, ...more }, body);
 
     it.each([1, 4, 0x40])(
-      "with reserved flags, or compressed with nothing that is named, is INTERNAL: %i",
+      "with reserved flags, or compressed without a named compression, is INTERNAL: %i",
       async (flags) => {
         const reply = await post(envelope(type.endsWith("json") ? Buffer.from("{}") : NONE, flags));
         if (type.includes("connect")) expect(JSON.parse(reply.text.slice(5)).error.code).toBe("internal");
@@ -89,7 +89,7 @@ describe.each([
       },
     );
 
-    it("of no message, and of two, is UNIMPLEMENTED", async () => {
+    it("with no message or two is UNIMPLEMENTED", async () => {
       const one = envelope(type.endsWith("json") ? Buffer.from("{}") : NONE);
       for (const body of [Buffer.alloc(0), Buffer.concat([one, one])]) {
         const reply = await post(body);
@@ -100,7 +100,7 @@ describe.each([
     });
   });
 
-  it("whose head comes byte by byte is held to its flags too", async () => {
+  it("with a head that arrives byte by byte is checked for its flags too", async () => {
     const headers = { "content-type": "application/grpc" };
     const stream = session.request({ ":method": "POST", ":path": `${SERVICE}/UnaryCall`, ...headers });
     const response = new Promise<IncomingHttpHeaders>((resolve) => stream.resume().once("response", resolve));
@@ -111,7 +111,7 @@ describe.each([
     expect(head["grpc-status"] ?? (await trailers)["grpc-status"]).toBe(String(Code.Internal));
   });
 
-  it("in a codec of gRPC that is not served is UNIMPLEMENTED", async () => {
+  it("in an unknown codec of gRPC is UNIMPLEMENTED", async () => {
     const reply = await send(
       `${SERVICE}/UnaryCall`,
       { "content-type": "application/grpc+foo" },
@@ -133,7 +133,7 @@ describe.each([
     expect(reply.headers["grpc-status"]).toBeUndefined();
   });
 
-  it("over gRPC-web to what nobody serves is UNIMPLEMENTED", async () => {
+  it("over gRPC-web to an unknown method is UNIMPLEMENTED", async () => {
     const reply = await send(
       `${SERVICE}/Nothing`,
       { "content-type": "application/grpc-web" },
@@ -179,14 +179,14 @@ describe.each([
       ]);
     });
 
-    it("of a type that is not known is the caller's mistake in JSON", async () => {
+    it("of an unknown type is the caller's error in JSON", async () => {
       const body = Buffer.from(JSON.stringify({ echo: { "@type": "type.googleapis.com/none.Such" } }));
       for (const path of [`${SERVICE}/UnaryCall`, "/v1/testing/unary"]) {
         expect((await send(path, { "content-type": "application/json" }, body)).status).toBe(400);
       }
     });
 
-    it("of any type comes back as it is in binary", async () => {
+    it("of any type comes back unchanged in binary", async () => {
       const request = create(messageNamed("SimpleRequest"), {
         echo: anyPack(ErrorInfoSchema, create(ErrorInfoSchema, { reason: "WHY" })),
       } as Record<string, unknown>);
@@ -208,7 +208,7 @@ describe.each([
     expect(Math.ceil(deadlineMs / 5000) * 5000).toBe(expectedMs);
   });
 
-  it("over REST whose grpc-timeout is malformed is told so", async () => {
+  it("over REST with a malformed grpc-timeout is refused", async () => {
     const headers = { "content-type": "application/json", "grpc-timeout": "soon" };
     const reply = await send("/v1/testing/unary", headers, Buffer.from("{}"));
     expect([reply.status, reply.text]).toEqual([400, expect.stringContaining("grpc-timeout")]);

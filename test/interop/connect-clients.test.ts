@@ -101,7 +101,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     expect(replies.every((reply, index) => sameBytes(reply, sizes[index]!))).toBe(true);
   });
 
-  it("gets a stream of nothing", async () => {
+  it("gets an empty stream", async () => {
     expect(await collect(client.streamingOutputCall({}))).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     }
   });
 
-  it("is told what is not implemented", async () => {
+  it("gets UNIMPLEMENTED for a method that is not implemented", async () => {
     const method = await failureOf(client.unimplementedCall({}));
     expect(method.code).toBe(Code.Unimplemented);
     const stranger = createTestClient(connect(server.url), UnimplementedService);
@@ -172,13 +172,13 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     expect(service.code).toBe(Code.Unimplemented);
   });
 
-  it("is refused a message that is too large, and can go on", async () => {
+  it("gets an error for a message that is too large, and can continue", async () => {
     const error = await failureOf(client.unaryCall({ payload: payloadOf(OVERSIZE_BYTES) }));
     expect(error.code).toBe(Code.ResourceExhausted);
     await client.emptyCall({});
   });
 
-  it("is heard when it leaves before the reply", async () => {
+  it("aborts the handler when it leaves before the reply", async () => {
     const leave = new AbortController();
     const left = once(server.events, "left");
     const hanging = once(server.events, "hanging");
@@ -189,7 +189,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     expect(await left).toEqual([Code.Canceled]);
   });
 
-  it("is heard when it leaves after the first message of a stream", async () => {
+  it("aborts the handler when it leaves after the first message of a stream", async () => {
     const leave = new AbortController();
     const left = once(server.events, "left");
     const request = { responseParameters: [{ size: 31_415 }], hang: true };
@@ -201,7 +201,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
   });
 
   it.each(["unary", "stream"])(
-    "hears in time that a server sleeps, which hears of it too: %s",
+    "gets the deadline error while a server sleeps, and the server is aborted: %s",
     async (kind) => {
       const left = once(server.events, "left");
       const options = { timeoutMs: 500 };
@@ -214,7 +214,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
     },
   );
 
-  it("has its deadline shortened to the longest, and gets one where it has none", async () => {
+  it("has its deadline shortened to the maximum, and gets a deadline if it has none", async () => {
     const shortened = await client.unaryCall({}, { timeoutMs: 3_600_000 });
     expect(shortened.deadlineMs).toBeGreaterThan(540_000);
     expect(shortened.deadlineMs).toBeLessThanOrEqual(600_000);
@@ -225,7 +225,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
 
   if (streams === "none") return;
   describe("sending a stream", () => {
-    it("has all of it read", async () => {
+    it("is read to the end", async () => {
       const sizes = [27_182, 8, 1828, 45_904];
       const reply = await client.streamingInputCall(
         each(sizes.map((size) => ({ payload: payloadOf(size) }))),
@@ -234,7 +234,7 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
       expect((await client.streamingInputCall(each([]))).aggregatedPayloadSize).toBe(0);
     });
 
-    it("is heard when it leaves before it has sent anything", async () => {
+    it("aborts the handler when it leaves before it has sent anything", async () => {
       const leave = new AbortController();
       const left = once(server.events, "left");
       const hanging = once(server.events, "hanging");
@@ -274,17 +274,17 @@ describe.each(transports)("%s", (name, { streams, connect }) => {
       expect(pongs).toEqual(sizes.map(([reply]) => reply));
     });
 
-    it("ends a stream in which nothing was said", async () => {
+    it("ends a stream without messages", async () => {
       expect(await collect(client.fullDuplexCall(each([])))).toEqual([]);
     });
 
-    it("is told how a stream failed", async () => {
+    it("gets the error of a failed stream", async () => {
       const request = { responseStatus: { code: Code.DataLoss, message: SPECIAL_MESSAGE } };
       const error = await failureOf(collect(client.fullDuplexCall(each([request]))));
       expect([error.code, error.rawMessage]).toEqual([Code.DataLoss, SPECIAL_MESSAGE]);
     });
 
-    it("is heard when it leaves after the first reply", async () => {
+    it("aborts the handler when it leaves after the first reply", async () => {
       const leave = new AbortController();
       const left = once(server.events, "left");
       const request = { responseParameters: [{ size: 31_415 }], hang: true };

@@ -62,14 +62,14 @@ describe.each([
     const call = (request: object, ...options: string[]) =>
       curl([...way, ...JSON_TYPE, ...options], CALL, JSON.stringify(request));
 
-    it("answers JSON with JSON, however large", async () => {
+    it("answers JSON of any size with JSON", async () => {
       const reply = await call({ responseSize: LARGE_REPLY_BYTES, payload: { body: base64(10_000) } });
       expect([reply.version, reply.status]).toEqual([version, 200]);
       expect(reply.json()).toMatchObject({ payload: { body: base64(LARGE_REPLY_BYTES) } });
       expect(reply.headers.get("content-type")).toBe("application/json");
     });
 
-    it("answers by GET where nothing changes, and by POST alone where something may", async () => {
+    it("allows GET for methods without side effects, and only POST for others", async () => {
       const query = "?connect=v1&encoding=json&message=%7B%7D";
       const reply = await curl(way, `/tss.testing.v1.TestService/EmptyCall${query}`);
       expect([reply.status, reply.json()]).toEqual([200, {}]);
@@ -77,7 +77,7 @@ describe.each([
       expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
     });
 
-    it("compresses for a caller that takes it, and reads what is compressed", async () => {
+    it("compresses for a caller that accepts it, and reads compressed requests", async () => {
       const reply = await call({ responseSize: 10_000 }, "--compressed");
       expect(reply.headers.get("content-encoding")).toMatch(/^(gzip|br)$/);
       expect(reply.json()).toMatchObject({ payload: { body: base64(10_000) } });
@@ -86,7 +86,7 @@ describe.each([
       expect((await curl(gzip, CALL, zipped)).status).toBe(200);
     });
 
-    it("says how a call failed", async () => {
+    it("returns the error of a failed call", async () => {
       const responseStatus = { code: 9, message: SPECIAL_MESSAGE, withDetails: true };
       const reply = await call({ responseStatus });
       expect(reply.status).toBe(400);
@@ -97,7 +97,7 @@ describe.each([
       });
     });
 
-    it("returns metadata in headers, the trailing with a prefix", async () => {
+    it("returns metadata in headers, and trailing metadata with a prefix", async () => {
       const lines = ["x-grpc-test-echo-initial: hello", "x-grpc-test-echo-trailing-bin: q6ur"];
       const { headers } = await call({}, ...lines.flatMap(header));
       expect(headers.get("x-grpc-test-echo-initial")).toBe("hello");
@@ -117,13 +117,13 @@ describe.each([
       expect([reply.status, reply.json()]).toMatchObject([400, { code: "invalid_argument" }]);
     });
 
-    it("answers UNIMPLEMENTED for a method that nobody wrote", async () => {
+    it("answers UNIMPLEMENTED for an unknown method", async () => {
       const where = "/tss.testing.v1.TestService/UnimplementedCall";
       const reply = await curl([...way, ...JSON_TYPE], where, "{}");
       expect([reply.status, reply.json()]).toMatchObject([501, { code: "unimplemented" }]);
     });
 
-    it("tells health", async () => {
+    it("answers health checks", async () => {
       const reply = await curl([...way, ...JSON_TYPE], "/grpc.health.v1.Health/Check", "{}");
       expect(reply.json()).toEqual({ status: "SERVING" });
     });
@@ -133,7 +133,7 @@ describe.each([
     const post = (where: string, request: object, ...options: string[]) =>
       curl([...way, ...JSON_TYPE, ...options], where, JSON.stringify(request));
 
-    it("answers with the message, and takes parameters from path and query", async () => {
+    it("returns the message, and takes parameters from path and query", async () => {
       const posted = await post("/v1/testing/unary", { responseSize: 3 });
       expect([posted.version, posted.status, posted.json()]).toMatchObject([
         version,
@@ -145,7 +145,7 @@ describe.each([
       expect((await curl(way, "/v1/testing/empty")).json()).toEqual({});
     });
 
-    it("streams a line for each message", async () => {
+    it("streams one line per message", async () => {
       const request = { responseParameters: [{ size: 3 }, { size: 2 }] };
       const lines = await post("/v1/testing/stream", request);
       expect(
@@ -156,7 +156,7 @@ describe.each([
       ).toEqual([{ payload: { body: "AAEC" } }, { payload: { body: "AAE=" } }]);
     });
 
-    it("says how a call failed as a google.rpc.Status", async () => {
+    it("returns the error of a failed call as a google.rpc.Status", async () => {
       const reply = await post("/v1/testing/unary", {
         responseStatus: { code: 5, message: SPECIAL_MESSAGE, withDetails: true },
       });
@@ -180,7 +180,7 @@ describe.each([
       expect(reply.json()).toMatchObject({ code: expect.any(Number), message: expect.any(String) });
     });
 
-    it("refuses a way that a route does not take, and what is no route", async () => {
+    it("refuses a wrong method of a route, and an unknown route", async () => {
       const wrongMethod = await curl([...way, "--request", "DELETE"], "/v1/testing/unary");
       expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
       expect((await curl(way, "/v1/testing/nothing")).status).toBe(404);
@@ -206,7 +206,7 @@ describe("HTTP/1.1", () => {
     expect((await curl(options, where, body)).status).toBe(status);
   });
 
-  it("keeps its connection through good calls and bad", async () => {
+  it("keeps its connection over good and bad calls", async () => {
     const urls = [CALL, CALL, CALL].map((where) => server.url + where);
     const argv = [
       "--silent",
@@ -225,7 +225,7 @@ describe("HTTP/1.1", () => {
     ]);
   });
 
-  it("is asked to send what is large, or not", async () => {
+  it("is asked to continue before a large body, or refused", async () => {
     const options = [...JSON_TYPE, ...header("expect: 100-continue")];
     expect((await curl(options, CALL, JSON.stringify({ responseSize: 1 }))).status).toBe(200);
   });

@@ -71,7 +71,7 @@ afterAll(async () => {
   await Promise.all([postgres?.drop(), copy?.drop()]);
 });
 
-it("the documents show every command with what it takes", () => {
+it("the documents show every command with its options", () => {
   const shown = (text: string) => all.some((each) => each.text.startsWith(`${text} `));
   expect(names.length).toBeGreaterThan(5);
   expect(names.filter(({ text }) => !shown(text))).toEqual([]);
@@ -121,7 +121,7 @@ describe.skipIf(!postgres || !copy || missing.length > 0)(
       expect({ code, said: `${out.toString()}${err}` }).toMatchObject({ code: ENDS[text] ?? 0 });
     };
 
-    describe("beside others", { concurrent: true }, () => {
+    describe("beside other commands", { concurrent: true }, () => {
       describe.for(sections)("of %s", { concurrent: true }, (place) => {
         const here = together.filter((each) => placeOf(each) === place);
         it.for(here)("runs: $text", { concurrent: false }, runs);

@@ -62,7 +62,7 @@ function grpcJsCall(client: Client): Call {
     });
 }
 
-it("SIGTERM breaks no call that was begun, with fifty callers of each protocol that go on calling", async () => {
+it("SIGTERM breaks no open call while fifty callers of each protocol keep calling", async () => {
   const child: ChildProcess = fork(path.join(import.meta.dirname, "drained-service.ts"), [], {
     execArgv: ["--import", "tsx"],
     env: programEnvironment,

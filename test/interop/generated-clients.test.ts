@@ -63,7 +63,7 @@ const buf = (place: string, argv: readonly string[], searched = programEnvironme
   });
 
 describe.each(["clone", "package"])("in a fresh %s", (place) => {
-  it("the contract compiles with all that it imports", () => {
+  it("the contract compiles with all its imports", () => {
     expect(buf(place, ["build"]).toString()).toBe("");
   });
 
@@ -81,7 +81,7 @@ describe.each(["clone", "package"])("in a fresh %s", (place) => {
     });
   });
 
-  it("a client in Rust is asked of its plugins, with every service and without the service's own rules", () => {
+  it("a client in Rust is requested from its plugins with every service, and without the service's own rules", () => {
     const plugins = path.join(folder, place, "plugins");
     mkdirSync(plugins);
     for (const name of ["protoc-gen-prost", "protoc-gen-tonic"])

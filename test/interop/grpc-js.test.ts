@@ -186,26 +186,26 @@ describe("a unary call", () => {
     expect(bytes.toString()).toContain("type.googleapis.com/google.rpc.RetryInfo");
   });
 
-  it("to a method or a service that nobody implements is UNIMPLEMENTED", async () => {
+  it("to an unknown method or service is UNIMPLEMENTED", async () => {
     const own = await unary(method("UnimplementedCall"), {});
     const strange = await unary(method("UnimplementedCall", "tss.testing.v1.UnimplementedService"), {});
     expect([own.status.code, strange.status.code]).toEqual([Status.UNIMPLEMENTED, Status.UNIMPLEMENTED]);
   });
 
-  it("that is too large is RESOURCE_EXHAUSTED, and the connection goes on", async () => {
+  it("that is too large is RESOURCE_EXHAUSTED, and the connection stays open", async () => {
     const { status } = await unaryCall({ payload: payloadOf(OVERSIZE_BYTES) });
     expect(status.code).toBe(Status.RESOURCE_EXHAUSTED);
     expect((await unaryCall({})).status.code).toBe(Status.OK);
   });
 
-  it("ends at its deadline while the server sleeps, which hears of it", async () => {
+  it("ends at its deadline while the server sleeps, and aborts the server's handler", async () => {
     const left = once(server.events, "left");
     const { status } = await unaryCall({ hang: true }, { deadline: Date.now() + 100 });
     expect(status.code).toBe(Status.DEADLINE_EXCEEDED);
     await left;
   });
 
-  it("has its deadline shortened to the longest", async () => {
+  it("has its deadline shortened to the maximum", async () => {
     const { replies } = await unaryCall({}, { deadline: Date.now() + 3_600_000 });
     expect(replies[0]?.deadlineMs).toBeGreaterThan(540_000);
     expect(replies[0]?.deadlineMs).toBeLessThanOrEqual(600_000);
@@ -226,7 +226,7 @@ describe("a unary call", () => {
 });
 
 describe("a stream", () => {
-  it("of replies comes in order and whole", async () => {
+  it("of replies arrives complete and in order", async () => {
     const sizes = [31_415, 9, 2653, 58_979];
     const request = { responseParameters: sizes.map((size) => ({ size })) };
     const { replies, status, head } = await collected(outputStream(request, {}, echoed()));
@@ -271,7 +271,7 @@ describe("a stream", () => {
     expect((await end).status.code).toBe(Status.OK);
   });
 
-  it("in which nothing is said ends well", async () => {
+  it("without messages ends well", async () => {
     const call = duplex();
     const end = collected(call);
     call.end();
@@ -279,7 +279,7 @@ describe("a stream", () => {
     expect([replies, status.code]).toEqual([[], Status.OK]);
   });
 
-  it("that fails after its first reply says how", async () => {
+  it("that fails after its first reply returns the error", async () => {
     const responseStatus = { code: Status.DATA_LOSS, message: SPECIAL_MESSAGE };
     const { replies, status } = await collected(
       outputStream({ responseParameters: [{ size: 9 }], responseStatus }),
@@ -288,7 +288,7 @@ describe("a stream", () => {
     expect(status).toMatchObject({ code: Status.DATA_LOSS, details: SPECIAL_MESSAGE });
   });
 
-  it("that its caller leaves at the beginning is heard", async () => {
+  it("aborts its handler when its caller leaves at the beginning", async () => {
     const left = once(server.events, "left");
     const hanging = once(server.events, "hanging");
     const { path, requestSerialize, responseDeserialize } = method<object, object>("StreamingInputCall");
@@ -300,7 +300,7 @@ describe("a stream", () => {
     await left;
   });
 
-  it("that its caller leaves after the first reply is heard", async () => {
+  it("aborts its handler when its caller leaves after the first reply", async () => {
     const left = once(server.events, "left");
     const call = duplex();
     const end = ended(call);
@@ -321,14 +321,14 @@ describe("a stream", () => {
 describe("health and reflection", () => {
   const HEALTH = "grpc.health.v1.Health";
 
-  it("tell which services serve", async () => {
+  it("report the services that serve", async () => {
     const check = method<{ service: string }, { status: string }>("Check", HEALTH);
     const known = await unary(check, { service: "tss.testing.v1.TestService" });
     expect(known.replies).toEqual([{ status: "SERVING" }]);
     expect((await unary(check, { service: "nobody" })).status.code).toBe(Status.NOT_FOUND);
   });
 
-  it("answer an older client by v1alpha", async () => {
+  it("answer an older client over v1alpha", async () => {
     const { path, requestSerialize, responseDeserialize } = method<object, Record<string, unknown>>(
       "ServerReflectionInfo",
       "grpc.reflection.v1alpha.ServerReflection",

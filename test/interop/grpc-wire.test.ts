@@ -87,7 +87,7 @@ function replySize(bytes: Uint8Array): number | undefined {
 }
 
 describe("a request", () => {
-  it("may come byte by byte", async () => {
+  it("may arrive byte by byte", async () => {
     const bytes = envelope(request({ responseSize: 3 }));
     const { code, body, head } = await call({ frames: Array.from(bytes, (byte) => Uint8Array.of(byte)) });
     expect([code, replySize(body.subarray(5)), head[":status"]]).toEqual([0, 3, 200]);
@@ -103,18 +103,18 @@ describe("a request", () => {
     expect([plain.code, replySize(plain.body.subarray(5))]).toEqual([0, 3]);
   });
 
-  it("whose compression nobody knows is UNIMPLEMENTED", async () => {
+  it("with an unknown compression is UNIMPLEMENTED", async () => {
     const headers = { "grpc-encoding": "snappy" };
     const { code } = await call({ headers, frames: [envelope(request({}), COMPRESSED)] });
     expect(code).toBe(Code.Unimplemented);
   });
 
-  it("that says it is compressed, but not how, is refused", async () => {
+  it("that is compressed without a named compression is refused", async () => {
     const { code } = await call({ frames: [envelope(request({}), COMPRESSED)] });
     expect(code).toBe(Code.Internal);
   });
 
-  it("that is not what it says it is compressed with is refused", async () => {
+  it("that is not compressed as declared is refused", async () => {
     const headers = { "grpc-encoding": "gzip" };
     const { code } = await call({ headers, frames: [envelope(Buffer.from("not gzip"), COMPRESSED)] });
     expect([Code.InvalidArgument, Code.Internal]).toContain(code);
@@ -136,14 +136,14 @@ describe("a request", () => {
     ["bytes that are no message", [envelope(Buffer.of(10, 50, 1))]],
     ["half a prefix", [Buffer.of(0, 0)]],
     ["less than it announced", [envelope(Buffer.alloc(10)).subarray(0, 8)]],
-  ])("of %s is the caller's mistake", async (_what, frames) => {
+  ])("of %s is the caller's error", async (_what, frames) => {
     expect((await call({ frames })).code).toBe(Code.InvalidArgument);
   });
 
   it.each([
     ["no message", []],
     ["two messages", [envelope(new Uint8Array()), envelope(new Uint8Array())]],
-  ])("of %s where one belongs is refused", async (_what, frames) => {
+  ])("of %s instead of one message is refused", async (_what, frames) => {
     const codes = [Code.InvalidArgument, Code.Unimplemented, Code.Internal];
     expect(codes).toContain((await call({ frames })).code);
     expect(codes).toContain((await call({ path: "StreamingOutputCall", frames })).code);
@@ -154,14 +154,14 @@ describe("a request", () => {
     expect(head[":status"]).toBe(415);
   });
 
-  it("in a form of gRPC that is not protobuf is refused", async () => {
+  it("in a codec of gRPC other than protobuf is refused", async () => {
     const headers = { "content-type": "application/grpc+thrift" };
     const { head, code } = await call({ headers, frames: [envelope(request({}))] });
     // gRPC leaves open whether the status is HTTP's or its own.
     expect(Number(head[":status"]) === 415 || code > 0).toBe(true);
   });
 
-  it("by GET is refused and told how", async () => {
+  it("by GET is refused with the allowed method", async () => {
     const { head, code } = await call({ method: "GET" });
     expect(Number(head[":status"]) === 405 || code === Code.Unimplemented).toBe(true);
     expect(head["allow"]).toBe("POST");
@@ -171,7 +171,7 @@ describe("a request", () => {
 describe("a reply", () => {
   const wanting = { responseSize: 10_000 };
 
-  it("is compressed for a caller that takes it", async () => {
+  it("is compressed for a caller that accepts it", async () => {
     const headers = { "grpc-accept-encoding": "identity,deflate,gzip" };
     const { head, body } = await call({ headers, frames: [envelope(request(wanting))] });
     expect([head["grpc-encoding"], body[0]]).toEqual(["gzip", COMPRESSED]);
@@ -179,13 +179,13 @@ describe("a reply", () => {
     expect(replySize(gunzipSync(body.subarray(5)))).toBe(10_000);
   });
 
-  it("is sent as it is to a caller that says nothing of compression", async () => {
+  it("is not compressed for a caller that does not mention compression", async () => {
     const { head, body } = await call({ frames: [envelope(request(wanting))] });
     expect([head["grpc-encoding"] ?? "identity", body[0]]).toEqual(["identity", 0]);
     expect(replySize(body.subarray(5))).toBe(10_000);
   });
 
-  it("keeps a message that HTTP cannot hold in percent signs", async () => {
+  it("percent-encodes a message that HTTP cannot hold", async () => {
     const responseStatus = { code: 2, message: "é %\n" };
     const { head, trailers } = await call({ frames: [envelope(request({ responseStatus }))] });
     const text = String(trailers["grpc-message"]);
@@ -193,7 +193,7 @@ describe("a reply", () => {
     expect(text).toMatch(/^[ -~]+$/);
   });
 
-  it("to a path that nobody serves is a status too", async () => {
+  it("for an unknown path is a status too", async () => {
     const { head, code } = await call({ path: "Nothing" });
     expect([head[":status"], code]).toEqual([200, Code.Unimplemented]);
     expect(head["content-type"]).toMatch(/^application\/grpc/);
@@ -207,7 +207,7 @@ describe("a deadline", () => {
     expect(code).toBe(Code.DeadlineExceeded);
   });
 
-  it.each(["99999999H", "99999999M", "3600S"])("of %s is shortened to the longest", async (timeout) => {
+  it.each(["99999999H", "99999999M", "3600S"])("of %s is shortened to the maximum", async (timeout) => {
     const { code, body } = await call({
       headers: { "grpc-timeout": timeout },
       frames: [envelope(request({}))],

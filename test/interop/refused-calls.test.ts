@@ -30,7 +30,7 @@ describe("curl over HTTP/2", () => {
     ["what nobody serves", "/tss.testing.v1.TestService/Nothing", JSON_TYPE, "{}", 404],
     ["a content type that REST does not have", "/v1/testing/unary", TEXT, "{}", 415],
     ["what is too large for REST", "/v1/testing/unary", JSON_TYPE, LARGE, 413],
-  ])("hears every time that it is refused %s", async (_what, where, headers, body, status) => {
+  ])("gets every refusal %s", async (_what, where, headers, body, status) => {
     const argv = ["--silent", "--http2-prior-knowledge", ...headers.flatMap((line) => ["--header", line])];
     argv.push("--data-binary", "@-", "--write-out", " %{http_code}", server.url + where);
     const seen: string[] = [];

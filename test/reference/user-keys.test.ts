@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { deriveUserKeys } from "../../src/crypto/user-keys.ts";
 import { CURVES } from "../../src/protocol/algorithms.ts";
 
-test.each(CURVES)("on %s a random seed's keys are the Ika SDK's", async (curve) => {
+test.each(CURVES)("on %s a random seed's keys equal the Ika SDK's", async (curve) => {
   const seed = globalThis.crypto.getRandomValues(new Uint8Array(32));
   const own = deriveUserKeys(seed, curve);
   const sdk = await UserShareEncryptionKeys.fromRootSeedKey(seed, curve);

@@ -120,7 +120,7 @@ describe("a key with allowed addresses", () => {
     ["fe80::1%eth0"],
     ["::ffff:203.0.113.0/64"],
     [""],
-  ])("is not made with %j", async (address) => {
+  ])("with %j is refused", async (address) => {
     expect(await refusalOf(made(["192.0.2.1", address]))).toBe("VALIDATION");
     const { apiKey } = await made();
     const set = { apiKeyId: apiKey!.apiKeyId, allowedAddresses: [address] };

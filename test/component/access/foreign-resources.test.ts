@@ -147,6 +147,6 @@ describe("another project's", () => {
   });
 });
 
-it("the methods that take a resource are known by their fields", () => {
+it("every method that takes a resource is found by its fields", () => {
   expect([...new Set(resources.map(({ name }) => name))].sort()).toEqual(Object.keys(REQUESTS).sort());
 });

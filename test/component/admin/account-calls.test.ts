@@ -69,7 +69,7 @@ async function walk<Row>(
 }
 
 describe("a project", () => {
-  it("is made on the network of the call, without credit, and is audited", async () => {
+  it("is created on the network of the call, without credit, and audited", async () => {
     const { project } = await admin.createProject({ name: "Zoë's shop" });
     expect(project).toMatchObject({
       name: "Zoë's shop",
@@ -88,7 +88,7 @@ describe("a project", () => {
     ]);
   });
 
-  it("is made once for each idempotency key, whoever comes first", async () => {
+  it("is created once for each idempotency key, even by calls at once", async () => {
     const key = newId();
     const replies = await Promise.all([1, 2, 3].map(() => admin.createProject({ name: "once" }, under(key))));
     expect(new Set(replies.map(({ project }) => project?.projectId)).size).toBe(1);
@@ -100,11 +100,14 @@ describe("a project", () => {
     expect(other.project?.projectId).not.toBe(replies[0]?.project?.projectId);
   });
 
-  it.each(["", " ", " shop", "a\u0000b", "a\nb", "x".repeat(101)])("is not named %j", async (name) => {
-    expect(await refusalOf(admin.createProject({ name }))).toBe("VALIDATION");
-  });
+  it.each(["", " ", " shop", "a\u0000b", "a\nb", "x".repeat(101)])(
+    "is refused with the name %j",
+    async (name) => {
+      expect(await refusalOf(admin.createProject({ name }))).toBe("VALIDATION");
+    },
+  );
 
-  it("is listed, the newest first, page by page, and those of other networks are not", async () => {
+  it("is listed in pages, the newest first, without those of other networks", async () => {
     const far = await foreignProject();
     const newest = await projectWith(database, 7n);
     const all = await walk(async (pageToken) => {
@@ -123,7 +126,7 @@ describe("a key", () => {
   const made = (more: object = {}, options = {}) =>
     admin.createApiKey({ projectId, name: "web", scopes: [Scope.sign, Scope.read], ...more }, options);
 
-  it("works as soon as it is made, with its scopes and its end, and is audited", async () => {
+  it("works at once, with its scopes and its expiry, and is audited", async () => {
     const expireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
     const { apiKey, plaintext } = await made({ expireTime });
     expect(apiKey).toMatchObject({
@@ -143,7 +146,7 @@ describe("a key", () => {
     expect(await trail()).toMatchObject([{ action: "api_key.create", subject: apiKey?.apiKeyId, projectId }]);
   });
 
-  it("is made once for each idempotency key, and its plaintext is told once and kept nowhere", async () => {
+  it("is created once for each idempotency key, and its plaintext is shown once and stored nowhere", async () => {
     const key = newId();
     const first = await made({}, under(key));
     const again = await made({}, under(key));
@@ -157,7 +160,7 @@ describe("a key", () => {
     expect(kept).toEqual({ subjectId: first.apiKey?.apiKeyId, reply: null });
   });
 
-  it("is refused for a project that the network has not, without a trace", async () => {
+  it("is refused for a project that the network does not have, and leaves no event", async () => {
     const key = newId();
     expect(await refusalOf(made({ projectId: UNKNOWN }, under(key)))).toBe("PROJECT_NOT_FOUND");
     expect(await refusalOf(made({ projectId: await foreignProject() }))).toBe("PROJECT_NOT_FOUND");
@@ -173,11 +176,11 @@ describe("a key", () => {
     ["a scope twice", { scopes: [Scope.sign, Scope.sign] }],
     ["an end in the past", { expireTime: timestampFromDate(new Date(0)) }],
     ["a project that is no id", { projectId: "x" }],
-  ])("is not made with %s", async (_what, change) => {
+  ])("with %s is refused", async (_what, change) => {
     expect(await refusalOf(made(change))).toBe("VALIDATION");
   });
 
-  it("is refused once it is revoked; again changes nothing and is not audited", async () => {
+  it("is refused once it is revoked, and revoking it again changes nothing and is not audited", async () => {
     const { apiKey, plaintext } = await made();
     await lookup.find(plaintext);
     const apiKeyId = apiKey!.apiKeyId;
@@ -192,7 +195,7 @@ describe("a key", () => {
     ]);
   });
 
-  it("of no project, or of another network's, is not found and not revoked", async () => {
+  it("that does not exist, or is of another network, is not found and not revoked", async () => {
     const { apiKey, plaintext } = await made();
     expect(await refusalOf(admin.revokeApiKey({ apiKeyId: projectId }))).toBe("API_KEY_NOT_FOUND");
     await database.query("UPDATE project SET network = 'testnet' WHERE id = $1", [projectId]);
@@ -200,7 +203,7 @@ describe("a key", () => {
     expect((await lookup.find(plaintext))?.isRevoked).toBe(false);
   });
 
-  it("is listed with its project's others, the newest first, page by page", async () => {
+  it("is listed with the project's other keys in pages, the newest first", async () => {
     const ids: string[] = [];
     for (const name of ["one", "two", "three"]) ids.unshift((await made({ name })).apiKey!.apiKeyId);
     await admin.revokeApiKey({ apiKeyId: ids[1]! });
@@ -222,7 +225,7 @@ describe("credit", () => {
   const adjust = (amountMicroUsd: bigint, options = {}, more: object = {}) =>
     admin.adjustCredit({ projectId, amountMicroUsd, reason: "goodwill", ...more }, options);
 
-  it("is given and taken, each with one entry in the ledger and one event", async () => {
+  it("is added and deducted, each with one ledger entry and one event", async () => {
     const given = await adjust(50n);
     expect(given.ledgerEntry).toMatchObject({
       kind: Kind.credit,
@@ -243,7 +246,7 @@ describe("credit", () => {
     expect((await trail()).map(({ action }) => action)).toEqual(["project.credit", "project.credit"]);
   });
 
-  it("is booked once for each idempotency key, and a repeat has the first reply", async () => {
+  it("is booked once for each idempotency key, and a repeat gets the first reply", async () => {
     const key = newId();
     const replies = await Promise.all([1, 2, 3].map(() => adjust(50n, under(key))));
     await adjust(1n);
@@ -253,7 +256,7 @@ describe("credit", () => {
     expect(await refusalOf(adjust(51n, under(key)))).toBe("IDEMPOTENCY_KEY_REUSED");
   });
 
-  it("is never taken below what open reservations hold", async () => {
+  it("never falls below the amount that open reservations hold", async () => {
     const dwallet = await dwalletOf(database, projectId);
     await readyPresigns(database, dwallet.bucket, 1);
     await signSteps(database, createLocalSignals()).reserve(projectId, dwallet);
@@ -269,7 +272,7 @@ describe("credit", () => {
     expect(await moneyOf(database, projectId)).toEqual({ balance: 10n, held: 10n, differences: [] });
   });
 
-  it("is refused for a project that the network has not", async () => {
+  it("is refused for a project that the network does not have", async () => {
     expect(await refusalOf(adjust(1n, {}, { projectId: UNKNOWN }))).toBe("PROJECT_NOT_FOUND");
     expect(await refusalOf(adjust(1n, {}, { projectId: await foreignProject() }))).toBe("PROJECT_NOT_FOUND");
   });
@@ -285,7 +288,7 @@ describe("credit", () => {
 });
 
 describe("the audit trail", () => {
-  it("is listed, the newest event first, page by page, by project and by actor", async () => {
+  it("is listed in pages, the newest event first, by project and by actor", async () => {
     const { apiKey } = await admin.createApiKey({ projectId, name: "web", scopes: [Scope.read] });
     await admin.adjustCredit({ projectId, amountMicroUsd: 1n, reason: "test" });
     await admin.revokeApiKey({ apiKeyId: apiKey!.apiKeyId });

@@ -39,7 +39,7 @@ describe("a named admin key", () => {
     expect(await trailOf(database, first.adminKey!.adminKeyId)).toEqual(["admin_key.create by admin"]);
   });
 
-  it("has a name that no other key ever has, so that an actor is one key for good", async () => {
+  it("has a name that no other key ever gets, so an actor is always the same key", async () => {
     const { adminKey } = await made("bob");
     expect(await refusalOf(made("bob"))).toBe("ADMIN_KEY_NAME_TAKEN");
     await replica.admin.revokeAdminKey({ adminKeyId: adminKey!.adminKeyId });
@@ -47,7 +47,7 @@ describe("a named admin key", () => {
   });
 
   it.each([[""], ["Alice"], ["al ice"], ["-alice"], ["alice:x"], ["älice"], ["a".repeat(64)]])(
-    "is not made with the name %j",
+    "with the name %j is refused",
     async (name) => {
       expect(await refusalOf(made(name))).toBe("VALIDATION");
       await expect(
@@ -59,7 +59,7 @@ describe("a named admin key", () => {
     },
   );
 
-  it("is refused once it is revoked; again changes nothing and is not audited", async () => {
+  it("is refused once it is revoked, and revoking it again changes nothing and is not audited", async () => {
     const { adminKey, plaintext } = await made("carol");
     const adminKeyId = adminKey!.adminKeyId;
     expect(await replica.adminLookup.find(plaintext)).toMatchObject({ name: "carol", isRevoked: false });
@@ -75,7 +75,7 @@ describe("a named admin key", () => {
     );
   });
 
-  it("is listed with the others, the newest first, page by page, and tells when it was last used", async () => {
+  it("is listed with the others in pages, the newest first, with the time of its last use", async () => {
     const { plaintext } = await made("dora");
     await made("eve");
     await replica.adminLookup.find(plaintext);

@@ -86,7 +86,7 @@ it("every event has a proof that leads to its seal's hash", async () => {
   }
 });
 
-it("seals are listed, the newest first, page by page, each with the hash of the one before", async () => {
+it("seals are listed in pages, the newest first, each with the hash of the one before", async () => {
   const seals: AuditSeal[] = [];
   let pageToken = "";
   do {
@@ -114,7 +114,7 @@ it("an event that is not sealed has no sequence and no proof yet", async () => {
   expect((await admin.getAuditProof({ auditEventId })).auditPath).toEqual([]);
 });
 
-it("an event of no one, or of another network's project, is not found", async () => {
+it("an event that does not exist, or of another network's project, is not found", async () => {
   await insertProject(database, TEST_ORIGIN, { name: "far", network: "testnet" });
   await sealAll(database);
   const [row] = await database.query<{ id: bigint }>("SELECT max(id) AS id FROM audit_event", []);

@@ -73,7 +73,7 @@ async function digests(filter: object, pageSize = 2): Promise<string> {
 }
 
 describe("the chain's transactions", () => {
-  it("are listed, the newest first, each once whatever the page, and of the network alone", async () => {
+  it("are listed once each on whatever page, the newest first, and only those of the network", async () => {
     for (const pageSize of [1, 2, 3, 200]) expect(await digests({}, pageSize)).toBe("DCBA");
   });
 
@@ -87,7 +87,7 @@ describe("the chain's transactions", () => {
     expect(await digests(filter, 1)).toBe(expected);
   });
 
-  it("say what they did, what they cost and why they failed", async () => {
+  it("show their operations, their cost and why they failed", async () => {
     const [stored, aborted, , presigns] = (await admin.listChainTransactions({})).chainTransactions;
     expect(stored).toMatchObject({ state: State.stored, operatorCapId: ONE, sendCount: 2 });
     expect(stored).not.toMatchObject({ gasUsedMist: expect.anything() });
@@ -98,7 +98,7 @@ describe("the chain's transactions", () => {
     );
   });
 
-  it("are refused for what no transaction has, and for a token of another filter", async () => {
+  it("are refused for an unknown state, kind or lane, and for a page token of another filter", async () => {
     expect(await refusalOf(admin.listChainTransactions({ operatorCapId: "0x1" }))).toBe("VALIDATION");
     expect(await refusalOf(admin.listChainTransactions({ state: 0 }))).toBe("VALIDATION");
     expect(await refusalOf(admin.listChainTransactions({ kind: 99 as Kind }))).toBe("VALIDATION");

@@ -41,7 +41,7 @@ async function endAt({ lookup }: AdminReplica, plaintext: string) {
 }
 
 describe("a rotated key", () => {
-  it("has a successor with the same project, name, scopes, addresses and end, and lives on for a day", async () => {
+  it("has a successor with the same project, name, scopes, addresses and expiry, and stays valid for a day", async () => {
     const expireTime = timestampFromDate(new Date(nowMs + 30 * DAY_MS));
     const old = await made({ allowedAddresses: ["192.0.2.0/24"], expireTime });
     const { apiKey, plaintext, replacedApiKey } = await rotate(old.id);
@@ -65,7 +65,7 @@ describe("a rotated key", () => {
     expect(await trailOf(database, apiKey!.apiKeyId)).toEqual(["api_key.create by admin"]);
   });
 
-  it("never lives longer than it would have, and its successor as long as is said", async () => {
+  it("keeps its own expiry if that is earlier, and its successor gets the requested one", async () => {
     const soon = new Date(nowMs + 3_600_000);
     const old = await made({ expireTime: timestampFromDate(soon) });
     const expireTime = timestampFromDate(new Date(nowMs + 90 * DAY_MS));
@@ -74,7 +74,7 @@ describe("a rotated key", () => {
     expect(apiKey?.expireTime).toEqual(expireTime);
   });
 
-  it("ends at its new time where it was rotated at once, elsewhere within seconds", async () => {
+  it("ends at its new expiry, at once in this process and within seconds in others", async () => {
     const old = await made();
     for (const at of [replica, other]) expect(await endAt(at, old.plaintext)).toBeUndefined();
     const { replacedApiKey } = await rotate(old.id, { overlapSeconds: 60 });
@@ -83,7 +83,7 @@ describe("a rotated key", () => {
     expect(await endAt(other, old.plaintext)).toBe(endOf(replacedApiKey));
   });
 
-  it("is revoked at once without an overlap", async () => {
+  it("is revoked at once if there is no overlap", async () => {
     const old = await made();
     await replica.lookup.find(old.plaintext);
     const { replacedApiKey } = await rotate(old.id.toUpperCase(), { overlapSeconds: 0 });
@@ -91,7 +91,7 @@ describe("a rotated key", () => {
     expect((await replica.lookup.find(old.plaintext))?.isRevoked).toBe(true);
   });
 
-  it("has one successor for each idempotency key, whose plaintext is shown once and kept nowhere", async () => {
+  it("has one successor for each idempotency key, whose plaintext is shown once and stored nowhere", async () => {
     const old = await made();
     const options = { headers: { "idempotency-key": newId() } };
     const first = await rotate(old.id, {}, options);
@@ -108,7 +108,7 @@ describe("a rotated key", () => {
     expect(dump?.rows).not.toContain(Buffer.from(secret).toString("hex"));
   });
 
-  it("is not rotated again, nor is one that is revoked or expired", async () => {
+  it("is not rotated again, and neither is a revoked or expired key", async () => {
     const old = await made();
     const { apiKey } = await rotate(old.id);
     expect(await refusalOf(rotate(old.id))).toBe("WRONG_STATE");
@@ -132,7 +132,7 @@ describe("a rotated key", () => {
     ["an overlap of less than nothing", { overlapSeconds: -1 }],
     ["an overlap of more than thirty days", { overlapSeconds: 30 * 86_400 + 1 }],
     ["an end in the past", { expireTime: timestampFromDate(new Date(0)) }],
-  ])("is not rotated with %s", async (_what, more) => {
+  ])("is refused with %s", async (_what, more) => {
     expect(await refusalOf(rotate((await made()).id, more))).toBe("VALIDATION");
   });
 });

@@ -120,7 +120,7 @@ async function signOnce(): Promise<void> {
 }
 
 describe("made-up deposits", { timeout: 120_000 }, () => {
-  it("use up their project's reads, and not the fullnode's limit that signatures need", async () => {
+  it("use up the reads of their project, and leave the fullnode's limit to signatures", async () => {
     const hostile = await projectWith(database, 0n);
     // A fullnode that refuses everything once it has been asked too much.
     answerRead = () => {
@@ -138,7 +138,7 @@ describe("made-up deposits", { timeout: 120_000 }, () => {
     expect(transactionReads).toBe(BUDGET);
   });
 
-  it("that a fullnode refuses keep back neither submitter nor settler", async () => {
+  it("do not delay the submitter or the settler when the fullnode refuses them", async () => {
     const hostile = await projectWith(database, 0n);
     answerRead = async () => new Response(null, { status: 429 });
     const declaring = declareMadeUp(hostile, 50);
@@ -154,7 +154,7 @@ describe("made-up deposits", { timeout: 120_000 }, () => {
     expect(Object.keys(await declaring).sort()).toEqual(["CHAIN_READS_EXHAUSTED", "CHAIN_UNAVAILABLE"]);
   });
 
-  it("are not looked up again a moment later", async () => {
+  it("are not looked up again at once", async () => {
     const projectId = await projectWith(database, 0n);
     const digest = toBase58(new Uint8Array(randomBytes(32)));
     const declare = () => declareDeposit(deposits, { projectId, origin: TEST_ORIGIN }, digest);

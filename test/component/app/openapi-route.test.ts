@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("GET /openapi.json", () => {
-  it("answers the generated document, to be asked for again each time", async () => {
+  it("returns the generated document, which caches revalidate each time", async () => {
     const reply = await fetch(`${server.url}/openapi.json`);
     expect(reply.status).toBe(200);
     expect(reply.headers.get("content-type")).toBe("application/json");
@@ -26,7 +26,7 @@ describe("GET /openapi.json", () => {
     expect(await reply.text()).toBe(generated);
   });
 
-  it("answers 304 without a body or its length while the entity tag holds", async () => {
+  it("returns 304 without a body or a length while the entity tag matches", async () => {
     const etag = (await fetch(`${server.url}/openapi.json`)).headers.get("etag") ?? "";
     const again = await fetch(`${server.url}/openapi.json`, {
       headers: { "if-none-match": `"x", W/${etag}` },
@@ -38,7 +38,7 @@ describe("GET /openapi.json", () => {
     expect(other.status).toBe(200);
   });
 
-  it("answers HEAD with the head alone", async () => {
+  it("answers HEAD without a body", async () => {
     const reply = await fetch(`${server.url}/openapi.json`, { method: "HEAD" });
     expect(Number(reply.headers.get("content-length"))).toBeGreaterThan(10_000);
     expect(await reply.text()).toBe("");

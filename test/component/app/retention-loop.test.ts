@@ -30,7 +30,7 @@ beforeEach(async () => {
   await readyPresigns(database, dwallet.bucket, 10);
 });
 
-it("a request that ended long ago loses the user's half alone, and so does a failed one", async () => {
+it("a request that completed or failed long ago loses only the user's half", async () => {
   const [completed, rejected] = [await completedOne(), await rejectedOne()];
   const before = await requestRows(completed, rejected);
   expect(await emptyRequests(database, DAYS, 10)).toBe(2);
@@ -40,7 +40,7 @@ it("a request that ended long ago loses the user's half alone, and so does a fai
   expect((await moneyOf(database, projectId)).differences).toEqual([]);
 });
 
-it("a statement that fails keeps none of the others from their turn", async () => {
+it("a statement that fails does not keep the others from running", async () => {
   const asked: string[] = [];
   const failing: Pick<Database, "query"> = {
     async query(db) {
@@ -57,7 +57,7 @@ it("a statement that fails keeps none of the others from their turn", async () =
   expect(asked).toEqual(["UPDATE sign_request", "UPDATE chain_transaction", "DELETE"]);
 });
 
-it("a repeat of SubmitSign after that is answered with the request as it stands, and charges nothing", async () => {
+it("a repeat of SubmitSign after that returns the request as it is, and charges nothing", async () => {
   const id = await completedOne();
   await emptyRequests(database, DAYS, 10);
   const money = await moneyOf(database, projectId);
@@ -65,7 +65,7 @@ it("a repeat of SubmitSign after that is answered with the request as it stands,
   expect(await moneyOf(database, projectId)).toEqual(money);
 });
 
-it("a request that is under way keeps the half, however old it is", async () => {
+it("an open request keeps the half, however old it is", async () => {
   const queued = await submittedOne();
   const landed = await submittedOne();
   await steps.land(landed);
@@ -84,7 +84,7 @@ it("a request keeps the half while its operation waits or was sent", async () =>
   expect(await emptyRequests(database, DAYS, 10)).toBe(1);
 });
 
-it("what ended less than that long ago stays", async () => {
+it("rows that ended more recently stay", async () => {
   const id = await completedOne(29);
   const lapsed = await expiredOne(29);
   await oldTransaction(database, { days: 29 });
@@ -98,7 +98,7 @@ it("what ended less than that long ago stays", async () => {
   expect(await emptyTransactions(database, DAYS, 10)).toBe(1);
 });
 
-it("a resolved transaction loses its bytes and signatures alone, and one that is not resolved nothing", async () => {
+it("a resolved transaction loses only its bytes and signatures, and an unresolved one loses nothing", async () => {
   const resolved = [];
   for (const state of ["landed", "aborted", "dropped"])
     resolved.push(await oldTransaction(database, { state }));
@@ -113,7 +113,7 @@ it("a resolved transaction loses its bytes and signatures alone, and one that is
   await database.query("DELETE FROM chain_transaction WHERE digest = $1", [stored]);
 });
 
-it("a reservation that expired long ago is deleted, and money and audit trail still say the same", async () => {
+it("a reservation that expired long ago is deleted, and the ledger and the audit trail stay the same", async () => {
   const id = await expiredOne();
   const [audited, money] = [await auditOf(id), await moneyOf(database, projectId)];
   const charged = await rejectedOne();
@@ -125,7 +125,7 @@ it("a reservation that expired long ago is deleted, and money and audit trail st
   expect(await verifyLedger(database)).toEqual([]);
 });
 
-it("a pass takes no more of each kind than one batch, counts what it took, and the next one goes on", async () => {
+it("a pass deletes at most one batch of each kind, counts it, and leaves the rest to the next pass", async () => {
   await database.query(
     `INSERT INTO chain_transaction (digest, network, sender, lane, bytes, state, resolved_at)
      SELECT 'many' || n, 'localnet', 'sender', 'lane', '\\x01', 'landed', now() - interval '31 days'
@@ -163,7 +163,7 @@ it("a pass takes no more of each kind than one batch, counts what it took, and t
   expect(body).toContain('service_retention_rows_total{what="user_sign_message"} 0');
 });
 
-it("nothing is taken where rows are kept for ever", async () => {
+it("nothing is deleted if rows are kept forever", async () => {
   await completedOne();
   let asked = 0;
   const counting = {

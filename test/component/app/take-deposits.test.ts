@@ -38,7 +38,7 @@ const take = (
     log: silentLog,
   });
 
-it("deposits are taken on the localnet without a seed, and nowhere else", async () => {
+it("deposits work without a seed on the localnet, and on no other network", async () => {
   expect((await take("localnet", undefined)).deposits?.coins.map(({ symbol }) => symbol)).toEqual([
     "SUI",
     "IKA",
@@ -59,7 +59,7 @@ it.each<[string, NodeJS.ProcessEnv, string[]]>([
   expect(deposits?.coins.map(({ symbol }) => symbol).sort()).toEqual(symbols);
 });
 
-it("another seed than the one of the addresses that were given out is refused", async () => {
+it("a seed that did not derive the existing addresses is refused", async () => {
   const seedHex = "ab".repeat(32);
   const { deposits } = await take("localnet", seedHex);
   await depositAddress(deposits!, { projectId: await projectWith(database, 0n), reference: "" });
@@ -67,7 +67,7 @@ it("another seed than the one of the addresses that were given out is refused", 
   expect((await take("localnet", seedHex)).deposits).toBeDefined();
 });
 
-it("a coin is taken under one name only, and only if the network knows it", async () => {
+it("a coin is accepted under one name only, and only if the network knows it", async () => {
   await expect(take("localnet", undefined, "SUI=1,0x2::sui::SUI=2")).rejects.toThrow(/under another name/);
   await expect(take("localnet", undefined, "0x5::usdc::USDC=1")).rejects.toThrow(/knows no coin/);
 });

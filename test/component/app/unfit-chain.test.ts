@@ -40,7 +40,7 @@ describe("a start on a fullnode that does not fit", () => {
   });
 
   it(
-    "says what the doctor says, with its advice",
+    "reports the doctor's findings, with its advice",
     async () => {
       const lifecycle = new Lifecycle({ log: silentLog });
       const failure = await startApp(loadConfig(environment), {
@@ -64,7 +64,7 @@ describe("a start on a fullnode that does not fit", () => {
     DATABASE_TIMEOUT_MS,
   );
 
-  it("says its own reason where the doctor finds nothing wrong", async () => {
+  it("reports its own reason if the doctor finds nothing wrong", async () => {
     const config = loadConfig({ DATA_DIR: folder, PORT: "0", LOCALNET_URL: harness.net.url });
     const db = { query: async () => [] } as never;
     const cause = new Error("something else");

@@ -57,7 +57,7 @@ async function contents(db: Queryable): Promise<Map<string, unknown>> {
   return all;
 }
 
-it("every method that declares an audit entry is tried here", () => {
+it("every method that declares an audit entry is tested here", () => {
   expect(Object.keys(AUDITED_CALLS).sort()).toEqual(audited.map(({ name }) => name).sort());
 });
 
@@ -67,7 +67,7 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
   ({ name, method }) => {
     const { action, prepare } = AUDITED_CALLS[name]!;
 
-    it("leaves one event that says who, from where, on what and in which call", async () => {
+    it("leaves one event with the actor, the address, the subject and the request id", async () => {
       const call = { method, ...(await prepare(stack)) };
       const before = await newestEvent();
       // What waits for the chain hears at once that it refuses; the change and its event are made before that.
@@ -82,7 +82,7 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
       expect(await eventsSince(before)).toEqual([action].flat().map((each) => ({ action: each, ...event })));
     });
 
-    it("changes nothing where its event cannot be written", async () => {
+    it("changes nothing if its event cannot be written", async () => {
       const call = { method, ...(await prepare(stack)) };
       await auditFails();
       const before = await contents(stack.database);
@@ -92,7 +92,7 @@ describe.each(audited.map((method) => ({ name: method.name, method })))(
   },
 );
 
-describe("what the service does by itself", () => {
+describe("an action of the service itself", () => {
   async function reserved() {
     const { projectId } = await stack.newProject();
     const dwallet = await dwalletOf(stack.database, projectId);
@@ -101,7 +101,7 @@ describe("what the service does by itself", () => {
     return { projectId, steps, id: await steps.reserve(projectId, dwallet) };
   }
 
-  it("to a reservation that expires leaves an event, in the same transaction", async () => {
+  it("leaves an event in the same transaction when a reservation expires", async () => {
     const { steps, id } = await reserved();
     const before = await newestEvent();
     await auditFails();
@@ -114,7 +114,7 @@ describe("what the service does by itself", () => {
     ]);
   });
 
-  it("to a request that fails and is refunded leaves an event each, in the same transaction", async () => {
+  it("leaves an event each in the same transaction when a request fails and is refunded", async () => {
     const { projectId, steps, id } = await reserved();
     await steps.submit(projectId, id);
     const before = await newestEvent();

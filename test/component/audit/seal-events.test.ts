@@ -58,7 +58,7 @@ describe("sealing", () => {
     ]);
   });
 
-  it("is done by the loop, and the wait shows in the count and the age", async () => {
+  it("runs in the loop, and the count and the age show what waits", async () => {
     expect([await countUnsealed(database), await readUnsealedAgeMs(database)]).toEqual([0, 0]);
     await database.query(
       `INSERT INTO audit_event (actor, action, subject, created_at)
@@ -73,7 +73,7 @@ describe("sealing", () => {
     expect([await countUnsealed(database), await readUnsealedAgeMs(database)]).toEqual([0, 0]);
   });
 
-  it("signs with the key that is configured", async () => {
+  it("signs with the configured key", async () => {
     await write("unsigned");
     await sealAll(database);
     await write("signed");
@@ -135,7 +135,7 @@ describe("the database refuses", () => {
     }
   });
 
-  it("to take an event from the list of those to be sealed, unless it is sealed", async () => {
+  it("to remove an event that is not sealed from the list of unsealed ones", async () => {
     await expect(database.query("DELETE FROM audit_unsealed")).rejects.toThrow("stays listed");
     await expect(database.query("UPDATE audit_unsealed SET audit_event_id = 0")).rejects.toThrow(
       "append-only",
@@ -155,7 +155,7 @@ describe("the database refuses", () => {
   });
 });
 
-it("an event that was changed in the database behind its triggers is named by the export", async () => {
+it("the export names an event that was changed in the database past its triggers", async () => {
   await writeEvents(database, 5);
   await sealAll(database);
   await database.query(

@@ -51,7 +51,7 @@ describe("an export", () => {
     expect((await reread(lines)).faults).toEqual([]);
   });
 
-  it("of some seals verifies by itself", async () => {
+  it("of a range of seals verifies by itself", async () => {
     const part = await exported(database, { fromSeal: 2n, toSeal: 3n });
     expect(await verified(part)).toMatchObject({ faults: [], sealCount: 2n, entryCount: 8n });
     await expect(exported(database, { fromSeal: 5n })).rejects.toThrow(
@@ -60,7 +60,7 @@ describe("an export", () => {
     await expect(exported(database, { fromSeal: 3n, toSeal: 2n })).rejects.toThrow("ends before it begins");
   });
 
-  it("is invalid with any one bit flipped", async () => {
+  it("is invalid if any one bit is flipped", async () => {
     const bits = lines.flatMap((line, index) =>
       Array.from({ length: 8 * line.length }, (_, bit) => [index, bit]),
     );
@@ -73,7 +73,7 @@ describe("an export", () => {
     );
   }, 30_000);
 
-  it("with a bit flipped in any byte of an entry's line names the entry", async () => {
+  it("names the entry if a bit is flipped in any byte of its line", async () => {
     const index = lineOf(9);
     for (let byte = 0; byte < lines[index]!.length; byte++) {
       const { faults } = await reread(lines.with(index, flipped(lines[index]!, 8 * byte)));
@@ -180,19 +180,19 @@ describe("a fault names", () => {
   });
 });
 
-describe("an entry that was rewritten together with", () => {
+describe("a rewritten entry", () => {
   const rewritten = (sequence: number, change: (line: ExportLine & { kind: "entry" }) => ExportLine) => {
     const line = decodeLine(lines[lineOf(sequence)]!);
     if (line?.kind !== "entry") throw new Error("no entry");
     return lines.with(lineOf(sequence), encodeLine(change(line)));
   };
 
-  it("nothing is named", async () => {
+  it("is named if nothing else was rewritten", async () => {
     const changed = rewritten(9, ({ entry }) => ({ kind: "entry", entry: { ...entry, actor: "nobody" } }));
     expect(await faultsOf(changed)).toMatchObject([{ kind: "changed", sequence: 9n }]);
   });
 
-  it("its leaf hash is named by the chain", async () => {
+  it("is named by the chain if its leaf hash was rewritten too", async () => {
     const changed = rewritten(9, ({ entry }) => ({
       kind: "entry",
       entry: forged({ ...entry, actor: "nobody" }),
@@ -200,7 +200,7 @@ describe("an entry that was rewritten together with", () => {
     expect(await faultsOf(changed)).toMatchObject([{ kind: "changed", sequence: 9n }]);
   });
 
-  it("all hashes behind it up to its seal's is found out by the next seal", async () => {
+  it("is found by the next seal if all hashes up to its own seal's were rewritten too", async () => {
     const changed = forgeSeal(2, "nobody");
     expect(await faultsOf(changed)).toMatchObject([
       { kind: "seal", seal: 3n, message: "seal 3 was not made behind seal 2 as it stands here" },
@@ -208,7 +208,7 @@ describe("an entry that was rewritten together with", () => {
     ]);
   });
 
-  it("all hashes to the end is found out by the seal that was noted elsewhere, and only by that", async () => {
+  it("is found only by a seal that was noted elsewhere if all hashes to the end were rewritten too", async () => {
     const noted = decodeLine(lines[sealLines()[3]!]!);
     if (noted?.kind !== "seal") throw new Error("no seal");
     const expectedSealHash = noted.seal.sealHash;

@@ -16,7 +16,7 @@ const credit = (projectId: string, amountMicroUsd: bigint, reference: string) =>
   creditProject(database, TEST_ORIGIN, { projectId, amountMicroUsd, reference, description: "test" });
 
 describe("credit", () => {
-  it("is booked with its entry and its line in the audit trail", async () => {
+  it("is booked with its ledger entry and its audit event", async () => {
     const projectId = await projectWith(database, 0n);
     expect(await credit(projectId, 100n, `${projectId}-a`)).toBe(true);
     expect(await credit(projectId, -40n, `${projectId}-b`)).toBe(true);
@@ -28,7 +28,7 @@ describe("credit", () => {
     expect(events).toHaveLength(2);
   });
 
-  it("is booked once for one reference", async () => {
+  it("is booked once for each reference", async () => {
     const projectId = await projectWith(database, 0n);
     await credit(projectId, 100n, `${projectId}-a`);
     const again = await credit(projectId, 100n, `${projectId}-a`).catch((error: unknown) => error);
@@ -36,7 +36,7 @@ describe("credit", () => {
     expect(await moneyOf(database, projectId)).toEqual({ balance: 100n, held: 0n, differences: [] });
   });
 
-  it("never takes what is held", async () => {
+  it("never takes the held amount", async () => {
     const projectId = await projectWith(database, 100n);
     await database.query("UPDATE project SET held_micro_usd = 60 WHERE id = $1", [projectId]);
     expect(await credit(projectId, -41n, `${projectId}-a`)).toBe(false);
@@ -51,7 +51,7 @@ describe("credit", () => {
 });
 
 describe("the recomputation", () => {
-  it("names a balance and a hold that do not add up", async () => {
+  it("names a balance and a held amount that do not add up", async () => {
     const projectId = await projectWith(database, 100n);
     const set = (balance: bigint, held: bigint) =>
       database.query("UPDATE project SET balance_micro_usd = $2, held_micro_usd = $3 WHERE id = $1", [

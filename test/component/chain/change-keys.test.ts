@@ -63,7 +63,7 @@ const newCap = async (): Promise<string> => {
 };
 
 describe("a hot wallet", () => {
-  it("is replaced by one with OperatorCaps of its own, while nothing is under way", {
+  it("is replaced by one with its own OperatorCaps while nothing is under way", {
     timeout: DATABASE_TIMEOUT_MS,
   }, async () => {
     await start();
@@ -74,7 +74,7 @@ describe("a hot wallet", () => {
     expect(service?.alarms).toEqual([]);
   });
 
-  it("that somebody else has used is replaced, once it is said that nobody else uses the new one", {
+  it("that another program has used is replaced after the operator confirms that nobody else uses the new one", {
     timeout: DATABASE_TIMEOUT_MS,
   }, async () => {
     await start();
@@ -93,7 +93,7 @@ describe("a hot wallet", () => {
 });
 
 describe("a gas station", () => {
-  it("is replaced while no replica runs, after which the lanes take its successor's coins", {
+  it("is replaced while no replica runs, and the lanes then use its successor's coins", {
     timeout: DATABASE_TIMEOUT_MS,
   }, async () => {
     await start({ gasStationSecret: OLD_STATION! });

@@ -17,7 +17,7 @@ function fullnodeOf(chainIdentifier: string, name: ChainNetwork["name"] = "local
 }
 
 describe("a database", () => {
-  it("belongs to the chain that it was first used with, and to no other, however often one is tried", async () => {
+  it("belongs to the chain that it was first used with, and refuses every other one each time", async () => {
     await checkChain(database, fullnodeOf("chain-1"));
     await checkChain(database, fullnodeOf("chain-1"));
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -28,7 +28,7 @@ describe("a database", () => {
     await checkChain(database, fullnodeOf("chain-1"));
   });
 
-  it("knows a chain for each network", async () => {
+  it("has one chain for each network", async () => {
     await checkChain(database, fullnodeOf("chain-3", "testnet"));
     await expect(checkChain(database, fullnodeOf("chain-1", "testnet"))).rejects.toThrow("another testnet");
     await checkChain(database, fullnodeOf("chain-1"));

@@ -41,7 +41,7 @@ const until = (statement: string, expected: number) =>
   vi.waitUntil(async () => (await count(statement)) === expected, { timeout: 10_000, interval: 20 });
 
 describe("the lanes", () => {
-  it("work side by side, each with its own cap and coins", async () => {
+  it("work in parallel, each with its own cap and coins", async () => {
     service = await startChainService(database, harness.net);
     await requestPresigns(database, bucket(), 60);
     await until("presign WHERE state = 'ready'", 60);
@@ -57,7 +57,7 @@ describe("the lanes", () => {
     expect(service.alarms).toEqual([]);
   });
 
-  it("share the gas of a wallet that has one coin", async () => {
+  it("share the gas of a wallet with one coin", async () => {
     const coins = (await harness.client.listCoins({ owner: hotWallet.toSuiAddress() })).objects;
     await harness.run((tx) => {
       const [first, ...rest] = coins;
@@ -72,7 +72,7 @@ describe("the lanes", () => {
     expect(service.alarms).toEqual([]);
   });
 
-  it("say when nothing is left to share, and leave what is there to those who wait", async () => {
+  it("report when no gas is left to share, and leave the rest to the lanes that wait", async () => {
     const poor = new Uint8Array(32).fill(9);
     service = await startChainService(database, harness.net, {
       gasStationSecret: poor,
@@ -86,7 +86,7 @@ describe("the lanes", () => {
     expect(await count("presign")).toBe(0);
   });
 
-  it("let a gas station pay, whose signature is stored beside the hot wallet's", async () => {
+  it("let a gas station pay, and store its signature beside the hot wallet's", async () => {
     service = await startChainService(database, harness.net, { gasStationSecret: SPONSOR });
     await requestPresigns(database, bucket(), 2);
     await until("presign WHERE state = 'ready'", 2);
@@ -101,7 +101,7 @@ describe("the lanes", () => {
     for (const { objectId } of gasData.payment?.slice(0, 1) ?? []) expect(owned).toContain(objectId);
   });
 
-  it("go on after one of their transactions was wrongly taken for dead", async () => {
+  it("continue after one of their transactions was wrongly taken for dead", async () => {
     service = await startChainService(database, harness.net);
     const before = await database.query<{ id: string; version: string; digest: string }>(
       "SELECT id, version, digest FROM lane",
@@ -128,7 +128,7 @@ describe("the lanes", () => {
     expect(service.alarms).toEqual([]);
   });
 
-  it("do nothing for a database that finds the wallet used by another, and say so", async () => {
+  it("stop and say so if another program has used the wallet", async () => {
     service = await startChainService(database, harness.net);
     await requestPresigns(database, bucket(), 1);
     await until("presign WHERE state = 'ready'", 1);
@@ -150,7 +150,7 @@ describe("the lanes", () => {
 });
 
 describe("the Treasury", () => {
-  it("has presigns that no row knows: they are taken into the pool at the start, once", async () => {
+  it("gives presigns that no row has to the pool once, at the start", async () => {
     const presignIds = presignIdsOf(
       await harness.run((tx) => payPresigns(harness, tx, { count: 3, curve: 0, algorithm: 1 })),
     );
@@ -165,7 +165,7 @@ describe("the Treasury", () => {
     expect(new Set(rows.map(({ key }) => key))).toEqual(new Set([harness.net.networkEncryptionKeyId]));
   });
 
-  it("tells its balances, and what the network takes, as they are now", async () => {
+  it("reports its balances and the network's prices as they are now", async () => {
     service = await startChainService(database, harness.net);
     const treasury = createTreasuryReader(service.network);
     const before = await treasury.price(0, 0, "presign");
@@ -177,7 +177,7 @@ describe("the Treasury", () => {
     expect(await treasury.price(9, 0, "presign")).toBeUndefined();
   });
 
-  it("is read with the wallets and the lanes, which say what has stopped them", async () => {
+  it("is shown with the wallets and the lanes, and with what has stopped a lane", async () => {
     service = await startChainService(database, harness.net, { gasStationSecret: SPONSOR });
     await harness.net.controls.setTreasury({ ika: 5n, sui: 6n });
     const { network, reader } = service;

@@ -86,30 +86,30 @@ describe("objects", () => {
     },
   });
 
-  it("are not taken for others, and the error names those that were not answered", async () => {
+  it("are not mixed up, and the error names those without an answer", async () => {
     const [one, two] = (await twoPresigns()) as [string, string];
     const read = () => reader.getObjects([one, two]);
     expect((await refuses(read, "BatchGetObjects", asking(one, two), "object")).objectIds).toEqual([one]);
   });
 
-  it("are held to their ids by their contents, whatever id the answer gives", async () => {
+  it("are checked against the ids in their contents, whatever id the answer gives", async () => {
     const [one, two] = (await twoPresigns()) as [string, string];
     const mixUp = { ...asking(one, two), ...named(two, one) };
     await refuses(() => reader.getObjects([one]), "BatchGetObjects", mixUp, "object");
   });
 
-  it("are not absent because others were missing in the answer", async () => {
+  it("are not taken as absent because the answer lacks others", async () => {
     const [one, two] = (await twoPresigns()) as [string, string];
     const mixUp = { answer: ({ objects }: GrpcTypes.BatchGetObjectsResponse) => void objects.pop() };
     await refuses(() => reader.getObjects([one, two]), "BatchGetObjects", mixUp, "object");
   });
 
-  it("that the hot wallet owns are not taken for others", async () => {
+  it("of the hot wallet are not mixed up", async () => {
     const [one, two] = network.treasury.operatorCapIds as [string, string];
     await refuses(() => reader.ownedObjects([one]), "BatchGetObjects", asking(one, two), "object");
   });
 
-  it("of the Treasury are its own", async () => {
+  it("of the Treasury are not mixed up", async () => {
     const treasury = createTreasuryReader(network);
     const { treasuryId, operatorCapIds } = network.treasury;
     const mixUp = asking(treasuryId, operatorCapIds[0]!);
@@ -124,7 +124,7 @@ describe("objects", () => {
 });
 
 describe("listings", () => {
-  it("have the fields of the table that was asked for alone", async () => {
+  it("contain only fields of the requested table", async () => {
     const treasury = createTreasuryReader(network);
     const mixUp = {
       question: (request: GrpcTypes.ListDynamicFieldsRequest) => {
@@ -134,7 +134,7 @@ describe("listings", () => {
     await refuses(() => treasury.ceilings(), "ListDynamicFields", mixUp, "field");
   });
 
-  it("have the coins of the owner alone", async () => {
+  it("contain only coins of the owner", async () => {
     const owner = new Ed25519Keypair().toSuiAddress();
     await harness.run((tx) => void tx.transferObjects([tx.splitCoins(tx.gas, [5])], owner));
     const mixUp = {
@@ -147,7 +147,7 @@ describe("listings", () => {
     await refuses(() => payments.ownedCoins(owner, SUI.coinType), "ListOwnedObjects", mixUp, "owner");
   });
 
-  it("have coins of the type that was asked for alone", async () => {
+  it("contain only coins of the requested type", async () => {
     const payments = createPaymentReader(network);
     const owner = hotWallet.toSuiAddress();
     const mixUp = {
@@ -166,7 +166,7 @@ describe("transactions", () => {
   const pay = () =>
     harness.run((tx) => void tx.transferObjects([tx.splitCoins(tx.gas, [7])], hotWallet.toSuiAddress()));
 
-  it("are not taken for others, by whichever read", async () => {
+  it("are not mixed up by any read", async () => {
     const [{ digest }, other] = [await pay(), await harness.run((tx) => payPresigns(harness, tx))];
     const payments = createPaymentReader(network);
     const history = createTransactionHistory(network);
@@ -179,7 +179,7 @@ describe("transactions", () => {
       await refuses(read, "GetTransaction", asking(other.digest), "transaction");
   });
 
-  it.each(["effects", "events", "transaction"] as const)("do not come with another's %s", async (part) => {
+  it.each(["effects", "events", "transaction"] as const)("do not get the %s of another one", async (part) => {
     const [{ digest }, other] = [
       await harness.run((tx) => payPresigns(harness, tx)),
       await harness.run((tx) => payPresigns(harness, tx)),
@@ -197,7 +197,7 @@ describe("transactions", () => {
     await refuses(() => history.read(digest), "GetTransaction", mixUp, "transaction");
   });
 
-  it("do not pay another sum than their coins add up to", async () => {
+  it("pay exactly the sum of their coins", async () => {
     const payee = new Ed25519Keypair().toSuiAddress();
     const { digest } = await harness.run(
       (tx) => void tx.transferObjects([tx.splitCoins(tx.gas, [9])], payee),
@@ -215,7 +215,7 @@ describe("transactions", () => {
     });
   });
 
-  it("have no outcome while the fullnode answers with another one's", async () => {
+  it("have no outcome while the fullnode answers for another one", async () => {
     const { response: other } = await harness.client.ledgerService.getTransaction({
       digest: (await harness.run((inner) => payPresigns(harness, inner))).digest,
       readMask: { paths: ["*"] },
@@ -244,7 +244,7 @@ describe("transactions", () => {
 });
 
 describe("marks on the chain", () => {
-  it("of a session are not another's, and another's are not their absence", async () => {
+  it("of a session are not taken from another one, and another one's do not count as absence", async () => {
     const [own, other] = [session(), session()];
     const user = createUser();
     await registerKey(harness, user);
@@ -261,7 +261,7 @@ describe("marks on the chain", () => {
     await refuses(read, "BatchGetObjects", mixUp, "session");
   });
 
-  it("of a signer are not another signer's key", async () => {
+  it("of a signer are not taken from another signer", async () => {
     const [own, other] = [createUser(), createUser()];
     for (const user of [own, other]) await registerKey(harness, user);
     const otherId = (await reader.registeredEncryptionKey(other.address))!.id;
@@ -275,7 +275,7 @@ describe("marks on the chain", () => {
   });
 });
 
-it("a coin's decimals are not another coin's", async () => {
+it("a coin's decimals are not taken from another coin", async () => {
   const payments = createPaymentReader(network);
   const ika = `${network.ikaConfig.packages.ikaPackage}::ika::IKA`;
   const mixUp = {

@@ -37,7 +37,7 @@ afterAll(() => harness.close());
 const pay = (tx: Transaction) => tx.transferObjects([tx.splitCoins(tx.gas, [AMOUNT])], payee);
 
 describe("a transaction pays", () => {
-  it("what it moved in the coins that are taken, and nothing in others, whatever they are called", async () => {
+  it("what it moved in accepted coins, and nothing in others, whatever their names", async () => {
     const { digest } = await harness.run(pay);
     expect(await reader.payments(digest, [SUI.coinType])).toMatchObject([{ address: payee, amount: AMOUNT }]);
     expect(await reader.payments(digest, [SUI.coinType.replace(/^0x\w+/, `0x${"ab".repeat(32)}`)])).toEqual(
@@ -45,7 +45,7 @@ describe("a transaction pays", () => {
     );
   });
 
-  it("nothing when it failed on the chain", async () => {
+  it("nothing if it failed on the chain", async () => {
     const failed = await harness.runToFailure((tx) => {
       pay(tx);
       payPresigns(harness, tx, { count: 0 });

@@ -37,7 +37,7 @@ async function exported(): Promise<string> {
 }
 
 it(
-  "exports what is sealed to a file or to standard output, says what is not, and writes over nothing",
+  "exports the sealed events to a file or to standard output, says how many are unsealed, and overwrites nothing",
   async () => {
     const written = await tss("export", "--output", file);
     expect(written).toEqual({

@@ -29,7 +29,7 @@ const refusal = (...argv: string[]): string => {
 };
 
 describe("a command line", () => {
-  it("is read by the table of its options, in any order", () => {
+  it("is parsed by the table of its options, in any order", () => {
     const values = { id: "it", amountUsd: 1_500_000n, words: undefined, count: 3, json: false };
     expect(parse("it", "--amount-usd", "1.5")).toEqual(values);
     expect(parse("--json", "--amount-usd=1.50", "it", "--words", "c,a", "--count", "9")).toEqual({
@@ -40,7 +40,7 @@ describe("a command line", () => {
     });
   });
 
-  it("takes a negative amount as a value, and another option as none", () => {
+  it("takes a negative amount as a value, but not another option", () => {
     expect(parse("it", "--amount-usd", "-0.000001").amountUsd).toBe(-1n);
     expect(refusal("it", "--amount-usd", "--json")).toBe("--amount-usd takes a value: <usd>");
     expect(refusal("it", "--amount-usd")).toBe("--amount-usd takes a value: <usd>");
@@ -68,7 +68,7 @@ describe("a command line", () => {
     expect(refusal("it", "extra", "--amount-usd", "1")).toBe('unexpected argument "extra"');
   });
 
-  it("is never repeated with what was given: it may be a key", () => {
+  it("is not repeated in an error, because it may contain a key", () => {
     const key = "tss_live_0123456789abcdefghijklmnopqrstuvwxyz";
     for (const argv of [
       [`--admin-key=${key}`],
@@ -81,7 +81,7 @@ describe("a command line", () => {
     }
   });
 
-  it("has money exactly, up to ten million dollars and down to a micro-USD", () => {
+  it("parses money exactly, from a micro-USD to ten million dollars", () => {
     expect([microUsd("99999999.999999"), microUsd("0.000001"), microUsd("-7")]).toEqual([
       ...[99_999_999_999_999n, 1n, -7_000_000n],
     ]);
@@ -89,7 +89,7 @@ describe("a command line", () => {
       expect(() => microUsd(wrong)).toThrow("takes an amount");
   });
 
-  it("has a time that means the same on every machine", () => {
+  it("parses a time that means the same on every machine", () => {
     expect(moment("2027-01-31T12:00:00Z")).toEqual(new Date(Date.UTC(2027, 0, 31, 12)));
     expect(moment("2027-01-31T12:00+02:00")).toEqual(new Date(Date.UTC(2027, 0, 31, 10)));
     expect(moment("2027-01-31")).toEqual(new Date(Date.UTC(2027, 0, 31)));
@@ -101,7 +101,7 @@ describe("a command line", () => {
 });
 
 describe("help", () => {
-  it("on a command is made from the table that its command line is read by", () => {
+  it("for a command is made from the table that parses its command line", () => {
     const described: Command = command({
       summary: "do it",
       details: "It is done.",
@@ -125,7 +125,7 @@ describe("help", () => {
     );
   });
 
-  it("goes to standard output and ends well where it is asked for, in every way of asking", async () => {
+  it("goes to standard output with exit code 0, however it is requested", async () => {
     const overview = await runCli([]);
     expect(overview).toMatchObject({ exitCode: 0, err: "" });
     for (const argv of [["help"], ["--help"], ["-h"]]) expect(await runCli(argv)).toEqual(overview);
@@ -135,7 +135,7 @@ describe("help", () => {
     expect((await runCli(["key", "--help"])).out).toContain("usage: tss key <create|list|");
   });
 
-  it("has every command, each with a line of its own and with options that say what they are", async () => {
+  it("lists every command on a line of its own, and describes every option", async () => {
     const { out } = await runCli(["help"]);
     const words = out.split("\n").flatMap((line) => /^ {2}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1] ?? []);
     const nouns = COMMAND_GROUPS.flatMap(({ commands }) => Object.keys(commands));
@@ -161,7 +161,7 @@ describe("help", () => {
     expect(inDocument.sort()).toEqual(inHelp.sort());
   });
 
-  it("says of each command that calls the service where keys come from, and no option takes one", async () => {
+  it("says for each command that calls the service where the key comes from, and no option takes a key", async () => {
     for (const noun of ["project", "key", "admin-key", "credit", "audit"]) {
       const tree = (await findCommand(noun)) as Record<string, Command>;
       const calling = Object.entries(tree).filter(([, { options }]) => Object.hasOwn(options, "url"));
@@ -174,7 +174,7 @@ describe("help", () => {
 });
 
 describe("a wrong command line", () => {
-  it("ends with 2, says what is wrong and how to call it, on standard error alone", async () => {
+  it("exits with 2 and reports the fault and the usage on standard error alone", async () => {
     expect(await runCli(["credit", "adjust", "--project", "acme"])).toEqual({
       exitCode: 2,
       out: "",
@@ -186,7 +186,7 @@ describe("a wrong command line", () => {
     });
   });
 
-  it("with a word that is no command names it, unless it is so long that it may be a key", async () => {
+  it("names an unknown command, unless it is so long that it may be a key", async () => {
     expect(await runCli(["frob"])).toMatchObject({ exitCode: 2, out: "" });
     expect((await runCli(["frob"])).err).toBe(
       'tss: unknown command "frob"\nRun `tss help` for the list of commands.',

@@ -12,7 +12,9 @@ async function run(argv: readonly string[], environment: Record<string, string>)
 }
 
 describe("tss config", () => {
-  it("prints the table and ends with 0, or with 1 after every fault", { timeout: 60_000 }, async () => {
+  it("prints the table and exits with 0, or reports every fault and exits with 1", {
+    timeout: 60_000,
+  }, async () => {
     const [good, bad] = await Promise.all([run([], {}), run([], { PORT: "http", HOST: "0.0.0.0" })]);
     expect(good.code).toBe(0);
     expect(good.printed).toMatch(/^HOST +127\.0\.0\.1 +default/);
@@ -21,7 +23,7 @@ describe("tss config", () => {
     expect(bad.printed).toMatch(/faults:\n(?: {2}- (?:PORT|HOST): expected.*\n){2}/);
   });
 
-  it("prints the same for scripts", { timeout: 60_000 }, async () => {
+  it("prints the same as JSON for scripts", { timeout: 60_000 }, async () => {
     const key = "k".repeat(40);
     const { code, printed } = await run(["--json"], { PORT: "http", ADMIN_API_KEY: key, NETWORK: "x" });
     expect(code).toBe(1);

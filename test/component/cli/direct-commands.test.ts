@@ -30,8 +30,8 @@ const tss = (...argv: string[]) => runCli(argv, {}, openDatabase);
 const done = (...argv: string[]) => printed(argv, {}, openDatabase);
 const lines = (...each: string[]): string => each.join("\n");
 
-describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
-  it("a project is made with credit and a key", async () => {
+describe("a command on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
+  it("creates a project with credit and a key", async () => {
     expect(masked(await done("project", "list")).split("\n")[1]).toBe(
       `${ID}  localnet  $50.000000  $0.000000  2026-01-01T00:00:00Z  acme`,
     );
@@ -39,7 +39,7 @@ describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(JSON.parse(keys)).toMatchObject({ name: "acme", scopes: ["onboard", "sign", "read", "billing"] });
   });
 
-  it("keys are made and revoked and credit is adjusted as the service would", async () => {
+  it("creates and revokes keys and adjusts credit like the service", async () => {
     const create = ["key", "create", "--project", projectId, "--name", "ci", "--json"];
     const made = JSON.parse(await done(...create, "--idempotency-key", "a")) as {
       apiKey: { apiKeyId: string };
@@ -60,7 +60,7 @@ describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
     });
   });
 
-  it("operators' keys are made without any key, which is how the first ones may be made", async () => {
+  it("creates operators' keys without a key, so that the first one can be created", async () => {
     const made = await done("admin-key", "create", "--name", "alice", "--expires", "2090-01-31");
     expect(masked(made)).toBe(
       lines(
@@ -78,7 +78,7 @@ describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
     );
   });
 
-  it("the ledger is listed for the project that is named, and adds up", async () => {
+  it("lists the ledger of the named project, and verifies it", async () => {
     expect(masked(await done("ledger", "list", "--project", projectId))).toBe(
       lines(
         `TIME                  KIND         AMOUNT     BALANCE  ENTRY${" ".repeat(40)}DESCRIPTION`,
@@ -95,14 +95,14 @@ describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(await done("ledger", "verify", "--json")).toBe("[]");
   });
 
-  it("the audit trail has the user of the machine for what was done", async () => {
+  it("is audited under the name of the machine's user", async () => {
     const actors = (await done("audit", "list", "--all", "--json"))
       .split("\n")
       .map((line) => (JSON.parse(line) as { actor: string }).actor);
     expect(new Set(actors)).toEqual(new Set([`system:${userInfo().username}`]));
   });
 
-  it("--direct means the database although TSS_URL names a service, and no URL beside it", async () => {
+  it("with --direct ignores TSS_URL, and refuses --url", async () => {
     const elsewhere = { TSS_URL: "http://127.0.0.1:1", TSS_ADMIN_KEY: "x" };
     expect((await runCli(["project", "list"], elsewhere, openDatabase)).exitCode).toBe(3);
     expect((await runCli(["project", "list", "--direct"], elsewhere, openDatabase)).out).toContain(projectId);
@@ -112,7 +112,7 @@ describe("on the database itself", { timeout: DATABASE_TIMEOUT_MS }, () => {
     });
   });
 
-  it("what takes a running service says so", async () => {
+  it("says if it needs a running service", async () => {
     for (const argv of [["presign", "health"], ["treasury"], ["transaction", "list"]]) {
       expect(await tss(...argv)).toMatchObject({
         exitCode: 2,
@@ -146,12 +146,12 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     for (const folder of folders) rmSync(folder, { recursive: true });
   });
 
-  it("that is new is made ready by the first project", async () => {
+  it("that is new is migrated by the first project", async () => {
     const made = await printed(["project", "create", "--name", "first"], { DATA_DIR: newFolder() });
     expect(masked(made)).toMatch(/^project {2}0{8}-/);
   });
 
-  it("that is new is left as it is by everything else", async () => {
+  it("that is new is not changed by other commands", async () => {
     expect(await runCli(["project", "list"], { DATA_DIR: newFolder() })).toEqual({
       exitCode: 1,
       out: "",
@@ -159,7 +159,7 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     });
   });
 
-  it("that is broken is told in words, and holds nobody up", async () => {
+  it("that is broken is reported in words, and the command ends", async () => {
     const [broken, shut] = [newFolder(), newFolder()];
     mkdirSync(path.join(broken, "pg"));
     writeFileSync(path.join(broken, "pg", "PG_VERSION"), "15\n");
@@ -174,7 +174,7 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
     }
   });
 
-  it("that a service has open is left to it: commands call the service, and --direct says who has it", async () => {
+  it("that a service has open is not touched: commands call the service, and --direct names its process", async () => {
     const folder = newFolder();
     const access = { baseUrl: "http://127.0.0.1:1", adminApiKey: "x" };
     writeFileSync(path.join(folder, "dev.json"), JSON.stringify(access));
@@ -199,7 +199,7 @@ describe("an embedded database", { timeout: 3 * DATABASE_TIMEOUT_MS }, () => {
 });
 
 describe("a database server", () => {
-  it("that does not answer ends the command with 3, and its password is not told", async () => {
+  it("that does not answer ends the command with 3, and its password is not shown", async () => {
     const refused = await runCli(["project", "list"], {
       DATABASE_URL: "postgresql://tss:hunter2@127.0.0.1:1/tss",
     });

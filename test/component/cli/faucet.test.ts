@@ -18,7 +18,7 @@ describe("tss localnet faucet", () => {
   const balancesOf = async (owner: string) =>
     (await harness.client.listBalances({ owner })).balances.map(({ balance }) => balance);
 
-  it("gives SUI and IKA to an address, and says by which transaction", async () => {
+  it("gives SUI and IKA to an address, and prints the transaction", async () => {
     const out = await printed(["localnet", "faucet", ADDRESS, "--url", harness.net.url]);
     expect(out.split("\n").map((line) => line.replace(/0x\w{64} {2}\w{40,}$/, "COIN"))).toEqual([
       expect.stringMatching(/^ +AMOUNT {2}COIN {2,}TRANSACTION$/),
@@ -42,7 +42,7 @@ describe("tss localnet faucet", () => {
     for (const address of ["0xa1", "0xa2"]) expect(await balancesOf(address)).toHaveLength(2);
   });
 
-  it("says what is wrong with the address, with the network, or with what responds there", async () => {
+  it("reports a fault of the address, of the network, or of the server that answers", async () => {
     const ask = (...argv: string[]) => runCli(["localnet", "faucet", ...argv]);
     expect(await ask("nobody")).toMatchObject({
       exitCode: 2,

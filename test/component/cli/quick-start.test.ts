@@ -8,7 +8,7 @@ import { ADMIN_KEY, startErrorStack } from "../errors/error-stack.ts";
 import { printed, runCli } from "./run-cli.ts";
 
 it(
-  "a service that runs on the data folder is found without a URL, by an operator and by a project",
+  "an operator's and a project's command find a service that runs on the data folder without a URL",
   async () => {
     const stack = await startErrorStack();
     const data = mkdtempSync(path.join(tmpdir(), "tss-quick-"));

@@ -45,8 +45,8 @@ const createKey = (project: string, ...more: string[]) =>
     ...["key", "create", "--project", project, "--name", "ci", ...more],
   );
 
-describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
-  it("a project is made with credit and a key that works, shown once", async () => {
+describe("a command against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
+  it("creates a project with credit and a key that works and is shown once", async () => {
     const out = await done("project", "create", "--name", "acme", "--credit-usd", "0.5");
     expect(masked(out)).toBe(
       lines(`project  ${ID}`, "network  localnet", "api key  tss_local_KEY (shown once)"),
@@ -68,12 +68,12 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
       expect(await done(...argv)).not.toContain(apiKey);
   });
 
-  it("a project without a key and credit is just that", async () => {
+  it("creates a project without a key and without credit", async () => {
     const made = await json("project", "create", "--name", "bare", "--no-key");
     expect(made).toEqual({ projectId: expect.any(String), network: "localnet" });
   });
 
-  it("a repeat with the same idempotency key makes nothing, and says that the key was shown before", async () => {
+  it("creates nothing when it repeats an idempotency key, and says that the API key was shown before", async () => {
     const create = ["project", "create", "--name", "twice", "--credit-usd", "2", "--idempotency-key", "once"];
     const first = await json<{ projectId: string }>(...create);
     const again = await done(...create);
@@ -85,7 +85,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(keys.split("\n")).toHaveLength(1);
   });
 
-  it("projects are a table for people and lines of JSON for scripts", async () => {
+  it("lists projects as a table for people and as lines of JSON for scripts", async () => {
     const { projectId } = await json<{ projectId: string }>(
       ...["project", "create", "--name", "Zoë's shop", "--credit-usd", "1234.5", "--no-key"],
     );
@@ -106,7 +106,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     });
   });
 
-  it("lists end at their limit and say that there is more, or have it all by small pages", async () => {
+  it("ends a list at its limit and says that there is more, or lists everything in small pages", async () => {
     const { projectId } = await json<{ projectId: string }>(
       "project",
       "create",
@@ -127,7 +127,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     );
   });
 
-  it("a list without rows prints nothing and says so beside", async () => {
+  it("prints nothing for a list without rows, and says so on standard error", async () => {
     const { projectId } = await json<{ projectId: string }>(
       "project",
       "create",
@@ -140,7 +140,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(await tss(...list, "--json")).toEqual({ exitCode: 0, out: "", err: "" });
   });
 
-  it("a key is made with the scopes and the end that were asked for, and revoked", async () => {
+  it("creates a key with the requested scopes and expiry, and revokes it", async () => {
     const { projectId } = await stack.newProject();
     const options = ["--scopes", "sign,read", "--expires", "2090-01-31T00:00:00Z"];
     const made = await done("key", "create", "--project", projectId, "--name", "ci", ...options);
@@ -164,7 +164,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(again.err).toMatch(/^tss key revoke: API_KEY_NOT_FOUND: .* \(request \S+\)$/);
   });
 
-  it("a key is rotated: its successor is shown once, and the old one goes on for the overlap", async () => {
+  it("rotates a key, shows its successor once, and keeps the old one for the overlap", async () => {
     const { projectId } = await stack.newProject();
     const { apiKey } = await createKey(projectId, "--addresses", "203.0.113.7,2001:db8::/32");
     const out = await done("key", "rotate", apiKey.apiKeyId, "--overlap", "12h");
@@ -189,7 +189,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     );
   });
 
-  it("the addresses that a key may be used from are replaced, or freed", async () => {
+  it("replaces or removes the allowed addresses of a key", async () => {
     const { projectId } = await stack.newProject();
     const { apiKey } = await createKey(projectId);
     const allow = ["key", "allow-addresses", apiKey.apiKeyId, "--addresses"];
@@ -201,7 +201,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     });
   });
 
-  it("an operator's named key does what it is for, and the trail has its name", async () => {
+  it("accepts an operator's named key, and audits its name", async () => {
     const made = await json<{ plaintext: string }>("admin-key", "create", "--name", "bob");
     const asBob = { ...environment, TSS_ADMIN_KEY: made.plaintext };
     await printed(["project", "create", "--name", "bobs", "--no-key"], asBob);
@@ -212,7 +212,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(await done("admin-key", "list")).not.toContain(made.plaintext);
   });
 
-  it("the trail's seals are listed, and the proof of an event is judged", async () => {
+  it("lists the seals of the audit trail, and verifies the proof of an event", async () => {
     const { projectId } = await json<{ projectId: string }>(
       "project",
       "create",
@@ -241,7 +241,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     });
   });
 
-  it("credit is adjusted, in both directions, and the trail has who did what from where", async () => {
+  it("adjusts credit in both directions, and audits who did it from where", async () => {
     const { projectId } = await stack.newProject(1_000_000n);
     const adjust = ["credit", "adjust", "--project", projectId, "--reason", "goodwill"];
     expect(masked(await done(...adjust, "--amount-usd", "12.25"))).toBe(
@@ -271,7 +271,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     ]);
   });
 
-  it("the pool is shown and refilled by the names of its buckets", async () => {
+  it("shows and refills the pool by the names of its buckets", async () => {
     const refill = ["presign", "refill", "--bucket", "SECP256K1/Taproot", "--count"];
     expect(await done(...refill, "1")).toBe("1 queued");
     const table = (await done("presign", "health", "--bucket", "SECP256K1/Taproot")).split("\n");
@@ -288,7 +288,7 @@ describe("against a running service", { timeout: DATABASE_TIMEOUT_MS }, () => {
     );
   });
 
-  it("a rule of the contract that is broken is told with the field that breaks it", async () => {
+  it("reports a broken rule of the contract with its field", async () => {
     const { projectId } = await stack.newProject();
     const made = await tss("key", "create", "--project", projectId, "--name", "x", "--expires", "2020-01-01");
     expect(made).toMatchObject({ exitCode: 1, out: "" });
@@ -311,7 +311,7 @@ describe("the key of a call", { timeout: DATABASE_TIMEOUT_MS }, () => {
     }
   });
 
-  it("that is wrong or missing is told as such", async () => {
+  it("that is wrong or missing is reported as such", async () => {
     const wrong = { TSS_URL: stack.url, TSS_ADMIN_KEY: "x".repeat(40), DATA_DIR: folder };
     const refused = await runCli(["project", "list"], wrong);
     expect(refused).toMatchObject({ exitCode: 1, err: expect.stringContaining("INVALID_KEY") });
@@ -320,7 +320,7 @@ describe("the key of a call", { timeout: DATABASE_TIMEOUT_MS }, () => {
     expect(none).toMatchObject({ exitCode: 1, err: expect.stringContaining("no key: set TSS_API_KEY") });
   });
 
-  it("for development is taken from the service's own file, and sent to that service alone", async () => {
+  it("for development is read from the service's own file, and sent to that service alone", async () => {
     const seen: string[] = [];
     const other = createServer((request, reply) => {
       seen.push(request.headers.authorization ?? "none");
@@ -345,7 +345,7 @@ describe("the key of a call", { timeout: DATABASE_TIMEOUT_MS }, () => {
 });
 
 describe("a service that does not answer", () => {
-  it("ends the command with 3, and a call that may have been made says how to repeat it", async () => {
+  it("ends the command with 3, and says how to repeat a call that may have been made", async () => {
     const nobody = { ...environment, TSS_URL: "http://127.0.0.1:1" };
     const listed = await runCli(["project", "list"], nobody);
     expect(listed).toMatchObject({ exitCode: 3, out: "", err: expect.stringContaining("UNREACHABLE") });
@@ -358,7 +358,7 @@ describe("a service that does not answer", () => {
     );
   });
 
-  it("is told with why, down to what the machine says", async () => {
+  it("is reported with its cause, down to the system's message", async () => {
     const shut = await shutPort();
     const { err } = await runCli(["project", "list"], {
       ...environment,
@@ -367,7 +367,7 @@ describe("a service that does not answer", () => {
     expect(err).toBe(`tss project list: UNREACHABLE: fetch failed: connect ECONNREFUSED 127.0.0.1:${shut}`);
   });
 
-  it("is told apart from a URL under which there is something else", async () => {
+  it("is not reported for a URL that another server answers", async () => {
     const { err, exitCode } = await runCli(
       ["project", "list", "--url", `${stack.url}/elsewhere`],
       environment,
@@ -378,7 +378,7 @@ describe("a service that does not answer", () => {
     );
   });
 
-  it("is told apart from a URL that is none, or that holds a password", async () => {
+  it("is not reported for an invalid URL, or for one with a password", async () => {
     for (const url of ["ftp://127.0.0.1", "127.0.0.1:3000", "http://alice:secret@127.0.0.1"]) {
       const { exitCode, err } = await runCli(["project", "list", "--url", url], environment);
       expect([exitCode, err.includes("secret")]).toEqual([2, false]);

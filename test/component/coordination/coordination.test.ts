@@ -84,7 +84,7 @@ describe.each([
       expect(heard).toEqual(["first", "second"]);
     });
 
-    it("tell who listens to a kind of topics which one it was", async () => {
+    it("give a listener of a kind of topics the topic", async () => {
       const { signals } = (await make()).coordination;
       const heard: string[] = [];
       const leave = signals.subscribeKind("kind", (subject) => heard.push(subject));
@@ -117,7 +117,7 @@ describe.each([
       await heardOnce(signals, "kind:a");
     });
 
-    it("are silent once closed", async () => {
+    it("are not sent once closed", async () => {
       const { coordination } = await make();
       let count = 0;
       coordination.signals.subscribe("kind:a", () => count++);
@@ -129,7 +129,7 @@ describe.each([
   });
 
   describe.skipIf(missing)("buckets", () => {
-    it("give a burst, and say how many tokens are left and when all are back", async () => {
+    it("allow a burst, and report how many tokens are left and when all are back", async () => {
       const { coordination } = await make();
       const buckets = coordination.buckets("a", SIZE);
       const remaining = [];
@@ -143,7 +143,7 @@ describe.each([
       expect(remaining).toEqual([4, 3, 2, 1, 0]);
     });
 
-    it("refuse beyond it, however many come at once, and say after which time there is a token", async () => {
+    it("refuse calls beyond the burst, even all at once, and report when the next token is there", async () => {
       const { coordination, advance } = await make();
       const buckets = coordination.buckets("a", SIZE);
       expect(await takenOf(buckets, "subject", 40)).toBe(5);
@@ -157,7 +157,7 @@ describe.each([
       expect(await takenOf(buckets, "subject", 40)).toBe(5);
     });
 
-    it("are one for each name and subject", async () => {
+    it("are separate for each name and subject", async () => {
       const { coordination } = await make();
       expect(await takenOf(coordination.buckets("a", SIZE), "subject", 6)).toBe(5);
       expect(await takenOf(coordination.buckets("a", SIZE), "other", 6)).toBe(5);
@@ -166,7 +166,7 @@ describe.each([
   });
 
   describe.skipIf(missing)("its check", () => {
-    it("passes while it shares what it can", async () => {
+    it("passes while it shares", async () => {
       const { coordination } = await make();
       await coordination.check();
     });
@@ -174,7 +174,7 @@ describe.each([
 });
 
 describe("buckets in the process", () => {
-  it("are of a bounded number, and the oldest is forgotten first", async () => {
+  it("are bounded in number, and the oldest is dropped first", async () => {
     const { coordination } = await inProcess();
     const buckets = coordination.buckets("a", { perSecond: 1, burstCount: 2 });
     for (let subject = 0; subject < 50_001; subject++) await buckets.take(String(subject));

@@ -73,7 +73,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
     expect(ownCount).toBe(1);
   });
 
-  it("begin anew when it was emptied and has lost its scripts", async () => {
+  it("start again when Redis was emptied and lost its scripts", async () => {
     const { buckets, prefix } = await replicas();
     expect(await takenOf(buckets[0], 6)).toBe(5);
     const redis = new Redis(redisUrl!);
@@ -84,7 +84,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
     expect(await takenOf(buckets[0], 6)).toBe(0);
   });
 
-  it("say so when it takes no writes, and count each for itself", async () => {
+  it("report that Redis takes no writes, and count alone", async () => {
     const admin = new Redis(redisUrl!);
     const user = `reader-${crypto.randomUUID()}`;
     closers.push(async () => {
@@ -101,7 +101,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
     for (const each of buckets) expect(await takenOf(each, 6)).toBe(5);
   });
 
-  it("leave a server that became another one's copy, to find the one that takes writes", async () => {
+  it("leave a server that became a read-only copy for the one that takes writes", async () => {
     const outage = createRedisOutage(hearing().log, "");
     const client = connectRedis({ url: redisUrl!, outage });
     closers.push(async () => client.disconnect());
@@ -113,7 +113,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
   });
 
   it.each(["kill", "hang"] as const)(
-    "count and wake each for itself after a %s, say so once, and are together again later",
+    "count and wake alone after a %s, report it once, and reconnect later",
     { timeout: 30_000 },
     async (loss) => {
       const proxy = await startRedisProxy(redisUrl!);
@@ -142,7 +142,7 @@ describe.skipIf(redisUrl === undefined)("two replicas over one Redis", () => {
 });
 
 describe("a Redis that is not there", () => {
-  it("keeps nobody from waking itself and counting, and its check fails", async () => {
+  it("leaves each process its own wake-ups and counts, and fails its check", async () => {
     const heard = hearing();
     const alone = createRedisCoordination({ url: "redis://127.0.0.1:1", log: heard.log });
     closers.push(() => alone.close());

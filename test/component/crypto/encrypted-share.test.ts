@@ -26,11 +26,11 @@ describe.each([
   const decrypt = (encrypted: Uint8Array, key = keypair.decryptionKey, of = output) =>
     runSteps(decryptShare(curve, key, of, encrypted));
 
-  test("comes back out of its encryption", () => {
+  test("is decrypted from its encryption", () => {
     expect(bytesToHex(decrypt(encryptedShareAndProof)) === bytesToHex(share)).toBe(true);
   });
 
-  test("does not come out with another key, for another dWallet, or with a bit flipped in any part", () => {
+  test("is not decrypted with another key, for another dWallet, or with a bit flipped in any part", () => {
     const { decryptionKey } = deriveClassGroupsKeypair(number, new Uint8Array(32).fill(13));
     expect(() => decrypt(encryptedShareAndProof, decryptionKey)).toThrow("encrypted share proof");
     const other = makeOwnDWallet(network, number, 33);
@@ -50,7 +50,7 @@ describe.each([
     }
   });
 
-  test("is encrypted anew each time, with randomness of full length in both ciphertext and mask", () => {
+  test("is encrypted with fresh randomness of full length each time, in ciphertext and mask", () => {
     const publicShare = scaleBase(curve, decodeUserShare(name, share));
     const messages = Array.from({ length: 3 }, () =>
       decodeEncryptedShare(

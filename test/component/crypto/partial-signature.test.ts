@@ -32,7 +32,7 @@ describe.each(ALGORITHM_TRIPLES.filter((triple) => !isEcdsa(triple.signatureAlgo
     const request = dwallet.request(triple, session(1), text("a message"));
     const half = runSteps(createSignMessage(request));
 
-    test("signs, with a signature that an outside library accepts", () => {
+    test("makes a signature that an outside library accepts", () => {
       // Both parities of the joint nonce, as BIP-340 tells them apart.
       for (const message of ["a", "b", "c", "d", "e", "f"].map(text)) {
         const other = { ...request, message };
@@ -40,11 +40,11 @@ describe.each(ALGORITHM_TRIPLES.filter((triple) => !isEcdsa(triple.signatureAlgo
       }
     });
 
-    test("has the length of the wasm's", () => {
+    test("is as long as the wasm's", () => {
       expect(half).toHaveLength(vectorOf(triple.signatureAlgorithm).userSignMessage!.length);
     });
 
-    test("is the same octets each time", () => {
+    test("has the same octets each time", () => {
       expect(runSteps(createSignMessage(request))).toEqual(half);
     });
 

@@ -21,7 +21,7 @@ function serveHere() {
   return { said, tell, answered: () => vi.waitFor(() => expect(said.length).toBeGreaterThan(1)) };
 }
 
-test("a worker overwrites the share once its half is made, and hands the half's buffer over", async () => {
+test("a worker overwrites the share after it made the half, and transfers the half's buffer", async () => {
   const { said, tell, answered } = serveHere();
   const vector = vectorOf("EdDSA");
   const request = requestOf(vector);
@@ -38,7 +38,7 @@ test("a worker overwrites the share once its half is made, and hands the half's 
   expect(share).toEqual(new Uint8Array(share.length));
 });
 
-test("a worker hands over the secrets that it derives, and overwrites the seed", async () => {
+test("a worker transfers the secrets that it derives, and overwrites the seed", async () => {
   const { said, tell, answered } = serveHere();
   const seed = new Uint8Array(32).fill(3);
   tell({ kind: "call", id: 1, method: "deriveUserKeys", input: { curve: "ED25519", seed } });
@@ -53,7 +53,7 @@ test("a worker hands over the secrets that it derives, and overwrites the seed",
   expect(seed).toEqual(new Uint8Array(32));
 });
 
-test.each(["cancel", "close"] as const)("a worker that is told to %s overwrites the share", async (kind) => {
+test.each(["cancel", "close"] as const)("a worker with the call %s overwrites the share", async (kind) => {
   const { said, tell } = serveHere();
   const request = requestOf(vectorOf("ECDSASecp256k1"));
   const share = Uint8Array.from(request.userSecretKeyShare);

@@ -83,7 +83,7 @@ describe("a reply", () => {
   });
 });
 
-it("every reason of the catalogue was given, over both protocols or by its nature over one", () => {
+it("every reason of the catalogue was seen over both protocols, or over the only one that can give it", () => {
   const wanted = (Object.keys(ERROR_CATALOGUE) as ErrorReason[]).flatMap((reason) =>
     (["rest", "grpc"] as const)
       .filter((face) => (ONE_PROTOCOL[reason] ?? face) === face)
@@ -92,7 +92,7 @@ it("every reason of the catalogue was given, over both protocols or by its natur
   expect([...given].sort()).toEqual(wanted.sort());
 });
 
-it("the OpenAPI document gives, for each operation, the reasons that it was refused with", () => {
+it("the OpenAPI document lists for each operation the reasons of its refusals", () => {
   const documented = documentedReasons();
   const missing = [...refusedOperations].flatMap(([operation, reasons]) =>
     [...reasons]
@@ -102,14 +102,14 @@ it("the OpenAPI document gives, for each operation, the reasons that it was refu
   expect(missing).toEqual([]);
 });
 
-it("the metadata of the replies has the keys that the catalogue lists, and no others", () => {
+it("the metadata of the replies has exactly the keys that the catalogue lists", () => {
   const listed = Object.entries<ErrorKind>(ERROR_CATALOGUE).flatMap(([reason, { metadata = [] }]) =>
     metadata.map((name) => `${reason} names ${name}`),
   );
   expect([...named].sort()).toEqual(listed.sort());
 });
 
-it("what was kept from the callers is in the log, under the request id of the reply", async () => {
+it("the log has the details that callers do not see, under the reply's request id", async () => {
   const reply = await stack.broken(() => PROCESS_PROVOCATIONS.INTERNAL[0].provoke(stack, faces.grpc));
   expect(stack.failures.at(-1)).toMatchObject({
     level: "error",

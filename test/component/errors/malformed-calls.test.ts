@@ -49,7 +49,7 @@ function expectForeseen({ code, reason, domain, headers, text }: WireReply): voi
 }
 
 describe("malformed calls of", () => {
-  it.each(methods)("$name over REST are our fault never", async ({ method }) => {
+  it.each(methods)("$name over REST are never an internal error", async ({ method }) => {
     await fc.assert(
       fc.asyncProperty(malformedRest(method), async (request) => {
         const headers = { ...authorization(method), ...request.headers };
@@ -59,7 +59,7 @@ describe("malformed calls of", () => {
     );
   });
 
-  it.each(methods)("$name over gRPC are our fault never", async ({ method }) => {
+  it.each(methods)("$name over gRPC are never an internal error", async ({ method }) => {
     await fc.assert(
       fc.asyncProperty(malformedGrpc(method), async (request) => {
         const headers = { ...authorization(method), ...request.headers };
@@ -70,7 +70,7 @@ describe("malformed calls of", () => {
   });
 });
 
-it("nothing of it was logged as a fault of ours, and the service lives", async () => {
+it("no call was logged as an internal error, and the service still runs", async () => {
   expect(stack.failures.filter(({ level }) => level === "error")).toEqual([]);
   expect((await sendRest(stack.url, { verb: "GET", path: "/v1/network" })).code).toBe(0);
 });

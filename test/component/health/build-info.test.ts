@@ -16,7 +16,7 @@ const healthOf = async (...build: Parameters<typeof healthRoute>) =>
   JSON.parse(String((await healthRoute(...build).handle(REQUEST)).body)) as Record<string, unknown>;
 
 describe("the running version", () => {
-  it("is in the health reply, with the commit where the build knows it", async () => {
+  it("is in the health reply, with the commit if the build knows it", async () => {
     expect(await healthOf({ version: "1.2.3", commit: COMMIT })).toMatchObject({
       version: "1.2.3",
       commit: COMMIT,
@@ -25,7 +25,7 @@ describe("the running version", () => {
     expect(await healthOf()).toMatchObject({ status: "ok", version: manifest.version });
   });
 
-  it("is a metric, with the commit where the build knows it", async () => {
+  it("is a metric, with the commit if the build knows it", async () => {
     const lines = await Promise.all(
       [COMMIT, undefined].map(async (commit) => {
         const metrics = createMetrics();
@@ -40,13 +40,13 @@ describe("the running version", () => {
     ]);
   });
 
-  it("is what the command prints, in words and as JSON", async () => {
+  it("is printed by the command in words and as JSON", async () => {
     expect(await printed(["version"])).toMatch(manifest.version);
     expect(await printed(["--version"])).toBe(await printed(["version"]));
     expect(JSON.parse(await printed(["version", "--json"]))).toMatchObject({ version: manifest.version });
   });
 
-  it("has the commit from the file of the build, and none without it", () => {
+  it("has the commit from the build's file, and none without it", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "build-"));
     const file = pathToFileURL(path.join(folder, "build.json"));
     expect(readCommit(file)).toBeUndefined();

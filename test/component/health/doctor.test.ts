@@ -42,7 +42,7 @@ const finding = (findings: readonly NamedFinding[], name: string) =>
   findings.find((one) => one.name === name);
 
 describe("the doctor", { timeout: TIMEOUT_MS }, () => {
-  it("finds nothing wrong where nothing is", async () => {
+  it("finds nothing wrong if nothing is wrong", async () => {
     const findings = await look();
     expect([...namesWith(findings, "fail"), ...namesWith(findings, "warn")]).toEqual([]);
     expect(namesWith(findings, "ok")).toEqual([
@@ -59,7 +59,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     ]);
   });
 
-  it("names every fault of the configuration, and looks at nothing that would follow from it", async () => {
+  it("names every fault of the configuration, and skips the checks that depend on it", async () => {
     const findings = await look({ PORT: "many", LOG_LEVEL: "loud", REDIS_URL: `http://:${PASSWORD}@x` });
     expect(namesWith(findings, "fail")).toEqual(["configuration", "configuration", "configuration"]);
     expect(findings.map(({ found }) => found.split(":")[0]).toSorted()).toEqual([
@@ -100,7 +100,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
       "port",
       () => ({ HOST: "203.0.113.1", PORT: "4321", ALLOW_PUBLIC_PLAINTEXT: "true" }),
     ],
-  ])("finds %s, and goes on", async (_what, name, wrong) => {
+  ])("finds %s, and continues", async (_what, name, wrong) => {
     const findings = await look(wrong());
     expect(namesWith(findings, "fail")).toEqual([name]);
     expect(finding(findings, name)?.advice).toMatch(/\w+ \w+/);
@@ -108,7 +108,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(JSON.stringify(findings)).not.toContain(PASSWORD);
   });
 
-  it("finds that the fullnode does not answer, and says of what follows that it was not checked", async () => {
+  it("reports a fullnode that does not answer, and the checks that it therefore skipped", async () => {
     const findings = await look({ LOCALNET_URL: `http://${NOBODY}` });
     expect(namesWith(findings, "fail")).toEqual(["fullnode"]);
     expect(namesWith(findings, "skip")).toEqual(
@@ -116,7 +116,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     );
   });
 
-  it("gives up on a fullnode that hangs, and tells of everything else", async () => {
+  it("gives up on a fullnode that hangs, and reports everything else", async () => {
     const sockets: Socket[] = [];
     const silent = createSilentServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
     await once(silent, "listening");
@@ -129,7 +129,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     silent.close();
   });
 
-  it("finds ids that are another network's", async () => {
+  it("finds ids of another network", async () => {
     const { packageId, operatorCapIds } = harness.net.treasury;
     const findings = await look({
       NETWORKS: "testnet",
@@ -144,7 +144,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(findings[0]).toMatchObject({ status: "warn", found: expect.stringContaining("CORS_ORIGINS") });
   });
 
-  it("shows nothing of a fullnode's URL but its host, also where the fullnode fails", async () => {
+  it("shows only the host of a fullnode's URL, even if the fullnode fails", async () => {
     const { packageId, treasuryId, operatorCapIds } = harness.net.treasury;
     const url = `http://${NOBODY}/v2/0123456789abcdef0?key=fedcba98`;
     const findings = await look({
@@ -181,7 +181,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     expect(JSON.stringify(findings)).not.toContain("22".repeat(32));
   });
 
-  it("finds a Treasury that is paused, and one that is empty", async () => {
+  it("finds a paused and an empty Treasury", async () => {
     await setPaused(true);
     expect(finding(await look(), "treasury")).toMatchObject({
       status: "fail",
@@ -196,7 +196,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     await harness.net.controls.setTreasury({ ika: 10n ** 15n, sui: 10n ** 15n });
   });
 
-  it("finds a certificate that has run out, and a clock that is not the chain's", async () => {
+  it("finds an expired certificate, and a clock that differs from the chain's", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2199, 0, 1) });
     try {
       const findings = await look({ TLS_CERT_FILE: CERTIFICATE, TLS_KEY_FILE: KEY });
@@ -209,7 +209,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
     }
   });
 
-  it("tells a port that the service has from one that something else has", async () => {
+  it("distinguishes its own service on the port from another program", async () => {
     const body = JSON.stringify({ status: "ok", uptimeSeconds: 1 });
     const server = createServer((request, reply) => reply.end(request.url === "/v1/health" ? body : ""));
     const other = createServer((_, reply) => reply.end("hello"));
@@ -222,7 +222,7 @@ describe("the doctor", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe("what Redis says of itself", () => {
+describe("Redis's description of itself", () => {
   const info = (version: string, maxmemory: number, policy: string) =>
     `# Server\r\nredis_version:${version}\r\nmaxmemory:${maxmemory}\r\nmaxmemory_policy:${policy}\r\n`;
 
@@ -231,7 +231,7 @@ describe("what Redis says of itself", () => {
     [info("7.0.15", 1_000_000, "volatile-ttl"), "ok", undefined],
     [info("7.0.15", 1_000_000, "noeviction"), "warn", /volatile-ttl/],
     [info("5.0.3", 0, "noeviction"), "warn", /newer/],
-  ])("%j is %s", (text, status, advice) => {
+  ])("%j means %s", (text, status, advice) => {
     const judged = judgeRedis(text);
     expect(judged.status).toBe(status);
     expect(judged.advice ?? "").toMatch(advice ?? /^$/);

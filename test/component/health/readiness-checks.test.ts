@@ -58,8 +58,8 @@ const queueOperation = (ageSeconds: number) =>
     [newId(), newId(), ageSeconds],
   );
 
-describe("what a process depends on", () => {
-  it("is the same for all types, and for those that act on the chain their lanes", async () => {
+describe("the readiness of a process", () => {
+  it("has the same checks for all types, and the lanes for those that act on the chain", async () => {
     const shared = ["database", "migrations", "fullnode", "outbox"];
     const api = await readinessOf("api");
     expect(api).toEqual({ status: "ready", names: [...shared, "redis"], failing: [] });
@@ -69,7 +69,7 @@ describe("what a process depends on", () => {
     }
   });
 
-  it("takes no replica out for want of the fullnode or Redis, and says what to do without a secret", async () => {
+  it("does not depend on the fullnode or Redis, and names the remedy without a secret", async () => {
     const { status, failing } = await readinessOf("all", { fullnode: true, redis: true });
     expect(status).toBe("degraded");
     expect(failing.map(({ name }) => name)).toEqual(["fullnode", "redis"]);
@@ -77,7 +77,7 @@ describe("what a process depends on", () => {
     expect(JSON.stringify(failing)).not.toContain("secret");
   });
 
-  it("includes a worker: an operation that nobody takes for over a minute shows", async () => {
+  it("includes a worker, and shows an operation that no worker takes for over a minute", async () => {
     await queueOperation(30);
     expect((await readinessOf("api")).status).toBe("ready");
     await queueOperation(90);
@@ -86,7 +86,7 @@ describe("what a process depends on", () => {
     expect(failing[0]!.reason).toContain("PROCESS_TYPE worker or all");
   });
 
-  it("includes that nothing else uses the lanes", async () => {
+  it("includes foreign use of the lanes", async () => {
     await addLane(null);
     expect((await readinessOf("worker")).status).toBe("ready");
     await addLane("another's");
@@ -95,7 +95,7 @@ describe("what a process depends on", () => {
     expect(failing[0]!.reason).toContain("--after-restore");
   });
 
-  it("includes every migration of its version, without which it serves nobody", async () => {
+  it("includes every migration of its version", async () => {
     const [last] = await database.query<{ id: string }>(
       "SELECT id FROM _prisma_migrations ORDER BY migration_name DESC LIMIT 1",
     );

@@ -51,13 +51,13 @@ const age = (hours: number) =>
   );
 
 describe("a call under a key", () => {
-  it("is made once, and a repeat has the same reply", async () => {
+  it("runs once, and a repeat gets the same reply", async () => {
     const first = await runOnce(database, call(), balance);
     expect(await runOnce(database, call(), balance)).toEqual(first);
     expect(effects).toBe(1);
   });
 
-  it("may be remembered by the row that it made", async () => {
+  it("can be remembered by the row that it created", async () => {
     const subjectId = newId();
     const byRow = {
       effect: async () => ({ id: subjectId, secret: "shown once" }),
@@ -68,7 +68,7 @@ describe("a call under a key", () => {
     expect(await runOnce(database, call(), byRow)).toEqual({ id: subjectId, secret: "" });
   });
 
-  it("is refused when it is another one than the key's", async () => {
+  it("is refused if it differs from the key's first call", async () => {
     await runOnce(database, call(), balance);
     await expect(runOnce(database, call({ idempotency: keyed(1) }), balance)).rejects.toMatchObject({
       reason: "IDEMPOTENCY_KEY_REUSED",
@@ -76,7 +76,7 @@ describe("a call under a key", () => {
     expect(effects).toBe(1);
   });
 
-  it("has the key for its own scope and network", async () => {
+  it("has its key in its own scope and network", async () => {
     const calls = [{}, { network: "testnet" }, { scope: await projectWith(database, 0n) }].map(call);
     const replies = [];
     for (const one of calls) replies.push(await runOnce(database, one, balance));
@@ -101,7 +101,7 @@ describe("a call under a key", () => {
     expect(effects).toBe(2);
   });
 
-  it("counts for a day, and then the key may be another call's", async () => {
+  it("keeps its key for a day, and then another call may use it", async () => {
     await runOnce(database, call(), balance);
     await age(23);
     await runOnce(database, call(), balance);
@@ -113,13 +113,13 @@ describe("a call under a key", () => {
   });
 });
 
-it("a call without a key is made each time", async () => {
+it("a call without a key runs each time", async () => {
   await runOnce(database, call({ idempotency: undefined }), balance);
   await runOnce(database, call({ idempotency: undefined }), balance);
   expect(effects).toBe(2);
 });
 
-it("keys are swept away when their day is over, and not before", async () => {
+it("keys are deleted after their day, and not before", async () => {
   await runOnce(database, call(), balance);
   const exists = async () =>
     (await database.query("SELECT 1 FROM idempotency_key WHERE key = $1", [key])).length === 1;

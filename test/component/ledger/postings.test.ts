@@ -15,8 +15,8 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-describe("a charge without a hold before it", () => {
-  it("takes the price from the balance, with an entry of the request's", async () => {
+describe("a charge without a hold", () => {
+  it("takes the price from the balance, with a ledger entry of the request", async () => {
     const projectId = await projectWith(database, 3n * PRICE);
     const id = newId();
     expect(await post("charge", projectId, { id })).toBe(true);
@@ -24,7 +24,7 @@ describe("a charge without a hold before it", () => {
     expect(await entriesOf(projectId, "sign")).toEqual([{ key: `sign:${id}`, amount: -PRICE }]);
   });
 
-  it("leaves alone what is held for others", async () => {
+  it("does not touch what is held for other requests", async () => {
     const projectId = await projectWith(database, 2n * PRICE);
     expect(await post("hold", projectId)).toBe(true);
     expect(await post("charge", projectId)).toBe(true);
@@ -32,7 +32,7 @@ describe("a charge without a hold before it", () => {
     expect(await fundsOf(projectId)).toEqual({ balance: PRICE, held: PRICE });
   });
 
-  it("is not made twice for one request", async () => {
+  it("is made only once for a request", async () => {
     const projectId = await projectWith(database, 3n * PRICE);
     const id = newId();
     await post("charge", projectId, { id });
@@ -42,7 +42,7 @@ describe("a charge without a hold before it", () => {
 });
 
 describe("a refund", () => {
-  it("is made within the day's budget, which begins anew with the day", async () => {
+  it("is made within the day's budget, which starts again each day", async () => {
     const projectId = await projectWith(database, 0n);
     const refund = () => post("refund", projectId, { refundsPerDay: 2 });
     expect([await refund(), await refund(), await refund()]).toEqual([true, true, false]);
@@ -53,7 +53,7 @@ describe("a refund", () => {
     expect(await entriesOf(projectId, "refund")).toHaveLength(4);
   });
 
-  it("without a budget is always made, and uses up none", async () => {
+  it("without a budget is always made, and uses no budget", async () => {
     const projectId = await projectWith(database, 0n);
     for (let count = 0; count < 3; count++) expect(await post("refund", projectId)).toBe(true);
     expect(await post("refund", projectId, { refundsPerDay: 1 })).toBe(true);

@@ -77,7 +77,7 @@ async function transfer(client: SuiGrpcClient): Promise<string> {
   return (result.Transaction ?? result.FailedTransaction).digest;
 }
 
-test("after kill -9 while transactions run, everything that was answered is still there", async () => {
+test("after kill -9 while transactions run, everything that was acknowledged is still there", async () => {
   const { child, url } = await startChild();
   const client = new SuiGrpcClient({ network: "localnet", baseUrl: url, format: "binary" });
   const answered: string[] = [];
@@ -104,7 +104,7 @@ test("after kill -9 while transactions run, everything that was answered is stil
   }
 }, 20_000);
 
-test("a session that was open when the process ended is completed by the next one, and only that", async () => {
+test("a session that was open when the process ended is completed by the next process, and only once", async () => {
   const stuck = countingMpc({ sign: () => new Promise(() => undefined) });
   const first = await startHarness({ mpc: stuck.mpc, dataDirectory });
   const { dwalletId } = await activeDwallet(first);
@@ -144,7 +144,7 @@ test("the chain is the same after a restart: id, objects, versions, transactions
   await second.close();
 });
 
-test("a torn record at the end of the journal is dropped and the chain goes on", async () => {
+test("a torn record at the end of the journal is dropped, and the chain continues", async () => {
   const first = await startHarness({ dataDirectory });
   const digest = await transfer(first.client);
   await first.close();
@@ -174,7 +174,7 @@ test("a folder is held by one network at a time, and a dead holder's lock is tak
   await (await startLocalnet({ mpc: createCheapMpc(), dataDirectory })).close();
 }, 20_000);
 
-test("a folder made with another seed or wallet is refused and left as it is", async () => {
+test("a folder of another seed or wallet is refused and not changed", async () => {
   await (await startLocalnet({ mpc: createCheapMpc(), dataDirectory })).close();
   const before = await readFile(join(dataDirectory, "localnet.journal"));
   const other = startLocalnet({ mpc: createCheapMpc(), dataDirectory, hotWalletAddress: "0x5" });

@@ -28,7 +28,7 @@ const execute = (signed: Awaited<ReturnType<typeof signedTransfer>>) =>
 const requestPresign = () => harness.run((tx) => payPresigns(harness, tx));
 
 describe("the fullnode's faults", () => {
-  it("executes and drops the reply: the same bytes then have the first outcome", async () => {
+  it("can drop the reply after the execution, and the same bytes then get the first outcome", async () => {
     const signed = await signedTransfer(1);
     harness.net.faults.set({ dropReply: 1 });
     await expect(execute(signed)).rejects.toThrow();
@@ -39,13 +39,13 @@ describe("the fullnode's faults", () => {
     expect((await execute(signed)).$kind).toBe("Transaction");
   });
 
-  it("refuses with RESOURCE_EXHAUSTED", async () => {
+  it("can refuse with RESOURCE_EXHAUSTED", async () => {
     harness.net.faults.set({ rateLimit: 1 });
     const refused = harness.client.core.getObject({ objectId: harness.net.treasury.treasuryId });
     await expect(refused).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
   });
 
-  it("gives no answer until the client gives up", async () => {
+  it("can leave a call without an answer until the client gives up", async () => {
     harness.net.faults.set({ timeout: 1 });
     const signal = AbortSignal.timeout(50);
     const silent = harness.client.core.getObject({ objectId: harness.net.treasury.treasuryId, signal });
@@ -53,7 +53,7 @@ describe("the fullnode's faults", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it("answers from some commits ago", async () => {
+  it("can answer from some commits ago", async () => {
     harness.net.faults.set({ staleRead: 1, staleCommits: 2 });
     harness.net.faults.set({ staleRead: 0 });
     const digests: string[] = [];
@@ -71,7 +71,7 @@ describe("the fullnode's faults", () => {
     expect(await Promise.all(digests.map(known))).toEqual([true, false, false]);
   });
 
-  it("refuses a transaction as if an object had moved on, and charges nothing", async () => {
+  it("can refuse a transaction as if an object had moved on, without a charge", async () => {
     const signed = await signedTransfer(1);
     harness.net.faults.set({ versionConflict: 1 });
     await expect(execute(signed)).rejects.toThrow(/not available for consumption/);
@@ -79,7 +79,7 @@ describe("the fullnode's faults", () => {
     expect((await execute(signed)).$kind).toBe("Transaction");
   });
 
-  it("cancels a transaction with busy shared objects: it pays gas and does nothing", async () => {
+  it("can cancel a transaction for busy shared objects, which pays gas and does nothing", async () => {
     harness.net.faults.set({ congestion: 1 });
     const failed = await harness.runToFailure((tx) => payPresigns(harness, tx));
     expect(failed.status.error?.$kind).toBe("CongestedObjects");
@@ -87,7 +87,7 @@ describe("the fullnode's faults", () => {
     expect(failed.events).toEqual([]);
   });
 
-  it("lets chosen calls abort with a chosen code", async () => {
+  it("can abort chosen calls with a chosen code", async () => {
     harness.net.faults.set({
       abortCalls: [{ function: "treasury::pay_presigns", module: "sessions_manager", code: 2 }],
     });
@@ -98,7 +98,7 @@ describe("the fullnode's faults", () => {
     });
   });
 
-  it("adds latency to executions alone, if so wished", async () => {
+  it("can add latency to executions alone", async () => {
     const signed = await signedTransfer(1);
     harness.net.faults.set({ executeLatencyMs: 200 });
     const before = performance.now();
@@ -114,13 +114,13 @@ describe("the network's faults", () => {
     (await contentsWhen(harness, presignId!, PresignSession, ({ state }) => state.$kind === wanted)).state
       .$kind;
 
-  it("rejects sessions of a kind", async () => {
+  it("can reject sessions of a kind", async () => {
     harness.net.faults.set({ rejectSessions: { presign: 1 } });
     const [id] = presignIdsOf(await requestPresign());
     expect(await stateOf(id, "NetworkRejected")).toBe("NetworkRejected");
   });
 
-  it("works on nothing while it is paused, and on everything after", async () => {
+  it("pauses all work, and does it after the pause", async () => {
     harness.net.faults.set({ paused: true });
     const [id] = presignIdsOf(await requestPresign());
     const { object } = await harness.client.core.getObject({ objectId: id!, include: { content: true } });
@@ -131,7 +131,7 @@ describe("the network's faults", () => {
 });
 
 describe("the chain's controls", () => {
-  it("ends an epoch: what expires with it can no longer land", async () => {
+  it("can end an epoch, and a transaction that expires with it no longer lands", async () => {
     const { systemState } = await harness.client.core.getCurrentSystemState();
     const tx = new Transaction();
     tx.setSender(hotWallet.toSuiAddress());
@@ -145,14 +145,14 @@ describe("the chain's controls", () => {
     ).rejects.toThrow(/expired/);
   });
 
-  it("raises prices over what the Treasury may pay, and lowers them again", async () => {
+  it("can raise prices above the Treasury's ceilings, and lower them again", async () => {
     await harness.net.controls.scalePrices(1_000_000);
     await expect(requestPresign()).rejects.toThrow(/MoveAbort/);
     await harness.net.controls.scalePrices(0);
     await requestPresign();
   });
 
-  it("makes a further network encryption key, the newest, and goes on to serve the older one", async () => {
+  it("can make a new network encryption key, and still serves the older one", async () => {
     const ika = new IkaClient({ suiClient: harness.client, config: harness.net.ikaConfig });
     const id = await harness.net.controls.rotateNetworkKey();
     expect((await ika.getAllNetworkEncryptionKeys()).map((key) => key.id)).toEqual([
@@ -164,7 +164,7 @@ describe("the chain's controls", () => {
     await contentsWhen(harness, older!, PresignSession, ({ state }) => state.$kind === "Completed");
   });
 
-  it("drains the Treasury and fills it", async () => {
+  it("can drain and fill the Treasury", async () => {
     await harness.net.controls.setTreasury({ ika: 0n, sui: 0n });
     await expect(requestPresign()).rejects.toThrow(/MoveAbort/);
     await harness.net.controls.setTreasury({ ika: 10n ** 12n, sui: 10n ** 12n });
@@ -178,7 +178,7 @@ describe("the faults' HTTP calls", () => {
     return { status: reply.status, json: (await reply.json()) as Record<string, unknown> };
   };
 
-  it("show and change what goes wrong", async () => {
+  it("show and change the faults", async () => {
     expect(await post("/localnet/faults", { rateLimit: 0.5, rejectSessions: { sign: 1 } })).toMatchObject({
       status: 200,
       json: { rateLimit: 0.5, dropReply: 0 },
@@ -198,7 +198,7 @@ describe("the faults' HTTP calls", () => {
     ["/localnet/faults", { latencyMs: -1 }, /latencyMs is -1/],
     ["/localnet/treasury", { ika: 5, sui: "0" }, /ika must be/],
     ["/localnet/prices", {}, /percent must be/],
-  ])("name the field of %s that is wrong in %j", async (path, body, error) => {
+  ])("name the wrong field of %s in %j", async (path, body, error) => {
     const before = harness.net.faults.settings;
     const reply = await post(path, body);
     expect(reply.status).toBe(400);
@@ -207,8 +207,8 @@ describe("the faults' HTTP calls", () => {
   });
 });
 
-describe("the dice", () => {
-  it("fall the same way under one seed, and are not thrown for what is off", () => {
+describe("the random choice of faults", () => {
+  it("is the same under one seed, and does not run for a fault that is off", () => {
     const throws = (seed: number) => {
       const faults = createFaults(new Uint8Array(32).fill(seed));
       return Array.from({ length: 50 }, (_, index) => {

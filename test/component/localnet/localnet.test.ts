@@ -30,7 +30,7 @@ test("ids follow from the seed alone, the chain id also from the time of the gen
   await Promise.all([a.close(), b.close(), c.close()]);
 });
 
-test("the public development key is 32 bytes and another seed has another", () => {
+test("the public development key has 32 bytes and depends on the seed", () => {
   expect(LOCALNET_SEED).toHaveLength(32);
   expect(localnetHotWalletSecret()).toHaveLength(32);
   expect(localnetHotWalletSecret(new Uint8Array(32))).not.toEqual(localnetHotWalletSecret());
@@ -53,7 +53,7 @@ test.each(["binary", "text"] as const)(
   },
 );
 
-test("objects come as JSON where a client asks for it, and without where none is known", async () => {
+test("objects come as JSON on request, if their JSON form is known", async () => {
   const harness = await startHarness();
   const { treasuryId, operatorCapIds } = harness.net.treasury;
   const [gas] = (await harness.client.listCoins({ owner: hotWallet.toSuiAddress() })).objects;
@@ -78,7 +78,7 @@ test("objects come as JSON where a client asks for it, and without where none is
   await harness.close();
 });
 
-test("the faucet gives SUI and IKA to whoever asks in the SDK's way", async () => {
+test("the faucet gives SUI and IKA to a request of the SDK", async () => {
   const harness = await startHarness();
   const recipient = new Ed25519Keypair().toSuiAddress();
   const given = await requestSuiFromFaucetV2({ host: harness.net.url, recipient });
@@ -93,7 +93,7 @@ test("the faucet gives SUI and IKA to whoever asks in the SDK's way", async () =
   await harness.close();
 });
 
-test("sessions are given to the MPC in the order they were opened", async () => {
+test("the MPC gets sessions in the order in which they were opened", async () => {
   const started: string[] = [];
   const cheap = createCheapMpc();
   const mpc = createCheapMpc({
@@ -118,7 +118,7 @@ test("sessions are given to the MPC in the order they were opened", async () => 
   await harness.close();
 });
 
-test("an MPC that throws is asked again, and rejects the session when it keeps failing", async () => {
+test("an MPC call that throws is repeated, and a session that keeps failing is rejected", async () => {
   let calls = 0;
   const flaky = createCheapMpc({
     presign: (input) =>
@@ -173,7 +173,7 @@ test("the SDK's executors run on it, serial and parallel", async () => {
   await harness.close();
 });
 
-test("run alone it prints its ids and writes a config that IkaClient takes as it is", async () => {
+test("a separate localnet prints its ids and writes a configuration that IkaClient accepts", async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), "localnet-run-"));
   const stop = new AbortController();
   const lines: string[] = [];

@@ -7,7 +7,7 @@ import { DATABASE_TIMEOUT_MS, openTestDatabase } from "../../support/database.ts
 import { recordAddress } from "../../support/deposit-rows.ts";
 import { objectId, projectWith } from "../../support/rows.ts";
 
-it("the ledger's differences are counted by kind, and told of", {
+it("the ledger's differences are counted by kind, and logged", {
   timeout: DATABASE_TIMEOUT_MS,
 }, async () => {
   const database = await openTestDatabase();

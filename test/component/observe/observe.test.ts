@@ -42,7 +42,7 @@ async function samples(name: string): Promise<Record<string, number>> {
 }
 
 describe("the figures of the database", { timeout: DATABASE_TIMEOUT_MS }, () => {
-  it("are what is open, by kind and state, and how old the oldest is", async () => {
+  it("count open rows by kind and state, with the age of the oldest", async () => {
     const { signing, ids } = await fiveSigns();
     await signing.submit(ids.project, ids.signs[1]!);
     for (const id of ids.signs.slice(2)) await signing.submit(ids.project, id);
@@ -100,7 +100,7 @@ describe("the figures of the database", { timeout: DATABASE_TIMEOUT_MS }, () => 
     expect(unresolved['lane="other"']).toBe(0);
   });
 
-  it("go away with what they were about", async () => {
+  it("disappear with their rows", async () => {
     const { ids } = await fiveSigns();
     const show = createDatabaseGauges(metrics, {
       laneIds: [],
@@ -115,8 +115,8 @@ describe("the figures of the database", { timeout: DATABASE_TIMEOUT_MS }, () => 
   });
 });
 
-describe("the ends of sign requests", () => {
-  it("are counted once each, with how long the completed ones were in each state", async () => {
+describe("ended sign requests", () => {
+  it("are counted once each, and completed ones with the time in each state", async () => {
     const { signing, ids } = await fiveSigns();
     const [completed, rejected, refused] = ids.signs as [string, string, string];
     for (const id of [completed, rejected, refused]) await signing.submit(ids.project, id);
@@ -149,7 +149,7 @@ describe("the ends of sign requests", () => {
     expect(await samples("sign_duration_seconds_count")).toEqual({ "": 1 });
   });
 
-  it("have a bounded number of labels, whatever the reason is", async () => {
+  it("have a bounded number of labels, whatever the reason", async () => {
     const { signs } = createServiceMetrics(metrics);
     for (let at = 0; at < 100; at++) signs.failed(`REASON_${at}`);
     expect(await samples("sign_requests_ended_total")).toMatchObject({ 'outcome="other"': 100 });
@@ -157,7 +157,7 @@ describe("the ends of sign requests", () => {
   });
 });
 
-it("calls that find a bucket empty are counted by how their wait ended", async () => {
+it("calls that found a bucket empty are counted by the outcome of their wait", async () => {
   const { onPresignWait: onWait } = createServiceMetrics(metrics);
   const queue = createPresignQueue({
     clock: systemClock,
@@ -184,7 +184,7 @@ it("calls that find a bucket empty are counted by how their wait ended", async (
   });
 });
 
-it("a reading that fails leaves the gauges as they were, and its age says so", async () => {
+it("a failed reading does not change the gauges, and its age grows", async () => {
   const gauge = metrics.gauge("things", "Things.");
   let times = 0;
   let failedTwice: () => void = () => {};
@@ -213,13 +213,13 @@ it("a reading that fails leaves the gauges as they were, and its age says so", a
 describe("the signatures that a Treasury can pay for", () => {
   const price = (ika: bigint, sui: bigint) => ({ curve: 0, signatureAlgorithm: 0, ika, sui });
 
-  it("are as many as the scarcer coin is enough for, at the highest price", () => {
+  it("are counted by the scarcer coin, at the highest price", () => {
     expect(affordableSigns({ ika: 100n, sui: 1_000n }, [price(10n, 10n), price(25n, 1n)])).toBe(4);
     expect(affordableSigns({ ika: 100n, sui: 19n }, [price(10n, 10n), price(25n, 1n)])).toBe(1);
     expect(affordableSigns({ ika: 9n, sui: 0n }, [price(10n, 0n)])).toBe(0);
   });
 
-  it("are without number where nothing costs anything", () => {
+  it("are unlimited if everything is free", () => {
     expect(affordableSigns({ ika: 0n, sui: 0n }, [price(0n, 0n)])).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -29,7 +29,7 @@ beforeEach(async () => {
   projectId = await projectWith(database, 0n);
 });
 
-it("an encryption key is not registered that its signer has not signed", async () => {
+it("an encryption key without its signer's signature is not registered", async () => {
   const { deps } = onboardingCalls(database);
   const encryptionKey = new Uint8Array(randomBytes(261));
   const register = async (signature: Uint8Array) =>
@@ -50,7 +50,7 @@ it("an encryption key is not registered that its signer has not signed", async (
   expect((await register(await user.sign(encryptionKey))).objectId).toMatch(/^0x/);
 });
 
-it("a dWallet is not accepted whose output its user has not signed", async () => {
+it("a dWallet whose output its user has not signed is not accepted", async () => {
   const { deps } = onboardingCalls(database);
   const reader = { ...deps.readerFor(projectId), getObjects: async () => new Map() };
   const { rowId, objectId: dwalletId } = await dwalletOf(database, projectId, {

@@ -22,14 +22,14 @@ beforeEach(async () => {
 });
 
 describe("a dWallet", () => {
-  it("is made once for a session, and a repeat answers with the same one", async () => {
+  it("is created once for a session, and a repeat returns the same one", async () => {
     const request = calls.dkgRequest(await calls.registeredKey(projectId));
     const first = await calls.createDWallet(projectId, request);
     expect(await calls.createDWallet(projectId, request)).toEqual(first);
     expect(await dkgCount(projectId)).toBe(1);
   });
 
-  it("is not made for another signer than the encryption key's, nor under an address that is not sent from", async () => {
+  it("is created only for the encryption key's signer, and only under the sending address", async () => {
     const key = await calls.registeredKey(projectId);
     const other = await calls.registeredKey(await projectWith(database, 0n));
     const { signerPublicKey } = other;
@@ -43,14 +43,14 @@ describe("a dWallet", () => {
     expect(await dkgCount(projectId)).toBe(0);
   });
 
-  it("is described with the digest of its session, from which its user derives the share", async () => {
+  it("is returned with the digest of its session, from which its user derives the share", async () => {
     const request = calls.dkgRequest(await calls.registeredKey(projectId));
     const { sessionDigest } = encodeDWallet(await calls.createDWallet(projectId, request));
     const { sessionIdentifier, senderAddress } = request;
     expect(sessionDigest).toEqual(sessionIdentifierDigest(sessionIdentifier, senderAddress));
   });
 
-  it("is refused beyond the quota, and nothing of it is queued", async () => {
+  it("is refused beyond the quota, and nothing is queued", async () => {
     const key = await calls.registeredKey(projectId);
     for (let count = 0; count < QUOTA; count++) {
       await calls.createDWallet(projectId, calls.dkgRequest(key));
@@ -60,7 +60,7 @@ describe("a dWallet", () => {
     expect(await dkgCount(projectId)).toBe(QUOTA);
   });
 
-  it("of another project's session is never shown, even to who sends the very same request", async () => {
+  it("of another project's session is never shown, even for an identical request", async () => {
     const key = await calls.registeredKey(projectId);
     const request = calls.dkgRequest(key);
     await calls.createDWallet(projectId, request);
@@ -70,7 +70,7 @@ describe("a dWallet", () => {
     expect(await dkgCount(other)).toBe(0);
   });
 
-  it("is not made by another request in the same session", async () => {
+  it("is not created by another request in the same session", async () => {
     const key = await calls.registeredKey(projectId);
     const request = calls.dkgRequest(key);
     await calls.createDWallet(projectId, request);
@@ -79,7 +79,7 @@ describe("a dWallet", () => {
     expect(await refusalOf(calls.createDWallet(projectId, another))).toBe("SESSION_REUSED");
   });
 
-  it("is named to who sends another request in the session that his own project used, and to nobody else", async () => {
+  it("is named in the refusal of another request in the session to its own project only", async () => {
     const key = await calls.registeredKey(projectId);
     const request = calls.dkgRequest(key);
     const { objectId: dwalletId } = await calls.createDWallet(projectId, request);

@@ -65,7 +65,7 @@ describe("the state of a DKG", () => {
     expect(await stateOfRow()).toBe("AwaitingNetworkDKGVerification");
   });
 
-  it("is written from the dWallet's own object", async () => {
+  it("is read from the dWallet's own object", async () => {
     expect(await record({})).toBe(true);
     expect(await stateOfRow()).toBe("AwaitingKeyHolderSignature");
   });

@@ -39,7 +39,7 @@ async function dwallets(count: number): Promise<TestDWalletRow[]> {
   return made;
 }
 
-it("dWallets are listed page by page, the newest first, and no other project's", async () => {
+it("dWallets are listed in pages, the newest first, without those of other projects", async () => {
   const made = await dwallets(3);
   const first = await onboarding.listDWallets({ pageSize: 2 });
   await dwallets(1);
@@ -57,7 +57,7 @@ it("dWallets are listed page by page, the newest first, and no other project's",
   expect((await onboarding.listDWallets({})).dwallets).toEqual([]);
 });
 
-it("dWallets are listed by state, under either name of the one in which the user must accept", async () => {
+it("dWallets are listed by state, and the state in which the user must accept has two names", async () => {
   const [active, awaiting] = await dwallets(2);
   await database.query("UPDATE dwallet SET state = 'AwaitingKeyHolderSignature' WHERE id = $1", [
     awaiting!.rowId,
@@ -72,7 +72,7 @@ it("dWallets are listed by state, under either name of the one in which the user
   expect(await refusalOf(idsIn({ state: "Failed" }))).toBe("VALIDATION");
 });
 
-it("a dWallet that is being submitted is listed without an id, one that never landed is not", async () => {
+it("a dWallet in submission is listed without an id, and one that never landed is not listed", async () => {
   const [failed, submitting] = await dwallets(2);
   await database.query("UPDATE dwallet SET state = 'Failed', object_id = NULL WHERE id = $1", [
     failed!.rowId,
@@ -84,7 +84,7 @@ it("a dWallet that is being submitted is listed without an id, one that never la
   expect(listed).toMatchObject([{ state: DWallet_State.Submitting, dwalletId: "" }]);
 });
 
-it("encryption keys are listed page by page, the newest first, once they are registered", async () => {
+it("registered encryption keys are listed in pages, the newest first", async () => {
   await dwallets(3);
   await database.query(
     `INSERT INTO encryption_key (id, project_id, network, curve, signer_address, encryption_key, signature,
@@ -110,7 +110,7 @@ it("encryption keys are listed page by page, the newest first, once they are reg
   expect(second.nextPageToken).toBe("");
 });
 
-it("the token of one list is refused by the other, and a page size below 0 by both", async () => {
+it("a list refuses another list's page token and a negative page size", async () => {
   await dwallets(2);
   const { nextPageToken: pageToken } = await onboarding.listDWallets({ pageSize: 1 });
   expect(await refusalOf(onboarding.listEncryptionKeys({ pageToken }))).toBe("VALIDATION");

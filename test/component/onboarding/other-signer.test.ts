@@ -30,7 +30,7 @@ const onChain = (address: string): ChainEncryptionKey => ({
 const SOMEBODY = new Ed25519Keypair().toSuiAddress();
 
 describe("an encryption key that the chain has for another signer", () => {
-  it("is not taken for the caller's when the caller registers it", async () => {
+  it("does not count as the caller's registration", async () => {
     const projectId = await projectWith(database, 1_000_000n);
     let answer = onChain(SOMEBODY);
     const calls = onboardingCalls(database);
@@ -46,7 +46,7 @@ describe("an encryption key that the chain has for another signer", () => {
     ]);
   });
 
-  it("is not the mark of a registration that was lost", async () => {
+  it("does not count as a lost registration", async () => {
     const subject = { id: "x", curve: 0, signerAddress, encryptionKey } as never;
     const adopt = async (address: string) =>
       createRegisterOperation({ registeredEncryptionKey: async () => onChain(address) }).adopt(

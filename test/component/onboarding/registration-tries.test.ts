@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 describe("a registration that the chain refuses", { timeout: DATABASE_TIMEOUT_MS }, () => {
-  it("is tried three times a day, after which the refusal is repeated without a transaction", async () => {
+  it("is sent three times a day, and then the refusal is repeated without a transaction", async () => {
     const register = await calls.registration();
     for (let call = 0; call < 6; call++) {
       await expect(register(projectId)).rejects.toMatchObject({
@@ -35,7 +35,7 @@ describe("a registration that the chain refuses", { timeout: DATABASE_TIMEOUT_MS
     expect(await triesOf(projectId)).toEqual([3]);
   });
 
-  it("counts each try against the quota", async () => {
+  it("counts each attempt against the quota", async () => {
     for (let key = 0; key < 2; key++) {
       const register = await calls.registration();
       await refusalOf(register(projectId));
@@ -50,7 +50,7 @@ describe("a registration that the chain refuses", { timeout: DATABASE_TIMEOUT_MS
     expect((await another(other)).objectId).toMatch(/^0x/);
   });
 
-  it("may be tried anew a day later, and lands once the chain takes it", async () => {
+  it("may be sent again a day later, and lands once the chain accepts it", async () => {
     const register = await calls.registration();
     for (let call = 0; call < 4; call++) await refusalOf(register(projectId));
     calls.refuseWith(undefined);
@@ -64,7 +64,7 @@ describe("a registration that the chain refuses", { timeout: DATABASE_TIMEOUT_MS
   });
 });
 
-it("a registration under way is asked for once, however many calls wait for it", async () => {
+it("a registration under way is sent once, however many calls wait for it", async () => {
   calls.refuseWith(undefined);
   const register = await calls.registration(new Ed25519Keypair());
   const keys = await Promise.all(Array.from({ length: 8 }, () => register(projectId)));

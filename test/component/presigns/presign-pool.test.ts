@@ -89,7 +89,7 @@ const requested = () =>
   );
 
 describe("the refill", () => {
-  it("fills a configured bucket to its low water, one operation for each presign", async () => {
+  it("fills a configured bucket to its low-water mark, with one operation for each presign", async () => {
     await refillOnce();
     const rows = await requested();
     expect(rows).toMatchObject(Array(3).fill({ priority: 50, operation: "presign" }));
@@ -97,7 +97,7 @@ describe("the refill", () => {
     expect(await health()).toMatchObject([{ ready: 0, pending: 3 }]);
   });
 
-  it("keeps every algorithm of a curve warm as soon as there is a dWallet, under the dWallet's key", async () => {
+  it("keeps every algorithm of a curve warm once a dWallet exists, under the dWallet's key", async () => {
     const projectId = await projectWith(database, 0n);
     await dwalletOf(database, projectId, {
       networkEncryptionKeyId: newest,
@@ -110,7 +110,7 @@ describe("the refill", () => {
     ]);
   });
 
-  it("makes room for those who wait", async () => {
+  it("adds presigns for waiting callers", async () => {
     const queue = createPresignQueue({ clock: systemClock, signals, pollMs: NEVER_MS });
     const bucket = { network: "localnet", curve: 2, signatureAlgorithm: 0, networkEncryptionKeyId: newest };
     const callers = new AbortController();
@@ -123,7 +123,7 @@ describe("the refill", () => {
     expect(await health([])).toMatchObject([{ curve: 2, pending: 3 + 4 }]);
   });
 
-  it("does not ask again where presigns have just failed", async () => {
+  it("pauses for a bucket whose presigns have just failed", async () => {
     await refillOnce();
     const [row] = await requested();
     const subjects = await operation.load(database, [row!.id]);
@@ -137,7 +137,7 @@ describe("the refill", () => {
 
 describe("the operator's refill", () => {
   const deps = { signals, network: "localnet", highWaterCount: 10 };
-  it("queues what was asked for, up to the high water, and leaves a line in the audit trail", async () => {
+  it("queues the requested number, up to the high-water mark, and is audited", async () => {
     const all = { ...deps, database, newestNetworkEncryptionKeyId: async () => newest };
     expect(await refillBucket(all, TEST_ORIGIN, taproot!, 7)).toBe(7);
     expect(await refillBucket(all, TEST_ORIGIN, taproot!, 7)).toBe(3);
@@ -152,7 +152,7 @@ describe("the operator's refill", () => {
 });
 
 describe("a presign", () => {
-  it("is asked for in one call with the others of its bucket", async () => {
+  it("is requested in one call with the others of its bucket", async () => {
     await refillOnce([ecdsa!, eddsa!]);
     const subjects = await operation.load(
       database,
@@ -169,7 +169,7 @@ describe("a presign", () => {
     ]);
   });
 
-  it("gets the id that the chain gave to its own session, in whatever order the events come", async () => {
+  it("gets the id of its own session, in whatever order the events come", async () => {
     await refillOnce();
     const rows = await requested();
     const ids = rows.map(objectId);
@@ -191,14 +191,14 @@ describe("a presign", () => {
     expect(stored).toMatchObject({ state: "ready", presignId: id, presign: Uint8Array.of(1, 8) });
   });
 
-  it("is burnt when the network refuses to make it", async () => {
+  it("is burnt if the network rejects it", async () => {
     const { row, id } = await pending();
     expect(await settle(row.id, id, { NetworkRejected: true })).toBe(true);
     const stored = await database.prisma.presign.findUniqueOrThrow({ where: { id: row.id } });
     expect(stored.state).toBe("burnt");
   });
 
-  it("is burnt when it is of a version that nothing here signs with, and the log names the version", async () => {
+  it("is burnt if its version is not supported, and the log names the version", async () => {
     const { row, id } = await pending();
     const warned: object[] = [];
     const watched = createPresignSession({
@@ -212,7 +212,7 @@ describe("a presign", () => {
     expect(warned).toEqual([{ presignId: id, version: 3 }]);
   });
 
-  it("does not come back when a session is settled twice", async () => {
+  it("does not return to the pool if its session is settled twice", async () => {
     const { row, id } = await pending();
     await settle(row.id, id, { Completed: Uint8Array.of(1) });
     await database.query("UPDATE presign SET state = 'used' WHERE id = $1", [row.id]);
@@ -248,7 +248,7 @@ describe("a presign", () => {
     }
   });
 
-  it("counts in the health of its bucket, in whatever state it is", async () => {
+  it("counts in the health of its bucket in every state", async () => {
     await readyPresigns(database, { ...bucketOfTest(), signatureAlgorithm: 0 }, 2);
     await pending();
     expect(await health()).toMatchObject([{ ready: 2, pending: 1, held: 0, used: 0, burnt: 0 }]);

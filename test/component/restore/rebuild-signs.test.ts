@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-it("a request that retention emptied is rebuilt with the half that the chain has", async () => {
+it("a request whose half was deleted by retention is rebuilt with the half on the chain", async () => {
   const signals = createLocalSignals();
   const steps = signSteps(database, signals);
   const operation = createSignOperation({

@@ -88,7 +88,7 @@ function hijack(): string[] {
 }
 
 describe("a service that poses as testnet with a chain of its own", () => {
-  test("is refused for its ids alone, and its fullnode is never asked", async () => {
+  test("is refused because of its ids, and its fullnode is never called", async () => {
     const urls = hijack();
     const client = connect(announce(idsOf(attacker)));
     await expect(client.onboard({ seed, curve: "ED25519" })).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe("a service that poses as testnet with a chain of its own", () => {
     expect(urls).toEqual([]);
   });
 
-  test("is not asked for the chain, which the client's own fullnode serves", async () => {
+  test("does not choose the chain, which the client's own fullnode serves", async () => {
     const urls = hijack();
     const client = connect(announce(IDS));
     await expect(client.onboard({ seed, curve: "ED25519" })).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe("a service that poses as testnet with a chain of its own", () => {
   });
 
   test.each(["onboard", "resumeOnboard", "recoverShare", "sign"] as const)(
-    "gets nothing out of %s when the caller's own fullnode serves that chain",
+    "gets nothing by %s if the caller's own fullnode serves that chain",
     async (name) => {
       const client = connect(announce(IDS), { fullnodeUrl: attacker.url });
       const dwalletId = `0x${"d".repeat(64)}`;
@@ -150,7 +150,7 @@ describe("a service that poses as testnet with a chain of its own", () => {
       "ikaDwalletCoordinator",
       { ikaDwalletCoordinator: { ...IDS.ikaDwalletCoordinator, initialSharedVersion: 1n } },
     ],
-  ])("is refused when it names another %s alone", async (field, change) => {
+  ])("is refused if only its %s differs", async (field, change) => {
     const client = connect(announce({ ...IDS, ...change }));
     await expect(client.onboard({ seed, curve: "ED25519" })).rejects.toMatchObject({
       reason: "NETWORK_MISMATCH",
@@ -162,7 +162,7 @@ describe("a service that poses as testnet with a chain of its own", () => {
   test.each([
     ["no ids", {}],
     ["ids that are none", { ikaConfig: { ikaPackage: "ika" } }],
-  ])("is refused when it names %s", async (_, change) => {
+  ])("is refused if it names %s", async (_, change) => {
     const client = connect({ network: "testnet", ...change });
     await expect(client.onboard({ seed, curve: "ED25519" })).rejects.toMatchObject({
       reason: "NETWORK_MISMATCH",
@@ -174,7 +174,7 @@ describe("a localnet", () => {
   const localnet = (options: Partial<ClientOptions>) =>
     connect({ ...announce(idsOf(attacker)), network: "localnet" }, { network: "localnet", ...options });
 
-  test("is the one that the caller pinned, or is refused", { timeout: 60_000 }, async () => {
+  test("is refused unless it is the one that the caller pinned", { timeout: 60_000 }, async () => {
     const other = localnet({ chainIdentifier: CHAIN_PINS.testnet.chainIdentifier });
     await expect(other.onboard({ seed, curve: "ED25519" })).rejects.toMatchObject({
       reason: "NETWORK_MISMATCH",
@@ -187,7 +187,7 @@ describe("a localnet", () => {
     expect(called).toEqual(["getNetwork", "registerEncryptionKey"]);
   });
 
-  test("is read where the caller says, whatever the service names", { timeout: 60_000 }, async () => {
+  test("is read at the caller's fullnode, whatever the service names", { timeout: 60_000 }, async () => {
     const urls = hijack();
     const client = localnet({ fullnodeUrl: `${attacker.url}/` });
     await client.onboard({ seed, curve: "ED25519" }).catch(() => undefined);
@@ -195,7 +195,7 @@ describe("a localnet", () => {
     expect(urls.every((url) => url.startsWith(attacker.url))).toBe(true);
   });
 
-  test("whose service names no fullnode wants one from the caller", async () => {
+  test("whose service names no fullnode needs one from the caller", async () => {
     const client = connect(
       { ...announce(idsOf(attacker)), network: "localnet", fullnodeUrl: "" },
       { network: "localnet" },

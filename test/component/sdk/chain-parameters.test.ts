@@ -70,11 +70,11 @@ const withChunks =
   };
 
 describe("parameters", () => {
-  test("are built from the output of the network's key on the chain", SLOW, async () => {
+  test("are built from the network key's output on the chain", SLOW, async () => {
     expect(sha256(await load(chainOf(honest)))).toBe(EXPECTED);
   });
 
-  test("are built once in a program, and the chain is read once for a client", SLOW, async () => {
+  test("are built once in a process, and each client reads the chain once", SLOW, async () => {
     let readCount = 0;
     const counted = lying(honest, (object) => {
       readCount++;
@@ -89,7 +89,7 @@ describe("parameters", () => {
     expect(readCount).toBe(once);
   });
 
-  test("of every network key are found after the network made another", SLOW, async () => {
+  test("of every network key are found after the network made another one", SLOW, async () => {
     const rotated = await startChain(NETWORK_OUTPUT, { seed: new Uint8Array(32).fill(8) });
     try {
       const newest = await rotated.controls.rotateNetworkKey();
@@ -131,7 +131,7 @@ describe("parameters", () => {
       }
     });
 
-    test("need no DKG output that can be read, neither of the first key nor of a later one", async () => {
+    test("do not need a readable DKG output, for the first key or a later one", async () => {
       const { network, read } = await started(NETWORK_OUTPUT, { hasVersion1Dkg: true });
       const newer = await network.controls.rotateNetworkKey();
       for (const keyId of [network.networkEncryptionKeyId, newer])
@@ -142,7 +142,7 @@ describe("parameters", () => {
         expect(bytesToHex(await read(keyId))).toBe(bytesToHex(NETWORK_OUTPUT));
     });
 
-    test("are refused where DKG and reconfiguration hold different keys", async () => {
+    test("are refused if DKG and reconfiguration hold different keys", async () => {
       const other = networkParty(new Uint8Array(32).fill(6), undefined).networkDkgPublicOutput();
       const { network, read } = await started(NETWORK_OUTPUT, { reconfigured: other });
       expect(bytesToHex(await read())).toBe(bytesToHex(NETWORK_OUTPUT));
@@ -194,7 +194,7 @@ describe("parameters", () => {
     await expect(load(chainOf(lying(honest, change)))).rejects.toMatchObject(reason);
   });
 
-  test("are refused for what is not in the coordinator's table, whatever it looks like", async () => {
+  test("are refused for an object that is not in the coordinator's table", async () => {
     const unlisted = lying(honest, (object) => (object.type.includes("Wrapper<") ? undefined : object));
     await expect(load(chainOf(unlisted))).rejects.toMatchObject(mismatch);
     await expect(load(chainOf(honest), `0x${"3".repeat(64)}`)).rejects.toMatchObject(mismatch);
@@ -202,7 +202,7 @@ describe("parameters", () => {
     await expect(load(chainOf(honest), coordinator)).rejects.toMatchObject({ reason: "OBJECT_MISMATCH" });
   });
 
-  test("are refused when a fullnode forges one chunk of the output", async () => {
+  test("are refused if a fullnode forges one chunk of the output", async () => {
     const forged = lying(
       honest,
       withChunks((value, index) => (index === 0n ? value.with(10, value[10]! ^ 1) : value)),
@@ -218,68 +218,64 @@ describe("parameters", () => {
   });
 });
 
-test(
-  "a service that hands out parameters with one bit of randomness gets nothing encrypted under them",
-  SLOW,
-  async () => {
-    // Bits of the group's order, bits sampled, bits of a proof's response: the second is what hides the share.
-    const forged = Buffer.from(buildProtocolParameters(2, NETWORK_OUTPUT));
-    const space = Buffer.from(hexToBytes("00060000ed020000fe040000"));
-    expect(forged.includes(space)).toBe(true);
-    for (let at = forged.indexOf(space); at >= 0; at = forged.indexOf(space, at + 1))
-      forged.writeUint32LE(1, at + 4);
-    const called: string[] = [];
-    const transport = createRouterTransport(({ service }) => {
-      const { packages, objects } = net.ikaConfig;
-      const shared = ({ objectID: objectId, initialSharedVersion }: typeof objects.ikaSystemObject) => ({
-        objectId,
-        initialSharedVersion: BigInt(initialSharedVersion),
-      });
-      const seed = new Uint8Array(32).fill(9);
-      service(Onboarding, {
-        getNetwork: () => ({
-          network: "localnet",
-          fullnodeUrl: net.url,
-          senderAddresses: [`0x${"a".repeat(64)}`],
-          networkEncryptionKeyId: net.networkEncryptionKeyId,
-          networkEncryptionKeyIds: [net.networkEncryptionKeyId],
-          ikaConfig: {
-            ...packages,
-            ikaSystemObject: shared(objects.ikaSystemObject),
-            ikaDwalletCoordinator: shared(objects.ikaDWalletCoordinator),
-          },
-          protocolParameters: [
-            { curve: Curve.ED25519, sha256: sha256(forged), sizeBytes: BigInt(forged.length) },
-          ],
-        }),
-        async *getProtocolParameters() {
-          called.push("getProtocolParameters");
-          yield { contentType: "application/octet-stream", data: forged };
+test("parameters of the service with one bit of randomness are never used to encrypt", SLOW, async () => {
+  // Bits of the group's order, bits sampled, bits of a proof's response: the second is what hides the share.
+  const forged = Buffer.from(buildProtocolParameters(2, NETWORK_OUTPUT));
+  const space = Buffer.from(hexToBytes("00060000ed020000fe040000"));
+  expect(forged.includes(space)).toBe(true);
+  for (let at = forged.indexOf(space); at >= 0; at = forged.indexOf(space, at + 1))
+    forged.writeUint32LE(1, at + 4);
+  const called: string[] = [];
+  const transport = createRouterTransport(({ service }) => {
+    const { packages, objects } = net.ikaConfig;
+    const shared = ({ objectID: objectId, initialSharedVersion }: typeof objects.ikaSystemObject) => ({
+      objectId,
+      initialSharedVersion: BigInt(initialSharedVersion),
+    });
+    const seed = new Uint8Array(32).fill(9);
+    service(Onboarding, {
+      getNetwork: () => ({
+        network: "localnet",
+        fullnodeUrl: net.url,
+        senderAddresses: [`0x${"a".repeat(64)}`],
+        networkEncryptionKeyId: net.networkEncryptionKeyId,
+        networkEncryptionKeyIds: [net.networkEncryptionKeyId],
+        ikaConfig: {
+          ...packages,
+          ikaSystemObject: shared(objects.ikaSystemObject),
+          ikaDwalletCoordinator: shared(objects.ikaDWalletCoordinator),
         },
-        registerEncryptionKey: ({ curve }) => ({
-          curve,
-          signerAddress: deriveUserKeys(seed, "ED25519").signerAddress,
-        }),
-      });
-    });
-    let used: string | undefined;
-    const stopping = {
-      ...engine,
-      deriveUserKeys: async () => deriveUserKeys(new Uint8Array(32).fill(9), "ED25519"),
-      prepareDkg: async ({ parameters }) => {
-        used = sha256(parameters);
-        throw new Error("far enough");
+        protocolParameters: [
+          { curve: Curve.ED25519, sha256: sha256(forged), sizeBytes: BigInt(forged.length) },
+        ],
+      }),
+      async *getProtocolParameters() {
+        called.push("getProtocolParameters");
+        yield { contentType: "application/octet-stream", data: forged };
       },
-    } satisfies CryptoEngine;
-    const client = createClient({
-      baseUrl: "http://service.invalid",
-      apiKey: "k",
-      network: "localnet",
-      transport,
-      engine: stopping,
+      registerEncryptionKey: ({ curve }) => ({
+        curve,
+        signerAddress: deriveUserKeys(seed, "ED25519").signerAddress,
+      }),
     });
-    await client.onboard({ seed: new Uint8Array(32).fill(9), curve: "ED25519" }).catch(() => undefined);
-    expect(used).toBe(EXPECTED);
-    expect(called).toEqual([]);
-  },
-);
+  });
+  let used: string | undefined;
+  const stopping = {
+    ...engine,
+    deriveUserKeys: async () => deriveUserKeys(new Uint8Array(32).fill(9), "ED25519"),
+    prepareDkg: async ({ parameters }) => {
+      used = sha256(parameters);
+      throw new Error("far enough");
+    },
+  } satisfies CryptoEngine;
+  const client = createClient({
+    baseUrl: "http://service.invalid",
+    apiKey: "k",
+    network: "localnet",
+    transport,
+    engine: stopping,
+  });
+  await client.onboard({ seed: new Uint8Array(32).fill(9), curve: "ED25519" }).catch(() => undefined);
+  expect(used).toBe(EXPECTED);
+  expect(called).toEqual([]);
+});

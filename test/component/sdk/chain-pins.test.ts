@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { CHAIN_PINS, pinsOf } from "../../../src/sdk/chain-pins.ts";
 import { idsOf } from "../../unit/sdk/chain-harness.ts";
 
-describe.each(["testnet", "mainnet"] as const)("what is pinned of %s", (network) => {
+describe.each(["testnet", "mainnet"] as const)("the pins of %s", (network) => {
   const { ika, fullnodeUrls } = CHAIN_PINS[network];
 
   test("are the ids of the Ika SDK, and Sui's public fullnode", () => {
@@ -13,7 +13,7 @@ describe.each(["testnet", "mainnet"] as const)("what is pinned of %s", (network)
   });
 });
 
-test("chain identifiers are digests that begin as Sui's own short identifiers of the networks do", () => {
+test("chain identifiers are digests that begin with Sui's own short identifiers", () => {
   const short = (network: "testnet" | "mainnet") => toHex(fromBase58(CHAIN_PINS[network].chainIdentifier));
   expect(short("testnet")).toMatch(/^4c78adac.{56}$/);
   expect(short("mainnet")).toMatch(/^35834a8a.{56}$/);

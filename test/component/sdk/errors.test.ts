@@ -23,12 +23,12 @@ test("reason, metadata, request id and retry hint arrive", () => {
   expect(isTransportFailure(error)).toBe(false);
 });
 
-test("a plain retry-after header is a hint too", () => {
+test("a plain retry-after header is a retry hint too", () => {
   const error = new ConnectError("slow down", Code.ResourceExhausted, { "retry-after": "3" });
   expect(fromConnectError(error)).toMatchObject({ reason: "RESOURCE_EXHAUSTED", retryAfterMs: 3000 });
 });
 
-test("answers without a reason get the code's name, and those of nobody are UNREACHABLE", () => {
+test("answers without a reason get the code's name, and a missing answer is UNREACHABLE", () => {
   const reasonOf = (code: Code): string => fromConnectError(new ConnectError("x", code)).reason;
   expect(reasonOf(Code.PermissionDenied)).toBe("PERMISSION_DENIED");
   expect(reasonOf(Code.InvalidArgument)).toBe("VALIDATION");
@@ -37,7 +37,7 @@ test("answers without a reason get the code's name, and those of nobody are UNRE
   expect(reasonOf(Code.Unknown)).toBe("UNKNOWN");
 });
 
-test("a port that nobody listens on is UNREACHABLE, and the error does not show the key", async () => {
+test("a closed port is UNREACHABLE, and the error does not show the key", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

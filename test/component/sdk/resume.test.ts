@@ -66,7 +66,7 @@ function withActive(): void {
 }
 
 describe("a token", () => {
-  test("is given out before each step that it stands for, and is awaited", async () => {
+  test("is given to the caller before each step, and the step waits for the caller", async () => {
     const events: string[] = [];
     service.script.before = (method) => events.push(method);
     await onboard(
@@ -108,7 +108,7 @@ describe("a token", () => {
     }
   });
 
-  test("is not in an error that decided the action", async () => {
+  test("is not in an error that ends the action", async () => {
     service.script.before = (method) => {
       if (method === "registerEncryptionKey")
         throw serviceError(Code.FailedPrecondition, "INSUFFICIENT_CREDIT");
@@ -117,7 +117,7 @@ describe("a token", () => {
     await expect(refused).rejects.toMatchObject({ reason: "INSUFFICIENT_CREDIT", resumeToken: undefined });
   });
 
-  test("is in an error that says when to try again", async () => {
+  test("is in an error with a retry hint", async () => {
     service.script.before = () => {
       throw serviceError(Code.ResourceExhausted, "RATE_LIMITED", { retryAfterMs: 900_000 });
     };
@@ -127,7 +127,7 @@ describe("a token", () => {
 });
 
 describe("an onboarding that is resumed", () => {
-  test("names the same session, whatever else was begun anew", async () => {
+  test("uses the same session, whatever else starts again", async () => {
     const token = await tokenOfCut("createDWallet", () => onboard(service.context, { seed: SEED, curve }));
     await resume(anew(), token, { seed: SEED });
     const sessions = service.seen
@@ -137,7 +137,7 @@ describe("an onboarding that is resumed", () => {
     expect(new Set(sessions).size).toBe(1);
   });
 
-  test("goes on with the dWallet that the session has from an earlier request", async () => {
+  test("continues with the dWallet that the session has from an earlier request", async () => {
     const token = await tokenOfCut("createDWallet", () => onboard(service.context, { seed: SEED, curve }));
     let answerCount = 0;
     service.script.before = (method) => {
@@ -151,7 +151,7 @@ describe("an onboarding that is resumed", () => {
     expect(result).toMatchObject({ kind: "onboard", dwallet: { id: DWALLET_ID, curve } });
   });
 
-  test("takes no dWallet of somebody else's share for it, nor one of another session of the same seed", async () => {
+  test("refuses a dWallet of a foreign share, and one of another session of the same seed", async () => {
     const token = await tokenOfCut("createDWallet", () => onboard(service.context, { seed: SEED, curve }));
     service.script.before = (method) => {
       const metadata = { state: "Active", dwalletId: DWALLET_ID };
@@ -166,7 +166,7 @@ describe("an onboarding that is resumed", () => {
     expect(service.counts()["acceptDWallet"]).toBeUndefined();
   });
 
-  test("from a token that somebody made takes no share but the seed's", async () => {
+  test("with a forged token uses only the seed's share", async () => {
     const made = makeDWallet(shareOf(new Uint8Array(32).fill(66), SESSION_DIGEST));
     service.script.dwalletState = () => ({ AwaitingKeyHolderSignature: made.output });
     const token = encodeResumeToken({ kind: "onboard", network: "localnet", curve, dwalletId: DWALLET_ID });
@@ -175,7 +175,7 @@ describe("an onboarding that is resumed", () => {
     expect(service.counts()["acceptDWallet"]).toBeUndefined();
   });
 
-  test("without the seed says that it needs it, before any call", async () => {
+  test("without the seed asks for it before any call", async () => {
     const token = encodeResumeToken({ kind: "onboard", network: "localnet", curve, dwalletId: DWALLET_ID });
     await expect(resume(anew(), token)).rejects.toMatchObject({
       reason: "VALIDATION",
@@ -189,7 +189,7 @@ describe("an onboarding that is resumed", () => {
 describe("a signature that is resumed", () => {
   beforeEach(withActive);
 
-  test("before its half was submitted goes on under the same idempotency key, or says what it needs", async () => {
+  test("before its half was submitted continues under the same idempotency key, or asks for its arguments", async () => {
     const token = await tokenOfCut("submitSign", () => sign(service.context, signArgs));
     service.script.signStatuses = [Status.prepared];
     for (const [args, field] of [
@@ -209,7 +209,7 @@ describe("a signature that is resumed", () => {
     expect(keys).toEqual([keys[0], keys[0]]);
   });
 
-  test("after it was submitted needs the token alone, and reserves nothing", async () => {
+  test("after it was submitted needs only the token, and reserves nothing", async () => {
     service.script.signStatuses = [Status.submitted];
     const token = await tokenOfCut("watchSign", () => sign(service.context, signArgs));
     service.seen.length = 0;
@@ -219,7 +219,7 @@ describe("a signature that is resumed", () => {
     expect(service.counts()["reserveSign"]).toBeUndefined();
   });
 
-  test("is of the token's own message and dWallet, whatever the service answers", async () => {
+  test("is for the token's own message and dWallet, whatever the service answers", async () => {
     const triple = findTriple(curve, "EdDSA", "SHA512")!;
     const point = { kind: "sign", network: "localnet", dwalletId: DWALLET_ID, triple } as const;
     const signRequestId = SIGN_REQUEST_ID;
@@ -229,7 +229,7 @@ describe("a signature that is resumed", () => {
     await expect(resume(anew(), ofOther)).rejects.toMatchObject({ reason: "SIGNATURE_INVALID" });
   });
 
-  test("with another dWallet or algorithm than the token's is refused, before any call", async () => {
+  test("with another dWallet or algorithm than the token's is refused before any call", async () => {
     const token = await tokenOfCut("reserveSign", () => sign(service.context, signArgs));
     service.seen.length = 0;
     const others = {
@@ -247,7 +247,7 @@ describe("a signature that is resumed", () => {
     await expect(resume(anew(), token, signArgs)).resolves.toMatchObject({ kind: "sign", signature });
   });
 
-  test("with another message than the token's is refused, before any call", async () => {
+  test("with another message than the token's is refused before any call", async () => {
     const token = await tokenOfCut("reserveSign", () => sign(service.context, signArgs));
     service.seen.length = 0;
     const message = new TextEncoder().encode("another message");

@@ -16,7 +16,7 @@ const read = (bytes: Uint8Array) => Transaction.fromPSBT(bytes, { ...LENIENT });
 const ownInputs = ({ kinds }: MadePsbt) => [...kinds.keys()].filter((at) => kinds[at]!.startsWith("own"));
 
 describe("a PSBT that a dWallet signs", () => {
-  it.each([0, 2])("is what the library's own signer makes of it for P2WPKH, in version %i", (version) =>
+  it.each([0, 2])("equals the output of the library's own signer for P2WPKH, in version %i", (version) =>
     fc.assert(
       fc.asyncProperty(psbt(PUBLIC_KEY, { own: ["own p2wpkh"] }), async (made) => {
         const client = known();
@@ -30,7 +30,7 @@ describe("a PSBT that a dWallet signs", () => {
     ),
   );
 
-  it("has for Taproot the signature of what the library says that BIP-341 hashes", () =>
+  it("has the Taproot signature of the library's own BIP-341 pre-image", () =>
     fc.assert(
       fc.asyncProperty(psbt(PUBLIC_KEY, { own: ["own p2tr"] }), async (made) => {
         const client = known();
@@ -51,7 +51,7 @@ describe("a PSBT that a dWallet signs", () => {
       RUNS,
     ));
 
-  it("spends its outputs by the rules of another library, and by no other transaction", () =>
+  it("spends its outputs by another library's rules, and only with its own transaction", () =>
     fc.assert(
       fc.asyncProperty(psbt(PUBLIC_KEY, { sighashTypes: [1] }), async (made) => {
         const client = known();
@@ -90,7 +90,7 @@ describe("signing a PSBT", () => {
     expect(client.asked.map(({ args }) => args.message.length)).toEqual([182, 2 * 32 + 1 + 174]);
   });
 
-  it("is quoted before anything is reserved, input by input", async () => {
+  it("is quoted for each input before anything is reserved", async () => {
     const client = known();
     const bytes = pay(["own p2wpkh", "other p2wpkh", "own p2tr", "own p2tr"]).toPSBT();
     expect(await quotePsbt(client, client.key, bytes)).toEqual({
@@ -112,7 +112,7 @@ describe("signing a PSBT", () => {
     expect(client.asked).toHaveLength(3);
   });
 
-  it("leaves out what is signed already, and signs what it is told to", async () => {
+  it("skips signed inputs, and signs the selected ones", async () => {
     const client = known();
     const bytes = pay(["own p2wpkh", "own p2tr", "own p2wpkh"]).toPSBT();
     const first = await signPsbt(client, client.key, bytes, { inputs: [1] });
@@ -126,7 +126,7 @@ describe("signing a PSBT", () => {
     await expect(again).rejects.toMatchObject({ reason: "VALIDATION", metadata: { field: "inputs[1]" } });
   });
 
-  it("takes what an input spends from its previous transaction, and refuses another one", async () => {
+  it("reads the spent output from the previous transaction, and refuses another transaction", async () => {
     const client = known();
     const script = scriptOf("own p2wpkh", PUBLIC_KEY);
     const previous = previousTransaction(new Uint8Array(32).fill(1), 1, { script, amount: 10_000n });
@@ -145,7 +145,7 @@ describe("signing a PSBT", () => {
     expect(client.asked).toEqual([]);
   });
 
-  it("can be finalized and taken out", async () => {
+  it("can be finalized and extracted", async () => {
     const client = known();
     const signed = read(await signPsbt(client, client.key, pay(["own p2wpkh", "own p2tr"]).toPSBT()));
     signed.finalize();

@@ -60,7 +60,7 @@ type Filter = Parameters<typeof signing.listSigns>[0];
 const idsOf = async (filter: Filter) =>
   (await signing.listSigns(filter)).signRequests.map(({ signRequestId }) => signRequestId);
 
-it("all requests of the project are listed, the newest first, each as GetSign shows it", async () => {
+it("all requests of the project are listed as GetSign shows them, the newest first", async () => {
   const ids = [await reserve(dwallets[0]), await reserve(dwallets[1]), await reserve(dwallets[0])];
   await steps.submit(projectId, ids[1]!);
   const { signRequests, nextPageToken } = await signing.listSigns({});
@@ -72,7 +72,7 @@ it("all requests of the project are listed, the newest first, each as GetSign sh
   expect(await idsOf({})).toEqual([]);
 });
 
-it("a list may be of one dWallet, of one state, and of both", async () => {
+it("a list filters by dWallet, by state, and by both", async () => {
   const [a1, b1] = [await reserve(dwallets[0]), await reserve(dwallets[1])];
   const [a2, b2] = [await reserve(dwallets[0]), await reserve(dwallets[1])];
   await steps.submit(projectId, a1);
@@ -86,7 +86,7 @@ it("a list may be of one dWallet, of one state, and of both", async () => {
   expect(await idsOf({ dwalletId, status: Status.completed })).toEqual([]);
 });
 
-it("pages go on behind each other while requests are made and change", async () => {
+it("pages neither repeat nor skip requests while requests are created and change", async () => {
   const ids = [];
   for (let count = 0; count < 5; count++) ids.unshift(await reserve(dwallets[0]));
   const first = await signing.listSigns({ pageSize: 2 });
@@ -99,7 +99,7 @@ it("pages go on behind each other while requests are made and change", async () 
   expect(third.nextPageToken).toBe("");
 });
 
-it("a page token is refused with another filter, by another project, and a page size below 0 always", async () => {
+it("a page token is refused with another filter or for another project, and a negative page size always", async () => {
   await reserve(dwallets[0]);
   await reserve(dwallets[0]);
   const { nextPageToken: pageToken } = await signing.listSigns({ pageSize: 1 });
@@ -111,7 +111,7 @@ it("a page token is refused with another filter, by another project, and a page 
   expect(await refusalOf(signing.listSigns({ pageToken }))).toBe("VALIDATION");
 });
 
-it("a dWallet that the project has not is not found, and a state that is none is refused", async () => {
+it("a dWallet that the project does not have is not found, and an unknown state is refused", async () => {
   expect(await refusalOf(signing.listSigns({ dwalletId: objectId() }))).toBe("DWALLET_NOT_FOUND");
   const foreign = await dwalletOf(database, await projectWith(database, 0n));
   expect(await refusalOf(signing.listSigns({ dwalletId: foreign.objectId }))).toBe("DWALLET_NOT_FOUND");

@@ -59,7 +59,7 @@ describe("a queued signature", () => {
     ["half", { userSignMessage: Uint8Array.of(9) }],
     ["algorithm", { signatureAlgorithm: 1 }],
     ["presign", { presignId: objectId() }],
-  ])("stays queued when the transaction signed with another %s", async (_, other) => {
+  ])("stays queued if the transaction signed with another %s", async (_, other) => {
     const { id } = await queued();
     const subject = (await operation.load(database, [id])).get(id)!;
     const events = [signRequested({ ...subject, ...other }, objectId())];
@@ -69,7 +69,7 @@ describe("a queued signature", () => {
     expect(await read(id)).toMatchObject({ status: "queued", signSessionId: null });
   });
 
-  it("that failed is not moved by a transaction that landed, and neither is the money", async () => {
+  it("that failed is not changed by a transaction that landed later, and neither is the money", async () => {
     const { id } = await queued();
     const subject = (await operation.load(database, [id])).get(id)!;
     await operation.failed(database, subject, { reason: "CHAIN_REJECTED", message: "the chain said no" });
@@ -88,7 +88,7 @@ describe("a submitted signature", () => {
     ["with another recovery id", () => withFirstByte(chainSignature(dwallet, message), (v) => v ^ 1)],
     ["of another length", () => chainSignature(dwallet, message).subarray(0, 64)],
   ])(
-    "is neither delivered nor refunded for a signature %s, and is completed by the right one",
+    "is neither delivered nor refunded for a signature %s, and the right one completes it",
     async (_, forge) => {
       const { id, signId } = await submitted();
       await expect(settle(id, signId, { Completed: forge() })).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe("a submitted signature", () => {
     },
   );
 
-  it("fails and is refunded once no valid signature came in time", async () => {
+  it("fails and is refunded once if no valid signature came in time", async () => {
     const { id, signId } = await submitted();
     const wrong = { Completed: chainSignature(dwallet, Uint8Array.of(1)) };
     await expect(settle(id, signId, wrong)).rejects.toThrow("does not verify");
@@ -122,7 +122,7 @@ describe("a submitted signature", () => {
   it.each([
     ["completed", () => ({ Completed: chainSignature(dwallet, message) })],
     ["rejected", () => ({ NetworkRejected: true as const })],
-  ])("is neither completed, failed nor refunded by another's %s session", async (_, state) => {
+  ])("is neither completed, failed nor refunded by a foreign %s session", async (_, state) => {
     const { id, signId } = await submitted();
     const open = { subjectId: id, objectId: signId };
     const others = [
@@ -138,7 +138,7 @@ describe("a submitted signature", () => {
     }
   });
 
-  it("that was refunded is not completed by a signature that comes after", async () => {
+  it("that was refunded is not completed by a later signature", async () => {
     const { id, signId } = await submitted();
     await settle(id, signId, { NetworkRejected: true });
     await settle(id, signId, { Completed: chainSignature(dwallet, message) });

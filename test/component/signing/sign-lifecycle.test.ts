@@ -96,8 +96,8 @@ const presignStates = async () => {
 };
 const money = () => moneyOf(database, projectId);
 
-describe("a request that the chain refuses to take again", () => {
-  it("goes on with the session that the chain has for it", async () => {
+describe("a request that the chain already has", () => {
+  it("continues with its session on the chain", async () => {
     const { id } = await queued();
     const subject = (await operation.load(database, [id])).get(id)!;
     const refusal = { reason: "CHAIN_REJECTED", message: "abort 3 in sessions_manager" };
@@ -129,14 +129,14 @@ describe("a reservation", () => {
     expect(await money()).toEqual({ balance: 3n * PRICE, held: PRICE, differences: [] });
   });
 
-  it("is refused, and moves nothing, when what is not held does not pay for it", async () => {
+  it("is refused without a change if the free balance is below the price", async () => {
     for (let i = 0; i < 3; i++) await reserveOne();
     await expect(reserveOne()).rejects.toMatchObject({ reason: "INSUFFICIENT_CREDIT" });
     expect(await presignStates()).toEqual(["held", "held", "held", "ready"]);
     expect(await money()).toEqual({ balance: 3n * PRICE, held: 3n * PRICE, differences: [] });
   });
 
-  it("waits for a presign until its deadline, and then says when to come again", async () => {
+  it("waits for a presign until its deadline, and then gives a retry hint", async () => {
     await database.query("UPDATE presign SET state = 'burnt' WHERE network_encryption_key_id = $1", [
       dwallet.bucket.networkEncryptionKeyId,
     ]);
@@ -148,7 +148,7 @@ describe("a reservation", () => {
     expect((await waiting).presignId).toBe(late);
   });
 
-  it("is refused for a dWallet of another project, and for one that is not Active", async () => {
+  it("is refused for a dWallet of another project or one that is not Active", async () => {
     const other = await projectWith(database, PRICE);
     await expect(reserve(deps(), caller(other), input(), time())).rejects.toMatchObject({
       reason: "DWALLET_NOT_FOUND",
@@ -160,7 +160,7 @@ describe("a reservation", () => {
     });
   });
 
-  it("is refused for another curve's algorithm, and for a message of 16,382 bytes", async () => {
+  it("is refused for another curve's algorithm or a message of 16,382 bytes", async () => {
     const eddsa = { ...TEST_TRIPLE, signatureAlgorithm: "EdDSA", curveNumber: 2 } as const;
     await expect(reserveOne({ triple: eddsa })).rejects.toMatchObject({ reason: "UNSUPPORTED_ALGORITHM" });
     await expect(reserveOne({ message: new Uint8Array(16_382) })).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe("a reservation", () => {
     expect((await reserveOne({ message: new Uint8Array(16_381) })).status).toBe("prepared");
   });
 
-  it("is the same one for the same idempotency key, and shows how it stands", async () => {
+  it("is the same for the same idempotency key, and shows its current state", async () => {
     const first = await reserveOne({ idempotency: keyed("k") });
     expect(await reserveOne({ idempotency: keyed("k") })).toMatchObject({ id: first.id, status: "prepared" });
     await submitOne(first.id);
@@ -180,7 +180,7 @@ describe("a reservation", () => {
     expect((await reserveOne({ idempotency: keyed("other") })).id).not.toBe(first.id);
   });
 
-  it("ends when its time is over: the hold is released and the presign serves another", async () => {
+  it("expires: the hold is released, and the presign returns to the pool", async () => {
     const { id } = await reserveOne();
     await expireNow(id);
     await expect(submitOne(id)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe("a reservation", () => {
 });
 
 describe("a submit", () => {
-  it("charges the held price, once, and queues one operation", async () => {
+  it("charges the held price once, and queues one operation", async () => {
     const { id } = await reserveOne();
     expect(await submitOne(id)).toMatchObject({ status: "queued" });
     expect(await submitOne(id, Uint8Array.of(1))).toMatchObject({ status: "queued" });
@@ -215,7 +215,7 @@ describe("a submit", () => {
     expect(operations).toEqual([{ kind: "sign", priority: 10 }]);
   });
 
-  it("charges the price that was held, whatever the price is now", async () => {
+  it("charges the held price, whatever the price is now", async () => {
     const { id } = await reserveOne();
     await submit({ ...deps(), prices: flatPrices(1_000n) } as never, caller(), {
       signRequestId: id,
@@ -224,7 +224,7 @@ describe("a submit", () => {
     expect(await money()).toMatchObject({ balance: 2n * PRICE, differences: [] });
   });
 
-  it("is refused before money moves when the message has not the layout of its algorithm", async () => {
+  it("is refused before money moves if the message does not have its algorithm's layout", async () => {
     const { id } = await reserveOne();
     await expect(submitOne(id, Uint8Array.of(0, 1, 2))).rejects.toMatchObject({
       reason: "MALFORMED_SIGN_MESSAGE",
@@ -233,7 +233,7 @@ describe("a submit", () => {
     expect((await submitOne(id)).status).toBe("queued");
   });
 
-  it("is refused to everyone but the project that reserved", async () => {
+  it("is refused for every project except the one that reserved", async () => {
     const { id } = await reserveOne();
     const other = await projectWith(database, 0n);
     await expect(
@@ -241,7 +241,7 @@ describe("a submit", () => {
     ).rejects.toMatchObject({ reason: "SIGN_REQUEST_NOT_FOUND" });
   });
 
-  it("is in the audit trail, beside its reservation", async () => {
+  it("is audited, like its reservation", async () => {
     const { id } = await reserveOne();
     await submitOne(id);
     const events = await database.query(
@@ -256,7 +256,7 @@ describe("a submit", () => {
 });
 
 describe("a queued signature", () => {
-  it("is asked for with its presign, its message and session bytes that follow from its id", async () => {
+  it("is requested with its presign, its message and session bytes that depend only on its id", async () => {
     const { id } = await queued();
     const calls: Parameters<ChainCalls["paySign"]>[0][] = [];
     const add = async () => {
@@ -284,13 +284,13 @@ describe("a queued signature", () => {
     expect(new TextDecoder().decode(first?.requestReference)).toBe(id);
   });
 
-  it("is submitted when its transaction landed, and its presign is used", async () => {
+  it("is submitted once its transaction landed, and its presign is used", async () => {
     const { id, signId } = await submitted();
     expect(await read(id)).toMatchObject({ status: "submitted", txDigest: "digest", signSessionId: signId });
     expect(await presignStates()).toEqual(["used", "ready", "ready", "ready"]);
   });
 
-  it("fails when it can never land: refunded once, its presign burnt", async () => {
+  it("fails if it can never land, is refunded once, and its presign is burnt", async () => {
     const { id } = await queued();
     const subject = (await operation.load(database, [id])).get(id)!;
     const failure = { reason: "CHAIN_REJECTED", message: "the chain said no" };
@@ -317,7 +317,7 @@ describe("a submitted signature", () => {
     expect(await settle(id, signId, { Requested: true })).toBe(false);
   });
 
-  it("is completed with r, s, v when it verifies", async () => {
+  it("is completed with r, s and v once it verifies", async () => {
     const { id, signId } = await submitted();
     const onChain = chainSignature(dwallet, message);
     expect(await settle(id, signId, { Completed: onChain })).toBe(true);
@@ -331,7 +331,7 @@ describe("a submitted signature", () => {
     });
   });
 
-  it("is refunded once when the network rejects it, and its presign stays used", async () => {
+  it("is refunded once if the network rejects it, and its presign stays used", async () => {
     const { id, signId } = await submitted();
     await settle(id, signId, { NetworkRejected: true });
     await settle(id, signId, { NetworkRejected: true });
@@ -344,7 +344,7 @@ describe("a submitted signature", () => {
     expect(await presignStates()).toEqual(["used", "ready", "ready", "ready"]);
   });
 
-  it("stays completed, whatever comes after", async () => {
+  it("stays completed, whatever happens later", async () => {
     const { id, signId } = await submitted();
     await settle(id, signId, { Completed: chainSignature(dwallet, message) });
     await settle(id, signId, { NetworkRejected: true });

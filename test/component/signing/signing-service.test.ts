@@ -70,7 +70,7 @@ const request = () => ({
   message,
 });
 
-it("a request is shown step by step, and what a step lacks is absent", async () => {
+it("a request is shown in each step, without the fields that it does not have yet", async () => {
   const before = Date.now();
   const reserved = await signing.reserveSign(request());
   expect(reserved).toMatchObject({
@@ -103,7 +103,7 @@ it("a request is shown step by step, and what a step lacks is absent", async () 
   expect(await billing.getBalance({})).toMatchObject({ balanceMicroUsd: 990n, heldMicroUsd: 0n });
 });
 
-it("the header idempotency-key makes a repeat of a reservation, and tells a reuse", async () => {
+it("the header idempotency-key repeats a reservation, and its reuse for another one is refused", async () => {
   const headers = { "idempotency-key": "order-7" };
   const first = await signing.reserveSign(request(), { headers });
   const again = await signing.reserveSign(request(), { headers });
@@ -114,7 +114,7 @@ it("the header idempotency-key makes a repeat of a reservation, and tells a reus
   expect(await refusalOf(signing.reserveSign(request(), { headers: odd }))).toBe("VALIDATION");
 });
 
-it("a reservation that expired says so to a repeat, and no longer shows its presign", async () => {
+it("a repeat of an expired reservation shows that it expired, without its presign", async () => {
   const headers = { "idempotency-key": "too-late" };
   const { signRequestId } = await signing.reserveSign(request(), { headers });
   await database.query("UPDATE sign_request SET expires_at = now() WHERE id = $1", [signRequestId]);
@@ -144,7 +144,7 @@ it.each([
   expect(await refusalOf(signing.reserveSign({ ...request(), ...change }))).toBe(reason);
 });
 
-it("an unknown sign request is not found, to read and to submit", async () => {
+it("an unknown sign request is not found by GetSign and SubmitSign", async () => {
   const signRequestId = newId();
   expect(await refusalOf(signing.getSign({ signRequestId }))).toBe("SIGN_REQUEST_NOT_FOUND");
   const userSignMessage = layoutOfSignMessage();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-it("a reservation that expires after the submit has looked at it is not charged, and nothing is queued", async () => {
+it("a reservation that expires while the submit runs is not charged, and nothing is queued", async () => {
   const signals = createLocalSignals();
   const projectId = await projectWith(database, CREDIT);
   const dwallet = await dwalletOf(database, projectId);

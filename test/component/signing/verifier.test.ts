@@ -35,7 +35,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 
 describe("the verifier", { timeout: 60_000 }, () => {
   it.each(["ECDSASecp256k1", "ECDSASecp256r1", "Taproot", "EdDSA", "Schnorrkel"] as const)(
-    "takes a right half of %s, and says what is wrong with another",
+    "accepts a right half of %s, and reports the fault of another",
     async (algorithm) => {
       const claim = halfOf(algorithm);
       expect(await verifier.checkHalf("p", claim)).toBeUndefined();
@@ -44,7 +44,7 @@ describe("the verifier", { timeout: 60_000 }, () => {
     },
   );
 
-  it("gives the network's signature in the contract's form, and no other", async () => {
+  it("returns the network's signature in the contract's form, and refuses another form", async () => {
     for (const { triple, dwalletOutput, message, publicKey, chainSignature } of SIGNATURE_VECTORS) {
       const claim = { ...triple, dwalletOutput, message, signature: chainSignature };
       const verified = await verifier.checkSignature({ ...claim, publicKey });
@@ -55,14 +55,14 @@ describe("the verifier", { timeout: 60_000 }, () => {
     }
   });
 
-  it("leaves the event loop free: it turns between any two halves that are verified", async () => {
+  it("leaves the event loop free between any two halves", async () => {
     const count = 30;
     const answers = Promise.all(Array.from({ length: count }, () => verifier.checkHalf("p", junk)));
     expect(await turnsDuring(answers)).toBeGreaterThanOrEqual(count);
     expect(await answers).toEqual(Array(count).fill(expect.stringContaining("does not verify")));
   });
 
-  it("looks at a project's half after at most two of another that has sent hundreds", async () => {
+  it("verifies a project's half after at most two of another project that has sent hundreds", async () => {
     const ended: string[] = [];
     const send = (project: string, claim: SignMessageClaim) =>
       verifier.checkHalf(project, claim).finally(() => ended.push(project));

@@ -108,7 +108,7 @@ const transports: [string, () => Transport][] = [
 ];
 
 describe.each(transports)("a watch over %s", (_, transport) => {
-  it("brings each state with its cursor and its time, and ends with the final one", async () => {
+  it("sends each state with its cursor and its time, and ends with the final one", async () => {
     const signRequestId = await steps.reserve(projectId, dwallet);
     const watching = createClient(Signing, transport()).watchSign({ signRequestId });
     const seen: (Status | undefined)[] = [];
@@ -153,7 +153,7 @@ describe.each(transports)("a watch over %s", (_, transport) => {
     await listening(0);
   });
 
-  it("refuses a cursor that is none, and an id that the project has not", async () => {
+  it("refuses a malformed cursor, and an id that the project does not have", async () => {
     const client = createClient(Signing, transport());
     const signRequestId = await steps.reserve(projectId, dwallet);
     const reasonOf = async (request: { signRequestId: string; cursor?: string }) =>
@@ -170,7 +170,7 @@ describe("a watch as server-sent events", () => {
       headers: { accept: "text/event-stream", ...headers },
     });
 
-  it("has each state as an event whose id resumes it, and is over for good once the request is", async () => {
+  it("sends each state as an event whose id resumes the watch, and ends for good with the final state", async () => {
     const signRequestId = await steps.reserve(projectId, dwallet);
     const reply = await watch(signRequestId);
     expect(reply.headers.get("content-type")).toMatch(/^text\/event-stream/);
@@ -199,7 +199,7 @@ describe("a watch as server-sent events", () => {
     await listening(0);
   });
 
-  it("tells in-band that the process stops", async () => {
+  it("reports in-band that the process stops", async () => {
     const signRequestId = await steps.reserve(projectId, dwallet);
     const reply = await watch(signRequestId);
     await listening(1);

@@ -130,7 +130,7 @@ describe.each([
       ["rejected by the network", ["submit", "land", "reject"], ["queued", "submitted", "failed"]],
       ["refused by the chain", ["submit", "refuse"], ["queued", "failed"]],
       ["expired", ["expire"], ["failed"]],
-    ] as const)("sees every state, in order, of a request that is %s", async (_, steps, states) => {
+    ] as const)("sends every state in order of a request that is %s", async (_, steps, states) => {
       const [heard, told] = await ends();
       const acting = signSteps(database, told);
       const id = await acting.reserve(projectId, dwallet);
@@ -170,7 +170,7 @@ describe("a watch", () => {
     });
   const deaf = { subscribe: () => () => {} };
 
-  it("finds by itself what a lost signal would have told", async () => {
+  it("finds a change by itself if its signal was lost", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const { deps, idle } = observed(deaf, { lookAgainMs: 1 });
     const watching = watch(deps, id);
@@ -181,7 +181,7 @@ describe("a watch", () => {
     expect(await statusOf(next)).toBe("queued");
   });
 
-  it("looks again once it listens, so that nothing is lost between reading and listening", async () => {
+  it("reads again once it listens, so that no change between reading and listening is lost", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const watching = watch(observed(deaf).deps, id);
     await watching.next();
@@ -189,7 +189,7 @@ describe("a watch", () => {
     expect(await statusOf(watching.next())).toBe("queued");
   });
 
-  it("gives a slow reader the newest state, and keeps none for him", async () => {
+  it("gives a slow reader the newest state, and queues none", async () => {
     const id = await completed();
     const signals = createLocalSignals();
     open.push(signals);
@@ -204,7 +204,7 @@ describe("a watch", () => {
     expect(await statusOf(watch(deps, id).next())).toBe("completed");
   });
 
-  it("goes on with a cursor: a sign of life at once, then only what is new", async () => {
+  it("resumes with a cursor: sends a heartbeat at once, then only new states", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const { deps } = observed(deaf);
     const { cursor } = await message(watch(deps, id).next());
@@ -215,7 +215,7 @@ describe("a watch", () => {
     expect(await statusOf(watch(deps, id, { cursor }).next())).toBe("queued");
   });
 
-  it("of a final state gives it and ends, or ends without a word when the cursor stands for it", async () => {
+  it("of a final state sends it and ends, or only ends if the cursor already has it", async () => {
     const id = await completed();
     const { deps } = observed(deaf);
     const watching = watch(deps, id);
@@ -225,7 +225,7 @@ describe("a watch", () => {
     expect((await watch(deps, id, { cursor }).next()).done).toBe(true);
   });
 
-  it("refuses a cursor that is not of this request", async () => {
+  it("refuses the cursor of another request", async () => {
     const { deps } = observed(deaf);
     const [id, other] = [await completed(), await acting().reserve(projectId, dwallet)];
     const { cursor } = await message(watch(deps, other).next());
@@ -258,7 +258,7 @@ describe("a watch", () => {
     expect(await statusOf(watching.next())).toBe("queued");
   });
 
-  it("ends with WATCH_ENDED after its time, and goes on with the cursor that the error names", async () => {
+  it("ends with WATCH_ENDED after its time, and resumes with the error's cursor", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const watching = watch(observed(deaf, { lifetimeMs: 0 }).deps, id);
     const { cursor } = await message(watching.next());
@@ -266,7 +266,7 @@ describe("a watch", () => {
     expect((await message(watch(observed(deaf).deps, id, { cursor }).next())).row).toBeUndefined();
   });
 
-  it("ends at once with the reason of its abort, and leaves no listener behind", async () => {
+  it("ends at once with the reason of its abort, and leaves no listener", async () => {
     const id = await acting().reserve(projectId, dwallet);
     const { deps, idle, listenerCount } = observed(deaf);
     const controller = new AbortController();
@@ -281,7 +281,7 @@ describe("a watch", () => {
     await expect(watch(deps, id, { signal: controller.signal }).next()).rejects.toThrow("is stopping");
   });
 
-  it("shares nothing with the 999 others of its row: all see the change, and nothing is left", {
+  it("sends the change to all 1,000 watches of a row, and leaves nothing behind", {
     timeout: 60_000,
   }, async () => {
     const COUNT = 1_000;

@@ -53,7 +53,7 @@ describe.each([
       expect([await exists(kept), await exists(lost)]).toEqual([true, false]);
     });
 
-    it("answers every statement with its own result, also behind statements that fail", async () => {
+    it("answers every statement with its own result, even after failed statements", async () => {
       const failing: (() => Promise<unknown>)[] = [
         () => database.query("SELEKT 1", []),
         () => database.query("SELECT $1::int", ["no number"]),
@@ -84,7 +84,7 @@ describe.each([
       expect(isUniqueViolation(error, "api_key_hash_key")).toBe(false);
     });
 
-    it("refuses to hold more than the balance, and a balance below what is held", async () => {
+    it("refuses a hold above the balance, and a balance below the hold", async () => {
       const id = newId();
       await add(id, 5n);
       const set = (column: string, value: bigint) =>
@@ -95,22 +95,17 @@ describe.each([
       await expect(set("balance_micro_usd", 4n)).rejects.toThrow("project_held_within_balance");
     });
 
-    it.each(["ledger_entry", "audit_event"])(
-      "lets nobody change or remove what stands in %s",
-      async (table) => {
-        await expect(database.query(`DELETE FROM ${table}`, [])).rejects.toThrow("append-only");
-        await expect(database.query(`TRUNCATE ${table} CASCADE`, [])).rejects.toThrow("append-only");
-        const column = table === "ledger_entry" ? "description" : "action";
-        await expect(database.query(`UPDATE ${table} SET ${column} = 'x'`, [])).rejects.toThrow(
-          "append-only",
-        );
-      },
-    );
+    it.each(["ledger_entry", "audit_event"])("refuses to change or delete rows of %s", async (table) => {
+      await expect(database.query(`DELETE FROM ${table}`, [])).rejects.toThrow("append-only");
+      await expect(database.query(`TRUNCATE ${table} CASCADE`, [])).rejects.toThrow("append-only");
+      const column = table === "ledger_entry" ? "description" : "action";
+      await expect(database.query(`UPDATE ${table} SET ${column} = 'x'`, [])).rejects.toThrow("append-only");
+    });
   });
 });
 
 describe("ids", () => {
-  it("are in the order in which they were made", () => {
+  it("sort in the order of their creation", () => {
     const ids = Array.from({ length: 100 }, newId);
     expect(ids.toSorted()).toEqual(ids);
   });

@@ -27,7 +27,7 @@ it("applies what is missing, in order, and nothing twice", async () => {
   expect(await database.query("SELECT one() AS one", [])).toEqual([{ one: 1 }]);
 });
 
-it("leaves nothing of a migration that fails, records it, and goes no further until it is resolved", async () => {
+it("rolls back a migration that fails, records it, and applies no other until it is resolved", async () => {
   await expect(migrate(database, silentLog, { migrations: [first, broken] })).rejects.toThrow(
     "migration 3_broken failed",
   );
@@ -44,7 +44,7 @@ it("leaves nothing of a migration that fails, records it, and goes no further un
   expect(await migrate(database, silentLog, { migrations: [first, functions] })).toEqual(["2_functions"]);
 });
 
-it("warns of a migration that was edited after it had been applied", async () => {
+it("warns if a migration was edited after it was applied", async () => {
   const warnings: object[] = [];
   await migrate(database, silentLog, { migrations: [first] });
   const log = { ...silentLog, warn: (fields: object) => warnings.push(fields) };

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it("is for one holder at a time, and free again after its release", async () => {
+it("has one holder at a time, and is free after its release", async () => {
   const lock = await takePidLock(file);
   await expect(takePidLock(file)).rejects.toThrow(`process ${process.pid} uses the embedded database`);
   await lock.release();
@@ -23,7 +23,7 @@ it("is for one holder at a time, and free again after its release", async () => 
   expect(await readdir(folder)).toEqual([]);
 });
 
-it("names a living process that has it", async () => {
+it("names the living process that holds it", async () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6)"]);
   await once(child, "spawn");
   try {
@@ -46,7 +46,7 @@ it.runIf(process.platform === "linux")("is not kept by a later process that got 
   await (await takePidLock(file)).release();
 });
 
-it("goes to one of many that find the same leftover", async () => {
+it("goes to one of many processes that find the same old file", async () => {
   await writeFile(file, JSON.stringify({ pid: process.pid, token: "before the restart" }));
   const results = await Promise.allSettled(Array.from({ length: 16 }, () => takePidLock(file)));
   const taken = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -55,7 +55,7 @@ it("goes to one of many that find the same leftover", async () => {
   await taken[0]!.release();
 });
 
-it("is not taken from a file that is something else", async () => {
+it("is not taken from a file that is not a lock", async () => {
   await writeFile(file, "something else");
   await expect(takePidLock(file)).rejects.toThrow("not a lock file");
 });

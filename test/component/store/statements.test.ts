@@ -32,12 +32,12 @@ describe("a statement", () => {
     ]);
   });
 
-  it("keeps a value a value, whatever it has in it", async () => {
+  it("binds a value as a value, whatever it contains", async () => {
     const name = "'; DROP TABLE project; --";
     expect(await readRows(database, sql`SELECT ${name}::text AS name`, { name: text })).toEqual([{ name }]);
   });
 
-  it("refuses an undefined value, which PostgreSQL would take for NULL", async () => {
+  it("refuses an undefined value, which PostgreSQL would read as NULL", async () => {
     await expect(execute(database, sql`SELECT ${undefined}::text`)).rejects.toThrow("undefined");
   });
 
@@ -79,7 +79,7 @@ describe("a row", () => {
     },
   );
 
-  it("is refused for a column that is missing, and for one that is not declared", async () => {
+  it("is refused for a missing column, and for an undeclared one", async () => {
     const statement = sql`SELECT 1::integer AS count`;
     await expect(readRows(database, statement, { counts: number })).rejects.toThrow("no column counts");
     await expect(readRows(database, sql`SELECT 1 AS a, 2 AS b`, { a: number })).rejects.toThrow(

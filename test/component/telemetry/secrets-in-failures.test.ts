@@ -180,7 +180,7 @@ describe("a failure that holds secrets", () => {
 });
 
 describe("a call", () => {
-  it("is one line, with its request and trace ids and without its query and headers", async () => {
+  it("is logged in one line, with its request and trace ids and without its query and headers", async () => {
     await serve({});
     expectDiscretion(lines.join());
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -198,7 +198,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("whose query holds a key shows it nowhere", async () => {
+  it("with a key in its query shows it nowhere", async () => {
     expectDiscretion(await serve({}, `?api_key=${API_KEY}`));
     expectDiscretion(await serve({}, `?${API_KEY}=1`).then(() => lines.join()));
     expect(lines.join()).toContain("VALIDATION");

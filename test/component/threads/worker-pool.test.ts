@@ -43,7 +43,7 @@ function orderOf(jobs: readonly (readonly [value: string, subject?: string])[]):
 }
 
 describe("a pool of threads", { timeout: 60_000 }, () => {
-  it("serves subjects in turn, and what has none before all that wait", async () => {
+  it("serves subjects in turn, and jobs without a subject first", async () => {
     open();
     expect(await orderOf([["a1", "a"], ["a2", "a"], ["a3", "a"], ["b1", "b"], ["first"]])).toEqual([
       "a1",
@@ -54,7 +54,7 @@ describe("a pool of threads", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("has no more threads than it may, and keeps those it has", async () => {
+  it("starts at most its maximum of threads, and keeps them", async () => {
     open({ workerMaxCount: 2 });
     const jobs = Array.from({ length: 20 }, (_, at) => [`${at}`, "a"] as const);
     await orderOf(jobs);
@@ -62,21 +62,21 @@ describe("a pool of threads", { timeout: 60_000 }, () => {
     expect(started).toHaveLength(2);
   });
 
-  it("refuses what is too much for a subject, and what waits loses nothing by it", async () => {
+  it("refuses jobs beyond a subject's limit, and keeps the waiting ones", async () => {
     open({ subjectMaxCount: 2 });
     const runs = Array.from({ length: 4 }, (_, at) => pool.run(answer(`${at}`), "a"));
     await expect(runs[3]).rejects.toThrow(PoolFullError);
     expect(await Promise.all(runs.slice(0, 3))).toEqual(["0", "1", "2"]);
   });
 
-  it("fails a job whose thread refuses it, and goes on with the same thread", async () => {
+  it("fails a job that its thread refuses, and continues with the same thread", async () => {
     open();
     await expect(pool.run({ kind: "refuse" })).rejects.toThrow("it does not like the job");
     expect(await pool.run(answer("next"))).toBe("next");
     expect(started).toHaveLength(1);
   });
 
-  it("fails a job whose thread dies, and goes on with another thread", async () => {
+  it("fails a job whose thread dies, and continues with another thread", async () => {
     open();
     const dying = pool.run({ kind: "die" });
     const waiting = pool.run(answer("next"));
@@ -92,7 +92,7 @@ describe("a pool of threads", { timeout: 60_000 }, () => {
     await once(started[0]!, "exit");
   });
 
-  it("fails what waits when it closes, takes nothing more, and leaves no thread", async () => {
+  it("fails the waiting jobs when it closes, refuses new ones, and leaves no thread", async () => {
     open();
     const hanging = pool.run({ kind: "hang" });
     const waiting = pool.run(answer("late"), "a");

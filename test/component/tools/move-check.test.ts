@@ -31,7 +31,7 @@ describe("the Treasury's Move package", () => {
     expect(digest).not.toBe(await buildTreasury(files, "mainnet", readFake));
   });
 
-  it("is refused when it calls the coordinator with an argument too few", async () => {
+  it("is refused if it calls the coordinator with an argument too few", async () => {
     const broken = withSource("        option::none(),\n", "");
     await expect(buildTreasury(broken, "mainnet", readFake)).rejects.toThrow("request_dwallet_dkg");
   });
@@ -62,7 +62,7 @@ describe("packages of one network", () => {
   const idsOf = (network: (typeof MOVE_NETWORKS)[number]) =>
     MOVE_PACKAGES.map((name) => publishedIds(name, network).publishedAt);
 
-  it("are accepted together, and refused when one is of another network, missing or of an older version", () => {
+  it("are accepted together, and refused if one is of another network, missing or of an older version", () => {
     const [mainnet, testnet] = [idsOf("mainnet"), idsOf("testnet")];
     expect(() => assertOneNetwork(mainnet, "mainnet")).not.toThrow();
     expect(() => assertOneNetwork(mainnet.toReversed(), "mainnet")).not.toThrow();
@@ -72,7 +72,7 @@ describe("packages of one network", () => {
     expect(() => assertOneNetwork(mainnet.with(4, originalId), "mainnet")).toThrow(originalId);
   });
 
-  it("are told apart by their lock files", () => {
+  it("are distinguished by their lock files", () => {
     const lockOf = (network: (typeof MOVE_NETWORKS)[number]) =>
       `[move]\nversion = 3\n\n[env]\n\n[env.${network}]\noriginal-published-id = "${publishedIds("ika", network).originalId}"\n`;
     expect(() => assertLockedId(lockOf("mainnet"), "ika", "mainnet")).not.toThrow();

@@ -25,14 +25,14 @@ describe("the commit of a build", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("is git's, and says whether the sources differ from it", () => {
+  it("is git's, with a mark if the sources differ from it", () => {
     const head = git("rev-parse", "HEAD");
     expect(sourceCommit(folder, undefined)).toBe(head);
     writeFileSync(path.join(folder, "file"), "second");
     expect(sourceCommit(folder, undefined)).toBe(`${head}-dirty`);
   });
 
-  it("is the given one where there is one, and nothing but a commit is taken for one", () => {
+  it("is the given one, and only a commit is accepted", () => {
     expect(sourceCommit(folder, GIVEN)).toBe(GIVEN);
     expect(sourceCommit(folder, "")).toBe(sourceCommit(folder, undefined));
     for (const wrong of ["main", GIVEN.slice(1), `${GIVEN}\n`, "unknown"])

@@ -42,7 +42,7 @@ const lint = async (text: string, file: string) =>
   (await runLint(text, file)).map(({ line, message }) => `${file}:${line}: ${message}`);
 
 describe("the workflows", () => {
-  it("are without fault by actionlint, which finds planted ones", async () => {
+  it("pass actionlint, which finds planted faults", async () => {
     expect(workflows.length).toBeGreaterThan(1);
     for (const { path: file, text } of workflows) {
       expect(await lint(text, file)).toEqual([]);
@@ -57,7 +57,7 @@ describe("the workflows", () => {
     }
   });
 
-  it("take every action of others by its digest, with its version beside it", () => {
+  it("pin every foreign action by its digest, with its version beside it", () => {
     const uses = [...workflows, ...actions].flatMap(({ path: file, text }) =>
       [...text.matchAll(/^\s*-? ?uses: (.+)$/gm)].map(([, action = ""]) => `${file}: ${action}`),
     );
@@ -70,7 +70,7 @@ describe("the workflows", () => {
     expect(uses.filter((use) => !use.endsWith(versions.get(use.split(/: |@/)[1]) ?? ""))).toEqual([]);
   });
 
-  it("give each job its own permissions and a time, and nothing beyond reading without a reason", () => {
+  it("give each job its own permissions and a time limit, and more than reading only for a reason", () => {
     const writes = jobs.flatMap(({ name, job }) =>
       Object.entries(job.permissions ?? {})
         .filter(([, access]) => access === "write")
@@ -93,7 +93,7 @@ describe("the workflows", () => {
     ]);
   });
 
-  it("put no text of others into a script, and every script is one for bash", () => {
+  it("put no foreign text into a script, and run every script with bash", () => {
     const scripts = steps.filter(({ step }) => step.run !== undefined);
     expect(scripts.length).toBeGreaterThan(10);
     for (const { name, step } of scripts) {

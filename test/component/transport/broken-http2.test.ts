@@ -47,7 +47,7 @@ it("a connection that breaks the protocol while a request is open is closed", as
   expect(await server.drain({ delayMs: 0, timeoutMs: 5_000 })).toBe(true);
 });
 
-it("a stream that lasts longer than a connection may be idle goes on while its caller answers", async () => {
+it("a stream lasts longer than the idle time of connections while its caller answers", async () => {
   server = await startFakes({ limits: { idleTimeoutMs: 20 } });
   const session = connect(server.url);
   const stream = session.request({
@@ -63,7 +63,7 @@ it("a stream that lasts longer than a connection may be idle goes on while its c
   session.destroy();
 });
 
-it("a caller that resets its stream as an internal error is one that has left", async () => {
+it("a caller that resets its stream with an internal error counts as gone", async () => {
   server = await startFakes();
   const session = connect(server.url);
   const stream = session.request({

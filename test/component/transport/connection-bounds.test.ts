@@ -16,7 +16,7 @@ let server: FakeServer;
 afterEach(() => server.close());
 
 describe("connections of one address", () => {
-  it("are refused beyond the bound, whatever they speak or have not said yet, and taken again when others close", async () => {
+  it("are refused beyond the limit over any protocol or none yet, and accepted again when others close", async () => {
     server = await startFakes({ limits: { connectionsPerAddressCount: 3 } });
     const silent = await openRaw(server.port);
     const http1 = await openRaw(server.port);
@@ -44,7 +44,7 @@ describe("connections of one address", () => {
     http1.socket.destroy();
   });
 
-  it("count from before their TLS handshake, and no longer once it has failed or taken too long", async () => {
+  it("count from before their TLS handshake until it fails or takes too long", async () => {
     server = await startFakes({
       tls: TLS,
       limits: { connectionsPerAddressCount: 1, firstByteTimeoutMs: 100 },
@@ -60,7 +60,7 @@ describe("connections of one address", () => {
     good.destroy();
   });
 
-  it("are not bounded for a proxy that is trusted", async () => {
+  it("are not limited for a trusted proxy", async () => {
     const isTrustedPeer = (address: string) => address === "127.0.0.1";
     server = await startFakes({ isTrustedPeer, limits: { connectionsPerAddressCount: 1 } });
     const all = await Promise.all(Array.from({ length: 5 }, () => openRaw(server.port)));
@@ -69,7 +69,7 @@ describe("connections of one address", () => {
     for (const { socket } of all) socket.destroy();
   });
 
-  it("and of all together have a bound, for proxies too", async () => {
+  it("and of all together are limited, even for proxies", async () => {
     server = await startFakes({ isTrustedPeer: () => true, limits: { connectionsCount: 1 } });
     const first = await openRaw(server.port);
     expect(await (await openRaw(server.port)).closed()).toBe("");
@@ -91,7 +91,7 @@ describe("an address", () => {
 });
 
 describe("headers over HTTP/2", () => {
-  it("are bounded in the first request too, before the peer has confirmed the bound", async () => {
+  it("are limited from the first request, before the peer has confirmed the limit", async () => {
     server = await startFakes();
     const session = connect(server.url);
     const stream = session.request({ ":path": "/v1/health", "x-long": "a".repeat(20_000) });
@@ -105,7 +105,7 @@ describe("headers over HTTP/2", () => {
 });
 
 describe("pipelined requests", () => {
-  it("whose connection breaks are over, those that waited for their turn too", async () => {
+  it("end when their connection breaks, even those that wait for their turn", async () => {
     let leftCount = 0;
     const left = createLatch();
     const begun = createLatch();

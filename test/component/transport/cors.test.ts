@@ -49,7 +49,7 @@ describe("a preflight", () => {
     expect(reply.status).not.toBe(204);
   });
 
-  it("is allowed from everywhere with *", async () => {
+  it("is allowed from every origin with *", async () => {
     server = await startFakes({ corsOrigins: ["*"] });
     expect((await preflight(ORIGIN)).headers.get("access-control-allow-origin")).toBe("*");
   });
@@ -75,7 +75,7 @@ describe("a reply to another origin", () => {
     }
   });
 
-  it("varies by origin beside what the handler varies by", async () => {
+  it("varies by origin and by the handler's own headers", async () => {
     server = await startFakes({ corsOrigins: [ORIGIN] });
     const reply = await fetch(`${server.url}/v1/network`);
     expect(reply.headers.get("vary")).toBe("origin, x-network");
@@ -83,7 +83,7 @@ describe("a reply to another origin", () => {
 });
 
 describe("a request id", () => {
-  it("is the caller's if it is plain, else a new one", async () => {
+  it("is the caller's if it is plain, or else a new one", async () => {
     server = await startFakes();
     const ask = async (id: string) =>
       (await fetch(`${server.url}/v1/health`, { headers: { "x-request-id": id } })).headers.get(

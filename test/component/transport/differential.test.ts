@@ -99,7 +99,7 @@ function isMisread({ protocol, isEnveloped, body }: GeneratedCall): boolean {
   return body.length === 5 ? rest < 0 : rest >= 5 && !body.subarray(-rest).equals(body.subarray(0, rest));
 }
 
-it("calls, good and bad, are answered alike by the own path and by the library", async () => {
+it("good and bad calls get the same answer from the own path and the library", async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(generatedCalls, async (call) => {
@@ -137,7 +137,7 @@ function inPlainBytes(this: Record<string, unknown>, name: string, value: unknow
   return typeof value === "bigint" ? String(value) : value;
 }
 
-it("what handlers were given, and what was reported of the calls, is alike too", () => {
+it("handlers get the same requests, and reports say the same", () => {
   const [own, library] = servers.map(({ server }) => server);
   const messages = (server: FakeServer | undefined) =>
     server?.seen.map(({ name, message }) => `${name} ${JSON.stringify(message, inPlainBytes)}`);

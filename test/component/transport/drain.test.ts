@@ -43,7 +43,7 @@ async function getOver(
 }
 
 describe("drain", () => {
-  it("answers 50 calls under way on each protocol, then ends at once and clean", async () => {
+  it("answers 50 open calls on each protocol, and then ends at once", async () => {
     const { open, entered } = await startWaiting();
     const agent = new Agent({ keepAlive: true });
     const grpc = createClient(Signing, createGrpcTransport({ baseUrl: server.url }));
@@ -59,7 +59,7 @@ describe("drain", () => {
     agent.destroy();
   });
 
-  it("goes on accepting for the delay, asks HTTP/1.1 callers to leave, and says so to health checks", async () => {
+  it("still accepts calls during the delay, asks HTTP/1.1 callers to leave, and fails health checks", async () => {
     server = await startFakes();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect((await getOver(agent, "/v1/network")).connection).toBe("keep-alive");
@@ -70,7 +70,7 @@ describe("drain", () => {
     agent.destroy();
   });
 
-  it("tells HTTP/2 callers twice: first refusing nothing, then the last stream that is served", async () => {
+  it("sends HTTP/2 callers two GOAWAYs: one that refuses nothing, and one with the last served stream", async () => {
     const { open, entered } = await startWaiting();
     const session = connect(server.url);
     const goaways: number[] = [];
@@ -103,7 +103,7 @@ describe("drain", () => {
     agent.destroy();
   });
 
-  it("tells handlers that outlast the time-out to stop, whose callers hear DRAINING", async () => {
+  it("aborts handlers that outlast the time-out, and their callers get DRAINING", async () => {
     const { entered } = await startWaiting();
     const grpc = createClient(Signing, createGrpcTransport({ baseUrl: server.url }));
     const call = grpc.getSign({ signRequestId: UUID }).then(
@@ -124,7 +124,7 @@ describe("drain", () => {
 });
 
 describe("a drain", () => {
-  it("is not held by half the head of a request, and ends the call beside it", async () => {
+  it("does not wait for half the head of a request, and ends the call beside it", async () => {
     const { open, entered } = await startWaiting();
     const half = await openRaw(server.port);
     half.socket.write("GET /v1/health HTTP/1.1\r\nhost:");
@@ -138,7 +138,7 @@ describe("a drain", () => {
     expect(await drained).toBe(true);
   });
 
-  it("is not held by a connection that turns out to be HTTP/2 once the port is closed", async () => {
+  it("does not wait for a connection that starts HTTP/2 after the port is closed", async () => {
     server = await startFakes();
     const { socket } = await openRaw(server.port);
     const drained = server.drain({ delayMs: 0, timeoutMs: 2000 });
@@ -151,7 +151,7 @@ describe("a drain", () => {
 });
 
 describe("close", () => {
-  it("cuts everything and leaves nothing open", async () => {
+  it("ends all connections and leaves nothing open", async () => {
     const { entered } = await startWaiting();
     const call = fetch(`${server.url}/v1/sign/${UUID}`).catch(() => "cut");
     const session = connect(server.url);

@@ -72,7 +72,7 @@ function sizeOf(headers: IncomingHttpHeaders): number {
 describe.each([
   ["the own path", 0],
   ["the library", 1],
-])("an error that is far too large, by %s,", (_name, index) => {
+])("an error that is too large by %s", (_name, index) => {
   it.each(["Signing/GetSign", "Onboarding/GetProtocolParameters"])(
     "fits into headers over gRPC from %s, with its reason and the request's id",
     async (method) => {
@@ -119,7 +119,7 @@ describe.each([
     ["gRPC's encoding", { "content-type": "application/grpc", "grpc-encoding": "x".repeat(12_000) }],
     ["gRPC's time-out", { "content-type": "application/grpc", "grpc-timeout": "x".repeat(12_000) }],
     ["Connect's encoding", { "content-type": "application/json", "content-encoding": "x".repeat(12_000) }],
-  ])("because it quotes %s, is cut", async (_what, headers) => {
+  ])("is cut if it quotes %s", async (_what, headers) => {
     const reply = await call(servers[index]!, "/tss.v1.Signing/GetSign", headers, EMPTY_FRAME);
     expect(reply.body.length + sizeOf(reply.headers)).toBeLessThan(PEERS_LIMIT_BYTES);
   });

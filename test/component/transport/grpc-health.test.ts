@@ -27,7 +27,7 @@ async function codeOf(call: Promise<unknown>): Promise<Code | undefined> {
 }
 
 describe("a health check", () => {
-  it("finds the server and each of its services serving", async () => {
+  it("reports the server and each of its services as serving", async () => {
     const { client } = await connectGrpc();
     expect((await client.check({})).status).toBe(Status.SERVING);
     expect((await client.check({ service: "tss.v1.Signing" })).status).toBe(Status.SERVING);
@@ -40,7 +40,7 @@ describe("a health check", () => {
     expect(await codeOf(client.check({ service: "tss.v1.Nothing" }))).toBe(Code.NotFound);
   });
 
-  it("needs no key where every other call does, and works over Connect too", async () => {
+  it("needs no key, unlike other calls, and works over Connect too", async () => {
     const { server: gated } = await connectGrpc({
       gate: () => {
         throw new ServiceError("MISSING_KEY", "send a key");
@@ -54,7 +54,7 @@ describe("a health check", () => {
 });
 
 describe("a watch", () => {
-  it("of a service that is not served says so and stays open", async () => {
+  it("of a service that is not served reports it and stays open", async () => {
     const { client } = await connectGrpc();
     const leave = new AbortController();
     const watch = client.watch({ service: "tss.v1.Nothing" }, { signal: leave.signal });
@@ -65,7 +65,7 @@ describe("a watch", () => {
     expect(await codeOf(next)).toBe(Code.Canceled);
   });
 
-  it("hears of a drain at once, ends when its delay is over, and does not hold it up", async () => {
+  it("reports a drain at once, ends after the drain's delay, and does not delay the drain", async () => {
     const { server: draining, client } = await connectGrpc();
     const replies = client.watch({ service: "tss.v1.Signing" })[Symbol.asyncIterator]();
     expect((await replies.next()).value).toMatchObject({ status: Status.SERVING });
@@ -76,7 +76,7 @@ describe("a watch", () => {
   });
 });
 
-describe("the switch", () => {
+describe("the health status", () => {
   /** A watch without a server, as the handler of it would be called. */
   function watching(health: ReturnType<typeof createGrpcHealth>) {
     const leave = new AbortController();
@@ -96,7 +96,7 @@ describe("the switch", () => {
     expect(await heard).toEqual(Array(100).fill(Status.NOT_SERVING));
   });
 
-  it("tells a slow watcher the last status only, and nothing when it changed back", async () => {
+  it("sends a slow watcher only the last status, and nothing if it changed back", async () => {
     const health = createGrpcHealth([Signing]);
     const { next } = watching(health);
     expect(await next()).toBe(Status.SERVING);

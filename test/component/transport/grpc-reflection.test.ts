@@ -62,7 +62,7 @@ describe.each(versions)("reflection %s, without a key,", (_version, service) => 
     return value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
   }
 
-  it("lists every service, itself too", async () => {
+  it("lists every service, including itself", async () => {
     expect(await answer({ case: "listServices", value: "*" })).toMatchObject({
       value: {
         service: [
@@ -77,7 +77,7 @@ describe.each(versions)("reflection %s, without a key,", (_version, service) => 
     });
   });
 
-  it("gives a file first and then all it imports, each once, from which a client knows all there is", async () => {
+  it("returns a file and then all its imports, each once, so that a client knows every type", async () => {
     const files = await filesFor({ case: "fileContainingSymbol", value: "tss.v1.Signing" });
     const names = files.map(({ name }) => name);
     expect(names[0]).toBe("tss/v1/signing.proto");
@@ -106,7 +106,7 @@ describe.each(versions)("reflection %s, without a key,", (_version, service) => 
     ["google.protobuf.DescriptorProto.ExtensionRange", "google/protobuf/descriptor.proto"],
     ["google.protobuf.FieldDescriptorProto.TYPE_SINT64", "google/protobuf/descriptor.proto"],
     ["grpc.health.v1.Health.Watch", "grpc/health/v1/health.proto"],
-  ])("finds the file of %s among what is imported", async (symbol, name) => {
+  ])("finds the file of %s among the imports", async (symbol, name) => {
     const [file] = await filesFor({ case: "fileContainingSymbol", value: symbol });
     expect(file?.name).toBe(name);
   });
@@ -133,7 +133,7 @@ describe.each(versions)("reflection %s, without a key,", (_version, service) => 
     });
   });
 
-  it("answers what is not there in the stream, which goes on", async () => {
+  it("reports an unknown name in the stream, which continues", async () => {
     const unknown: Question[] = [
       { case: "fileByFilename", value: "nowhere.proto" },
       { case: "fileContainingSymbol", value: "tss.v1.Nothing" },
@@ -156,7 +156,7 @@ describe.each(versions)("reflection %s, without a key,", (_version, service) => 
 });
 
 describe("a server without reflection and health", () => {
-  it("serves neither", async () => {
+  it("serves neither of them", async () => {
     const plain = await startFakes({ grpcHealth: false, grpcReflection: false });
     const transport = createGrpcTransport({ baseUrl: plain.url });
     const replies = createClient(ServerReflection, transport).serverReflectionInfo(

@@ -37,7 +37,7 @@ it.each([
   ["Connect", 11_000, "application/connect+proto"],
   ["REST", 11_000, undefined],
 ] as const)(
-  "an idle watch over %s keeps less than %d bytes of the heap",
+  "an idle watch over %s uses less than %d bytes of the heap",
   async (_, maxBytes, contentType) => {
     // What is made once is made by the first.
     await watch(100, contentType);

@@ -26,7 +26,7 @@ const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const EMPTY_SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
 describe("the first bytes of a connection", () => {
-  it("may come one by one, for either protocol", async () => {
+  it("may arrive one by one, for either protocol", async () => {
     await start();
     const h2 = await openRaw(server.port);
     h2.socket.setNoDelay(true);
@@ -42,7 +42,7 @@ describe("the first bytes of a connection", () => {
     h1.socket.destroy();
   });
 
-  it("must come in time", async () => {
+  it("must arrive in time", async () => {
     await start({ limits: { firstByteTimeoutMs: 50 } });
     const silent = await openRaw(server.port);
     const half = await openRaw(server.port);
@@ -50,7 +50,7 @@ describe("the first bytes of a connection", () => {
     expect(await Promise.all([silent.closed(), half.closed()])).toEqual(["", ""]);
   });
 
-  it("that are half a preface close with their sender", async () => {
+  it("that are half a preface close when their sender closes", async () => {
     await start();
     const half = await openRaw(server.port);
     half.socket.end(PREFACE.slice(0, 10));
@@ -58,7 +58,7 @@ describe("the first bytes of a connection", () => {
     expect(await server.drain({ delayMs: 0, timeoutMs: 1000 })).toBe(true);
   });
 
-  it("that are no HTTP get 400 and the end", async () => {
+  it("that are not HTTP get 400 and a closed connection", async () => {
     await start();
     const raw = await openRaw(server.port);
     raw.socket.write("\x16\x03\x01 hello\r\n\r\n");
@@ -67,7 +67,7 @@ describe("the first bytes of a connection", () => {
 });
 
 describe("a slow or endless request", () => {
-  it("is cut when its headers do not come to an end", async () => {
+  it("is cut if its headers do not end", async () => {
     await start({ limits: { headersTimeoutMs: 100 } });
     const raw = await openRaw(server.port);
     raw.socket.write("GET /v1/health HTTP/1.1\r\nhost: x\r\n");
@@ -81,7 +81,7 @@ describe("a slow or endless request", () => {
     expect(await raw.closed()).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  it("gets DEADLINE when its body does not come, over REST and over gRPC", async () => {
+  it("gets DEADLINE if its body does not arrive, over REST and over gRPC", async () => {
     await start({ limits: { bodyTimeoutMs: 50, lingerTimeoutMs: 50 } });
     const raw = await openRaw(server.port);
     raw.socket.write(
@@ -100,7 +100,7 @@ describe("a slow or endless request", () => {
     session.close();
   });
 
-  it("is cut when its caller takes nothing of a long reply, and its handler is told", async () => {
+  it("is cut if its caller reads nothing of a long reply, and its handler is aborted", async () => {
     await start({ limits: { writeTimeoutMs: 50 } });
     const raw = await openRaw(server.port);
     const closed = raw.closed();
@@ -121,7 +121,7 @@ describe("a slow or endless request", () => {
     expect(server.calls.filter(({ code }) => code === Code.Canceled).length).toBeGreaterThanOrEqual(2);
   });
 
-  it("that announces too large a body is refused before the body, and its connection goes on", async () => {
+  it("that announces too large a body is refused before the body, and its connection stays open", async () => {
     await start({ limits: { bodyBytes: 100 } });
     const raw = await openRaw(server.port);
     const headers = { "content-type": "application/json", "content-length": "101" };
@@ -132,7 +132,7 @@ describe("a slow or endless request", () => {
     raw.socket.destroy();
   });
 
-  it("that grows too large without announcing it is refused, and cut if it goes on", async () => {
+  it("that grows too large without announcing it is refused, and cut if it continues", async () => {
     await start({ limits: { bodyBytes: 100, lingerTimeoutMs: 50 } });
     const raw = await openRaw(server.port);
     const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
@@ -140,7 +140,7 @@ describe("a slow or endless request", () => {
     expect(await raw.closed()).toMatch(/^HTTP\/1\.1 413 [\s\S]*BODY_TOO_LARGE/);
   });
 
-  it("is refused over gRPC with the headers that the gate has set", async () => {
+  it("is refused over gRPC with the gate's headers", async () => {
     const { url } = await start({ gate: ({ responseHeader }) => responseHeader.set("ratelimit-limit", "7") });
     const client = createClient(Signing, createGrpcTransport({ baseUrl: url }));
     const tooLarge = { signRequestId: UUID, userSignMessage: new Uint8Array(2_000_000) };
@@ -152,7 +152,7 @@ describe("a slow or endless request", () => {
     expect(metadata.get("ratelimit-limit")).toBe("7");
   });
 
-  it("is refused by the gate before its body is there", async () => {
+  it("is refused by the gate before its body arrives", async () => {
     await start({
       gate: () => {
         throw new ConnectError("no", Code.PermissionDenied);
@@ -170,7 +170,7 @@ describe("a request without a usable host", () => {
   it.each([
     "GET /tss.v1.Signing/GetSign HTTP/1.0\r\n\r\n",
     rawRequest("GET", "/tss.v1.Signing/GetSign", { host: "[" }),
-  ])("is answered, and the server lives: %j", async (text) => {
+  ])("is answered, and the server still runs: %j", async (text) => {
     await start();
     const raw = await openRaw(server.port);
     raw.socket.write(text);
@@ -187,7 +187,7 @@ describe("a deadline", () => {
       createClient(Signing, createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" })),
     ] as const;
 
-  it("ends a call whose handler does not look at it, with DEADLINE on every protocol", async () => {
+  it("ends a call whose handler ignores it, with DEADLINE on every protocol", async () => {
     await start({ limits: { defaultDeadlineMs: 30 }, getSign: () => new Promise(() => {}) });
     for (const client of clients()) {
       const error = await client.getSign({ signRequestId: UUID }).then(
@@ -202,7 +202,7 @@ describe("a deadline", () => {
     expect(server.calls.map(({ code }) => code)).toEqual(Array(3).fill(Code.DeadlineExceeded));
   });
 
-  it("is the default, the caller's, or the longest that is served", async () => {
+  it("is the default, the caller's, or the maximum", async () => {
     const given: (number | undefined)[] = [];
     await start({
       getSign: (_request, context) => {
@@ -223,7 +223,7 @@ describe("a deadline", () => {
     expect(await ask(3_600_000)).toEqual([600_000, 600_000, 600_000]);
   });
 
-  it("that is malformed is the caller's mistake", async () => {
+  it("that is malformed is the caller's error", async () => {
     await start();
     const reply = await fetch(`${server.url}/v1/sign/${UUID}`, { headers: { "connect-timeout-ms": "soon" } });
     expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining("connect-timeout-ms")]);

@@ -50,7 +50,7 @@ const transports: [string, string, (baseUrl: string) => Transport][] = [
 ];
 
 describe.each(transports)("%s", (_name, protocol, connect) => {
-  it("answers a unary call, and the handler and the caller see one request id", async () => {
+  it("answers a unary call, and the handler and the caller see the same request id", async () => {
     const client = createClient(Signing, connect(server.url));
     let replyId: string | null = null;
     const reply = await client.getSign(
@@ -103,7 +103,7 @@ describe("@grpc/grpc-js", () => {
     expect(headers[0]?.get("x-request-id")[0]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("gets UNIMPLEMENTED for a method that nobody has", async () => {
+  it("gets UNIMPLEMENTED for an unknown method", async () => {
     const client = new Client(new URL(server.url).host, credentials.createInsecure());
     const status = await new Promise<StatusObject>((resolve) => {
       const call = client.makeUnaryRequest("/no.Such/Method", noBytes, noBytes, undefined, () => {});

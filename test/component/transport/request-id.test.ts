@@ -42,7 +42,7 @@ it.each(REQUESTS)("%s is answered with the caller's request id", async (_name, p
   expect(reply.headers.get("x-request-id")).toBe("mine");
 });
 
-it("ids that the server makes are UUIDs, none of them twice", () => {
+it("the server's own ids are UUIDs, and no two are equal", () => {
   const ids = Array.from({ length: 10_000 }, () => chooseRequestId(undefined));
   expect(new Set(ids).size).toBe(10_000);
   expect(ids.every((id) => validate(id) && version(id) === 8)).toBe(true);

@@ -87,7 +87,7 @@ describe("a REST request", () => {
     }
   });
 
-  it("tells an absent optional scalar from zero", async () => {
+  it("distinguishes an absent optional scalar from zero", async () => {
     const absent = await send("GET", "/v1/admin/presigns/health");
     const zero = await send("GET", "/v1/admin/presigns/health?curve=0");
     expect(JSON.parse(absent.text)).toMatchObject({ buckets: [{ curve: 99 }] });
@@ -101,7 +101,7 @@ describe("a REST request", () => {
     expect(server.seen.at(-1)?.message).toMatchObject({ offset: 2n ** 64n - 1n });
   });
 
-  it("fills path variables beside a whole body, and takes a body that repeats them", async () => {
+  it("binds path variables beside a whole body, and accepts a body that repeats them", async () => {
     for (const body of [{ userSignMessage: "AQI=" }, { userSignMessage: "AQI=", sign_request_id: UUID }]) {
       const { reply } = await send("POST", `/v1/sign/${UUID}/submit`, body);
       expect(reply.status).toBe(200);
@@ -240,7 +240,7 @@ describe("a REST request", () => {
     });
   });
 
-  it("with invalid UTF-8 is malformed, and what it said is not repeated", async () => {
+  it("with invalid UTF-8 is malformed, and its text is not repeated", async () => {
     const reply = await fetch(`${server.url}/v1/sign`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -265,7 +265,7 @@ describe("GET /v1/protocol-parameters/{sha256}", () => {
     expect(Buffer.from(await reply.arrayBuffer()).equals(PARAMETERS)).toBe(true);
   });
 
-  it("answers 304 without a body to the tag that the caller has", async () => {
+  it("returns 304 without a body for the caller's tag", async () => {
     for (const tag of [`"${PARAMETERS_SHA256}"`, `"other", W/"${PARAMETERS_SHA256}"`, "*"]) {
       const { reply, text } = await send("GET", path, undefined, { "if-none-match": tag });
       expect([reply.status, text]).toEqual([304, ""]);
@@ -274,7 +274,7 @@ describe("GET /v1/protocol-parameters/{sha256}", () => {
     expect((await send("GET", path, undefined, { "if-none-match": '"other"' })).reply.status).toBe(200);
   });
 
-  it("goes on where a download broke off", async () => {
+  it("resumes a broken download", async () => {
     const tag = `"${PARAMETERS_SHA256}"`;
     const range = { range: "bytes=599990-", "if-range": tag };
     const { reply } = await send("GET", path, undefined, range);
@@ -298,7 +298,7 @@ describe("GET /v1/protocol-parameters/{sha256}", () => {
     ]);
   });
 
-  it("fails before the first octet with a status", async () => {
+  it("fails with a status before the first octet", async () => {
     const unknown = await refused("GET", `/v1/protocol-parameters/${"0".repeat(64)}`);
     expect(unknown).toMatchObject({ http: 404, code: 5, reason: "PARAMETERS_NOT_FOUND" });
   });

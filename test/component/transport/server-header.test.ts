@@ -22,7 +22,7 @@ const post = (type: string, body: string) =>
   `POST ${CALL} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`;
 
-describe("a reply names no software", () => {
+describe("a reply does not name the software", () => {
   it.each([
     ["to a plain route", get("/v1/health"), "200"],
     ["to a REST call", get(`/v1/sign/${UUID}`), "200"],

@@ -54,7 +54,7 @@ describe.each([
         JSON.stringify({ signRequestId: UUID }).padEnd(60),
       ),
     ],
-  ])("cuts who takes nothing of %s", async (_what, request) => {
+  ])("cuts a peer that reads nothing of %s", async (_what, request) => {
     await start(hooks);
     const socket = await open(hooks.tls !== undefined);
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -99,7 +99,7 @@ describe.each([
     ["a unary reply over gRPC", GRPC, GRPC_REQUEST],
     ["a unary reply over REST", { ":path": `/v1/sign/${UUID}` }, undefined],
     ["a plain reply", { ":path": "/large" }, undefined],
-  ])("cuts the stream of who takes nothing of %s, and no other", async (_what, headers, body) => {
+  ])("cuts the stream of a peer that reads nothing of %s, and no other", async (_what, headers, body) => {
     await start(hooks);
     const session = await openHttp2(hooks.tls !== undefined);
     const stream = session.request(headers, { endStream: body === undefined });
@@ -116,7 +116,7 @@ describe.each([
     session.destroy();
   });
 
-  it("cuts the whole connection of who reads nothing of it", async () => {
+  it("cuts the connection of a peer that reads nothing of it", async () => {
     await start(hooks);
     const socket = await open(hooks.tls !== undefined, "h2");
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -140,7 +140,7 @@ describe.each([
   });
 });
 
-it("one address that leaves too much unread is cut before the time-out", async () => {
+it("an address that leaves too much unread is cut before the time-out", async () => {
   await start({ limits: { writeTimeoutMs: 60_000, unreadBytesPerAddress: 1_000_000 } });
   const sessions = await Promise.all([openHttp2(false), openHttp2(false)]);
   const streams = sessions.flatMap((session) =>

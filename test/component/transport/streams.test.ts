@@ -112,7 +112,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     });
   }
 
-  it("is made no faster than it is read, and whole", async () => {
+  it("is produced only as fast as it is read, and is complete", async () => {
     const { watchSign, madeCount } = talkative();
     const stream = await open({ watchSign });
     for (let count = 0; count < 3; count++) await ping();
@@ -122,7 +122,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     expect(sizeBytes).toBeGreaterThan(MESSAGE_COUNT * LARGE.length);
   });
 
-  it("is cut when nobody reads it, and its implementation ends", async () => {
+  it("is cut if nobody reads it, and its implementation ends", async () => {
     const { watchSign, stopped, madeCount } = talkative();
     await open({ watchSign, limits: { writeTimeoutMs: 100 } });
     await stopped;
@@ -131,7 +131,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     expect(server.calls.map(({ code }) => code)).toEqual([Code.Canceled]);
   });
 
-  it("ends at its deadline between two messages, though its implementation looks at nothing", async () => {
+  it("ends at its deadline between two messages, even if its implementation ignores it", async () => {
     async function* watchSign() {
       yield { cursor: "first" };
       await new Promise(() => {});
@@ -142,7 +142,7 @@ describe.each(PROTOCOLS)("a server stream over $protocol", ({ protocol, head, bo
     expect(server.calls.map(({ code }) => code)).toEqual([Code.DeadlineExceeded]);
   });
 
-  it("has its implementation stopped when its caller leaves", async () => {
+  it("stops its implementation when its caller leaves", async () => {
     const stopped = createLatch();
     let reason: unknown;
     const stream = await open({

@@ -56,7 +56,7 @@ it("a client that names no protocol gets HTTP/1.1", async () => {
   socket.destroy();
 });
 
-it("clear text is told that the port speaks TLS only, whichever HTTP it is", async () => {
+it("clear text of either HTTP version gets an error that the port speaks only TLS", async () => {
   const raw = await openRaw(server.port);
   raw.socket.write(rawRequest("GET", "/v1/health"));
   expect(await raw.closed()).toMatch(/^HTTP\/1\.1 400 [\s\S]*TLS only/);
@@ -72,7 +72,7 @@ it("TLS on a port without a certificate is refused at once", async () => {
   await plain.close();
 });
 
-it("a handshake that does not go on is cut, and the server goes on", async () => {
+it("a handshake that stalls is cut, and the server continues", async () => {
   const raw = await openRaw(server.port);
   raw.socket.write(Buffer.from([0x16, 3, 1, 0, 200, 1]));
   await raw.closed();
@@ -98,7 +98,7 @@ it("draining closes idle TLS connections of both HTTP versions", async () => {
   await ends;
 });
 
-it("a drain waits for a call over TLS, and not for a handshake that does not go on", async () => {
+it("a drain waits for a call over TLS, and not for a handshake that stalls", async () => {
   const latch = createLatch();
   const own = await startFakes({
     tls,

@@ -79,7 +79,7 @@ describe.each(transports)("over %s", (_name, connectTo) => {
     ]);
   });
 
-  it("an unexpected failure says nothing but the request id", async () => {
+  it("an unexpected failure shows only the request id", async () => {
     const client = createClient(Admin, connectTo(server.url));
     const error = await failure(
       client.refillPresigns(
@@ -128,7 +128,7 @@ describe("a message that does not decode", () => {
   const truncated = Buffer.from([10, 50, 1]);
   const envelope = Buffer.concat([Buffer.from([0, 0, 0, 0, truncated.length]), truncated]);
 
-  it("over Connect is the caller's mistake", async () => {
+  it("over Connect is the caller's error", async () => {
     const reply = await fetch(`${server.url}/tss.v1.Signing/GetSign`, {
       method: "POST",
       headers: { "content-type": "application/proto" },
@@ -141,7 +141,7 @@ describe("a message that does not decode", () => {
     });
   });
 
-  it.each(["GetSign", "GetProtocolParameters"])("over gRPC to %s is the caller's mistake", async (method) => {
+  it.each(["GetSign", "GetProtocolParameters"])("over gRPC to %s is the caller's error", async (method) => {
     const service = method === "GetSign" ? "Signing" : "Onboarding";
     const trailers = await rawGrpc(`/tss.v1.${service}/${method}`, envelope);
     expect(trailers["grpc-status"]).toBe(String(Code.InvalidArgument));
@@ -150,7 +150,7 @@ describe("a message that does not decode", () => {
     );
   });
 
-  it("over gRPC with half an envelope is the caller's mistake", async () => {
+  it("over gRPC with half an envelope is the caller's error", async () => {
     const trailers = await rawGrpc("/tss.v1.Signing/GetSign", envelope.subarray(0, 6));
     expect(trailers["grpc-status"]).toBe(String(Code.InvalidArgument));
   });
@@ -187,7 +187,7 @@ async function rawGrpc(path: string, body: Buffer): Promise<Record<string, unkno
   return status;
 }
 
-it("a Connect GET whose message is no base64 is the caller's mistake", async () => {
+it("a Connect GET whose message is not base64 is the caller's error", async () => {
   const query = "connect=v1&encoding=proto&base64=1&message=%5Co";
   const reply = await fetch(`${server.url}/tss.v1.Signing/GetSign?${query}`);
   expect([reply.status, await reply.json()]).toEqual([

@@ -15,7 +15,7 @@ test("a part that cannot be loaded is a PartMissingError with the loader's error
   expect((error as PartMissingError).cause).toBe(cause);
 });
 
-test("a signal ends the wait for a part with its own reason, also when it was aborted before", async () => {
+test("a signal ends the wait for a part with its own reason, even if it was aborted before", async () => {
   const never = () => new Promise<never>(() => {});
   const controller = new AbortController();
   const waiting = loadPart(never, controller.signal);
@@ -26,7 +26,7 @@ test("a signal ends the wait for a part with its own reason, also when it was ab
   expect(load).not.toHaveBeenCalled();
 });
 
-test("an engine whose computations cannot be loaded says so when it is asked to be ready", async () => {
+test("an engine whose computations cannot be loaded rejects `ready`", async () => {
   await expect(createInlineEngine().ready()).rejects.toBeInstanceOf(PartMissingError);
 });
 
@@ -37,7 +37,7 @@ test("a call whose computation cannot be loaded overwrites its secrets", async (
   expect(seed).toEqual(new Uint8Array(32));
 });
 
-test("a deferred engine is loaded once, after a failure again, and closes the one that it loaded", async () => {
+test("a deferred engine loads once, loads again after a failure, and closes the loaded engine", async () => {
   const closed: string[] = [];
   const load = vi
     .fn<() => Promise<ReturnType<typeof createInlineEngine>>>()

@@ -49,7 +49,7 @@ describe.each(recorded.vectors)("$signatureAlgorithm with $hash", (vector) => {
     return BigInt(`0x${bytes.toString("hex")}`);
   }
 
-  test("has the vector's numbers, which another library derives too", () => {
+  test("derives the vector's numbers, like another library", () => {
     const randomness = deriveSignRandomness(curve, { ...request, share, commitment });
     for (const [name, hex] of Object.entries(vector.scalars)) {
       const wide = expand(name, new Uint8Array(), 64);
@@ -76,14 +76,14 @@ describe.each(recorded.vectors)("$signatureAlgorithm with $hash", (vector) => {
     }
   });
 
-  test("gives the vector's octets, and a signature that an outside library accepts", () => {
+  test("makes the vector's octets, and a signature that an outside library accepts", () => {
     const half = runSteps(createSignMessage(request));
     expect(createHash("sha256").update(half).digest("hex")).toBe(vector.halfSha256Hex);
     if (vector.halfHex !== undefined) expect(Buffer.from(half).toString("hex")).toBe(vector.halfHex);
     expect(isSigned(network, request, half)).toBe(true);
   });
 
-  test("has other numbers for a change in anything that it is derived from", () => {
+  test("derives other numbers if any of its inputs changes", () => {
     const input = { ...request, share, commitment };
     const changed = [
       input,
@@ -114,12 +114,12 @@ describe.each(recorded.vectors)("$signatureAlgorithm with $hash", (vector) => {
       () => ({ dwalletOutput: flipBit(request.dwalletOutput, 8 * request.dwalletOutput.length - 1) }),
       "dWallet",
     ],
-  ])("makes nothing for %s", (_, change, text) => {
+  ])("refuses %s", (_, change, text) => {
     expect(() => runSteps(createSignMessage({ ...request, ...change() }))).toThrow(text);
   });
 });
 
-test("the default engine keeps the event loop going while it makes an ECDSA half, and needs no WebAssembly", async () => {
+test("the default engine leaves the event loop free while it makes an ECDSA half, and needs no WebAssembly", async () => {
   const engine = createInlineEngine();
   await engine.ready();
   const vector = recorded.vectors[0]!;
@@ -140,7 +140,7 @@ test("the default engine keeps the event loop going while it makes an ECDSA half
   expect(turns).toBeGreaterThan(2);
 });
 
-test("a response for a secret that is longer than its mask hides is not made", () => {
+test("a response for a secret that is too long for its mask is refused", () => {
   const challenge = 2n ** 128n - 1n;
   expect(maskedResponse(5n, challenge, 2n ** 749n - 1n, 749)).toBe(5n + challenge * (2n ** 749n - 1n));
   expect(() => maskedResponse(5n, challenge, 2n ** 749n, 749)).toThrow(RangeError);

@@ -68,7 +68,7 @@ describe("an engine on workers", () => {
     expect(here.squares).toBeGreaterThan(0);
   });
 
-  test("lets the event loop turn freely while it makes an ECDSA half", SLOW, async () => {
+  test("leaves the event loop free while it makes an ECDSA half", SLOW, async () => {
     await engine.ready();
     let isMaking = true;
     let turns = 0;
@@ -83,28 +83,24 @@ describe("an engine on workers", () => {
     expect(turns).toBeGreaterThan(1000);
   });
 
-  test(
-    "gives the parameters, keys and share that the engine on the caller's thread gives",
-    SLOW,
-    async () => {
-      const inline = createInlineEngine();
-      const seed = new Uint8Array(32).fill(7);
-      const networkKeyOutput = recordedNetwork.networkDkgPublicOutput();
-      const [parameters, same] = await Promise.all(
-        [engine, inline].map((one) => one.buildParameters({ curve: "SECP256R1", networkKeyOutput })),
-      );
-      expect(parameters).toEqual(same);
-      const [keys, sameKeys] = await Promise.all(
-        [engine, inline].map((one) => one.deriveUserKeys({ curve: "SECP256R1", seed })),
-      );
-      const secrets = (one = keys!) => [one.decryptionKey.reveal(), one.signerSecretKey.reveal()];
-      expect(secrets(keys)).toEqual(secrets(sameKeys));
-      expect(keys!.signerAddress).toBe(sameKeys!.signerAddress);
-      expect(seed).toEqual(new Uint8Array(32).fill(7));
-    },
-  );
+  test("returns the same parameters, keys and share as the engine on the caller's thread", SLOW, async () => {
+    const inline = createInlineEngine();
+    const seed = new Uint8Array(32).fill(7);
+    const networkKeyOutput = recordedNetwork.networkDkgPublicOutput();
+    const [parameters, same] = await Promise.all(
+      [engine, inline].map((one) => one.buildParameters({ curve: "SECP256R1", networkKeyOutput })),
+    );
+    expect(parameters).toEqual(same);
+    const [keys, sameKeys] = await Promise.all(
+      [engine, inline].map((one) => one.deriveUserKeys({ curve: "SECP256R1", seed })),
+    );
+    const secrets = (one = keys!) => [one.decryptionKey.reveal(), one.signerSecretKey.reveal()];
+    expect(secrets(keys)).toEqual(secrets(sameKeys));
+    expect(keys!.signerAddress).toBe(sameKeys!.signerAddress);
+    expect(seed).toEqual(new Uint8Array(32).fill(7));
+  });
 
-  test("leaves what it was given as it was, and says no secret in an error", SLOW, async () => {
+  test("does not change its arguments, and shows no secret in an error", SLOW, async () => {
     const input = inputOf(eddsa);
     const before = Buffer.from(input.userSecretKeyShare.reveal()).toString("hex");
     await engine.createSignMessage(input);
@@ -116,7 +112,7 @@ describe("an engine on workers", () => {
     expect(JSON.stringify(error) + String(error)).not.toContain(before.slice(8, 24));
   });
 
-  test("ends an aborted call with the signal's reason, and the other calls are made", SLOW, async () => {
+  test("ends an aborted call with the signal's reason, and completes the other calls", SLOW, async () => {
     const abort = new AbortController();
     await engine.ready();
     const ended = [0, 1, 2].map(() =>
@@ -143,7 +139,7 @@ function watched(): { readonly start: StartEngineThread; readonly threads: Retur
 }
 
 test(
-  "an aborted call leaves its worker alive, and a worker that ends rejects its call alone",
+  "an aborted call keeps its worker alive, and a worker that ends rejects only its own call",
   SLOW,
   async () => {
     const { start, threads } = watched();
@@ -167,7 +163,7 @@ test(
   },
 );
 
-describe("where no worker can be started, the engine works on the caller's thread and says so", () => {
+describe("without a worker, the engine works on the caller's thread and reports it", () => {
   const ways: [string, StartEngineThread][] = [
     [
       "there are none",
@@ -239,7 +235,7 @@ describe("an ECDSA half", () => {
     return half;
   };
 
-  test("of two workers leaves only when both made the same octets", async () => {
+  test("of two workers is returned only if both made the same octets", async () => {
     for (const [second, outcome] of [
       [1, "EngineError: sign message: two workers computed different halves; nothing was sent"],
       [0, "9,0"],
@@ -272,7 +268,7 @@ describe("an ECDSA half", () => {
   });
 });
 
-test("no more than a thousand calls wait, and closing ends them all", async () => {
+test("at most a thousand calls wait, and closing ends them all", async () => {
   const { start, threads } = played();
   const engine = createWorkerEngineOn(start, { workerCount: 1 });
   await engine.ready();
@@ -319,7 +315,7 @@ test("no call waits behind a long one while another worker is idle, and calls st
   await Promise.all([closed, ...calls]);
 });
 
-test("an engine that is closed twice at once is closed for both", async () => {
+test("two concurrent closings of an engine both wait for its end", async () => {
   const { start, threads } = played();
   const engine = createWorkerEngineOn(start, { workerCount: 1 });
   await engine.ready();
@@ -328,7 +324,7 @@ test("an engine that is closed twice at once is closed for both", async () => {
   await closed;
 });
 
-test("a call that cannot be sent to a worker fails by itself, overwritten, and the worker takes the next one", async () => {
+test("a call that cannot be sent to a worker fails alone with its secrets overwritten, and the worker takes the next call", async () => {
   const { start, threads } = played();
   const refusing: StartEngineThread = (events) => ({
     ...start(events),
@@ -347,7 +343,7 @@ test("a call that cannot be sent to a worker fails by itself, overwritten, and t
   expect(threads).toHaveLength(1);
 });
 
-test("a Node process stays for a call that it waits for, and not for idle workers", SLOW, async () => {
+test("a Node process waits for an open call, and not for idle workers", SLOW, async () => {
   const program = `
     import { createWorkerEngine } from "./src/crypto/worker-engine.ts";
     const engine = createWorkerEngine({ workerCount: 2 });

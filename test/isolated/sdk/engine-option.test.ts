@@ -17,7 +17,7 @@ test("the WebAssembly is loaded by the reference engine, and not by the default 
   expect(loaded.count).toBe(1);
 });
 
-test("an engine that the caller passes is taken, and anything else is refused", () => {
+test("an engine of the caller is used, and another value is refused", () => {
   const engine = chooseEngine(undefined);
   expect(chooseEngine(engine)).toBe(engine);
   const options = { baseUrl: "http://127.0.0.1:1", apiKey: "tss_key", network: "localnet" } as const;

@@ -26,14 +26,14 @@ test.each<[string, (context: ClientContext) => Promise<unknown>]>([
   },
 );
 
-test("malformed arguments are told before any code is loaded", async () => {
+test("malformed arguments are reported before any code is loaded", async () => {
   const { context } = createFakeService();
   await expect(onboard(context, { seed: new Uint8Array(31), curve: "ED25519" })).rejects.toMatchObject({
     reason: "VALIDATION",
   });
 });
 
-test("a client is made, and refuses a malformed option, without the code of its actions", () => {
+test("a client is created, and refuses a malformed option, without the code of its actions", () => {
   const options = { baseUrl: "http://127.0.0.1:1", apiKey: "tss_key", network: "testnet" } as const;
   expect(createClient(options).onboard).toBeTypeOf("function");
   expect(() => createClient({ ...options, fullnodeUrl: "ftp://fullnode" })).toThrow("fullnodeUrl");

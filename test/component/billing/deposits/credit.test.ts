@@ -102,7 +102,7 @@ describe("a deposit", () => {
     expect(await moneyOf(database, projectId)).toEqual({ balance: 1_000_000n, held: 0n, differences: [] });
   });
 
-  it("waits while its coin has no fresh price, and does not keep others from being credited", async () => {
+  it("waits while its coin has no fresh price, and does not hold up others", async () => {
     prices.SUI = undefined;
     const txDigest = chain.pay(address, [SUI, 1_000_000_000n], [IKA, 100_000_000_000n]);
     expect(await refusalOf(billing.declareDeposit({ txDigest }))).toBe("PRICE_FEED_STALE");
@@ -113,7 +113,7 @@ describe("a deposit", () => {
     expect(await balance()).toBe(6_000_000n);
   });
 
-  it("in a cheap coin is valued exactly, to the last digit of its price", async () => {
+  it("of a cheap coin is valued exactly, to the last digit of its price", async () => {
     prices.IKA = "0.000000000123";
     deposits = { ...deposits, minimumMicroUsd: 0n };
     chain.pay(address, [IKA, 18_000_000_000_000_000_000n]);
@@ -155,7 +155,7 @@ describe("a declaration", () => {
 });
 
 describe("the list of deposits", () => {
-  it("is paged, the newest first, with or without a filter by state", async () => {
+  it("comes in pages, the newest first, with or without a filter by state", async () => {
     for (let count = 0; count < 3; count++) {
       chain.pay(address, [SUI, 1_000_000_000n]);
       await scan();
@@ -196,7 +196,7 @@ describe("the recomputation of the ledger", () => {
   });
 });
 
-describe("looking at an address", () => {
+describe("scanning an address", () => {
   it("ignores coins whose transactions paid nothing", async () => {
     for (let count = 0; count < 101; count++) chain.pay(address, [SUI, 1n], [IKA, 0n]);
     const paid = chain.payments;
@@ -206,7 +206,7 @@ describe("looking at an address", () => {
     expect(await scan()).toMatchObject({ foundCount: 0, hasMore: false });
   });
 
-  it("takes the coins that the fullnode lists first before the others", async () => {
+  it("reads the coins in the order in which the fullnode lists them", async () => {
     const paid = Array.from({ length: 150 }, () => chain.pay(address, [SUI, 1n]));
     await scan();
     const found = await database.query<{ digest: string }>(
@@ -216,7 +216,7 @@ describe("looking at an address", () => {
     expect(found.map(({ digest }) => digest).sort()).toEqual(paid.slice(0, 100).sort());
   });
 
-  it("with a slow answer delays no other address", async () => {
+  it("does not delay other addresses when the answer is slow", async () => {
     const other = await projectWith(database, 0n);
     const otherAddress = await depositAddress(deposits, { projectId: other, reference: "" });
     chain.pay(address, [SUI, 1_000_000_000n]);

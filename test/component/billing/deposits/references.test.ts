@@ -64,7 +64,7 @@ describe("a reference", () => {
     }
   });
 
-  it("beyond the project's limit is refused, and the known ones stay", async () => {
+  it("beyond the project's limit is refused, and the existing ones stay", async () => {
     const known: string[] = [];
     for (let count = 0; count < deposits.maxReferences; count++) known.push(await addressOf(`user-${count}`));
     expect(await refusalOf(billing.getDepositAddress({ reference: "one-more" }))).toBe(
@@ -89,7 +89,7 @@ describe("a deposit to a reference", () => {
     expect(ledgerEntries).toMatchObject([{ amountMicroUsd: 3_500_000n, depositReference: "user-1" }]);
   });
 
-  it("is credited when the project declares it, beside those to its other addresses", async () => {
+  it("is credited when the project declares it, together with those to its other addresses", async () => {
     const own = (await billing.getDepositAddress({})).address;
     const addresses = [await addressOf("a"), await addressOf("b")];
     const pays = fakePayments();
@@ -102,7 +102,7 @@ describe("a deposit to a reference", () => {
     expect(await moneyOf(database, projectId)).toMatchObject({ balance: 10_500_000n, differences: [] });
   });
 
-  it("counts in the sums of its reference alone", async () => {
+  it("counts only in the sums of its own reference", async () => {
     for (const [reference, count] of [
       ["a", 1],
       ["b", 2],
@@ -124,7 +124,7 @@ describe("a deposit to a reference", () => {
 });
 
 describe("the list of deposit addresses", () => {
-  it("is paged in the order of the references, and found by reference or by prefix", async () => {
+  it("comes in pages in the order of the references, and is searched by reference or prefix", async () => {
     for (const reference of ["b", "A:2", "A:10", "0:1", "A:~"]) await addressOf(reference);
     await depositAddress(deposits, { projectId: await projectWith(database, 0n), reference: "A:3" });
     const listed: string[] = [];
@@ -168,7 +168,7 @@ describe("the watcher", () => {
     return row!.seconds;
   }
 
-  it("scans a quiet reference every two hours on average, and the project's own address as before", async () => {
+  it("scans a quiet reference every two hours on average, and the project's own address at the normal pace", async () => {
     const [own, quiet] = [(await billing.getDepositAddress({})).address, await addressOf("user-1")];
     expect(await secondsToNext(quiet)).toBeLessThanOrEqual(10);
     await database.query("UPDATE deposit_address SET wanted_at = now() - interval '2 hours'", []);
@@ -178,7 +178,7 @@ describe("the watcher", () => {
     expect(seconds).toBeLessThanOrEqual(10_800);
   });
 
-  it("scans the references of a project that has many no more often in all than those of fifty", async () => {
+  it("scans the references of a project with many of them no more often in total than fifty", async () => {
     const address = await addressOf("user-1");
     await database.query("UPDATE deposit_reference_count SET count = 100000 WHERE project_id = $1", [
       projectId,

@@ -67,7 +67,7 @@ const usdOf = (feed: ReturnType<typeof feedOf>, coin = SUI) => {
 };
 
 describe("the price of one source", () => {
-  it("carries the source's own time, until it is too old", async () => {
+  it("has the source's own time, and expires by it", async () => {
     const one = source("feed");
     const feed = feedOf(one);
     expect(feed.priceOf(SUI.coinType)).toBeUndefined();
@@ -82,7 +82,7 @@ describe("the price of one source", () => {
     expect(feed.priceOf(SUI.coinType)).toBeUndefined();
   });
 
-  it("does not count when it is old on arrival, or of a time to come", async () => {
+  it("does not count if it arrives too old or from the future", async () => {
     const one = source("feed");
     const feed = feedOf(one);
     for (const timeMs of [nowMs - MAX_AGE_MS - 1, nowMs + 120_000]) {
@@ -92,7 +92,7 @@ describe("the price of one source", () => {
     }
   });
 
-  it("does not count after a jump, on a restarted replica or another one, until it has held", async () => {
+  it("does not count after a jump until it has held, even on a restarted or another replica", async () => {
     const one = source("feed");
     one.says({ SUI: 3.5, IKA: 1 });
     await refresh(feedOf(one));
@@ -108,7 +108,7 @@ describe("the price of one source", () => {
     expect(usdOf(restarted)).toBe(35);
   });
 
-  it("stays the last accepted one while the source fails, and the failure is reported", async () => {
+  it("stays at the last accepted one while the source fails, and the failure is reported", async () => {
     const one = source("feed");
     const feed = feedOf(one);
     one.says({ SUI: 3.5, IKA: 1 });
@@ -122,7 +122,7 @@ describe("the price of one source", () => {
 describe("the price of several sources", () => {
   const sources = () => [source("pyth"), source("coinbase", "SUI"), source("feed")] as const;
 
-  it("is their median", async () => {
+  it("is the median", async () => {
     const [pyth, coinbase, own] = sources();
     const feed = feedOf(pyth, coinbase, own);
     pyth.says({ SUI: 3.5, IKA: 0.02 });
@@ -133,7 +133,7 @@ describe("the price of several sources", () => {
     expect(usdOf(feed, IKA)).toBe(0.0201);
   });
 
-  it("needs more than half of the sources that cover the coin, fresh", async () => {
+  it("needs fresh prices of more than half of the sources that have the coin", async () => {
     const [pyth, coinbase, own] = sources();
     const feed = feedOf(pyth, coinbase, own);
     coinbase.isSilent = true;
@@ -152,7 +152,7 @@ describe("the price of several sources", () => {
     expect(warned).toContainEqual(expect.objectContaining({ sourceCount: 3, readingCount: 1 }));
   });
 
-  it("is none while they are too far apart, so that one that lies cannot move it", async () => {
+  it("is missing while the sources are too far apart, so that one lying source cannot move it", async () => {
     const [pyth, coinbase, own] = sources();
     const feed = feedOf(pyth, coinbase, own);
     pyth.says({ SUI: 3.5 });
@@ -165,7 +165,7 @@ describe("the price of several sources", () => {
     expect(usdOf(feed)).toBe(3.5);
   });
 
-  it("does not become younger than its oldest part", async () => {
+  it("is as old as its oldest part", async () => {
     const [pyth, , own] = sources();
     const feed = feedOf(pyth, own);
     pyth.says({ SUI: 3.5 });
@@ -176,7 +176,7 @@ describe("the price of several sources", () => {
     expect(feed.priceOf(SUI.coinType)).toBeUndefined();
   });
 
-  it("fails to refresh only when no source answers", async () => {
+  it("fails to refresh only if no source answers", async () => {
     const [pyth, coinbase] = sources();
     const feed = feedOf(pyth, coinbase);
     pyth.isSilent = true;

@@ -83,7 +83,7 @@ describe("Pyth's Hermes", () => {
     );
   });
 
-  it("is asked for the feeds by id, with the key as a bearer token", async () => {
+  it("is called with the feeds' ids, and with the key as a bearer token", async () => {
     answers();
     await read(reader({ apiKey: "a-key" }));
     const { pathname, searchParams } = new URL(asked[0]!.url!, url);
@@ -127,7 +127,7 @@ describe("Pyth's Hermes", () => {
     expect([...(await read(reader())).keys()]).toEqual(["IKA"]);
   });
 
-  it("has no price of a coin that is missing", async () => {
+  it("has no price of a coin that the answer lacks", async () => {
     answers(entry(IKA_FEED));
     expect([...(await read(reader())).keys()]).toEqual(["IKA"]);
   });
@@ -186,7 +186,7 @@ describe("Coinbase Exchange", () => {
     expect((await read(reader())).size).toBe(0);
   });
 
-  it("has no price where the ticker is not an object", async () => {
+  it("has no price if the ticker is not an object", async () => {
     json(null);
     expect((await read(reader())).size).toBe(0);
   });
@@ -241,7 +241,7 @@ describe("a feed", () => {
   });
 
   it.each(["0", "-1", "1e-7", "", "Infinity", null, "1000001", "0.0000000000001"])(
-    "has no price of a coin for which it says %j",
+    "has no price of a coin if it answers %j",
     async (value) => {
       json({ time: TIME.toISOString(), prices: { SUI: value } });
       expect((await read(createJsonFeedReader(url))).size).toBe(0);

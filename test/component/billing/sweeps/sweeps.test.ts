@@ -65,7 +65,7 @@ const until = (...expected: string[]) =>
   vi.waitUntil(async () => (await states()).join() === expected.join(), { timeout: 20_000, interval: 20 });
 
 describe("a sweep", { timeout: 60_000 }, () => {
-  it("moves the credited coins as they are, of every type, and no others", async () => {
+  it("moves the credited coins of every type, and no others", async () => {
     await pay(5_000, 7_000);
     const sui = await credited();
     await harness.net.fund(owner.address);
@@ -83,7 +83,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     expect(service!.alarms).toEqual([]);
   });
 
-  it("is the deposit address's transaction, for which the gas station pays", async () => {
+  it("is a transaction of the deposit address, with gas from the gas station", async () => {
     await pay(5_000);
     await credited();
     await start({ gasStationSecret: SPONSOR });
@@ -102,7 +102,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     ).toBe(1);
   });
 
-  it("leaves a trail of who moved what", async () => {
+  it("leaves an audit event of who moved what", async () => {
     await pay(5_000);
     await credited();
     await start();
@@ -118,7 +118,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("is refused when something else used a coin, and the others go with the next one", async () => {
+  it("is refused if another transaction used a coin, and the other coins go with the next one", async () => {
     await pay(5_000, 7_000);
     const coins = [...(await credited())];
     await moveByHand(coins[0]![0], objectId());
@@ -136,7 +136,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     expect(await database.query("SELECT 1 FROM lane WHERE foreign_digest IS NOT NULL")).toEqual([]);
   });
 
-  it("is taken up when an older copy of the database finds it done", async () => {
+  it("is recorded when an older copy of the database finds it on the chain", async () => {
     await pay(5_000);
     const coins = await credited();
     const { digest } = await moveByHand([...coins.keys()][0]!, destination);
@@ -145,7 +145,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     expect(await database.query("SELECT tx_digest FROM sweep")).toEqual([{ tx_digest: digest }]);
   });
 
-  it("goes again with a coin's new version when a transaction of the address failed on the chain", async () => {
+  it("is sent again with the coin's new version after a transaction of the address failed on the chain", async () => {
     await pay(5_000, 7_000);
     const coins = await credited();
     await failByHand([...coins.keys()][0]!);
@@ -154,7 +154,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     expect(await coinsOf(harness.client, destination)).toEqual(coins);
   });
 
-  it("happens once though the fullnode refuses it for versions that are right", async () => {
+  it("happens once even if the fullnode refuses versions that are right", async () => {
     await pay(5_000);
     const coins = await credited();
     harness.net.faults.set({ versionConflict: 1 });
@@ -169,7 +169,7 @@ describe("a sweep", { timeout: 60_000 }, () => {
     expect(await coinsOf(harness.client, destination)).toEqual(coins);
   });
 
-  it("is not signed with another seed's key, and happens once the right one is back", async () => {
+  it("is not signed with another seed's key, and goes out once the right seed is back", async () => {
     await pay(5_000);
     const coins = await credited();
     await start({

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, DATABASE_TIMEOUT_MS);
 afterAll(() => database.close());
 
-it("fails what this service can never send, tells its row why, and goes on with the rest", async () => {
+it("an operation that can never be sent fails with its reason, and the rest is sent", async () => {
   const failed: string[] = [];
   const kind = {
     name: "dkg",

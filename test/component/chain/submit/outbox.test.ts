@@ -41,7 +41,7 @@ describe("the outbox", () => {
   const store = (digest: string, ids: string[], of = lease) =>
     database.transaction((db) => storeTransaction(db, of, transaction(digest), ids));
 
-  it("gives the most urgent kind first, and what must go alone by itself", async () => {
+  it("gives the most urgent kind first, and an operation that must go alone by itself", async () => {
     const presign = await queue("presign", 50);
     const sign = await queue("sign", 10);
     const alone = await queue("sign", 10);
@@ -71,7 +71,7 @@ describe("the outbox", () => {
     expect(await failOperation(database, id, "CHAIN_REJECTED", "again")).toBe(false);
   });
 
-  it("has a refusal fail nothing that another process has sent meanwhile", async () => {
+  it("does not fail an operation that another process has sent meanwhile", async () => {
     await queue();
     const operations = await claimOperations(database, NETWORK, lease, { sign: 10 });
     await store("digest", [operations[0]!.id]);
@@ -89,7 +89,7 @@ describe("the outbox", () => {
     expect(failed).toEqual([]);
   });
 
-  it("notes once how a transaction ended", async () => {
+  it("records the outcome of a transaction once", async () => {
     await queue();
     const [{ id } = { id: "" }] = await claimOperations(database, NETWORK, lease, { sign: 10 });
     await store("digest", [id]);
@@ -98,7 +98,7 @@ describe("the outbox", () => {
     expect(await database.query("SELECT state FROM chain_transaction")).toEqual([{ state: "landed" }]);
   });
 
-  it("gives what one lease has taken to no other, until that lease is over", async () => {
+  it("gives the operations of one lease to no other until that lease ends", async () => {
     await addLane(database, NETWORK, { objectId: "0xother", version: "1", digest: "d" });
     const other = (await leaseLane(database, "0xother", 60_000))!;
     const taken = await queue();
@@ -117,7 +117,7 @@ describe("the outbox", () => {
     expect(await database.query("SELECT digest FROM chain_transaction")).toEqual([]);
   });
 
-  it("stores nothing under a lease that another process has followed", async () => {
+  it("stores nothing under a lease that another process has taken over", async () => {
     await releaseLease(database, lease);
     const next = (await leaseLane(database, LANE, 60_000))!;
     expect(next.fence).toBeGreaterThan(lease.fence);
@@ -125,11 +125,11 @@ describe("the outbox", () => {
     await store("a", [], next);
   });
 
-  it("leases a lane to one at a time", async () => {
+  it("leases a lane to one process at a time", async () => {
     expect(await leaseLane(database, LANE, 60_000)).toBeUndefined();
   });
 
-  it("lets one lane have one transaction without an outcome", async () => {
+  it("allows each lane one transaction without an outcome", async () => {
     await store("a", []);
     await expect(store("b", [])).rejects.toThrow(/chain_transaction_unresolved_lane/);
   });

@@ -43,7 +43,7 @@ async function signed(amount: number) {
 const send = (stored: Awaited<ReturnType<typeof signed>>) => sendTransaction(network, reader, stored);
 
 describe("a stored transaction", () => {
-  it("has the outcome of the first time, however often it is sent", async () => {
+  it("has the first outcome, however often it is sent", async () => {
     const stored = await signed(1);
     const first = await send(stored);
     expect(first.kind).toBe("landed");
@@ -51,7 +51,7 @@ describe("a stored transaction", () => {
     expect(await send(stored)).toEqual(first);
   });
 
-  it("is dead once another transaction has used one of its inputs, however long ago", async () => {
+  it("is dead if another transaction has used one of its inputs, however long ago", async () => {
     const [stored, foreign] = [await signed(3), await signed(4)];
     expect((await send(foreign)).kind).toBe("landed");
     const reason = `its input ${network.treasury.operatorCapIds[0]} was used by ${foreign.digest}`;
@@ -63,7 +63,7 @@ describe("a stored transaction", () => {
     expect(await send(stored)).toEqual(dead);
   });
 
-  it("has no outcome while the fullnode neither takes it nor knows what has used its inputs", async () => {
+  it("has no outcome while the fullnode neither accepts it nor knows what used its inputs", async () => {
     const [stored, foreign] = [await signed(8), await signed(9)];
     await send(foreign);
     const lagging: NetworkReader = {

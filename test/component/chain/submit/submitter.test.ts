@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 describe("the submitter", () => {
-  it("has the bytes, the signatures and the digest in the database before it sends them", async () => {
+  it("stores the bytes, the signatures and the digest before it sends them", async () => {
     const id = await queue();
     let stored: unknown;
     chain.onSend = async (digest) => {
@@ -64,7 +64,7 @@ describe("the submitter", () => {
     expect(await stateOf(id)).toBe("landed");
   });
 
-  it("sends the very same bytes again when it died between storing and sending", async () => {
+  it("sends the same bytes again after it died between storing and sending", async () => {
     const id = await queue();
     const gone = new Promise<void>((resolve) => {
       chain.onSend = () => {
@@ -87,7 +87,7 @@ describe("the submitter", () => {
     expect(chain.landed).toEqual([id]);
   });
 
-  it("lands an operation once when the reply to its transaction was lost", async () => {
+  it("lands an operation once if the reply to its transaction was lost", async () => {
     const id = await queue();
     let calls = 0;
     chain.onSend = async (digest) => {
@@ -100,7 +100,7 @@ describe("the submitter", () => {
     expect(chain.landed).toEqual([id]);
   });
 
-  it("lands the others of a batch that one operation spoilt, and fails that one once", async () => {
+  it("fails the one bad operation of a batch once, and lands the others", async () => {
     const ids = await Promise.all([queue(), queue(), queue()]);
     const guilty = ids[1] ?? "";
     chain.refuse = (subjects) => (subjects.includes(guilty) ? abort("coordinator_inner", 6) : undefined);
@@ -110,7 +110,7 @@ describe("the submitter", () => {
     expect(await stateOf(guilty)).toBe("failed");
   });
 
-  it("fails nothing by the word of a dry run: the fullnode may lag behind the chain", async () => {
+  it("does not fail an operation because of a dry run, because the fullnode may lag behind", async () => {
     const id = await queue();
     chain.refuse = () => abort("coordinator_inner", 4);
     chain.abortOnExecution = () => undefined;
@@ -119,7 +119,7 @@ describe("the submitter", () => {
     expect(chain.landed).toEqual([id]);
   });
 
-  it("does the same when only the real execution finds the fault", async () => {
+  it("fails it once even if only the real execution finds the fault", async () => {
     const ids = await Promise.all([queue(), queue()]);
     const guilty = ids[0] ?? "";
     chain.abortOnExecution = (subjects) =>
@@ -164,7 +164,7 @@ describe("the submitter", () => {
     expect(blocked).toEqual(["coordinator_version"]);
   });
 
-  it("never fails an operation because its one-time mark is used", async () => {
+  it("does not fail an operation because its one-time mark is used", async () => {
     const id = await queue();
     const refused = new Promise<void>((resolve) => {
       chain.refuse = () => {
@@ -179,7 +179,7 @@ describe("the submitter", () => {
     expect(await stateOf(id)).toBe("queued");
   });
 
-  it("takes an operation as done when its mark is already on the chain", async () => {
+  it("completes an operation whose mark is already on the chain", async () => {
     const id = await queue();
     chain.refuse = () => abort("dynamic_field", 0);
     chain.hasMark = true;
@@ -188,7 +188,7 @@ describe("the submitter", () => {
     expect(await stateOf(id)).toBe("landed");
   });
 
-  it("fails nothing while the fullnode answers for another operation, and sends the others meanwhile", async () => {
+  it("fails nothing while the fullnode answers for another operation, and sends the rest meanwhile", async () => {
     const confused = await queue();
     chain.refuse = (subjects) => (subjects.includes(confused) ? abort("dynamic_field", 0) : undefined);
     chain.mixUp = new MixedUpAnswerError("session", "another's");
@@ -205,7 +205,7 @@ describe("the submitter", () => {
     expect(await stateOf(confused)).toBe("landed");
   });
 
-  it("gives the operations of a transaction that can never land back to the queue", async () => {
+  it("requeues the operations of a transaction that can never land", async () => {
     const id = await queue();
     let calls = 0;
     chain.onSend = async (digest) =>
@@ -218,7 +218,7 @@ describe("the submitter", () => {
     expect(states.map(({ state }) => state)).toEqual(["dropped", "landed"]);
   });
 
-  it("goes on when a transaction of its own has used the lane's input", async () => {
+  it("continues after one of its own transactions has used the lane's input", async () => {
     const id = await queue();
     let calls = 0;
     chain.onSend = async (digest) =>
@@ -230,7 +230,7 @@ describe("the submitter", () => {
     expect(alarms).toEqual([]);
   });
 
-  it("stops, and says why, when something else has used the lane's input", async () => {
+  it("stops and says why after a foreign transaction has used the lane's input", async () => {
     const id = await queue();
     const alarmed = new Promise<void>((resolve) => {
       onAlarm = resolve;
@@ -246,7 +246,7 @@ describe("the submitter", () => {
     expect(await leaseLane(database, LANE, 1_000)).toBeUndefined();
   });
 
-  it("goes on when something else has used what the operation itself brings", async () => {
+  it("continues after a foreign transaction has used an input of the operation itself", async () => {
     const id = await queue();
     const spent = { objectId: "0xc01", byDigest: "foreign" };
     let calls = 0;
@@ -257,7 +257,7 @@ describe("the submitter", () => {
     expect(alarms).toEqual([]);
   });
 
-  it("has no lane without gas do anything", async () => {
+  it("leaves a lane without gas idle", async () => {
     await database.query("UPDATE gas_coin SET merged = true");
     const id = await queue();
     submitter = start();
@@ -269,7 +269,7 @@ describe("the submitter", () => {
     expect(chain.landed).toEqual([id]);
   });
 
-  it("stops when the dry run shows that the lane's objects have moved on without it", async () => {
+  it("stops if the dry run shows that a foreign transaction moved the lane's objects", async () => {
     await queue();
     const alarmed = new Promise<void>((resolve) => {
       onAlarm = resolve;
@@ -281,7 +281,7 @@ describe("the submitter", () => {
     expect(alarms).toEqual([expect.objectContaining({ lane: LANE, digest: "foreign" })]);
   });
 
-  it("notes what its transaction made of the lane's objects with its outcome", async () => {
+  it("stores the new versions of the lane's objects with the outcome", async () => {
     const id = await queue();
     chain.written = new Map([[LANE, { objectId: LANE, version: "2", digest: "d2" }]]);
     await run([id]);
@@ -290,7 +290,7 @@ describe("the submitter", () => {
     ]);
   });
 
-  it("writes nothing by halves when the outcome cannot be written", async () => {
+  it("writes all of an outcome or nothing", async () => {
     const id = await queue();
     let attempts = 0;
     chain.onLanded = () => {
@@ -302,7 +302,7 @@ describe("the submitter", () => {
     expect(await stateOf(id)).toBe("landed");
   });
 
-  it("fails an operation whose row is gone, and goes on with the next", async () => {
+  it("fails an operation whose row is gone, and continues with the next", async () => {
     const gone = await queue();
     const id = await queue();
     chain.missing = gone;
@@ -311,7 +311,7 @@ describe("the submitter", () => {
     expect(chain.landed).toEqual([id]);
   });
 
-  it("tells who watches a subject only when the outcome can be read", async () => {
+  it("wakes the watchers of a subject only once the outcome can be read", async () => {
     const id = await queue();
     const told = new Promise<string | undefined>((resolve) => {
       chain.onEnded = (subjectId) => resolve(stateOf(subjectId));
@@ -320,7 +320,7 @@ describe("the submitter", () => {
     expect(await told).toBe("landed");
   });
 
-  it("cuts a batch by bytes, and sends one that is larger than the bound by itself", async () => {
+  it("limits a batch by its bytes, and sends an operation above the limit by itself", async () => {
     const ids = await Promise.all([queue(), queue(), queue()]);
     chain.sizeBytes = 60 * 1024;
     await run(ids);

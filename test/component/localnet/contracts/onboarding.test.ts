@@ -52,7 +52,7 @@ describe("encryption keys", () => {
     expect(abortOf(failed)).toBe("dynamic_field 0");
   });
 
-  test("a key that its signer did not sign is refused", async () => {
+  test("a key without its signer's signature is refused", async () => {
     const user = createUser();
     const signature = await user.keypair.sign(new Uint8Array(261));
     const failed = await harness.runToFailure((tx) =>
@@ -70,7 +70,7 @@ describe("encryption keys", () => {
     expect(abortOf(failed)).toBe("support_config 2");
   });
 
-  test("asking for the key of an address without one aborts with EEncryptionKeyNotExist", async () => {
+  test("reading the key of an address without one aborts with EEncryptionKeyNotExist", async () => {
     const failed = await harness.runToFailure((tx) => {
       calls.getActiveEncryptionKey(
         harness.config,

@@ -145,7 +145,7 @@ describe("presigns and signatures", () => {
     expect(signed.state.$kind).toBe("NetworkRejected");
   });
 
-  test("is_presign_valid tells whether a presign is completed", async () => {
+  test("is_presign_valid returns whether a presign is completed", async () => {
     const [ika] = (
       await harness.client.listCoins({ owner: hotWallet.toSuiAddress(), coinType: harness.net.ikaCoinType })
     ).objects;

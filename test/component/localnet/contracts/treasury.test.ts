@@ -78,7 +78,7 @@ test("a batch has 1 to 100 sessions", async () => {
   );
 });
 
-test("an operator that is revoked cannot spend, a new one can", async () => {
+test("a revoked operator cannot spend, and a new one can", async () => {
   const created = await harness.run((tx) => tx.transferObjects([admin(tx, "new_operator")], me));
   const capId = created.effects.changedObjects.find(
     (change) =>
@@ -98,7 +98,7 @@ test("a paused Treasury pays for nothing until it is resumed", async () => {
   await harness.run((tx) => payPresigns(harness, tx));
 });
 
-test("without a ceiling nothing is paid, and a ceiling below Ika's price aborts in the coordinator", async () => {
+test("nothing is paid without a ceiling, and a ceiling below Ika's price aborts in the coordinator", async () => {
   const setCeiling = (ika: number, sui: number) =>
     harness.run((tx) =>
       admin(tx, "set_ceiling", [
@@ -131,7 +131,7 @@ test("a failed payment changes no balance of the Treasury", async () => {
   expect(await balances()).toEqual(before);
 });
 
-test("a deposit adds to the balances, a drain takes no more than there is", async () => {
+test("a deposit adds to the balances, and a drain takes at most the balance", async () => {
   const [ikaBefore, suiBefore] = await balances();
   const [ika] = (await harness.client.listCoins({ owner: me, coinType: harness.net.ikaCoinType })).objects;
   await harness.run((tx) => {
@@ -152,7 +152,7 @@ test("a deposit adds to the balances, a drain takes no more than there is", asyn
   expect((await harness.client.getBalance({ owner: to })).balance.balance).toBe("700");
 });
 
-test("the Treasury signs only with caps that it holds, and a released dWallet is gone from it", async () => {
+test("the Treasury signs only with caps that it holds, and no longer with a released one", async () => {
   const { dwalletId } = await activeDwallet(harness);
   const [presignId] = await readyPresigns(harness);
   const unknown = `0x${"7".repeat(64)}`;
@@ -170,7 +170,7 @@ test("the Treasury signs only with caps that it holds, and a released dWallet is
   expect(abortOf(await harness.runToFailure((tx) => paySign(harness, tx, afterRelease)))).toBe("treasury 6");
 });
 
-test("the cap of another Treasury is neither operator nor administrator here", async () => {
+test("the caps of another Treasury give no rights here", async () => {
   const other = await startHarness({ seed: new Uint8Array(32).fill(9), hotWalletAddress: me });
   try {
     const tx = new Transaction();

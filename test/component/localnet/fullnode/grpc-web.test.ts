@@ -38,7 +38,7 @@ async function call(
 }
 
 describe("framing", () => {
-  test("what is encoded is decoded, in both formats", () => {
+  test("decodes what it encodes, in both formats", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2_000 }), (payload) => {
         for (const format of ["binary", "text"] as const) {
@@ -53,7 +53,7 @@ describe("framing", () => {
     );
   });
 
-  test("a text body may be several base64 strings in a row", () => {
+  test("reads a text body of several base64 strings in a row", () => {
     const octets = frame(Buffer.from("hello"));
     const pieces = [octets.subarray(0, 4), octets.subarray(4, 6), octets.subarray(6)];
     const body = Buffer.from(pieces.map((piece) => piece.toString("base64")).join(""));
@@ -61,7 +61,7 @@ describe("framing", () => {
   });
 });
 
-describe("bad requests are answered with a status and the node lives on", () => {
+describe("the node answers with a status and still runs after", () => {
   test("no frame, a short frame, a long frame, two frames, compression, an unknown flag", async () => {
     const message = frame(new Uint8Array());
     expect(await call(SERVICE, new Uint8Array())).toBe("3");
@@ -137,7 +137,7 @@ describe("bad requests are answered with a status and the node lives on", () => 
     );
   });
 
-  test("ids, digests, masks and page tokens that are none", async () => {
+  test("malformed ids, digests, masks and page tokens", async () => {
     const { client } = harness;
     await expect(client.getObject({ objectId: "0xzz" })).rejects.toBeDefined();
     await expect(client.ledgerService.getObject({ objectId: "not an id" })).rejects.toMatchObject({
@@ -172,7 +172,7 @@ test("a browser of any origin may call it", async () => {
   expect(preflight.headers.get("access-control-allow-headers")).toBe("x-grpc-web,content-type");
 });
 
-test("listings are paged without loss or repetition, coins from the richest", async () => {
+test("lists come in pages without loss or repetition, and coins from the richest", async () => {
   const owner = harness.net.hotWalletAddress;
   await harness.run((tx) => tx.transferObjects([...tx.splitCoins(tx.gas, [3, 1, 2])], owner));
   const seen: string[] = [];
@@ -194,7 +194,7 @@ test("listings are paged without loss or repetition, coins from the richest", as
   expect(coins).toEqual([...coins].sort((a, b) => (a > b ? -1 : 1)));
 });
 
-test("closing answers the call under way and then refuses", async () => {
+test("a node that closes answers the call under way and then refuses", async () => {
   const other = await startHarness();
   const { port } = new URL(other.net.url);
   const pending = new Promise<number | undefined>((resolve, reject) => {

@@ -37,7 +37,7 @@ const coinCall = (tx: Transaction, name: string, args: TransactionArgument[]) =>
 const value = (returned: unknown): bigint => BigInt(bcs.u64().parse(returned as Uint8Array));
 
 describe("coins", () => {
-  test("what is split, joined and merged keeps its sum", async () => {
+  test("keep their sum when they are split, joined and merged", async () => {
     const result = await attempt((tx) => {
       const [a, b, c] = tx.splitCoins(tx.gas, [100, 20, 3]) as unknown as TransactionArgument[];
       tx.mergeCoins(a as never, [b as never]);
@@ -57,7 +57,7 @@ describe("coins", () => {
     expect(received?.amount).toBe("100");
   });
 
-  test("more than a coin holds cannot be taken from it", async () => {
+  test("cannot be split beyond their balance", async () => {
     const split = await attempt((tx) => {
       const [coin] = tx.splitCoins(tx.gas, [5]);
       tx.transferObjects([...tx.splitCoins(coin as never, [6])], me);
@@ -77,7 +77,7 @@ describe("coins", () => {
     expect((await attempt((tx) => coinCall(tx, "destroy_zero", [coinCall(tx, "zero", [])]))).ok).toEqual([]);
   });
 
-  test("coins of another type do not merge", async () => {
+  test("of different types do not merge", async () => {
     const [ika] = (await harness.client.listCoins({ owner: me, coinType: harness.net.ikaCoinType })).objects;
     const result = await attempt((tx) => tx.mergeCoins(tx.gas, [tx.object(ika?.objectId as string)]));
     expect(result).toEqual({ argument: 1, fault: "TypeMismatch" });
@@ -100,7 +100,7 @@ describe("coins", () => {
 });
 
 describe("values", () => {
-  test("a value that is taken is gone", async () => {
+  test("a value that was taken is gone", async () => {
     const result = await attempt((tx) => {
       const [coin] = tx.splitCoins(tx.gas, [5]);
       tx.transferObjects([coin as never], me);
@@ -117,7 +117,7 @@ describe("values", () => {
     expect(result).toEqual({ argument: 1, fault: "InvalidValueUsage" });
   });
 
-  test("an object that nobody took fails the transaction and names its place", async () => {
+  test("an object that no command took fails the transaction, which names its place", async () => {
     const result = await attempt((tx) => tx.splitCoins(tx.gas, [1, 2]));
     expect(result.message).toContain(
       "Unused result without the drop ability. Command result 0, return value 0",
@@ -139,7 +139,7 @@ describe("values", () => {
     expect(arity.fault).toBe("InvalidResultArity");
   });
 
-  test("pure bytes are refused where they are not the canonical form of the type", async () => {
+  test("pure bytes are refused unless they are the canonical form of the type", async () => {
     const split = (bytes: Uint8Array) =>
       attempt((tx) => {
         const part = coinCall(tx, "split", [tx.gas, tx.pure(bytes)]);
@@ -159,7 +159,7 @@ describe("values", () => {
     expect((await register(Uint8Array.of(5, 1, 2))).fault).toBe("InvalidBcsBytes");
   });
 
-  test("a shared object that came in read-only cannot be changed, nor any shared object taken", async () => {
+  test("a read-only shared object cannot be changed, and no shared object can be taken", async () => {
     const { treasuryId, packageId, adminCapId } = harness.net.treasury;
     const pause = await attempt((tx) =>
       tx.moveCall({
@@ -235,7 +235,7 @@ describe("functions", () => {
     await expect(missing).rejects.toThrow("not found");
   });
 
-  test("the value of a coin is what was put into it", async () => {
+  test("the value of a coin is its deposited amount", async () => {
     const result = await attempt((tx) => {
       const [coin] = tx.splitCoins(tx.gas, [77]);
       tx.transferObjects([coin as never], me);

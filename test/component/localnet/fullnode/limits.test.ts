@@ -71,7 +71,7 @@ describe("sizes", () => {
 });
 
 describe("gas", () => {
-  test("price and budget stay within the network's bounds", async () => {
+  test("a price or budget outside of the network's bounds is refused", async () => {
     const budget = (value: number) =>
       send((tx) => {
         tx.setGasBudget(value);
@@ -81,7 +81,7 @@ describe("gas", () => {
     await expect(budget(50_000_000_001)).rejects.toThrow("is higher than max: 50000000000");
   });
 
-  test("a coin that does not hold the budget is refused", async () => {
+  test("a coin with less than the budget is refused", async () => {
     const poor = await harness.run((tx) => tx.transferObjects([tx.splitCoins(tx.gas, [1_000_000])], me));
     const coinId = poor.effects.changedObjects.find((change) => change.idOperation === "Created")
       ?.objectId as string;

@@ -46,7 +46,7 @@ async function execute(bytes: Uint8Array, signers: Ed25519Keypair[] = [hotWallet
 }
 
 describe("versions", () => {
-  test("everything that a transaction touches gets one version, above all of its inputs", async () => {
+  test("everything that a transaction touches gets one version, higher than those of its inputs", async () => {
     const executed = await harness.run((tx) => payPresigns(harness, tx));
     const lamport = BigInt(executed.effects.lamportVersion as string);
     for (const change of executed.effects.changedObjects) {
@@ -59,7 +59,7 @@ describe("versions", () => {
     }
   });
 
-  test("an owned object that was only read gets a new version too, so its old reference is spent", async () => {
+  test("an owned object that was only read gets a new version too, and its old reference is spent", async () => {
     const capId = harness.net.treasury.operatorCapIds[2] as string;
     const before = (await harness.client.getObject({ objectId: capId })).object;
     await harness.run((tx) => payPresigns(harness, tx, { capId }));
@@ -83,7 +83,7 @@ describe("versions", () => {
 });
 
 describe("replay", () => {
-  test("the same bytes again answer with the first execution and change nothing", async () => {
+  test("the same bytes get the first outcome again and change nothing", async () => {
     const bytes = await offline(split);
     const first = await execute(bytes);
     const height = await harness.client.ledgerService.getServiceInfo({});
@@ -93,7 +93,7 @@ describe("replay", () => {
     expect(after.response.checkpointHeight).toBe(height.response.checkpointHeight);
   });
 
-  test("twenty submissions of one transaction at once execute it once", async () => {
+  test("twenty concurrent submissions of one transaction execute it once", async () => {
     const bytes = await offline(split);
     const before = (await harness.client.ledgerService.getServiceInfo({})).response
       .checkpointHeight as bigint;
@@ -121,7 +121,7 @@ describe("failure", () => {
     expect(failed.effects.changedObjects.every((change) => change.idOperation === "None")).toBe(true);
   });
 
-  test("effects in BCS say the same as the message, success and failure alike", async () => {
+  test("the effects in BCS equal the message, for success and failure", async () => {
     const ok = await harness.run(split);
     const failed = await harness.runToFailure((tx) => payPresigns(harness, tx, { count: 0 }));
     for (const { effects } of [ok, failed]) {
@@ -172,7 +172,7 @@ describe("signatures", () => {
     await expect(sent).rejects.toThrow("Signature is not valid");
   });
 
-  test("a signature of unknown form is refused, not a crash", async () => {
+  test("a signature of an unknown form is refused", async () => {
     const bytes = await offline(split);
     for (const signature of [new Uint8Array(0), new Uint8Array(97).fill(255), new Uint8Array(3)]) {
       const sent = harness.client.executeTransaction({
@@ -183,7 +183,7 @@ describe("signatures", () => {
     }
   });
 
-  test("sponsored gas needs both signatures and leaves the sender's coins alone", async () => {
+  test("sponsored gas needs both signatures and does not touch the sender's coins", async () => {
     const user = new Ed25519Keypair();
     await harness.net.fund(user.toSuiAddress());
     const tx = new Transaction();

@@ -26,13 +26,13 @@ afterEach(async () => {
 /** A worker that is made for one fault. */
 const faulty = (code: string) => () => new Worker(code, { eval: true });
 
-it("the worker answers as the party does on the caller's thread", async () => {
+it("the worker gives the same answers as the party on the caller's thread", async () => {
   mpc = await createNetworkMpc({ seed });
   expect(await mpc.presign(presign)).toEqual(networkParty(seed, undefined).presign(presign));
   expect(await mpc.dkg(badDkg)).toMatchObject({ kind: "rejected" });
 });
 
-it("presigns wait for everything else", async () => {
+it("presigns run after everything else", async () => {
   mpc = await createNetworkMpc({ seed });
   const done: string[] = [];
   const note = (name: string) => () => void done.push(name);
@@ -75,7 +75,7 @@ it("a fault of the worker's code rejects that call only", async () => {
   expect(await mpc.presign(presign)).toEqual({ kind: "rejected", reason: "no" });
 });
 
-it("an input that cannot be sent rejects its call and holds up no other", async () => {
+it("an input that cannot be sent rejects only its call", async () => {
   mpc = await createNetworkMpc({ seed });
   const unsendable = { ...presign, sessionId: (() => 0) as unknown as Uint8Array };
   const calls = [mpc.presign(unsendable), mpc.presign(presign)] as const;

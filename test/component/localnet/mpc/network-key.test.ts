@@ -12,7 +12,7 @@ function output(outcome: MpcOutcome): Uint8Array {
 }
 
 describe("presigns", () => {
-  it("are the same for a session and differ between sessions and families, so no nonce is shared", () => {
+  it("are the same for a session and differ between sessions and families, so that no nonce repeats", () => {
     const make = (signatureAlgorithm: number, fill: number) =>
       output(party.presign({ curve: 0, signatureAlgorithm, sessionId: new Uint8Array(32).fill(fill) }));
     expect(make(1, 1)).toEqual(make(1, 1));
@@ -22,14 +22,14 @@ describe("presigns", () => {
     expect(new Set(tails).size).toBe(4);
   });
 
-  it("have the sizes of the real network's", () => {
+  it("have the real network's sizes", () => {
     const size = (curve: number, signatureAlgorithm: number) =>
       output(party.presign({ curve, signatureAlgorithm, sessionId: new Uint8Array(32) })).length;
     expect([size(0, 0), size(1, 0), size(2, 0)]).toEqual([2718, 2718, 1165]);
   });
 });
 
-it("the network's public output is read back, and follows from the seed", () => {
+it("the network's public output is readable and depends only on the seed", () => {
   const bytes = party.networkDkgPublicOutput();
   expect(bytes).toHaveLength(7489);
   expect(decodeNetworkKeyOutput(bytes).shares).toHaveLength(4);

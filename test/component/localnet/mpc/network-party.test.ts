@@ -51,12 +51,12 @@ describe.each(SESSIONS)("on curve $curve the network", (session) => {
   const [sign] = session.signs as [RecordedSign];
   const input = signInput(session, sign);
 
-  it("finishes the recorded DKG with the dWallet's public key", () => {
+  it("completes the recorded DKG with the dWallet's public key", () => {
     const dwalletOutput = Buffer.from(input.dwalletPublicOutput);
     expect(dwalletOutput.includes(Buffer.from(session.publicKey))).toBe(true);
   });
 
-  it("signs so that an outside library accepts, and the same way every time", () => {
+  it("makes a signature that an outside library accepts, the same one each time", () => {
     const { algorithm, hash, message, signature } = sign;
     expect(output(party.sign(input))).toEqual(signature);
     const claim = { signatureAlgorithm: algorithm, hash, message, publicKey: session.publicKey };

@@ -25,7 +25,7 @@ function onlyFile(): string {
 }
 
 describe("a fixed base", () => {
-  it("gives powers by its table and a rest, for exponents longer than the table", () => {
+  it("gives right powers for exponents longer than its table", () => {
     const base = tableSource(undefined).fixedBase(group, group.h);
     for (const exponent of [0n, 5n, (1n << 749n) - 3n, (1n << 941n) - 7n]) {
       const { power, rest } = fixedBaseFactors(group, base, exponent);
@@ -36,7 +36,7 @@ describe("a fixed base", () => {
 });
 
 describe("tables kept in a directory", () => {
-  it("are written once, without leftovers, and read back the same", () => {
+  it("are written once, without temporary files, and read back unchanged", () => {
     const built = tableSource(directory).fixedBase(group, group.h);
     const before = readFileSync(onlyFile());
     expect(tableSource(directory).fixedBase(group, group.h)).toEqual(built);
@@ -48,7 +48,7 @@ describe("tables kept in a directory", () => {
     ["a flipped bit in the digest", (file: Buffer) => file.with(0, file[0]! ^ 1)],
     ["a missing tail", (file: Buffer) => file.subarray(0, 100_000)],
     ["nothing", () => Buffer.alloc(0)],
-  ])("are built anew, and the file put right, after %s", (_, corrupt) => {
+  ])("are built again, and the file is replaced, after %s", (_, corrupt) => {
     const built = tableSource(directory).fixedBase(group, group.h);
     const path = onlyFile();
     const good = readFileSync(path);
@@ -57,7 +57,7 @@ describe("tables kept in a directory", () => {
     expect(readFileSync(onlyFile()).equals(good)).toBe(true);
   });
 
-  it("are not taken from a good file of another base", () => {
+  it("are not read from a valid file of another base", () => {
     const source = tableSource(directory);
     source.fixedBase(group, group.h);
     const path = onlyFile();
@@ -69,7 +69,7 @@ describe("tables kept in a directory", () => {
     expect(source.fixedBase(group, other)).toEqual(built);
   });
 
-  it("are built when the directory cannot be made", () => {
+  it("are built if the directory cannot be created", () => {
     const file = join(directory, "file");
     writeFileSync(file, "");
     chmodSync(file, 0o400);

@@ -14,20 +14,23 @@ describe("compact protocol parameters", () => {
     [1, 2_416_516],
     [2, 2_416_508],
     [3, 2_416_507],
-  ])("of curve %i are about 2.4 MB with the network's key in them, always the same", (curve, size) => {
-    const parameters = buildProtocolParameters(curve, output);
-    expect(parameters).toHaveLength(size);
-    const text = Buffer.from(parameters).toString("latin1");
-    expect(text).toContain(curveConstants(curve).name);
-    const { shares, encryptionKeys } = decodeNetworkKeyOutput(output);
-    const { publicShares, encryptedShares } = shares[curve as 0 | 1 | 2 | 3];
-    for (const bytes of [...publicShares, ...encryptedShares.flat().map(encodeForm)]) {
-      expect(text).toContain(Buffer.from(bytes).toString("latin1"));
-    }
-    expect(bytesToHex(parameters.subarray(-2000))).toContain(
-      bytesToHex(encodeForm(encryptionKeys[curve as 0]!)).slice(0, 200),
-    );
-  });
+  ])(
+    "of curve %i have about 2.4 MB and contain the network's key, and are always the same",
+    (curve, size) => {
+      const parameters = buildProtocolParameters(curve, output);
+      expect(parameters).toHaveLength(size);
+      const text = Buffer.from(parameters).toString("latin1");
+      expect(text).toContain(curveConstants(curve).name);
+      const { shares, encryptionKeys } = decodeNetworkKeyOutput(output);
+      const { publicShares, encryptedShares } = shares[curve as 0 | 1 | 2 | 3];
+      for (const bytes of [...publicShares, ...encryptedShares.flat().map(encodeForm)]) {
+        expect(text).toContain(Buffer.from(bytes).toString("latin1"));
+      }
+      expect(bytesToHex(parameters.subarray(-2000))).toContain(
+        bytesToHex(encodeForm(encryptionKeys[curve as 0]!)).slice(0, 200),
+      );
+    },
+  );
 
   it("are refused for an unknown curve", () => {
     expect(() => buildProtocolParameters(4, output)).toThrow(RangeError);

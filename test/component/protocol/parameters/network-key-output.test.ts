@@ -23,7 +23,7 @@ const { dkgVersion2, dkgVersion4, reconfigurationVersion4 } = REAL_OUTPUTS;
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 describe("an output of a network key", () => {
-  it("without maps and tail is written as it was read", () => {
+  it("without maps and a tail is encoded as it was read", () => {
     expect(encodeNetworkKeyOutput(decodeNetworkKeyOutput(minimal))).toEqual(minimal);
   });
 
@@ -31,7 +31,7 @@ describe("an output of a network key", () => {
     expect(decodeNetworkKeyOutput(output)).toEqual(decodeNetworkKeyOutput(dkgVersion2));
   });
 
-  it.each([2, 3, 4])("of version %i is read with as many parties as there are, and any tail", (version) => {
+  it.each([2, 3, 4])("of version %i is read with any number of parties and any tail", (version) => {
     const output = decodeNetworkKeyOutput(minimal);
     const form = output.encryptionKeys[0];
     for (const count of [0, 1, 115, 2_048]) {
@@ -43,7 +43,7 @@ describe("an output of a network key", () => {
     }
   });
 
-  it("of more parties than any network has is refused", () => {
+  it("with more parties than any network has is refused", () => {
     const output = decodeNetworkKeyOutput(minimal);
     const parties = new Map(
       Array.from({ length: 2_049 }, (_, id) => [id, output.encryptionKeys[0]] as const),
@@ -54,7 +54,7 @@ describe("an output of a network key", () => {
     );
   });
 
-  it.each([1, 5, 256])("of version %i is refused by that name", (version) => {
+  it.each([1, 5, 256])("of version %i is refused, and the error names the version", (version) => {
     const decode = () => decodeNetworkKeyOutput(reconfigurationVersion4.with(0, version - 1));
     expect(decode).toThrow(UnsupportedOutputError);
     expect(decode).toThrow(`has version ${version}; supported are versions 2 to 4`);
@@ -73,11 +73,11 @@ describe("an output of a network key", () => {
     expect(() => decodeNetworkKeyOutput(bytes)).toThrow(MalformedBytesError);
   });
 
-  it("is refused with a form that is none", () => {
+  it("is refused with an unknown form", () => {
     expect(() => decodeNetworkKeyOutput(minimal.with(10, minimal[10]! ^ 1))).toThrow(InvalidFormError);
   });
 
-  it("that is cut, changed or says it is huge is read or refused by its name, and makes nothing large", () => {
+  it("that is cut, changed or claims to be huge is read or refused by name, without a large allocation", () => {
     const length = fc.constantFrom(0xff, 0xffff, 0x7fff_ffff, 0xffff_ffff);
     const uleb = (value: number): number[] =>
       value < 128 ? [value] : [(value % 128) | 128, ...uleb(Math.floor(value / 128))];
@@ -112,7 +112,7 @@ describe("an output of a network key", () => {
 
 describe("the parameters of a real network's key", () => {
   it.each(REAL_PARAMETERS)(
-    "are those that ika-wasm 0.2.1 derives, on curve $curve",
+    "equal those that ika-wasm 0.2.1 derives, on curve $curve",
     ({ curve, ...expected }) => {
       for (const output of [reconfigurationVersion4, chooseKeyOutput([reconfigurationVersion4])]) {
         const built = buildProtocolParameters(curve, output);
@@ -126,7 +126,7 @@ describe("the outputs of one network key", () => {
   const version1 = dkgVersion4.with(0, 0);
   const version5 = dkgVersion4.with(0, 4);
 
-  it("say the same whichever of them can be read, in any order", () => {
+  it("give the same key whichever of them can be read, in any order", () => {
     const expected = chooseKeyOutput([dkgVersion2]);
     for (const outputs of [
       [reconfigurationVersion4, dkgVersion4, dkgVersion2],
@@ -137,17 +137,17 @@ describe("the outputs of one network key", () => {
     expect(decodeNetworkKeyOutput(expected)).toEqual(decodeNetworkKeyOutput(dkgVersion2));
   });
 
-  it("are refused where they hold other shares or keys", () => {
+  it("are refused if they hold different shares or keys", () => {
     expect(() => chooseKeyOutput([reconfigurationVersion4, minimal])).toThrow(DifferingOutputsError);
     expect(() => chooseKeyOutput([minimal, version1, dkgVersion2])).toThrow(DifferingOutputsError);
   });
 
-  it("are refused by the newest one's version where none can be read", () => {
+  it("are refused with the newest one's version if none can be read", () => {
     expect(() => chooseKeyOutput([version1])).toThrow(new UnsupportedOutputError(1));
     expect(() => chooseKeyOutput([version5, version1])).toThrow(new UnsupportedOutputError(5));
   });
 
-  it("are refused where a readable one is malformed, whatever the others are", () => {
+  it("are refused if a readable one is malformed, whatever the others are", () => {
     expect(() => chooseKeyOutput([reconfigurationVersion4, dkgVersion2.subarray(0, -1)])).toThrow(
       MalformedBytesError,
     );

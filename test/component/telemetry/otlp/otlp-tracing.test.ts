@@ -53,7 +53,7 @@ const remote = (isSampled = true): SpanContext => ({
 const CALL = { kind: SpanKind.SERVER };
 
 describe("a traced process", () => {
-  it("records work within work as its children, also across waits and side by side", async () => {
+  it("records nested work as children, across waits and in parallel", async () => {
     const { receiver, tracer } = await open();
     const work = (name: string) =>
       inSpan(tracer, name, CALL, async () => {
@@ -72,12 +72,12 @@ describe("a traced process", () => {
     expect(receiver.header("authorization")).toBe("Bearer abc");
   });
 
-  it("begins no trace with work that nobody asked for", async () => {
+  it("starts no trace for work without a caller", async () => {
     const { tracer } = await open();
     expect(tracer.startSpan("a look at the queue").isRecording()).toBe(false);
   });
 
-  it("does not record what the caller does not, unless it is told not to follow callers", async () => {
+  it("follows the caller's sampling, unless it is configured not to", async () => {
     const isRecorded = (tracer: Tracer, isSampled: boolean) =>
       startRemoteSpan(tracer, "x", CALL, remote(isSampled)).isRecording();
     expect(isRecorded((await open()).tracer, false)).toBe(false);
@@ -91,7 +91,7 @@ describe("a traced process", () => {
     expect(isRecorded(none.tracer, true)).toBe(false);
   });
 
-  it("tells of a failure by its kind, never by its text", async () => {
+  it("records the kind of a failure, never its text", async () => {
     const { receiver, tracer } = await open();
     const failure = Object.assign(new Error("duplicate key (apple)"), { code: "23505" });
     const failing = inSpan(tracer, "x", CALL, () => Promise.reject(failure));
@@ -101,7 +101,7 @@ describe("a traced process", () => {
     expect(receiver.bodies.join()).not.toContain("apple");
   });
 
-  it("goes on while the receiver refuses, says so once, and ends", async () => {
+  it("continues while the receiver refuses, logs it once, and ends", async () => {
     warnings.length = 0;
     const { tracer } = await open({}, [400, 400]);
     await inSpan(tracer, "lost", CALL, async () => {});
@@ -127,7 +127,7 @@ describe("a transaction for several calls", () => {
     traceParent: parent ? formatTraceParent(parent) : null,
   });
 
-  it("has a part in the trace of each, is in the first one's, and is linked with all", async () => {
+  it("has a span in the trace of each, belongs to the first one's, and links to all", async () => {
     const { receiver, tracer } = await open();
     const [first, second] = [remote(), remote()];
     const operations = [operation(), operation(first), operation(second), operation(remote(false))];
@@ -144,7 +144,7 @@ describe("a transaction for several calls", () => {
     expect(receiver.spans.map(({ attributes }) => attributes["outcome"])).toEqual(Array(3).fill("landed"));
   });
 
-  it("is not recorded when none of them is", async () => {
+  it("is not recorded if none of the calls is", async () => {
     const { receiver, tracer } = await open();
     await inOperationSpans(tracer, "0xlane", [operation(), operation(remote(false))], async () => {});
     await tracing?.close();
@@ -162,7 +162,7 @@ describe("a statement's summary", () => {
     ],
     ["DELETE FROM idempotency_key WHERE key = 'secret'", "DELETE idempotency_key"],
     ["SELECT 1", "SELECT"],
-  ])("names operations and tables, and no value: %s", (statement, summary) => {
+  ])("names operations and tables, without values: %s", (statement, summary) => {
     expect(summarize(statement)).toBe(summary);
   });
 });
@@ -188,7 +188,7 @@ describe("a process without a receiver for traces", () => {
     return (JSON.parse(stdout) as string[]).filter((name) => name !== "api");
   };
 
-  it("loads nothing of OpenTelemetry", { timeout: 60_000 }, async () => {
+  it("does not load OpenTelemetry's SDK", { timeout: 60_000 }, async () => {
     const config = `{ endpoint: new Secret("http://127.0.0.1:9"), serviceName: "x", sampledShare: 1, followsCaller: true }`;
     const [without, withOne] = await Promise.all([loadedBy("undefined"), loadedBy(config)]);
     expect(without).toEqual([]);

@@ -14,7 +14,7 @@ beforeAll(() => {
 const property = (message: string, name: string) => schemas[message]?.properties[name];
 
 describe("the schema of a reply", () => {
-  it("requires what is written out even when it is unset, and nothing else", () => {
+  it("requires exactly the fields that are written even when they are unset", () => {
     expect(schemas["Book"]?.required).toEqual(["name", "binding", "editions"]);
     expect(schemas["Everything"]?.required).toEqual([
       "text",
@@ -51,7 +51,7 @@ describe("the schema of a reply", () => {
     });
   });
 
-  it("has no rules, which hold for requests alone", () => {
+  it("has no rules, which apply only to requests", () => {
     expect(property("Book", "name")).toEqual({ type: "string", description: "Its name." });
   });
 
@@ -69,7 +69,7 @@ describe("the schema of a reply", () => {
 });
 
 describe("the schema of a request", () => {
-  it("is one of its own where the message is in replies too", () => {
+  it("is separate if the message is in replies too", () => {
     expect(schemas["BookInput"]?.required).toEqual(["name", "binding"]);
     expect(property("BookInput", "sequelOf")).toMatchObject({ $ref: "#/components/schemas/BookInput" });
     expect(property("Book", "sequelOf")).toMatchObject({ $ref: "#/components/schemas/Book" });
@@ -82,7 +82,7 @@ describe("the schema of a request", () => {
     expect(schemas["BookInput"]).toMatchObject({ additionalProperties: false });
   });
 
-  it("requires what the server refuses to do without", () => {
+  it("requires the fields that the server requires", () => {
     expect(schemas["Rules"]?.required).toEqual(["id", "exact", "digest", "ratio", "agreed"]);
     expect(schemas["Rules"]).toMatchObject({
       anyOf: [{ required: ["left"] }, { required: ["right"] }],
@@ -152,7 +152,7 @@ describe("the schema of a request", () => {
         maxProperties: 3,
       },
     ],
-  ])("says the rules of %s.%s in keywords, and in words where there are none", (message, name, schema) => {
+  ])("expresses the rules of %s.%s in keywords, or else in words", (message, name, schema) => {
     expect(property(message, name)).toEqual(schema);
   });
 });

@@ -35,7 +35,7 @@ function replyOf(verb: string, path: string, type = "application/json"): JsonObj
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 describe("the document of a service", () => {
-  it("satisfies validators of others", async () => {
+  it("is valid for other projects' validators", async () => {
     expect(await faultsOf(document)).toEqual([]);
   });
 
@@ -43,7 +43,7 @@ describe("the document of a service", () => {
     expect(JSON.stringify(describeLibrary())).toBe(JSON.stringify(document));
   });
 
-  it("has every binding of every annotated method, and no other", () => {
+  it("has exactly the bindings of the annotated methods", () => {
     const all = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([verb, { operationId }]) => `${verb} ${path} ${operationId}`),
     );
@@ -69,7 +69,7 @@ describe("the document of a service", () => {
     ]);
   });
 
-  it("takes descriptions from comments, and marks what is deprecated", () => {
+  it("takes descriptions from comments, and marks deprecated parts", () => {
     const { summary, description } = operation("get", "/v1/books");
     expect({ summary, description }).toEqual({
       summary: "Finds books",
@@ -93,7 +93,7 @@ describe("a binding", () => {
     expect(names("options", "/v1/covers/{segment_3}/{path}", "path")).toEqual(["segment_3!", "path!"]);
   });
 
-  it("has in its query all that path and body leave, nested messages by dotted names", () => {
+  it("has the remaining fields in its query, nested ones by dotted names", () => {
     const filter = ["filter.since", "filter.lent", "filter.age"];
     expect(names("get", "/v1/books", "query")).toEqual(["parent", "bindings!", ...filter, "pageSize"]);
     expect(names("get", "/v1/shelves/{parent_1}/rows/{parent_2}/books", "query")).toEqual([
@@ -124,7 +124,7 @@ describe("a binding", () => {
     expect(operation("get", "/v1/books").requestBody).toBeUndefined();
   });
 
-  it("lets the body leave out what the path gives, at any depth", () => {
+  it("makes the fields of the path optional in the body, at any depth", () => {
     expect(bodyOf("put", "/v1/books/{book.name}")).toMatchObject({ required: ["book"] });
     expect(bodyOf("patch", "/v1/books/{book.name}")).toMatchObject({ required: ["binding"] });
     const whole = bodyOf("post", "/v1/books/{book.name}/whole");
@@ -138,7 +138,7 @@ describe("a binding", () => {
     expect(replyOf("delete", "/v1/files/{path}")).toEqual({ type: "object" });
   });
 
-  it("answers a server stream as events or as lines, and takes up where an EventSource was", () => {
+  it("returns a server stream as events or as lines, and lets an EventSource resume", () => {
     const { responses } = operation("get", "/v1/books:watch");
     expect(Object.keys(responses["200"]?.content ?? {})).toEqual([
       "application/x-ndjson",
@@ -157,14 +157,14 @@ describe("a binding", () => {
     });
   });
 
-  it("takes and gives an HttpBody as octets, also where it is a field", () => {
+  it("takes and returns an HttpBody as octets, even as a field", () => {
     const octets = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
     const { requestBody, responses } = operation("put", "/v1/covers/{path}");
     expect(requestBody).toEqual({ required: true, content: octets });
     expect(responses["200"]?.content).toEqual(octets);
   });
 
-  it("lets a GET ask for octets only if they changed, or for a range of them", () => {
+  it("allows a GET for changed octets only, or for a range of them", () => {
     expect(replyOf("get", "/v1/covers/{path}", "application/octet-stream")).toMatchObject({
       format: "binary",
     });

@@ -42,21 +42,21 @@ describe("the next release", () => {
     ["style", "style: sort imports", NOTHING, NOTHING],
     ["a subject that matches nothing", "Make it work at last", NOTHING, NOTHING],
     ["a kind that nobody knows", "wip: half of it", NOTHING, NOTHING],
-  ])("after %s follows from its subject", async (_name, message, stable, early) => {
+  ])("after %s depends on its subject", async (_name, message, stable, early) => {
     expect([await nextAfter("1.2.3", message), await nextAfter("0.2.3", message)]).toEqual([stable, early]);
   });
 
-  it("follows from the greatest of several changes, and a subject that matches nothing does not hold it up", async () => {
+  it("depends on the greatest of several changes, and ignores a subject that matches nothing", async () => {
     const messages = ["feat: one", "Make it work", "fix: two", "chore: three"];
     expect(await nextAfter("1.2.3", ...messages)).toBe("1.3.0");
     expect(await nextAfter("1.2.3", ...messages, "perf!: four")).toBe("2.0.0");
   });
 
-  it("is 0.1.0 where there was none", async () => {
+  it("is 0.1.0 if there was none", async () => {
     expect(await nextAfter(undefined, "fix: refund once")).toBe("0.1.0");
   });
 
-  it("names the changes that a user sees, and no others", async () => {
+  it("names only the changes that a user sees", async () => {
     await nextAfter(
       "1.2.3",
       ...["feat: an f", "fix: an x", "perf: a p", "refactor: an r", "deps: a d"],
@@ -80,7 +80,7 @@ describe("the next release", () => {
     ]);
   });
 
-  it("writes its version into every file that has it, and leaves the rest as it is", async () => {
+  it("writes its version into every file that has it, and changes nothing else", async () => {
     await nextAfter("1.2.3", "feat: sign faster");
     const { files } = repository.opened[0] ?? { files: new Map<string, string>() };
     expect([...files.keys()].sort()).toEqual([
@@ -96,7 +96,7 @@ describe("the next release", () => {
     }
   });
 
-  it("is tagged when its Release PR is merged, where it was merged, and once", async () => {
+  it("is tagged once, at the merge of its Release PR", async () => {
     await nextAfter("1.2.3", "feat: sign faster");
     const merge = repository.mergeOpened();
     repository.commit("fix: refund once");
@@ -111,7 +111,7 @@ describe("the next release", () => {
     repository.git("tag", "--delete", "v1.3.0");
   });
 
-  it("goes on from the version of the package", () => {
+  it("continues from the package's version", () => {
     const { version } = JSON.parse(readSource("package.json").text) as { version: string };
     const released = JSON.parse(readSource(".release-please-manifest.json").text) as { ".": string };
     const config = JSON.parse(readSource("release-please-config.json").text) as { "initial-version": string };

@@ -49,7 +49,7 @@ const RESERVE =
 const ACCEPT = 'encryptedUserSecretKeyShareId: "0x", userOutputSignature: "AA=="';
 
 describe("a client that another tool makes from the document", { timeout: TIMEOUT_MS }, () => {
-  it("type-checks where it is used as the service wants it", () => {
+  it("type-checks when it is used correctly", () => {
     expect(
       refusedLines([
         `const { data: reserved } = await api.v1.reserveSign({ ${RESERVE} }, { headers: { "idempotency-key": "1" } });`,
@@ -69,7 +69,7 @@ describe("a client that another tool makes from the document", { timeout: TIMEOU
     ).toEqual([]);
   });
 
-  it("does not type-check where it is used otherwise", () => {
+  it("does not type-check when it is used wrongly", () => {
     const wrong = [
       "await api.v1.reserveSign({ dwalletId: '0x', message: '' });",
       `await api.v1.reserveSign({ ${RESERVE}, price: 1 });`,

@@ -96,13 +96,13 @@ describe("a query parameter", () => {
     ["oneof_double_value=1&oneof_enum_value=1", "oneof_enum_value", "oneof_double_value"],
     ["oneof_nested.count=1&oneof_double_value=1", "oneof_double_value", "oneof_nested"],
     ["nested.left=a&nested.right=b", "nested.right", "nested.left"],
-  ])("%s is refused, as its fields exclude each other", (query, field, other) => {
+  ])("%s is refused, because its fields exclude each other", (query, field, other) => {
     expect(refusal(() => decode(query)).violations).toEqual([
       { field, description: `excludes ${other}, which is given too` },
     ]);
   });
 
-  it("may not fill what the path or the body fills, nor a part of it", () => {
+  it("must not set a field of the path or the body, nor a part of it", () => {
     const read = (query: string) => readQuery(Parameters, query, new Set(["nested"]));
     expect(refusal(() => read("nested.count=1")).message).toMatch(/^nested\.count: given by/);
     expect(read("string_value=x")).toMatchObject([{ texts: ["x"] }]);
@@ -116,7 +116,7 @@ describe("a query parameter", () => {
     expect(refusal(() => decode(`${"nested.".repeat(2000)}count=1`)).message.length).toBeLessThan(200);
   });
 
-  it("holds any text, number and bytes that were escaped into it", () => {
+  it("has the escaped text, number or bytes", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme" }),
@@ -171,7 +171,7 @@ describe("JSON that does not decode", () => {
     expect(refusal(() => decodeJson(Parameters, json)).message).toMatch(/^expected an object/);
   });
 
-  it("does not come back in the refusal", () => {
+  it("is not repeated in the refusal", () => {
     const secret = "hunter2";
     for (const json of [{ int32Value: secret }, { enumValue: secret }, { timestamp: secret }, secret]) {
       expect(refusal(() => decodeJson(Parameters, json)).message).not.toContain(secret);

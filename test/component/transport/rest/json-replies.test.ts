@@ -43,7 +43,7 @@ describe("a reply in JSON", () => {
   });
 
   it.each(["text/html", "application/json;q=0", "application/json;q=0, */*", "text/event-stream"])(
-    "is 406 to a caller that accepts %j, and nothing is run",
+    "is 406 for a caller that accepts %j, and the method does not run",
     async (accept) => {
       let runs = 0;
       server = await startGallery({
@@ -62,7 +62,7 @@ describe("a reply in JSON", () => {
   it.each([
     ["br", brotliDecompressSync],
     ["gzip", gunzipSync],
-  ])("that is long is compressed as %s, to GET and HEAD alike", async (encoding, decompress) => {
+  ])("that is long is compressed as %s, for GET and HEAD alike", async (encoding, decompress) => {
     server = await startGallery({ query: long });
     const get = await raw(`${server.url}/query`, "GET", { "accept-encoding": encoding });
     expect(get.headers).toMatchObject({
@@ -81,7 +81,7 @@ describe("a reply in JSON", () => {
     expect((await raw(`${server.url}/query`, "GET", known)).status).toBe(304);
   });
 
-  it("that is long goes out as it is where no encoding is asked for, and says that it depends on that", async () => {
+  it("that is long is not compressed without an accepted encoding, and varies by it", async () => {
     server = await startGallery({ query: long });
     const { headers } = await raw(`${server.url}/query`, "GET", {});
     expect([headers["content-encoding"], headers.vary, headers.etag]).toEqual([
@@ -103,7 +103,7 @@ describe("a reply in JSON", () => {
     }
   });
 
-  it("is left as it is where the handler says no-transform", async () => {
+  it("is not compressed if the handler says no-transform", async () => {
     const headers = new Headers({ "cache-control": "private, no-transform" });
     expect(await compressReply(new Uint8Array(5000), "gzip", headers)).toHaveLength(5000);
   });
@@ -129,7 +129,7 @@ describe("accept-encoding", () => {
 });
 
 describe("a list of preferences", () => {
-  it("is read with its weights; one that is malformed counts as whole", () => {
+  it("is read with its weights, and a malformed weight counts as 1", () => {
     expect(parsePreferences("a/b;level=1;q=0.25 , ,*/* ; Q=0, c;q=2, d;q=1.000, e;q=0.12345")).toEqual([
       { choice: "a/b", weight: 0.25 },
       { choice: "*/*", weight: 0 },

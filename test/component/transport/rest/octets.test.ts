@@ -23,7 +23,7 @@ const download: Handler = async function* (_message, { responseHeader }) {
 };
 
 describe("octets in a request", () => {
-  it("reach the method as they are, with their type", async () => {
+  it("reach the method unchanged, with their type", async () => {
     const seen: Fields[] = [];
     server = await startGallery({
       upload: (message) => {
@@ -66,7 +66,7 @@ describe("octets in a request", () => {
 });
 
 describe("octets in a reply", () => {
-  it("have the type of the first message, or none in particular", async () => {
+  it("have the type of the first message, or the generic one", async () => {
     server = await startGallery({ download });
     const whole = await server.send("GET", "/downloads/a");
     expect(whole.octets.equals(BODY)).toBe(true);
@@ -86,7 +86,7 @@ describe("octets in a reply", () => {
     ]);
   });
 
-  it("go to every caller that does not rule out their type", async () => {
+  it("go to every caller that accepts their type", async () => {
     server = await startGallery({ download });
     for (const accept of [
       "application/json",
@@ -109,7 +109,7 @@ describe("octets in a reply", () => {
     expect([reply.octets.length, reply.headers.get("content-encoding")]).toEqual([5000, null]);
   });
 
-  it("that are fewer than were announced end in a cut, and more do not go out", async () => {
+  it("that are fewer than announced end in a cut, and more are not sent", async () => {
     const made: Handler = async function* ({ name }, { responseHeader }) {
       responseHeader.set("content-length", "20");
       yield { data: Buffer.alloc(10) };
@@ -128,7 +128,7 @@ describe("octets in a reply", () => {
     ]);
   });
 
-  it("that break off end in a cut, and before the first in a status", async () => {
+  it("that break off end in a cut, or in a status before the first octet", async () => {
     const gone = new ServiceError("PARAMETERS_NOT_FOUND", "they are gone");
     server = await startGallery({
       download: async function* ({ name }) {
@@ -186,7 +186,7 @@ describe("a range of octets", () => {
     expect([reply.status, reply.octets.length, reply.headers.get("content-range")]).toEqual([200, 20, null]);
   });
 
-  it("is for the tag that the caller has", async () => {
+  it("applies only to the caller's tag", async () => {
     server = await startGallery({ download });
     const headers = { range: "bytes=0-1", "if-range": ETAG };
     expect((await server.send("GET", "/downloads/a", { headers })).status).toBe(206);
@@ -194,7 +194,7 @@ describe("a range of octets", () => {
     expect((await server.send("GET", "/downloads/a", { headers: fresh })).status).toBe(304);
   });
 
-  it("is no matter of HEAD, of uploads, or of octets without a tag or a length", async () => {
+  it("is ignored for HEAD, for uploads, and for octets without a tag or a length", async () => {
     const headers = { range: "bytes=0-1" };
     server = await startGallery({ download, upload: once });
     const head = await server.send("HEAD", "/downloads/a", { headers });
@@ -222,7 +222,7 @@ describe("a range of octets", () => {
     }
   });
 
-  it("of a unary reply needs a tag only", async () => {
+  it("of a unary reply needs only a tag", async () => {
     server = await startGallery({
       attach: (_message, { responseHeader }) => {
         responseHeader.set("etag", ETAG);
@@ -233,7 +233,7 @@ describe("a range of octets", () => {
     expect([reply.status, reply.text]).toEqual([206, "ij"]);
   });
 
-  it("and every reply without a body leave the connection to the next request", async () => {
+  it("and every reply without a body keep the connection for the next request", async () => {
     server = await startGallery({ download });
     const raw = await openRaw(server.port);
     const ask = (method: string, headers: Record<string, string> = {}) =>
@@ -257,7 +257,7 @@ describe("a range of octets", () => {
     expect(text.endsWith(BODY.toString())).toBe(true);
   });
 
-  it("does not make its handler go on behind its end", async () => {
+  it("does not let its handler run beyond its end", async () => {
     const ended = createLatch();
     server = await startGallery({
       download: async function* (_message, { responseHeader }) {
@@ -276,7 +276,7 @@ describe("a range of octets", () => {
     expect(server.calls.at(-1)).toMatchObject({ code: undefined });
   });
 
-  it("never leaves the body", () => {
+  it("never exceeds the body", () => {
     const digits = fc.option(fc.nat(30).map(String), { nil: "" });
     fc.assert(
       fc.property(digits, digits, fc.nat(25), (first, last, size) => {

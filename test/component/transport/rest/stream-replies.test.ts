@@ -32,7 +32,7 @@ async function startWatch(...items: readonly (object | Error)[]) {
 }
 
 describe("a stream as server-sent events", () => {
-  it("is the messages with their cursors as ids, heartbeats as comments", async () => {
+  it("has the messages with their cursors as ids, and heartbeats as comments", async () => {
     await startWatch(
       change("a", "1"),
       { cursor: "2" },
@@ -60,17 +60,17 @@ describe("a stream as server-sent events", () => {
     ]);
   });
 
-  it("takes an empty message for a heartbeat only where its type has a cursor", () => {
+  it("treats an empty message as a heartbeat only if its type has a cursor", () => {
     expect(isHeartbeat(Parameters, create(Parameters))).toBe(false);
   });
 
-  it("may be of one field of the messages", async () => {
+  it("can contain one field of the messages", async () => {
     await startWatch(change("a", "1"));
     const { text } = await server.send("GET", "/watch/changes", { headers: EVENTS });
     expect(text).toBe('retry: 2000\n\nid: 1\ndata: {"text":"a"}\n\n');
   });
 
-  it("is resumed after Last-Event-ID, unless the query says where", async () => {
+  it("resumes after Last-Event-ID, unless the query has a cursor", async () => {
     const seen = await startWatch(change("a"));
     const headers = { ...EVENTS, "last-event-id": Buffer.from("zwölf").toString("latin1") };
     await server.send("GET", "/watch?name=n", { headers });
@@ -81,7 +81,7 @@ describe("a stream as server-sent events", () => {
     expect(seen.at(-1)).toMatchObject({ cursor: "" });
   });
 
-  it("says in-band what it failed with after its first message", async () => {
+  it("reports in-band a failure after its first message", async () => {
     await startWatch(change("a"), new ServiceError("DWALLET_NOT_FOUND", "it is gone"));
     const { status, text } = await server.send("GET", "/watch", { headers: EVENTS });
     expect(status).toBe(200);
@@ -92,7 +92,7 @@ describe("a stream as server-sent events", () => {
     expect(server.calls.at(-1)).toMatchObject({ code: 5 });
   });
 
-  it("that has nothing to say is 204, so that its caller stays away", async () => {
+  it("without messages is 204, so that its caller does not reconnect", async () => {
     await startWatch();
     const { status, text, headers } = await server.send("GET", "/watch", { headers: EVENTS });
     expect([status, text, headers.get("content-type")]).toEqual([204, "", null]);
@@ -100,7 +100,7 @@ describe("a stream as server-sent events", () => {
 });
 
 describe("a stream as lines of JSON", () => {
-  it("is one message a line, heartbeats too", async () => {
+  it("has one message per line, including heartbeats", async () => {
     await startWatch(change("a\n", "1"), { cursor: "2" });
     const { headers, text } = await server.send("GET", "/watch");
     expect(headers.get("content-type")).toBe("application/x-ndjson");
@@ -108,14 +108,14 @@ describe("a stream as lines of JSON", () => {
     expect(text).toBe('{"change":{"text":"a\\n"},"cursor":"1"}\n{"cursor":"2"}\n');
   });
 
-  it("says in-band what it failed with after its first message", async () => {
+  it("reports in-band a failure after its first message", async () => {
     await startWatch(change("a"), new ServiceError("DWALLET_NOT_FOUND", "it is gone"));
     const { text } = await server.send("GET", "/watch");
     const [, failure = ""] = text.trimEnd().split("\n");
     expect(JSON.parse(failure)).toMatchObject({ error: { code: 5, message: "it is gone" } });
   });
 
-  it("that has nothing to say is empty", async () => {
+  it("without messages is empty", async () => {
     await startWatch();
     const { status, text } = await server.send("GET", "/watch");
     expect([status, text]).toEqual([200, ""]);
@@ -140,7 +140,7 @@ describe("a stream", () => {
   });
 
   it.each(["application/json", "text/html", "*/*;q=0", "text/event-stream;q=0"])(
-    "for a caller that accepts %s is 406, and nothing is run",
+    "for a caller that accepts %s is 406, and the method does not run",
     async (accept) => {
       const seen = await startWatch(change("a"));
       const reply = await server.send("GET", "/watch", { headers: { accept } });
@@ -170,7 +170,7 @@ describe("a stream", () => {
     }
   });
 
-  it("goes out message by message", async () => {
+  it("is sent message by message", async () => {
     const latch = createLatch();
     server = await startGallery({
       watch: async function* () {
@@ -189,7 +189,7 @@ describe("a stream", () => {
   });
 
   it.each(["1.1", "2"])(
-    "tells its handler when the peer of HTTP/%s leaves while it waits for news",
+    "aborts its handler when the peer over HTTP/%s leaves while it waits",
     async (version) => {
       const ended = createLatch();
       const aborted = createLatch();
@@ -223,7 +223,7 @@ describe("a stream", () => {
     },
   );
 
-  it("tells its handler when the peer leaves while it cannot take more", async () => {
+  it("aborts its handler when the peer leaves while it cannot read more", async () => {
     const ended = createLatch();
     server = await startGallery({
       watch: async function* () {

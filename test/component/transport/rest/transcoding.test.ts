@@ -40,7 +40,7 @@ describe("a route", () => {
     expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject(fields);
   });
 
-  it("with a verb is another one", async () => {
+  it("with a verb is a route of its own", async () => {
     const { status, json } = await server.send("POST", "/gallery/a:restore", { body: { int32Value: 1 } });
     expect([status, json]).toEqual([200, expect.objectContaining({ stringValue: "a", int32Value: 1 })]);
   });
@@ -51,14 +51,14 @@ describe("a route", () => {
     ["GET", "/halls//works/x"],
     ["GET", "/QUERY"],
     ["GET", "/gallery/"],
-  ])("%s %s is none", async (method, path) => {
+  ])("%s %s is not found", async (method, path) => {
     expect(await server.send(method, path)).toMatchObject({
       status: 404,
       failure: { reason: "ROUTE_NOT_FOUND" },
     });
   });
 
-  it("tells its methods to OPTIONS and to a wrong one", async () => {
+  it("names its methods for OPTIONS and for a wrong method", async () => {
     const options = await server.send("OPTIONS", "/attachments/a");
     expect([options.status, options.text]).toEqual([204, ""]);
     expect(options.headers.get("allow")).toBe("GET, PUT, HEAD, OPTIONS");
@@ -116,7 +116,7 @@ describe("a body", () => {
     expect(reply).toMatchObject({ status: 400, failure: { reason: "VALIDATION", fields } });
   });
 
-  it("has the last value of a key that repeats, and no field under two names", async () => {
+  it("has the last value of a repeated key, and no field under two names", async () => {
     const headers = { "content-type": "application/json" };
     const twice = await server.send("POST", "/whole", { body: '{"int32Value":1,"int32Value":2}', headers });
     expect(twice.json).toMatchObject({ int32Value: 2 });
@@ -124,7 +124,7 @@ describe("a body", () => {
     expect(both.failure.fields).toEqual(["int32_value"]);
   });
 
-  it("is refused where none belongs", async () => {
+  it("is refused if the route takes none", async () => {
     const session = connect(server.url);
     const stream = session.request({ ":path": "/query" }, { endStream: false });
     stream.end("{}");
@@ -164,7 +164,7 @@ describe("a body", () => {
     ["gzip, br", 415],
     ["gzip", 400],
     ["br", 400],
-  ])("that is no %s is %d", async (encoding, status) => {
+  ])("that is not %s is %d", async (encoding, status) => {
     const headers = { "content-type": "application/json", "content-encoding": encoding };
     expect((await server.send("POST", "/whole", { body: "{}", headers })).status).toBe(status);
   });
@@ -189,7 +189,7 @@ describe("a reply", () => {
     expect((await server.send("GET", "/part/scalar")).json).toBe("5");
   });
 
-  it("is null for a field that is not set, and has the implicit ones", async () => {
+  it("is null for an unset field, and has the implicit ones", async () => {
     await server.close();
     server = await startGallery({ part: () => ({}) });
     expect((await server.send("GET", "/part/nested")).text).toBe("null");

@@ -115,7 +115,7 @@ describe("the vectors of grpc-httpjson-transcoding and vanguard agree on", () =>
     expect(got).toEqual(expectedOf(cases.map(name)));
   });
 
-  it("all but the dialect choices, each of which has its cases", () => {
+  it("everything except the listed differences, each of which has a case", () => {
     const all = [
       ...["vanguard", "httpjson"].flatMap((origin) =>
         read<{ cases: TemplateCase[] }>(`${origin}-template-parse`).cases.map(
